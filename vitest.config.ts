@@ -15,10 +15,14 @@ export default defineConfig({
     // What is waited for comes at once on a quiet machine; a busy one is no failure.
     expect: { poll: { timeout: 30_000 } },
     reporters: ["default", "./test/reporter.ts"],
-    // Starting a process for a file costs more than most files take, so those that need none of their own share the workers.
+    // Starting a process for a file costs more than most files take, so those that need none of
+    // their own share the workers.
     projects: [
       { extends: true, test: { name: "alone", include: alone, isolate: true } },
-      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false } },
+      {
+        extends: true,
+        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false },
+      },
     ],
   },
 });

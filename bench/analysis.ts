@@ -1,6 +1,6 @@
 /**
- * How fast the analysis is, beside the naive way in the same run: `bin/node bench/analysis.ts [documents] [words]`. Digest is counted:
- * the figure is raw text in, edges out.
+ * How fast the analysis is, beside the naive way in the same run: `bin/node bench/analysis.ts
+ * [documents] [words]`. Digest is counted: the figure is raw text in, edges out.
  */
 import { setTimeout } from "node:timers/promises";
 import { analyse } from "../src/dedup/analysis/engine.ts";
@@ -50,15 +50,21 @@ async function digestAll(pool: Pool, texts: readonly string[]): Promise<Digested
   return result;
 }
 
-/** The object path: strings for shingles, 256 permutations in big integers avoided but one pass each, on this thread. */
+/**
+ * The object path: strings for shingles, 256 permutations in big integers avoided but one pass
+ * each, on this thread.
+ */
 function naiveSignature(text: string): number[] {
   const list = text.toLowerCase().split(/\s+/);
-  const shingles = new Set(list.slice(0, -2).map((word, i) => `${word} ${list[i + 1]} ${list[i + 2]}`));
+  const shingles = new Set(
+    list.slice(0, -2).map((word, i) => `${word} ${list[i + 1]} ${list[i + 2]}`),
+  );
   return coefficients.map(([a, b]) => {
     let least = 0xffff_ffff;
     for (const shingle of shingles) {
       let hash = 0x811c9dc5;
-      for (let i = 0; i < shingle.length; i += 1) hash = Math.imul(hash ^ shingle.charCodeAt(i), 0x01000193);
+      for (let i = 0; i < shingle.length; i += 1)
+        hash = Math.imul(hash ^ shingle.charCodeAt(i), 0x01000193);
       least = Math.min(least, (Math.imul(a, hash) + b) >>> 0);
     }
     return least;
@@ -66,7 +72,10 @@ function naiveSignature(text: string): number[] {
 }
 
 const random = mulberry32(42);
-const coefficients = Array.from({ length: 256 }, (): [number, number] => [(random() * 2 ** 32) | 1, Math.floor(random() * 2 ** 32)]);
+const coefficients = Array.from({ length: 256 }, (): [number, number] => [
+  (random() * 2 ** 32) | 1,
+  Math.floor(random() * 2 ** 32),
+]);
 
 async function measure(pool: Pool, texts: readonly string[]): Promise<number> {
   let peakBytes = 0;
@@ -83,8 +92,18 @@ async function measure(pool: Pool, texts: readonly string[]): Promise<number> {
   const digestedMs = performance.now();
   const marks = new Map<string, number>();
   const sketches = createMemorySketchStore();
-  const input = { classes: digested.classes, text: (indexes: readonly number[]) => indexes.map((i) => digested.texts[i]), sketches, parameters: defaultParameters, pool, signal };
-  const outcome: AnalysisOutcome = await analyse({ ...input, progress: (phase) => void marks.set(phase, performance.now()) });
+  const input = {
+    classes: digested.classes,
+    text: (indexes: readonly number[]) => indexes.map((i) => digested.texts[i]),
+    sketches,
+    parameters: defaultParameters,
+    pool,
+    signal,
+  };
+  const outcome: AnalysisOutcome = await analyse({
+    ...input,
+    progress: (phase) => void marks.set(phase, performance.now()),
+  });
   const endMs = performance.now();
   const used = process.cpuUsage(cpu);
   stop.abort();
@@ -96,17 +115,31 @@ async function measure(pool: Pool, texts: readonly string[]): Promise<number> {
     print(phase, `${Math.round(atMs - before)} ms`);
     before = atMs;
   }
-  print("documents/s", `${Math.round(rate)} with ${pool.status().threads} threads; ${Math.round(texts.length / ((used.user + used.system) / 1e6))} per CPU second`);
-  print("classes, candidates, edges", `${outcome.stats.classes}, ${outcome.stats.candidates}, ${outcome.stats.edges}`);
+  print(
+    "documents/s",
+    `${Math.round(rate)} with ${pool.status().threads} threads; ${Math.round(texts.length / ((used.user + used.system) / 1e6))} per CPU second`,
+  );
+  print(
+    "classes, candidates, edges",
+    `${outcome.stats.classes}, ${outcome.stats.candidates}, ${outcome.stats.edges}`,
+  );
   print("peak memory", `${Math.round(peakBytes / 2 ** 20)} MiB, texts included`);
   const againMs = performance.now();
   const again = await analyse({ ...input, progress: () => undefined });
-  print("again, nothing new", `${Math.round(performance.now() - againMs)} ms, ${again.stats.reused} reused`);
+  print(
+    "again, nothing new",
+    `${Math.round(performance.now() - againMs)} ms, ${again.stats.reused} reused`,
+  );
   return rate;
 }
 
 const texts = createCorpus({ documents, words, seed: 1 });
-const log = createLog({ level: "warn", format: "text", write: (line) => void process.stderr.write(line), now: () => 0 });
+const log = createLog({
+  level: "warn",
+  format: "text",
+  write: (line) => void process.stderr.write(line),
+  now: () => 0,
+});
 const pool = createPool({ clock: systemClock, log });
 print("documents", `${documents} of about ${words} words`);
 const rate = await measure(pool, texts);

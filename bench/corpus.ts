@@ -1,4 +1,7 @@
-/** A made-up archive from a seed: base texts, edited copies of some, and siblings of one layout that are no duplicates (facts §7). */
+/**
+ * A made-up archive from a seed: base texts, edited copies of some, and siblings of one layout that
+ * are no duplicates (facts §7).
+ */
 
 /** What to make. */
 export interface CorpusOptions {
@@ -25,8 +28,12 @@ export function createCorpus(options: CorpusOptions): string[] {
   for (let i = 0; i < options.documents; i += 1) {
     const kind = originals.length === 0 ? 1 : random();
     const original = originals[Math.floor(random() * originals.length)] ?? [];
-    if (kind < (options.copies ?? 0.2)) texts.push(edited(original, edits[Math.floor(random() * edits.length)] ?? 0, random, word).join(" "));
-    else if (kind < (options.copies ?? 0.2) + SIBLINGS) texts.push([...invoiceHead(random), ...original.slice(HEAD_WORDS)].join(" "));
+    if (kind < (options.copies ?? 0.2))
+      texts.push(
+        edited(original, edits[Math.floor(random() * edits.length)] ?? 0, random, word).join(" "),
+      );
+    else if (kind < (options.copies ?? 0.2) + SIBLINGS)
+      texts.push([...invoiceHead(random), ...original.slice(HEAD_WORDS)].join(" "));
     else {
       const length = Math.max(30, Math.round(options.words * (0.6 + random() * 0.8)));
       const body = Array.from({ length }, word);
@@ -41,11 +48,27 @@ export function createCorpus(options: CorpusOptions): string[] {
 const HEAD_WORDS = 9;
 
 function invoiceHead(random: () => number): string[] {
-  const number = (digits: number): string => String(Math.floor(random() * 10 ** digits)).padStart(digits, "0");
-  return ["Invoice", "number:", `NW-${number(6)}`, "Date:", `${1 + Math.floor(random() * 28)}/${1 + Math.floor(random() * 12)}/20${number(2)}`, "Total", "due:", `$${number(4)}.${number(2)}`, "payable"];
+  const number = (digits: number): string =>
+    String(Math.floor(random() * 10 ** digits)).padStart(digits, "0");
+  return [
+    "Invoice",
+    "number:",
+    `NW-${number(6)}`,
+    "Date:",
+    `${1 + Math.floor(random() * 28)}/${1 + Math.floor(random() * 12)}/20${number(2)}`,
+    "Total",
+    "due:",
+    `$${number(4)}.${number(2)}`,
+    "payable",
+  ];
 }
 
-function edited(original: readonly string[], share: number, random: () => number, word: () => string): string[] {
+function edited(
+  original: readonly string[],
+  share: number,
+  random: () => number,
+  word: () => string,
+): string[] {
   return original.map((old, i) => (i >= HEAD_WORDS && random() < share ? word() : old));
 }
 
@@ -54,7 +77,9 @@ function zipf(random: () => number): () => string {
   const sums = new Float64Array(VOCABULARY);
   let total = 0;
   for (let rank = 0; rank < VOCABULARY; rank += 1) sums[rank] = total += 1 / (rank + 1) ** 1.05;
-  const words = Array.from({ length: VOCABULARY }, (_, rank) => spell(Math.imul(rank + 1, 0x9e3779b1) >>> 0));
+  const words = Array.from({ length: VOCABULARY }, (_, rank) =>
+    spell(Math.imul(rank + 1, 0x9e3779b1) >>> 0),
+  );
   return () => {
     const aim = random() * total;
     let from = 0;
@@ -70,7 +95,8 @@ function zipf(random: () => number): () => string {
 
 function spell(value: number): string {
   let text = "";
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 60)) text += ("bdfgklmnprst"[rest % 12] ?? "") + ("aeiou"[Math.floor(rest / 12) % 5] ?? "");
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 60))
+    text += ("bdfgklmnprst"[rest % 12] ?? "") + ("aeiou"[Math.floor(rest / 12) % 5] ?? "");
   return text;
 }
 

@@ -1,7 +1,8 @@
 /**
- * What exemplars cost: one observation of a histogram without them, with them but untraced, and traced; then, of many
- * series, a snapshot and the exemplars in it: without any, with one each, and with one in each bucket, as far as the bound lets them.
- * Run: `bin/node bench/exemplars.ts [series]`.
+ * What exemplars cost: one observation of a histogram without them, with them but untraced, and
+ * traced; then, of many series, a snapshot and the exemplars in it: without any, with one each, and
+ * with one in each bucket, as far as the bound lets them. Run: `bin/node bench/exemplars.ts
+ * [series]`.
  */
 import { performance } from "node:perf_hooks";
 import { systemClock } from "../src/kernel/base/clock.ts";
@@ -17,16 +18,36 @@ const RECORDS = 2_000_000;
 const ROUNDS = 5;
 const TRACE: TraceIds = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
 
-const common = { kind: "histogram", unit: "s", attributes: ["endpoint"], bounds: BOUNDS, group: "Bench", help: "For the bench." } as const;
+const common = {
+  kind: "histogram",
+  unit: "s",
+  attributes: ["endpoint"],
+  bounds: BOUNDS,
+  group: "Bench",
+  help: "For the bench.",
+} as const;
 const plain: Row<"endpoint", "histogram"> = defineMetric({ ...common, name: "bench.plain" });
-const marked: Row<"endpoint", "histogram"> = defineMetric({ ...common, name: "bench.marked", exemplars: true });
+const marked: Row<"endpoint", "histogram"> = defineMetric({
+  ...common,
+  name: "bench.marked",
+  exemplars: true,
+});
 
 function open(traced: boolean): SeriesScope {
   const rows = [plain, marked];
-  return new SeriesScope({ name: "bench", resource: {}, constants: {}, limits: { perMetric: 0, labelValues: 0 } }, {
-    clock: systemClock, ceiling: new Ceiling(), rowNumber: (row) => rows.findIndex((each) => each.name === row.name), due: () => undefined,
-    log: () => undefined, span: () => undefined, closed: () => undefined, ...(traced ? { trace: () => TRACE } : {}),
-  });
+  return new SeriesScope(
+    { name: "bench", resource: {}, constants: {}, limits: { perMetric: 0, labelValues: 0 } },
+    {
+      clock: systemClock,
+      ceiling: new Ceiling(),
+      rowNumber: (row) => rows.findIndex((each) => each.name === row.name),
+      due: () => undefined,
+      log: () => undefined,
+      span: () => undefined,
+      closed: () => undefined,
+      ...(traced ? { trace: () => TRACE } : {}),
+    },
+  );
 }
 
 function recordCost(row: Row<"endpoint", "histogram">, traced: boolean): number {
@@ -39,7 +60,9 @@ function recordCost(row: Row<"endpoint", "histogram">, traced: boolean): number 
 
 function snapshotCost(series: number, observations: readonly number[], traced: boolean): string {
   const scope = open(traced);
-  for (let index = 0; index < series; index++) for (const value of observations) scope.record(marked, value, { endpoint: `endpoint-${index}` });
+  for (let index = 0; index < series; index++)
+    for (const value of observations)
+      scope.record(marked, value, { endpoint: `endpoint-${index}` });
   const began = performance.now();
   const { exemplars } = scope.snapshot(() => undefined);
   const tookMs = performance.now() - began;
@@ -62,10 +85,16 @@ for (let round = 0; round <= ROUNDS; round++) {
 }
 for (const { name, costs } of kinds) {
   const [least = 0, ...others] = costs.slice(1).toSorted((left, right) => left - right);
-  print(`one observation ${name.padEnd(20)} ${least.toFixed(0).padStart(4)} to ${(others.at(-1) ?? 0).toFixed(0)} ns`);
+  print(
+    `one observation ${name.padEnd(20)} ${least.toFixed(0).padStart(4)} to ${(others.at(-1) ?? 0).toFixed(0)} ns`,
+  );
 }
 const each = [...BOUNDS, Number.MAX_VALUE];
 snapshotCost(series, each, true);
-for (const [name, observations, traced] of [["untraced", each, false], ["one each", [1], true], ["one in each bucket", each, true]] as const) {
+for (const [name, observations, traced] of [
+  ["untraced", each, false],
+  ["one each", [1], true],
+  ["one in each bucket", each, true],
+] as const) {
   print(`${series} series, ${name.padEnd(18)} ${snapshotCost(series, observations, traced)}`);
 }

@@ -1,6 +1,16 @@
-/** The strangers of bench/hold.ts, in a thread of their own: their work is no part of what the owner's calls are measured by. */
+/**
+ * The strangers of bench/hold.ts, in a thread of their own: their work is no part of what the
+ * owner's calls are measured by.
+ */
 import { parentPort } from "node:worker_threads";
-import { slowBodies, slowHeads, unreadAnswers, watches, type Attack, type Target } from "../test/support/attacks.ts";
+import {
+  slowBodies,
+  slowHeads,
+  unreadAnswers,
+  watches,
+  type Attack,
+  type Target,
+} from "../test/support/attacks.ts";
 
 /** Attacks by name. */
 export const attacks: Readonly<Record<string, (target: Target) => Promise<Attack>>> = {
@@ -9,7 +19,8 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<Attack
   "2,000 slow bodies, HTTP/1.1": (target) => slowBodies({ ...target, version: "h1" }, 2_000),
   "2,000 slow bodies, HTTP/2": (target) => slowBodies({ ...target, version: "h2" }, 2_000),
   "800 unread answers, HTTP/2": (target) => unreadAnswers({ ...target, version: "h2" }, 800),
-  "285 watches over 3 connections": (target) => watches({ ...target, version: "h2" }, { count: 285, sessions: 3 }),
+  "285 watches over 3 connections": (target) =>
+    watches({ ...target, version: "h2" }, { count: 285, sessions: 3 }),
 };
 
 /** Begins an attack, or ends the one that stands; answered with how many of its clients stand. */

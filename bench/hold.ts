@@ -1,9 +1,11 @@
 /**
- * `bin/node bench/hold.ts [ROUNDS]`: how long an owner waits while strangers hold what they can get of a daemon with
- * `auth.token` and its limits as shipped. The daemon runs in a process of its own, the strangers in a thread of their own.
- * Each row measures ROUNDS rounds of calls (REST and gRPC, on kept and on fresh connections, one after the other)
- * undisturbed, and as many while the strangers stand, five times in turns; a figure is the median over the five, and the ratio
- * that of the p99 of both in the same turn. Prints one line of JSON per attack; ends 1 when a ratio is above 2 or a call was not served.
+ * `bin/node bench/hold.ts [ROUNDS]`: how long an owner waits while strangers hold what they can get
+ * of a daemon with `auth.token` and its limits as shipped. The daemon runs in a process of its own,
+ * the strangers in a thread of their own. Each row measures ROUNDS rounds of calls (REST and gRPC,
+ * on kept and on fresh connections, one after the other) undisturbed, and as many while the
+ * strangers stand, five times in turns; a figure is the median over the five, and the ratio that of
+ * the p99 of both in the same turn. Prints one line of JSON per attack; ends 1 when a ratio is
+ * above 2 or a call was not served.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
@@ -32,12 +34,15 @@ interface Latency {
 
 const folder = mkdtempSync(join(tmpdir(), "steward-bench-"));
 writeFiles(join(folder, "archive"), smallArchive);
-const daemon = await startDaemon({ config: folderConfig(join(folder, "state"), join(folder, "archive")), env: { STEWARD_AUTH__TOKEN: TOKEN } });
+const daemon = await startDaemon({
+  config: folderConfig(join(folder, "state"), join(folder, "archive")),
+  env: { STEWARD_AUTH__TOKEN: TOKEN },
+});
 const attacker = new Worker(new URL("hold-attacker.ts", import.meta.url));
 
 async function order(what: AttackOrder): Promise<number> {
   attacker.postMessage(what);
-  const [standing] = await once(attacker, "message") as [number];
+  const [standing] = (await once(attacker, "message")) as [number];
   return standing;
 }
 
@@ -48,7 +53,11 @@ async function measure(count: number): Promise<Latency> {
   const results = OWNER_KINDS.map((kind) => calls.results[kind]);
   const times = results.flatMap((result) => result.times).toSorted((a, b) => a - b);
   const at = (share: number): number => times[Math.floor(times.length * share)] ?? Infinity;
-  return { p50: at(0.5), p99: at(0.99), missed: results.reduce((sum, { asked, served }) => sum + asked - served, 0) };
+  return {
+    p50: at(0.5),
+    p99: at(0.99),
+    missed: results.reduce((sum, { asked, served }) => sum + asked - served, 0),
+  };
 }
 
 function median(values: readonly number[]): number {
@@ -71,14 +80,23 @@ for (const attack of Object.keys(attacks)) {
   const ratio = of(({ quiet, under }) => under.p99 / quiet.p99);
   const missed = turns.reduce((sum, { under }) => sum + under.missed, 0);
   failed ||= ratio > BAR || missed > 0;
-  process.stdout.write(`${JSON.stringify({
-    attack, standing: of(({ standing }) => standing), undisturbed_ms: { p50: of(({ quiet }) => quiet.p50), p99: of(({ quiet }) => quiet.p99) },
-    under_attack_ms: { p50: of(({ under }) => under.p50), p99: of(({ under }) => under.p99) }, p99_ratio: ratio, not_served: missed,
-  })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({
+      attack,
+      standing: of(({ standing }) => standing),
+      undisturbed_ms: { p50: of(({ quiet }) => quiet.p50), p99: of(({ quiet }) => quiet.p99) },
+      under_attack_ms: { p50: of(({ under }) => under.p50), p99: of(({ under }) => under.p99) },
+      p99_ratio: ratio,
+      not_served: missed,
+    })}\n`,
+  );
 }
 await attacker.terminate();
 await daemon.stop();
 removeTemporaryFolders();
 rmSync(folder, { recursive: true, force: true });
-if (failed) process.stderr.write(`the bar is a p99 of at most ${BAR} times the undisturbed one, and every call served\n`);
+if (failed)
+  process.stderr.write(
+    `the bar is a p99 of at most ${BAR} times the undisturbed one, and every call served\n`,
+  );
 process.exit(failed ? 1 : 0);

@@ -1,6 +1,7 @@
 /**
- * The client of bench/status.ts: so many connections, each asking again when its answer is whole, in a thread of its own. It reads into
- * one buffer a connection and counts: of a long answer, an HTTP library's chunks would cost the two cores more than the server does.
+ * The client of bench/status.ts: so many connections, each asking again when its answer is whole,
+ * in a thread of its own. It reads into one buffer a connection and counts: of a long answer, an
+ * HTTP library's chunks would cost the two cores more than the server does.
  */
 import { connect, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
@@ -24,7 +25,10 @@ export interface LatencyOutcome {
 const READ_BYTES = 1 << 20;
 const HEAD_END = "\r\n\r\n";
 
-/** Counts one answer after the other. @throws what `head` throws of a head that is no 200 with a length. */
+/**
+ * Counts one answer after the other. @throws what `head` throws of a head that is no 200 with a
+ * length.
+ */
 class Answers {
   #head = Buffer.alloc(0);
   #left = 0;
@@ -48,12 +52,23 @@ class Answers {
 
 function lengthIn(head: string): number {
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-  if (!head.startsWith("HTTP/1.1 200 ") || length === undefined) throw new Error(`no 200 with a length: ${head.slice(0, 200)}`);
+  if (!head.startsWith("HTTP/1.1 200 ") || length === undefined)
+    throw new Error(`no 200 with a length: ${head.slice(0, 200)}`);
   return Number(length);
 }
 
-function repeat({ port, path, headers = {} }: LatencyRequest, untilMs: number, tookMs: number[]): Promise<number> {
-  const request = [`GET ${path} HTTP/1.1`, "host: 127.0.0.1", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n");
+function repeat(
+  { port, path, headers = {} }: LatencyRequest,
+  untilMs: number,
+  tookMs: number[],
+): Promise<number> {
+  const request = [
+    `GET ${path} HTTP/1.1`,
+    "host: 127.0.0.1",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "",
+    "",
+  ].join("\r\n");
   const answers = new Answers();
   return new Promise((resolve, reject) => {
     let beganMs = performance.now();
@@ -72,20 +87,40 @@ function repeat({ port, path, headers = {} }: LatencyRequest, untilMs: number, t
       }
       return true;
     };
-    const socket: Socket = connect({ port, host: "127.0.0.1", noDelay: true, onread: { buffer: Buffer.alloc(READ_BYTES), callback } }, () => {
-      beganMs = performance.now();
-      socket.write(request);
-    }).once("error", reject).once("close", () => reject(new Error("closed before the answer was whole")));
+    const socket: Socket = connect(
+      {
+        port,
+        host: "127.0.0.1",
+        noDelay: true,
+        onread: { buffer: Buffer.alloc(READ_BYTES), callback },
+      },
+      () => {
+        beganMs = performance.now();
+        socket.write(request);
+      },
+    )
+      .once("error", reject)
+      .once("close", () => reject(new Error("closed before the answer was whole")));
   });
 }
 
 async function run(load: LatencyRequest): Promise<LatencyOutcome> {
   const tookMs: number[] = [];
   const untilMs = performance.now() + load.ms;
-  const bytes = await Promise.all(Array.from({ length: load.connections }, () => repeat(load, untilMs, tookMs)));
+  const bytes = await Promise.all(
+    Array.from({ length: load.connections }, () => repeat(load, untilMs, tookMs)),
+  );
   return { tookMs, bytes: bytes[0] ?? 0 };
 }
 
 parentPort?.on("message", (load: LatencyRequest) => {
-  run(load).then((outcome) => parentPort?.postMessage(outcome), (error: unknown) => parentPort?.postMessage({ tookMs: [], bytes: 0, error: String(error) } satisfies LatencyOutcome));
+  run(load).then(
+    (outcome) => parentPort?.postMessage(outcome),
+    (error: unknown) =>
+      parentPort?.postMessage({
+        tookMs: [],
+        bytes: 0,
+        error: String(error),
+      } satisfies LatencyOutcome),
+  );
 });

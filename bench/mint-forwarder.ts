@@ -1,8 +1,9 @@
 /**
- * The baseline of bench/tokens.ts: a bare Node server that signs one JWT, uses it until it is old, forwards each mint to the code host
- * and returns the answer's bytes. No tokens, no policy, no audit, no lease, no disk. With `flushed` it does one thing more, what whoever
- * promises a record before the effect and another before the answer cannot do without: it waits twice until some bytes are on the disk,
- * one flush for all that wait. `fork`ed; its argument is JSON.
+ * The baseline of bench/tokens.ts: a bare Node server that signs one JWT, uses it until it is old,
+ * forwards each mint to the code host and returns the answer's bytes. No tokens, no policy, no
+ * audit, no lease, no disk. With `flushed` it does one thing more, what whoever promises a record
+ * before the effect and another before the answer cannot do without: it waits twice until some
+ * bytes are on the disk, one flush for all that wait. `fork`ed; its argument is JSON.
  */
 import { createPrivateKey, sign } from "node:crypto";
 import { closeSync, constants, openSync, rmSync, write } from "node:fs";
@@ -41,7 +42,11 @@ function authorization(): string {
 
 /** Gives a function that resolves when a record of the caller is on the disk. */
 function recorder(path: string): () => Promise<void> {
-  const file = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_DSYNC, 0o600);
+  const file = openSync(
+    path,
+    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_DSYNC,
+    0o600,
+  );
   process.once("exit", () => {
     closeSync(file);
     rmSync(path, { force: true });
@@ -57,22 +62,34 @@ function recorder(path: string): () => Promise<void> {
       if (writing) setImmediate(store);
     });
   };
-  return () => new Promise((resolve, reject) => {
-    waiting.push((failed) => (failed === null ? resolve() : reject(failed)));
-    if (writing) return;
-    writing = true;
-    setImmediate(store);
-  });
+  return () =>
+    new Promise((resolve, reject) => {
+      waiting.push((failed) => (failed === null ? resolve() : reject(failed)));
+      if (writing) return;
+      writing = true;
+      setImmediate(store);
+    });
 }
 
 const record = options.flushed === undefined ? undefined : recorder(options.flushed);
 
 async function mint(body: Buffer): Promise<{ status: number; body: Buffer }> {
-  const { installation_id: installation, ...scope } = JSON.parse(body.toString("utf8")) as Record<string, unknown>;
+  const { installation_id: installation, ...scope } = JSON.parse(body.toString("utf8")) as Record<
+    string,
+    unknown
+  >;
   await record?.();
   const answer = await pool.request({
-    method: "POST", path: `/app/installations/${String(installation)}/access_tokens`, body: JSON.stringify(scope),
-    headers: { authorization: authorization(), accept: "application/vnd.github+json", "content-type": "application/json", "user-agent": "bench", "x-github-api-version": "2022-11-28" },
+    method: "POST",
+    path: `/app/installations/${String(installation)}/access_tokens`,
+    body: JSON.stringify(scope),
+    headers: {
+      authorization: authorization(),
+      accept: "application/vnd.github+json",
+      "content-type": "application/json",
+      "user-agent": "bench",
+      "x-github-api-version": "2022-11-28",
+    },
   });
   const minted = Buffer.from(await answer.body.arrayBuffer());
   await record?.();
@@ -81,12 +98,22 @@ async function mint(body: Buffer): Promise<{ status: number; body: Buffer }> {
 
 const server = createServer((request, response) => {
   const parts: Buffer[] = [];
-  request.on("data", (part: Buffer) => parts.push(part)).once("end", () => {
-    mint(Buffer.concat(parts)).then(
-      ({ status, body }) => response.writeHead(status, { "content-type": "application/json", "content-length": body.length }).end(body),
-      (error: unknown) => response.writeHead(502).end(String(error)),
-    );
-  });
+  request
+    .on("data", (part: Buffer) => parts.push(part))
+    .once("end", () => {
+      mint(Buffer.concat(parts)).then(
+        ({ status, body }) =>
+          response
+            .writeHead(status, {
+              "content-type": "application/json",
+              "content-length": body.length,
+            })
+            .end(body),
+        (error: unknown) => response.writeHead(502).end(String(error)),
+      );
+    });
 });
-server.listen(0, "127.0.0.1", () => process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+server.listen(0, "127.0.0.1", () =>
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }),
+);
 process.once("disconnect", () => process.exit(0)).once("SIGTERM", () => process.exit(0));

@@ -1,6 +1,7 @@
 /**
- * The servers that bench/tokens.ts compares, each in a process of its own: the daemon of a checkout, and the
- * forwarder with and without flushes (bench/mint-forwarder.ts). All send their mints to one simulated code host.
+ * The servers that bench/tokens.ts compares, each in a process of its own: the daemon of a
+ * checkout, and the forwarder with and without flushes (bench/mint-forwarder.ts). All send their
+ * mints to one simulated code host.
  */
 import { type ChildProcess, fork, spawn, type StdioOptions } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -36,16 +37,22 @@ export async function startCodeHost(checkout: string): Promise<MintHost> {
 
 /** Starts a forwarder; with `directory` it waits for two flushes of a file there. */
 export async function startForwarder(host: CodeHostReady, directory?: string): Promise<MintTarget> {
-  const folder = directory === undefined ? undefined : mkdtempSync(join(directory, "steward-bench-"));
+  const folder =
+    directory === undefined ? undefined : mkdtempSync(join(directory, "steward-bench-"));
   const options = {
-    codeHost: host.url, appId: host.appId, privateKeyPem: host.privateKeyPem, connections: 64,
+    codeHost: host.url,
+    appId: host.appId,
+    privateKeyPem: host.privateKeyPem,
+    connections: 64,
     ...(folder === undefined ? {} : { flushed: join(folder, "records") }),
   };
   const program = join(import.meta.dirname, "mint-forwarder.ts");
   const child = fork(program, [JSON.stringify(options)], { stdio: FORKED });
   const { url } = await firstMessage<{ url: string }>(child);
   return {
-    url: `${url}/v1/github/token`, headers: {}, cpuUs: () => cpuUs(child),
+    url: `${url}/v1/github/token`,
+    headers: {},
+    cpuUs: () => cpuUs(child),
     async stop() {
       await end(child);
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
@@ -68,31 +75,51 @@ function launcherOf(checkout: string): string {
 }
 
 /** Starts the daemon of a checkout by its launcher and configures its mount for the code host. */
-export async function startDaemon(checkout: string, host: CodeHostReady, options: DaemonOptions): Promise<MintTarget> {
+export async function startDaemon(
+  checkout: string,
+  host: CodeHostReady,
+  options: DaemonOptions,
+): Promise<MintTarget> {
   const { directory, flushMs } = options;
   const state = mkdtempSync(join(directory, "steward-bench-"));
   const config = join(state, "steward.yaml");
   const gateway = 'gateway: { listen: "127.0.0.1:0" }';
-  writeFileSync(config, `${gateway}\nstate: { directory: ${join(state, "state")} }\nservices: { dedup: false }\n`);
-  const slowed = flushMs === 0 ? {} : {
-    NODE_OPTIONS: `--import ${join(import.meta.dirname, "slow-flush.ts")}`, SLOW_FLUSH_MS: String(flushMs),
-  };
+  writeFileSync(
+    config,
+    `${gateway}\nstate: { directory: ${join(state, "state")} }\nservices: { dedup: false }\n`,
+  );
+  const slowed =
+    flushMs === 0
+      ? {}
+      : {
+          NODE_OPTIONS: `--import ${join(import.meta.dirname, "slow-flush.ts")}`,
+          SLOW_FLUSH_MS: String(flushMs),
+        };
   const child = spawn(launcherOf(checkout), ["-config", config], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...slowed }, stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...slowed },
+    stdio: ["ignore", "pipe", "pipe"],
   });
   const logged: string[] = [];
   createInterface({ input: child.stderr }).on("line", (line) => logged.push(line));
   const url = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).once("line", (line) => resolve(line.replace(/^.* on /, "")));
+    createInterface({ input: child.stdout }).once("line", (line) =>
+      resolve(line.replace(/^.* on /, "")),
+    );
     child.once("exit", () => reject(new Error(logged.join("\n"))));
   });
   const token = /root token[^:]*: (\S+)/.exec(logged.join("\n"))?.[1] ?? "";
   const headers = { "x-vault-token": token };
-  const body = JSON.stringify({ app_id: host.appId, prv_key: host.privateKeyPem, base_url: host.url });
+  const body = JSON.stringify({
+    app_id: host.appId,
+    prv_key: host.privateKeyPem,
+    base_url: host.url,
+  });
   const configured = await fetch(`${url}/v1/github/config`, { method: "POST", headers, body });
   if (!configured.ok) throw new Error(`config: ${configured.status} ${await configured.text()}`);
   return {
-    url: `${url}/v1/github/token`, headers, cpuUs: () => cpuUs(child),
+    url: `${url}/v1/github/token`,
+    headers,
+    cpuUs: () => cpuUs(child),
     async stop() {
       await end(child);
       rmSync(state, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 /**
- * The measured process of `bench/monitor.ts`: telemetry and the monitor, configured and placed as the daemon does it, and a hand on
- * both: it exports when told to, and says when collectors ran and what the probes of its threads counted.
+ * The measured process of `bench/monitor.ts`: telemetry and the monitor, configured and placed as
+ * the daemon does it, and a hand on both: it exports when told to, and says when collectors ran and
+ * what the probes of its threads counted.
  */
 import { BroadcastChannel } from "node:worker_threads";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -38,9 +39,29 @@ const FLUSH_MS = 60_000;
 const STOP_MS = 10_000;
 
 const configuration = configureDaemon({ config: undefined, demo: false }, process.env);
-const log = createLog({ level: "warn", format: "text", write: (line) => process.stderr.write(line), now: () => systemClock.now() });
-const { telemetry } = await createHouseTelemetry({ config: configuration.config, schema: daemonSchema, clock: systemClock, log, version: "0.0.0", pull: true });
-const monitor = placeMonitor({ clock: systemClock, ids: systemIds, on: "thread", options: monitorOptionsOf(configuration, process.env), telemetry, log, needs: ["telemetry"] });
+const log = createLog({
+  level: "warn",
+  format: "text",
+  write: (line) => process.stderr.write(line),
+  now: () => systemClock.now(),
+});
+const { telemetry } = await createHouseTelemetry({
+  config: configuration.config,
+  schema: daemonSchema,
+  clock: systemClock,
+  log,
+  version: "0.0.0",
+  pull: true,
+});
+const monitor = placeMonitor({
+  clock: systemClock,
+  ids: systemIds,
+  on: "thread",
+  options: monitorOptionsOf(configuration, process.env),
+  telemetry,
+  log,
+  needs: ["telemetry"],
+});
 if (monitor === undefined) throw new Error("the bench configures a network");
 const house = createSupervisor({ clock: systemClock, log });
 house.add(monitor.telemetry);
@@ -64,26 +85,44 @@ async function counted(): Promise<readonly ProbeReport[]> {
 /** Reads what collectors tell of themselves, and no other series. */
 async function runs(): Promise<readonly Run[]> {
   let text = "";
-  for await (const chunk of telemetry.expose({ format: "text", metrics: ["svc.scrape."] }, AbortSignal.timeout(FLUSH_MS)).body) text += Buffer.from(chunk).toString();
-  const values = (name: string): Map<string, number> => new Map([...text.matchAll(new RegExp(`^${name}\\{.*vpn_collector="([^"]+)".*\\} (\\S+)$`, "gm"))].map(([, collector = "", value]) => [collector, Number(value)]));
+  for await (const chunk of telemetry.expose(
+    { format: "text", metrics: ["svc.scrape."] },
+    AbortSignal.timeout(FLUSH_MS),
+  ).body)
+    text += Buffer.from(chunk).toString();
+  const values = (name: string): Map<string, number> =>
+    new Map(
+      [...text.matchAll(new RegExp(`^${name}\\{.*vpn_collector="([^"]+)".*\\} (\\S+)$`, "gm"))].map(
+        ([, collector = "", value]) => [collector, Number(value)],
+      ),
+    );
   const [took, good] = [values("svc_scrape_duration_seconds"), values("svc_scrape_success_ratio")];
-  return [...values("svc_scrape_last_timestamp_seconds")].map(([collector, finished]) => ({ collector, tookMs: (took.get(collector) ?? 0) * 1_000, finishedMs: finished * 1_000, good: good.get(collector) === 1 }));
+  return [...values("svc_scrape_last_timestamp_seconds")].map(([collector, finished]) => ({
+    collector,
+    tookMs: (took.get(collector) ?? 0) * 1_000,
+    finishedMs: finished * 1_000,
+    good: good.get(collector) === 1,
+  }));
 }
 
 async function obey(order: Order): Promise<Said> {
   const began = performance.now();
   switch (order) {
     case "start":
-      await monitor?.component.start(new AbortController().signal, (error) => log.error("the monitor broke", { error }));
+      await monitor?.component.start(new AbortController().signal, (error) =>
+        log.error("the monitor broke", { error }),
+      );
       return {};
     case "begin":
       probes.postMessage("begin" satisfies ProbeOrder);
       return {};
-    case "end": return { threads: await counted() };
+    case "end":
+      return { threads: await counted() };
     case "flush":
       await telemetry.flush(FLUSH_MS);
       return { tookMs: performance.now() - began };
-    case "runs": return { runs: await runs() };
+    case "runs":
+      return { runs: await runs() };
   }
 }
 

@@ -1,8 +1,10 @@
 /**
- * The monitor with a network of 10,000 devices and more than 100,000 series: collecting, exporting over OTLP gRPC and being pulled
- * from, each with its time, what it allocated and how long threads stood still; then the memory of the whole daemon while it does all
- * three. The network, the measured process and this one, which receives, pulls and judges, are processes of their own. Run:
- * `npm run bench:monitor`, with `-- --quick` for a tenth of the devices, which is a trial and not judged. Ends 1 when a bar is missed.
+ * The monitor with a network of 10,000 devices and more than 100,000 series: collecting, exporting
+ * over OTLP gRPC and being pulled from, each with its time, what it allocated and how long threads
+ * stood still; then the memory of the whole daemon while it does all three. The network, the
+ * measured process and this one, which receives, pulls and judges, are processes of their own. Run:
+ * `npm run bench:monitor`, with `-- --quick` for a tenth of the devices, which is a trial and not
+ * judged. Ends 1 when a bar is missed.
  */
 import { fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -32,7 +34,10 @@ const APART_MS = 6_000;
 const POLL_MS = 250;
 const PATIENCE_MS = 60_000;
 const MIB = 2 ** 20;
-/** Threads that serve, or that a late answer of would be felt; the telemetry thread is there to work. */
+/**
+ * Threads that serve, or that a late answer of would be felt; the telemetry thread is there to
+ * work.
+ */
 const SERVING: readonly string[] = ["main", "monitor"];
 
 function print(line: string): void {
@@ -43,19 +48,38 @@ function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** What the daemon is configured with: the defaults, but for what makes the series about 100,000 and lets the bench be quick. */
-function environmentOf(network: TailscaleReady, receiver: Receiver, state: string): NodeJS.ProcessEnv {
+/**
+ * What the daemon is configured with: the defaults, but for what makes the series about 100,000 and
+ * lets the bench be quick.
+ */
+function environmentOf(
+  network: TailscaleReady,
+  receiver: Receiver,
+  state: string,
+): NodeJS.ProcessEnv {
   return {
-    PATH: process.env["PATH"], HOME: state, STATE_DIRECTORY: state,
-    STEWARD_VPN__URL: network.url, STEWARD_VPN__AUTH__OAUTH__CLIENT_ID: network.credentials.clientId, STEWARD_VPN__AUTH__OAUTH__CLIENT_SECRET: network.credentials.clientSecret,
+    PATH: process.env["PATH"],
+    HOME: state,
+    STATE_DIRECTORY: state,
+    STEWARD_VPN__URL: network.url,
+    STEWARD_VPN__AUTH__OAUTH__CLIENT_ID: network.credentials.clientId,
+    STEWARD_VPN__AUTH__OAUTH__CLIENT_SECRET: network.credentials.clientSecret,
     // Ten thousand devices are 13 MB of JSON.
     STEWARD_VPN__MAX_RESPONSE_BYTES: "64MiB",
-    STEWARD_COLLECTORS__DEVICES__INTERVAL: `${INTERVAL_S}s`, STEWARD_COLLECTORS__DEVICES__COLLECT_CONNECTIVITY: "false",
+    STEWARD_COLLECTORS__DEVICES__INTERVAL: `${INTERVAL_S}s`,
+    STEWARD_COLLECTORS__DEVICES__COLLECT_CONNECTIVITY: "false",
     // They cost a call for each device, so that a run is ten thousand calls.
-    STEWARD_COLLECTORS__DEVICES__COLLECT_DEVICE_INVITES: "false", STEWARD_CARDINALITY__PER_ENTITY__USER: "false",
+    STEWARD_COLLECTORS__DEVICES__COLLECT_DEVICE_INVITES: "false",
+    STEWARD_CARDINALITY__PER_ENTITY__USER: "false",
     STEWARD_VERSION_CHECKS__DEVICES__ENABLED: "false",
-    STEWARD_OTLP__PROTOCOL: "grpc", STEWARD_OTLP__ENDPOINT: `127.0.0.1:${receiver.port}`, STEWARD_OTLP__TLS__INSECURE: "true", STEWARD_OTLP__METRIC_INTERVAL: "1h",
-    STEWARD_SCRAPE__ENABLED: "true", STEWARD_SCRAPE__LISTEN: "127.0.0.1:0", STEWARD_SCRAPE__COALESCE_GATHER: "false", STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+    STEWARD_OTLP__PROTOCOL: "grpc",
+    STEWARD_OTLP__ENDPOINT: `127.0.0.1:${receiver.port}`,
+    STEWARD_OTLP__TLS__INSECURE: "true",
+    STEWARD_OTLP__METRIC_INTERVAL: "1h",
+    STEWARD_SCRAPE__ENABLED: "true",
+    STEWARD_SCRAPE__LISTEN: "127.0.0.1:0",
+    STEWARD_SCRAPE__COALESCE_GATHER: "false",
+    STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
   };
 }
 
@@ -65,7 +89,15 @@ class Daemon {
   #pull = "";
 
   constructor(environment: NodeJS.ProcessEnv) {
-    this.#child = fork(new URL("./monitor-daemon.ts", import.meta.url), { env: environment, execArgv: ["--disable-warning=ExperimentalWarning", "--import", new URL("./thread-probe.ts", import.meta.url).href, ...memoryFlags()] });
+    this.#child = fork(new URL("./monitor-daemon.ts", import.meta.url), {
+      env: environment,
+      execArgv: [
+        "--disable-warning=ExperimentalWarning",
+        "--import",
+        new URL("./thread-probe.ts", import.meta.url).href,
+        ...memoryFlags(),
+      ],
+    });
   }
 
   get pullUrl(): string {
@@ -90,17 +122,33 @@ class Daemon {
     throw new Error(`collector ${collector} did not run`);
   }
 
-  /** Longest stall of the serving threads while `work` runs; `tookMs` is what `work` says, or how long it took. */
+  /**
+   * Longest stall of the serving threads while `work` runs; `tookMs` is what `work` says, or how
+   * long it took.
+   */
   async measure(name: string, work: () => Promise<number | undefined>): Promise<number> {
     await this.tell("begin");
     const began = performance.now();
     const tookMs = (await work()) ?? performance.now() - began;
     const { threads = [] } = await this.tell("end");
-    const shown = threads.filter(({ thread }) => thread === "telemetry" || SERVING.includes(thread));
-    const stalls = shown.map(({ thread, stallMs, seenMs }) => `${thread} ${stallMs.toFixed(1)} (seen ${seenMs.toFixed(1)})`).join(", ");
-    const allocated = shown.map(({ thread, allocatedBytes }) => `${thread} ${(allocatedBytes / MIB).toFixed(1)}`).join(", ");
-    print(`${name.padEnd(22)} ${tookMs.toFixed(0).padStart(6)} ms   longest stall in ms: ${stalls}   allocated MiB: ${allocated}`);
-    return Math.max(...threads.flatMap(({ thread, stallMs }) => (SERVING.includes(thread) ? [stallMs] : [])));
+    const shown = threads.filter(
+      ({ thread }) => thread === "telemetry" || SERVING.includes(thread),
+    );
+    const stalls = shown
+      .map(
+        ({ thread, stallMs, seenMs }) =>
+          `${thread} ${stallMs.toFixed(1)} (seen ${seenMs.toFixed(1)})`,
+      )
+      .join(", ");
+    const allocated = shown
+      .map(({ thread, allocatedBytes }) => `${thread} ${(allocatedBytes / MIB).toFixed(1)}`)
+      .join(", ");
+    print(
+      `${name.padEnd(22)} ${tookMs.toFixed(0).padStart(6)} ms   longest stall in ms: ${stalls}   allocated MiB: ${allocated}`,
+    );
+    return Math.max(
+      ...threads.flatMap(({ thread, stallMs }) => (SERVING.includes(thread) ? [stallMs] : [])),
+    );
   }
 
   #hear(): Promise<Said> {
@@ -120,22 +168,48 @@ class Daemon {
 
 /** What `bin/steward` starts Node with. */
 function memoryFlags(): string[] {
-  return [...readFileSync(new URL("../bin/steward", import.meta.url), "utf8").matchAll(/--(?:max-semi-space-size|heap-growing-percent)=\d+/g)].map(([flag]) => flag);
+  return [
+    ...readFileSync(new URL("../bin/steward", import.meta.url), "utf8").matchAll(
+      /--(?:max-semi-space-size|heap-growing-percent)=\d+/g,
+    ),
+  ].map(([flag]) => flag);
 }
 
 /** Reads the whole answer; its size as it came over the wire. */
-function pull(url: string, encoding: "identity" | "gzip"): Promise<{ readonly tookMs: number; readonly bytes: number; readonly text: () => string }> {
+function pull(
+  url: string,
+  encoding: "identity" | "gzip",
+): Promise<{ readonly tookMs: number; readonly bytes: number; readonly text: () => string }> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
     get(url, { agent: false, headers: { "accept-encoding": encoding } }, (answer) => {
       const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk)).once("error", reject).once("end", () => resolve({ tookMs: performance.now() - began, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0), text: () => Buffer.concat(chunks).toString() }));
+      answer
+        .on("data", (chunk: Buffer) => chunks.push(chunk))
+        .once("error", reject)
+        .once("end", () =>
+          resolve({
+            tookMs: performance.now() - began,
+            bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+            text: () => Buffer.concat(chunks).toString(),
+          }),
+        );
     }).once("error", reject);
   });
 }
 
-async function startNetwork(): Promise<{ readonly child: ChildProcess; readonly ready: TailscaleReady }> {
-  const child = spawn(process.execPath, [new URL("../src/demo/tailscale/process.ts", import.meta.url).pathname, JSON.stringify({ devices: DEVICES, seed: 1 })], { stdio: ["ignore", "pipe", "inherit"] });
+async function startNetwork(): Promise<{
+  readonly child: ChildProcess;
+  readonly ready: TailscaleReady;
+}> {
+  const child = spawn(
+    process.execPath,
+    [
+      new URL("../src/demo/tailscale/process.ts", import.meta.url).pathname,
+      JSON.stringify({ devices: DEVICES, seed: 1 }),
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   let text = "";
   for await (const chunk of child.stdout) {
     text += String(chunk);
@@ -149,9 +223,15 @@ async function collect(daemon: Daemon): Promise<void> {
   const beganMs = Date.now();
   // Its thread loads its modules while it starts, which is no part of collecting.
   await daemon.tell("start");
-  await daemon.measure("collect, all new", async () => (await daemon.ran("devices", beganMs)).tookMs);
+  await daemon.measure(
+    "collect, all new",
+    async () => (await daemon.ran("devices", beganMs)).tookMs,
+  );
   for (let round = 1; round <= WARM_RUNS; round++) {
-    await daemon.measure(`collect, warm ${round}`, async () => (await daemon.ran("devices", Date.now())).tookMs);
+    await daemon.measure(
+      `collect, warm ${round}`,
+      async () => (await daemon.ran("devices", Date.now())).tookMs,
+    );
   }
 }
 
@@ -167,30 +247,43 @@ async function exportAll(daemon: Daemon, receiver: Receiver, series: number): Pr
   for (let round = 1; round <= ROUNDS; round++) {
     await quiet(daemon);
     receiver.clear();
-    worst = Math.max(worst, await daemon.measure(`export ${round}`, async () => (await daemon.tell("flush")).tookMs));
+    worst = Math.max(
+      worst,
+      await daemon.measure(`export ${round}`, async () => (await daemon.tell("flush")).tookMs),
+    );
     const points = pointsOf(receiver);
-    if (points < SERIES || points < series * 0.9) throw new Error(`${points} points arrived of ${series}`);
-    if (round === 1) print(`  ${points} points in ${receiver.batches.length} requests, the largest of ${(Math.max(...receiver.sizes) / MIB).toFixed(2)} MiB`);
+    if (points < SERIES || points < series * 0.9)
+      throw new Error(`${points} points arrived of ${series}`);
+    if (round === 1)
+      print(
+        `  ${points} points in ${receiver.batches.length} requests, the largest of ${(Math.max(...receiver.sizes) / MIB).toFixed(2)} MiB`,
+      );
   }
   receiver.clear();
   return worst;
 }
 
-/** Pulls and joined texts by turns; the rate of the first over that of the second, by their medians. */
+/**
+ * Pulls and joined texts by turns; the rate of the first over that of the second, by their medians.
+ */
 async function pullAll(daemon: Daemon, text: string): Promise<number> {
   const worker = new Worker(new URL("./joined-text.ts", import.meta.url), { workerData: { text } });
   const joined = `http://127.0.0.1:${await new Promise<number>((resolve) => worker.once("message", resolve))}/`;
   const rates: Record<"pull" | "joins", number[]> = { pull: [], joins: [] };
   for (let round = 0; round <= ROUNDS; round++) {
     await quiet(daemon);
-    for (const [name, from] of [["pull", daemon.pullUrl], ["joins", joined]] as const) {
+    for (const [name, from] of [
+      ["pull", daemon.pullUrl],
+      ["joins", joined],
+    ] as const) {
       let rate = 0;
       const once = async (): Promise<number> => {
         const { tookMs, bytes } = await pull(from, "identity");
         rate = bytes / tookMs;
         return tookMs;
       };
-      if (name === "pull") await daemon.measure(round === 0 ? "pull, not warm" : `pull ${round}`, once);
+      if (name === "pull")
+        await daemon.measure(round === 0 ? "pull, not warm" : `pull ${round}`, once);
       else await once();
       // The first round warms both.
       if (round > 0) rates[name].push(rate);
@@ -199,21 +292,33 @@ async function pullAll(daemon: Daemon, text: string): Promise<number> {
   await worker.terminate();
   await daemon.measure("pull, gzip", async () => (await pull(daemon.pullUrl, "gzip")).tookMs);
   const [pulled, joins] = [median(rates.pull), median(rates.joins)];
-  print(`  ${((pulled * 1_000) / MIB).toFixed(0)} MiB/s pulled, ${((joins * 1_000) / MIB).toFixed(0)} MiB/s by joins, ${(text.length / MIB).toFixed(1)} MiB each`);
+  print(
+    `  ${((pulled * 1_000) / MIB).toFixed(0)} MiB/s pulled, ${((joins * 1_000) / MIB).toFixed(0)} MiB/s by joins, ${(text.length / MIB).toFixed(1)} MiB each`,
+  );
   return pulled / joins;
 }
 
-/** The whole daemon as the launcher of the built tree starts it, which collects, exports and is pulled from: its highest resident memory in MB. */
+/**
+ * The whole daemon as the launcher of the built tree starts it, which collects, exports and is
+ * pulled from: its highest resident memory in MB.
+ */
 async function watchMemory(environment: NodeJS.ProcessEnv, receiver: Receiver): Promise<number> {
-  const child = spawn(new URL("../dist/bin/steward", import.meta.url).pathname, [], { env: { ...environment, STEWARD_OTLP__METRIC_INTERVAL: `${INTERVAL_S}s` }, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(new URL("../dist/bin/steward", import.meta.url).pathname, [], {
+    env: { ...environment, STEWARD_OTLP__METRIC_INTERVAL: `${INTERVAL_S}s` },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let told = "";
   child.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
   try {
     for (let round = 1; round <= MEMORY_ROUNDS; round++) {
       receiver.clear();
-      await until(() => pointsOf(receiver) >= SERIES, () => `the daemon did not export:\n${told}`);
+      await until(
+        () => pointsOf(receiver) >= SERIES,
+        () => `the daemon did not export:\n${told}`,
+      );
       const address = /listening name=metrics address=(\S+)/.exec(told)?.[1] ?? "";
-      for (const encoding of ["identity", "gzip", "identity"] as const) await pull(`http://${address}/metrics`, encoding);
+      for (const encoding of ["identity", "gzip", "identity"] as const)
+        await pull(`http://${address}/metrics`, encoding);
     }
     return residentMb(child.pid ?? 0);
   } finally {
@@ -228,7 +333,8 @@ function pointsOf(receiver: Receiver): number {
 }
 
 async function until(done: () => boolean, complaint: () => string): Promise<void> {
-  for (const untilMs = Date.now() + PATIENCE_MS; !done(); await sleep(POLL_MS)) if (Date.now() > untilMs) throw new Error(complaint());
+  for (const untilMs = Date.now() + PATIENCE_MS; !done(); await sleep(POLL_MS))
+    if (Date.now() > untilMs) throw new Error(complaint());
 }
 
 /** The most it ever was. */
@@ -260,10 +366,25 @@ async function run(): Promise<void> {
     const stall = await exportAll(daemon, receiver, series);
     const share = await pullAll(daemon, text);
     await daemon.stop();
-    const memory = existsSync("/proc/self/status") ? await watchMemory(environment, receiver) : undefined;
-    judge("longest stall of the main and the monitor's thread in an export", `${stall.toFixed(1)} ms, bar < ${BAR_STALL_MS} ms`, stall < BAR_STALL_MS);
-    judge("rate of a pull over that of plain string joins", `${share.toFixed(2)}, bar >= ${BAR_SHARE_OF_JOINS}`, share >= BAR_SHARE_OF_JOINS);
-    if (memory !== undefined) judge("resident memory of the daemon at its highest", `${memory.toFixed(0)} MB, bar <= ${BAR_MEMORY_MB} MB`, memory <= BAR_MEMORY_MB);
+    const memory = existsSync("/proc/self/status")
+      ? await watchMemory(environment, receiver)
+      : undefined;
+    judge(
+      "longest stall of the main and the monitor's thread in an export",
+      `${stall.toFixed(1)} ms, bar < ${BAR_STALL_MS} ms`,
+      stall < BAR_STALL_MS,
+    );
+    judge(
+      "rate of a pull over that of plain string joins",
+      `${share.toFixed(2)}, bar >= ${BAR_SHARE_OF_JOINS}`,
+      share >= BAR_SHARE_OF_JOINS,
+    );
+    if (memory !== undefined)
+      judge(
+        "resident memory of the daemon at its highest",
+        `${memory.toFixed(0)} MB, bar <= ${BAR_MEMORY_MB} MB`,
+        memory <= BAR_MEMORY_MB,
+      );
   } finally {
     network.child.kill("SIGTERM");
     await receiver.close();

@@ -1,6 +1,7 @@
 /**
- * `node --import bench/slow-flush.ts …` with SLOW_FLUSH_MS: every flush of the process takes that much longer, those of LMDB's
- * commits and those of files alike. A commit's callers wait behind it as they do behind a slow disk.
+ * `node --import bench/slow-flush.ts …` with SLOW_FLUSH_MS: every flush of the process takes that
+ * much longer, those of LMDB's commits and those of files alike. A commit's callers wait behind it
+ * as they do behind a slow disk.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { open as openFile } from "node:fs/promises";
@@ -33,7 +34,11 @@ if (flushMs > 0 && isMainThread) {
   slow(handle, "sync");
   await file.close();
   const database = open({ path: join(folder, "data.mdb"), noSubdir: true });
-  for (let prototype = Object.getPrototypeOf(database) as object | null; prototype !== null && prototype !== Object.prototype; prototype = Object.getPrototypeOf(prototype) as object | null) {
+  for (
+    let prototype = Object.getPrototypeOf(database) as object | null;
+    prototype !== null && prototype !== Object.prototype;
+    prototype = Object.getPrototypeOf(prototype) as object | null
+  ) {
     if (Object.hasOwn(prototype, "transaction")) slow(prototype, "transaction");
   }
   await database.close();

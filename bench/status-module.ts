@@ -10,4 +10,9 @@ export interface BenchOptions {
 }
 
 /** The monitor with a control plane of so many devices. */
-export const benchMonitorModule: ServiceModule<BenchOptions> = { name: "monitor", file: new URL("status-monitor.ts", import.meta.url), export: "createBenchMonitor", descriptors: [StatusService] };
+export const benchMonitorModule: ServiceModule<BenchOptions> = {
+  name: "monitor",
+  file: new URL("status-monitor.ts", import.meta.url),
+  export: "createBenchMonitor",
+  descriptors: [StatusService],
+};

@@ -1,7 +1,7 @@
 /**
- * Loaded before anything else into every thread of a measured process (`node --import`): a 2 ms timer that knows how long the thread
- * stood still, and V8's own count of what was allocated. Asked and answering over a BroadcastChannel, so that no code that is
- * measured knows of it.
+ * Loaded before anything else into every thread of a measured process (`node --import`): a 2 ms
+ * timer that knows how long the thread stood still, and V8's own count of what was allocated. Asked
+ * and answering over a BroadcastChannel, so that no code that is measured knows of it.
  */
 import { readFileSync } from "node:fs";
 import { GCProfiler, getHeapStatistics } from "node:v8";
@@ -17,15 +17,23 @@ export type ProbeOrder = "begin" | "end";
 /** What a thread counted. */
 export interface ProbeReport {
   readonly thread: string;
-  /** The longest gap beyond the timer's period, without the time in which the thread was ready and had no core (Linux). */
+  /**
+   * The longest gap beyond the timer's period, without the time in which the thread was ready and
+   * had no core (Linux).
+   */
   readonly stallMs: number;
   /** The same with that time. */
   readonly seenMs: number;
-  /** Bytes of the JavaScript heap: before each collection less what the one before had left. Buffers outside of it are not in it. */
+  /**
+   * Bytes of the JavaScript heap: before each collection less what the one before had left. Buffers
+   * outside of it are not in it.
+   */
   readonly allocatedBytes: number;
 }
 
-/** Milliseconds that this thread was ready to run and had no core; 0 where the system does not tell. */
+/**
+ * Milliseconds that this thread was ready to run and had no core; 0 where the system does not tell.
+ */
 function waitedForCore(): number {
   try {
     return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[1]) / 1e6;
@@ -64,7 +72,7 @@ function end(): ProbeReport {
     left = afterGC.heapStatistics.usedHeapSize;
   }
   allocatedBytes += Math.max(0, getHeapStatistics().used_heap_size - left);
-  return { thread: isMainThread ? "main" : threadName ?? "", stallMs, seenMs, allocatedBytes };
+  return { thread: isMainThread ? "main" : (threadName ?? ""), stallMs, seenMs, allocatedBytes };
 }
 
 const channel = new BroadcastChannel(PROBE_CHANNEL);

@@ -1,26 +1,30 @@
 /**
- * Mints per second, and the server's CPU time for each, through the whole daemon: token, policy, two audit
- * records, intent and lease, all on disk before the answer.
+ * Mints per second, and the server's CPU time for each, through the whole daemon: token, policy,
+ * two audit records, intent and lease, all on disk before the answer.
  *
  *     bin/node bench/tokens.ts [--directory DIR] [--clients 1,16,64] [--seconds 10] [--warm 80000]
  *                              [--flush-ms N] [--against CHECKOUT]…
  *
  * Beside the daemon, in rounds that alternate, run
- * - `bare`: a Node server that forwards the mint and signs a JWT with the same caching, without a disk;
- * - `flushed`: that server when it also waits for a flush before the mint and for one before the answer, one
- *   flush for all that wait: the least that "on disk before the effect, on disk before the answer" takes;
- * - the daemons of other checkouts (`--against`), e.g. of the commit before a change, named after their folders.
+ * - `bare`: a Node server that forwards the mint and signs a JWT with the same caching, without a
+ *   disk;
+ * - `flushed`: that server when it also waits for a flush before the mint and for one before the
+ *   answer, one flush for all that wait: the least that "on disk before the effect, on disk before
+ *   the answer" takes;
+ * - the daemons of other checkouts (`--against`), e.g. of the commit before a change, named after
+ *   their folders.
  *
- * All send to one simulated code host in a process of its own. The daemons and `flushed` write below
- * `--directory`, the folder for temporary files unless given; /dev/shm, a tmpfs, leaves the disk out and shows
- * the CPU time alone. `--seconds` is what a row takes for each server. Before the rows each makes `--warm` mints:
- * V8 compiles the daemon's code until some 80,000. On a busy machine only CPU times and ratios mean anything.
+ * All send to one simulated code host in a process of its own. The daemons and `flushed` write
+ * below `--directory`, the folder for temporary files unless given; /dev/shm, a tmpfs, leaves the
+ * disk out and shows the CPU time alone. `--seconds` is what a row takes for each server. Before
+ * the rows each makes `--warm` mints: V8 compiles the daemon's code until some 80,000. On a busy
+ * machine only CPU times and ratios mean anything.
  *
- * Prints JSON, one line for the machine and one for each number of clients, all in the median of the rounds: mints a
- * second, latencies, CPU time of the whole process in microseconds a mint, and ratios of the daemon's rate to the
- * others'. Exits 1 when a bar is missed at 16 clients: on a disk half of the mints of `flushed`, on a tmpfs 220 µs
- * of CPU time a mint. With `--flush-ms` every flush of the daemons takes that much longer, `flushed` is left out
- * and no bar applies.
+ * Prints JSON, one line for the machine and one for each number of clients, all in the median of
+ * the rounds: mints a second, latencies, CPU time of the whole process in microseconds a mint, and
+ * ratios of the daemon's rate to the others'. Exits 1 when a bar is missed at 16 clients: on a disk
+ * half of the mints of `flushed`, on a tmpfs 220 µs of CPU time a mint. With `--flush-ms` every
+ * flush of the daemons takes that much longer, `flushed` is left out and no bar applies.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
@@ -69,7 +73,13 @@ function run(target: MintTarget, clients: number, ms: number): Promise<Round> {
       if (outcome.error === undefined) done({ ...outcome, cpuUs: target.cpuUs() - before });
       else failed(new Error(outcome.error));
     });
-    client.postMessage({ url: target.url, headers: target.headers, body, clients, ms } satisfies MintLoad);
+    client.postMessage({
+      url: target.url,
+      headers: target.headers,
+      body,
+      clients,
+      ms,
+    } satisfies MintLoad);
   });
 }
 
@@ -97,7 +107,8 @@ async function compare(targets: Targets, clients: number): Promise<Map<string, R
   const rounds = new Map<string, Round[]>(Array.from(targets.keys(), (name) => [name, []]));
   for (const target of targets.values()) await run(target, clients, 1_000);
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, target] of targets) rounds.get(name)?.push(await run(target, clients, roundMs));
+    for (const [name, target] of targets)
+      rounds.get(name)?.push(await run(target, clients, roundMs));
   }
   return rounds;
 }
@@ -114,7 +125,9 @@ function rowOf(rounds: readonly Round[]): Row {
 /** The median of the daemon's rate over another's in the same round. */
 function ratioTo(rounds: ReadonlyMap<string, readonly Round[]>, name: string): number | undefined {
   const others = rounds.get(name);
-  const ratios = (rounds.get("daemon") ?? []).map((round, at) => rate(round) / rate(others?.[at] ?? round));
+  const ratios = (rounds.get("daemon") ?? []).map(
+    (round, at) => rate(round) / rate(others?.[at] ?? round),
+  );
   return others && fixed(median(ratios), 3);
 }
 
@@ -137,7 +150,12 @@ async function flushTime(): Promise<number> {
 
 /** Device and type of the file system that a directory lies on. */
 function fileSystemOf(path: string): string {
-  return execFileSync("df", ["--output=source,fstype", path], { encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
+  return (
+    execFileSync("df", ["--output=source,fstype", path], { encoding: "utf8" })
+      .trim()
+      .split("\n")
+      .at(-1) ?? ""
+  );
 }
 
 function print(row: object): void {
@@ -147,7 +165,12 @@ function print(row: object): void {
 const isTmpfs = statfsSync(directory).type === TMPFS;
 const [cpu] = cpus();
 const flushTimeMs = fixed(await flushTime(), 3);
-print({ machine: cpu?.model, cores: cpus().length, directory: fileSystemOf(directory), flush_ms: flushTimeMs });
+print({
+  machine: cpu?.model,
+  cores: cpus().length,
+  directory: fileSystemOf(directory),
+  flush_ms: flushTimeMs,
+});
 
 const host = await startCodeHost(root);
 const { installationId } = host.ready;
@@ -155,12 +178,14 @@ const body = JSON.stringify({ installation_id: installationId, permissions: { co
 const start = (checkout: string): Promise<MintTarget> =>
   startDaemon(checkout, host.ready, { directory, flushMs });
 const targets = new Map([["daemon", await start(root)]]);
-for (const checkout of given.against) targets.set(basename(checkout), await start(resolve(checkout)));
+for (const checkout of given.against)
+  targets.set(basename(checkout), await start(resolve(checkout)));
 targets.set("bare", await startForwarder(host.ready));
 if (flushMs === 0) targets.set("flushed", await startForwarder(host.ready, directory));
 for (const target of targets.values()) {
   let mints = 0;
-  while (mints < Number(given.warm)) mints += (await run(target, WARM_CLIENTS, WARM_ROUND_MS)).calls;
+  while (mints < Number(given.warm))
+    mints += (await run(target, WARM_CLIENTS, WARM_ROUND_MS)).calls;
 }
 
 const missed: string[] = [];
@@ -174,8 +199,10 @@ for (const clients of given.clients.split(",").map(Number)) {
   if (clients !== BAR_CLIENTS || flushMs !== 0) continue;
   const cpuUs = rows.get("daemon")?.cpuUs ?? 0;
   const ratio = ratios["flushed"] ?? 0;
-  if (isTmpfs && cpuUs > CPU_BAR_US) missed.push(`a mint takes ${cpuUs} µs of CPU time; the bar is ${CPU_BAR_US}`);
-  if (!isTmpfs && ratio < FLUSHED_BAR) missed.push(`${ratio} of the mints of \`flushed\`; the bar is ${FLUSHED_BAR}`);
+  if (isTmpfs && cpuUs > CPU_BAR_US)
+    missed.push(`a mint takes ${cpuUs} µs of CPU time; the bar is ${CPU_BAR_US}`);
+  if (!isTmpfs && ratio < FLUSHED_BAR)
+    missed.push(`${ratio} of the mints of \`flushed\`; the bar is ${FLUSHED_BAR}`);
 }
 await client.terminate();
 for (const target of targets.values()) await target.stop();

@@ -1,6 +1,7 @@
 /**
- * What the listener must know of a request before it admits it: whose share of the capacity it uses, and whether its answer
- * is long-lived. Decided from the head alone. It admits nobody to anything: who may do what is `access/authorize.ts`.
+ * What the listener must know of a request before it admits it: whose share of the capacity it
+ * uses, and whether its answer is long-lived. Decided from the head alone. It admits nobody to
+ * anything: who may do what is `access/authorize.ts`.
  */
 import { type DescMethod } from "@bufbuild/protobuf";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
@@ -43,7 +44,9 @@ const MALFORMED: Classification = { share: "stranger", kind: "request", address:
 /** Prepares the rules of all methods. */
 export function createClassifier(deps: ClassifierDeps): (request: ServerRequest) => Classification {
   const methods = new Map([
-    ...deps.services.flatMap((service) => service.desc.methods.map((method) => [pathOf(method), methodRule(method, service)] as const)),
+    ...deps.services.flatMap((service) =>
+      service.desc.methods.map((method) => [pathOf(method), methodRule(method, service)] as const),
+    ),
     ...deps.conversations.map((method) => [pathOf(method), methodRule(method)] as const),
   ]);
   return (request) => {
@@ -52,18 +55,33 @@ export function createClassifier(deps: ClassifierDeps): (request: ServerRequest)
     const address = countedAddress(head.remote.address, deps.trusted);
     if (isProbe(head)) return { share: "probe", kind: "request", address };
     const rule = methods.get(head.path) ?? routeRule(deps.table, head);
-    return { share: isOwner(deps.auth, rule, head) ? "owner" : "stranger", kind: rule.kind, address };
+    return {
+      share: isOwner(deps.auth, rule, head) ? "owner" : "stranger",
+      kind: rule.kind,
+      address,
+    };
   };
 }
 
 function methodRule(method: DescMethod, service?: BoundService): Rule {
-  return { access: ruleOf(method).access, kind: kindOf(method), ...(service?.hasCredential === undefined ? {} : { hasCredential: (headers) => service.hasCredential?.(headers) ?? false }) };
+  return {
+    access: ruleOf(method).access,
+    kind: kindOf(method),
+    ...(service?.hasCredential === undefined
+      ? {}
+      : { hasCredential: (headers) => service.hasCredential?.(headers) ?? false }),
+  };
 }
 
-/** A server stream that watches something lasts until somebody ends it; any other ends with what it sends. */
+/**
+ * A server stream that watches something lasts until somebody ends it; any other ends with what it
+ * sends.
+ */
 function kindOf(method: DescMethod): RequestKind {
   if (method.methodKind === "bidi_streaming") return "conversation";
-  return method.methodKind === "server_streaming" && method.name.startsWith("Watch") ? "stream" : "request";
+  return method.methodKind === "server_streaming" && method.name.startsWith("Watch")
+    ? "stream"
+    : "request";
 }
 
 function routeRule(table: Pick<MethodTable, "match">, { method, path }: Head): Rule {
@@ -72,23 +90,43 @@ function routeRule(table: Pick<MethodTable, "match">, { method, path }: Head): R
   const { route } = match;
   if (route.kind === "rpc") return { access: route.access, kind: "request" };
   const { plain } = route;
-  return { access: route.access, kind: plain.longLived === true && method !== "HEAD" ? "stream" : "request", ...(plain.hasCredential === undefined ? {} : { hasCredential: (headers) => plain.hasCredential?.(headers) ?? false }) };
+  return {
+    access: route.access,
+    kind: plain.longLived === true && method !== "HEAD" ? "stream" : "request",
+    ...(plain.hasCredential === undefined
+      ? {}
+      : { hasCredential: (headers) => plain.hasCredential?.(headers) ?? false }),
+  };
 }
 
 /**
- * Whether a request carries a valid credential for what it asks. Where none is asked for, a program of this machine is
- * trusted, unless it passes on what somebody else has sent.
+ * Whether a request carries a valid credential for what it asks. Where none is asked for, a program
+ * of this machine is trusted, unless it passes on what somebody else has sent.
  */
 function isOwner(auth: ClassifierDeps["auth"], rule: Rule, head: Head): boolean {
   const authorization = joinedHeader(head.headers["authorization"]);
   const asked = tokensFor(auth, rule.access);
-  if (asked.length > 0) return authorization !== undefined && asked.some((token) => isOperator(token, authorization));
-  if (auth.token === undefined && isLoopback(head.remote.address) && !isForwarded(head.headers)) return true;
+  if (asked.length > 0)
+    return authorization !== undefined && asked.some((token) => isOperator(token, authorization));
+  if (auth.token === undefined && isLoopback(head.remote.address) && !isForwarded(head.headers))
+    return true;
   return rule.access === Access.SELF && rule.hasCredential?.(head.headers) === true; // last: it hashes the token
 }
 
-function tokensFor({ token, adminToken }: ClassifierDeps["auth"], access: Access): readonly NonNullable<AuthOptions["token"]>[] {
-  const tokens = access === Access.SELF ? [] : access === Access.ADMIN ? [adminToken ?? token] : access === Access.OPERATOR ? [token] : token === undefined ? [] : [token, adminToken];
+function tokensFor(
+  { token, adminToken }: ClassifierDeps["auth"],
+  access: Access,
+): readonly NonNullable<AuthOptions["token"]>[] {
+  const tokens =
+    access === Access.SELF
+      ? []
+      : access === Access.ADMIN
+        ? [adminToken ?? token]
+        : access === Access.OPERATOR
+          ? [token]
+          : token === undefined
+            ? []
+            : [token, adminToken];
   return tokens.filter((each) => each !== undefined);
 }
 

@@ -1,10 +1,16 @@
-/** What an error code means on every surface: the one table of RESOLUTIONS §4, and what of an error may be seen outside. */
+/**
+ * What an error code means on every surface: the one table of RESOLUTIONS §4, and what of an error
+ * may be seen outside.
+ */
 import { Code as RpcCode } from "@connectrpc/connect";
 import { StewardError, toStewardError, type Code } from "../src/kernel/base/errors.ts";
 import { BAD_REQUEST } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 
-/** The rule of the `not_found` error for a path that nothing serves, as opposed to a thing that is not there. */
+/**
+ * The rule of the `not_found` error for a path that nothing serves, as opposed to a thing that is
+ * not there.
+ */
 export const UNKNOWN_ROUTE = "unknown_route";
 
 interface Row {
@@ -14,7 +20,13 @@ interface Row {
   readonly rpc: RpcCode;
 }
 
-function row(monitor: number, dedupStatus: number, dedup: string, vault: number, rpc: RpcCode): Row {
+function row(
+  monitor: number,
+  dedupStatus: number,
+  dedup: string,
+  vault: number,
+  rpc: RpcCode,
+): Row {
   return { status: { monitor, dedup: dedupStatus, vault }, dedup, rpc };
 }
 
@@ -48,8 +60,8 @@ export function httpStatus(error: StewardError, dialect: DialectName): number {
 }
 
 /**
- * Dedup's `error.code`. An `invalid` with the rule `bad_request` is `BAD_REQUEST` (D6); a `not_ready` that brings its
- * checks as facts is `NOT_READY`, any other is `SERVICE_UNAVAILABLE`.
+ * Dedup's `error.code`. An `invalid` with the rule `bad_request` is `BAD_REQUEST` (D6); a
+ * `not_ready` that brings its checks as facts is `NOT_READY`, any other is `SERVICE_UNAVAILABLE`.
  */
 export function dedupCode(error: StewardError): string {
   if (error.code === "invalid" && error.rule === BAD_REQUEST) return "BAD_REQUEST";
@@ -57,7 +69,10 @@ export function dedupCode(error: StewardError): string {
   return rows[error.code].dedup;
 }
 
-/** The gRPC and Connect status. Tokens call a missing credential a denied permission; a path nobody serves is no thing. */
+/**
+ * The gRPC and Connect status. Tokens call a missing credential a denied permission; a path nobody
+ * serves is no thing.
+ */
 export function rpcCode(error: StewardError, dialect: DialectName): RpcCode {
   if (error.code === "unauthenticated" && dialect === "vault") return RpcCode.PermissionDenied;
   if (error.code === "not_found" && error.rule === UNKNOWN_ROUTE) return RpcCode.Unimplemented;
@@ -70,20 +85,30 @@ export function isInternal(error: StewardError): boolean {
 }
 
 const FOREIGN_TEXTS: Partial<Record<Code, string>> = {
-  cancelled: "cancelled", deadline: "took longer than allowed", disk_full: "the disk is full; free space in the state folder", corrupt: "internal error", exhausted: "out of memory or file handles; try again later",
+  cancelled: "cancelled",
+  deadline: "took longer than allowed",
+  disk_full: "the disk is full; free space in the state folder",
+  corrupt: "internal error",
+  exhausted: "out of memory or file handles; try again later",
 };
 
 /**
- * Anything thrown as an error that a client may see, with the original as its cause. Only a StewardError speaks for
- * itself: the text of a foreign one may hold paths and addresses, and its ENOENT is not the client's "not found".
+ * Anything thrown as an error that a client may see, with the original as its cause. Only a
+ * StewardError speaks for itself: the text of a foreign one may hold paths and addresses, and its
+ * ENOENT is not the client's "not found".
  */
 export function seenError(thrown: unknown, requestId: string): StewardError {
   const known = toStewardError(thrown);
-  if (isInternal(known)) return new StewardError(known.code, `internal error; see the log for request ${requestId}`, { cause: thrown });
+  if (isInternal(known))
+    return new StewardError(known.code, `internal error; see the log for request ${requestId}`, {
+      cause: thrown,
+    });
   if (known === thrown || isReason(thrown, known)) return known;
   const text = FOREIGN_TEXTS[known.code];
   if (text !== undefined) return new StewardError(known.code, text, { cause: thrown });
-  return new StewardError("internal", `internal error; see the log for request ${requestId}`, { cause: thrown });
+  return new StewardError("internal", `internal error; see the log for request ${requestId}`, {
+    cause: thrown,
+  });
 }
 
 /** An AbortError that carries one of our errors as its reason. */
@@ -92,11 +117,13 @@ function isReason(thrown: unknown, known: StewardError): boolean {
 }
 
 /**
- * What a client reads of an error on every surface: its message and, unless that says it already, its remedy. A message that ends
- * its own line is one that clients know letter by letter.
+ * What a client reads of an error on every surface: its message and, unless that says it already,
+ * its remedy. A message that ends its own line is one that clients know letter by letter.
  */
 export function errorText({ message, remedy }: StewardError): string {
-  return remedy === undefined || message.endsWith("\n") || message.includes(remedy) ? message : `${message}; ${remedy}`;
+  return remedy === undefined || message.endsWith("\n") || message.includes(remedy)
+    ? message
+    : `${message}; ${remedy}`;
 }
 
 /** Whole seconds for `Retry-After`, at least one; undefined when the error asks for no waiting. */

@@ -1,10 +1,20 @@
-/** The house's front: one listener on which REST, Connect, gRPC-Web, gRPC and the probes answer under the same rules. */
+/**
+ * The house's front: one listener on which REST, Connect, gRPC-Web, gRPC and the probes answer
+ * under the same rules.
+ */
 import type { Clock } from "../src/kernel/base/clock.ts";
 import type { Ids } from "../src/kernel/base/ids.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/address.ts";
 import { contentPolicy } from "../src/kernel/listen/content-policy.ts";
-import { refuse, type Admitted, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import {
+  refuse,
+  type Admitted,
+  type Handler,
+  type Refuse,
+  type ServerRequest,
+  type ServerResponse,
+} from "../src/kernel/listen/exchange.ts";
 import { OPEN_STRANGER, type LimitOverrides } from "../src/kernel/listen/limits.ts";
 import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
 import { refuseAsText } from "../src/kernel/listen/requests.ts";
@@ -39,7 +49,10 @@ export interface GatewayDeps {
   readonly plain: readonly PlainRoute[];
   readonly probes: Probes;
   readonly auth: AuthOptions;
-  /** `gateway.trusted_proxies`: addresses and networks of proxies whose word counts for the client's address; none unless given. */
+  /**
+   * `gateway.trusted_proxies`: addresses and networks of proxies whose word counts for the client's
+   * address; none unless given.
+   */
   readonly trustedProxies?: readonly string[];
   readonly log: Log;
   readonly clock: Clock;
@@ -48,7 +61,10 @@ export interface GatewayDeps {
   readonly observe?: RequestObserver;
   /** What of it all this listener answers for; all of it unless given. */
   readonly surface?: Surface;
-  /** Whether the status page is served with everything that belongs to it; it is unless said otherwise. */
+  /**
+   * Whether the status page is served with everything that belongs to it; it is unless said
+   * otherwise.
+   */
   readonly landing?: boolean;
   /** Shown in the header of all pages; no demo and no version unless given. */
   readonly pages?: PageFacts;
@@ -70,22 +86,38 @@ export interface GatewayOptions {
 /** The listener of the gateway. */
 export type Gateway = Listener;
 
-/** Throws when a declaration is wrong, and `invalid` for an address off loopback without a token. Opens nothing before `start`. */
+/**
+ * Throws when a declaration is wrong, and `invalid` for an address off loopback without a token.
+ * Opens nothing before `start`.
+ */
 export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
   const draining = new AbortController();
   const surfaces = createSurfaces(deps, draining.signal);
   const isAdmin = deps.surface === "admin";
-  const listener = createListener({
-    ...(isAdmin ? { name: "admin", setting: "admin.listen" } : { name: "gateway", setting: "gateway.listen" }),
-    address: options.address, credential: deps.auth.token !== undefined || (isAdmin && deps.auth.adminToken !== undefined),
-    ...(options.tls === undefined ? {} : { tls: options.tls }),
-    limits: deps.auth.token === undefined ? { ...options.limits, stranger: { ...OPEN_STRANGER, ...options.limits?.stranger } } : options.limits ?? {},
-    rescue: ["LIST", "SCAN"],
-    classify: surfaces.classify, refuse: surfaces.refuse,
-    prepare: (request, response) => setHouseHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
-    handle: surfaces.handle,
-  }, deps);
-  listener.draining.addEventListener("abort", () => draining.abort(listener.draining.reason), { once: true });
+  const listener = createListener(
+    {
+      ...(isAdmin
+        ? { name: "admin", setting: "admin.listen" }
+        : { name: "gateway", setting: "gateway.listen" }),
+      address: options.address,
+      credential: deps.auth.token !== undefined || (isAdmin && deps.auth.adminToken !== undefined),
+      ...(options.tls === undefined ? {} : { tls: options.tls }),
+      limits:
+        deps.auth.token === undefined
+          ? { ...options.limits, stranger: { ...OPEN_STRANGER, ...options.limits?.stranger } }
+          : (options.limits ?? {}),
+      rescue: ["LIST", "SCAN"],
+      classify: surfaces.classify,
+      refuse: surfaces.refuse,
+      prepare: (request, response) =>
+        setHouseHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
+      handle: surfaces.handle,
+    },
+    deps,
+  );
+  listener.draining.addEventListener("abort", () => draining.abort(listener.draining.reason), {
+    once: true,
+  });
   return listener;
 }
 
@@ -109,39 +141,92 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
   const { services, plain, log, clock, probes } = deps;
   const authorize = counted(createAuthorize(deps.auth), deps);
   const validator = createRequestValidator();
-  const ready = (): ProbeResult => (draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready());
+  const ready = (): ProbeResult =>
+    draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready();
   const { surface = "all", landing = true } = deps;
   const rpc = surface === "admin" ? [] : services;
   const descs = rpc.map((service) => service.desc);
   const assets = pageAssets();
   const described = describeRoutes(methodTable(services, plain), comments, () => frame);
-  const table = methodTable(services, [...plain, assets.route, ...described], (route) => isServedBy(surface, landing, route));
-  const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, { home: surface === "house" ? "Overview" : "Status", serves: (path) => table.match("GET", path).kind === "found" });
-  const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
+  const table = methodTable(services, [...plain, assets.route, ...described], (route) =>
+    isServedBy(surface, landing, route),
+  );
+  const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, {
+    home: surface === "house" ? "Overview" : "Status",
+    serves: (path) => table.match("GET", path).kind === "found",
+  });
+  const health = createHealth(
+    {
+      services: descs.map((desc) => desc.typeName),
+      ready: () => ready().ok,
+      serviceReady: (name) => !draining.aborted && probes.serviceReady(name),
+    },
+    clock,
+  );
   const conversations = createReflection([...descs, health.desc]);
   const trusted = createTrustedProxies(deps.trustedProxies ?? []);
-  const headOf = rememberedHeads((request) => readHead(request, (peer, headers) => clientAddress(peer, headers, trusted)));
+  const headOf = rememberedHeads((request) =>
+    readHead(request, (peer, headers) => clientAddress(peer, headers, trusted)),
+  );
   const surfaces: Surfaces = {
-    draining, headOf,
+    draining,
+    headOf,
     cors: createCors(deps.auth.allowedOrigins ?? []),
-    probe: (head) => probeFor({ live: () => probes.live(), ready, components: () => probes.components?.() ?? [] }, head),
-    rest: createRest({ table, authorize, validator, log, clock, notFound: (request, hint) => notFoundAnswer(frame, request, hint) }),
-    rpc: createRpc({ services: [...rpc, health], conversations, authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
+    probe: (head) =>
+      probeFor(
+        { live: () => probes.live(), ready, components: () => probes.components?.() ?? [] },
+        head,
+      ),
+    rest: createRest({
+      table,
+      authorize,
+      validator,
+      log,
+      clock,
+      notFound: (request, hint) => notFoundAnswer(frame, request, hint),
+    }),
+    rpc: createRpc({
+      services: [...rpc, health],
+      conversations,
+      authorize,
+      validator,
+      draining,
+      log,
+      failed: (response, code) => watch.failed(response, code),
+    }),
   };
-  const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: (path) => surfaces.rpc.owns(path), log, clock, observe: deps.observe });
+  const watch = createWatch({
+    table,
+    rpcPaths: surfaces.rpc.paths,
+    ownsRpc: (path) => surfaces.rpc.owns(path),
+    log,
+    clock,
+    observe: deps.observe,
+  });
   return {
-    classify: createClassifier({ auth: deps.auth, trusted, table, services: [...rpc, health], conversations: conversations.map(({ method }) => method), headOf }),
+    classify: createClassifier({
+      auth: deps.auth,
+      trusted,
+      table,
+      services: [...rpc, health],
+      conversations: conversations.map(({ method }) => method),
+      headOf,
+    }),
     refuse: refusal(surfaces, table),
     async handle(request, response, admitted) {
       // Set with the default response headers.
       const requestId = String(response.getHeader("x-request-id"));
-      await watch.run(request, response, requestId, () => serve(surfaces, { request, response, requestId, admitted }));
+      await watch.run(request, response, requestId, () =>
+        serve(surfaces, { request, response, requestId, admitted }),
+      );
     },
   };
 }
 
 /** Reads each head once: it is needed before a request is admitted and after. */
-function rememberedHeads(read: (request: ServerRequest) => Head | undefined): (request: ServerRequest) => Head | undefined {
+function rememberedHeads(
+  read: (request: ServerRequest) => Head | undefined,
+): (request: ServerRequest) => Head | undefined {
   const heads = new WeakMap<ServerRequest, { readonly head: Head | undefined }>();
   return (request) => {
     const known = heads.get(request);
@@ -159,7 +244,8 @@ function refusal({ headOf, rpc }: Surfaces, table: MethodTable): Refuse {
     if (head === undefined) return refuseAsText(request, response, error);
     if (rpc.owns(head.path)) return rpc.refuse(request, response, error);
     const match = table.match(head.method, head.path);
-    const dialect = match.kind === "found" ? dialectOf(match.route.dialect) : dialectOfPath(head.path);
+    const dialect =
+      match.kind === "found" ? dialectOf(match.route.dialect) : dialectOfPath(head.path);
     const { status, headers, body } = dialect.failure(error, { path: head.path });
     response.writeHead(status, { ...headers, "content-length": String(Buffer.byteLength(body)) });
     response.end(head.method === "HEAD" ? "" : body);
@@ -173,23 +259,43 @@ interface Exchange {
   readonly admitted: Admitted;
 }
 
-async function serve(surfaces: Surfaces, { request, response, requestId, admitted }: Exchange): Promise<void> {
+async function serve(
+  surfaces: Surfaces,
+  { request, response, requestId, admitted }: Exchange,
+): Promise<void> {
   const head = surfaces.headOf(request);
-  if (head === undefined) return refuse(request, response, 400, "the request needs one Host and a path that begins with a slash");
+  if (head === undefined)
+    return refuse(
+      request,
+      response,
+      400,
+      "the request needs one Host and a path that begins with a slash",
+    );
   const cors = surfaces.cors(head);
   for (const [name, value] of Object.entries(cors.headers)) response.setHeader(name, value);
   if (cors.preflight) return void response.writeHead(204).end();
   const probe = surfaces.probe(head);
   if (probe !== undefined) return answerProbe(probe, request, response);
-  if (surfaces.rpc.owns(head.path)) return surfaces.rpc.handle(request, response, head, { requestId, admitted });
+  if (surfaces.rpc.owns(head.path))
+    return surfaces.rpc.handle(request, response, head, { requestId, admitted });
   const gone = goneSignal(response);
-  const answer = await surfaces.rest.handle(restRequest(request, head, { signal: gone, requestId, body: admitted.body }));
-  const ending = admitted.expired === undefined ? [surfaces.draining] : [surfaces.draining, admitted.expired];
-  if (!response.headersSent && !gone.aborted) await writeAnswer(request, response, answer, { gone, ending });
+  const answer = await surfaces.rest.handle(
+    restRequest(request, head, { signal: gone, requestId, body: admitted.body }),
+  );
+  const ending =
+    admitted.expired === undefined ? [surfaces.draining] : [surfaces.draining, admitted.expired];
+  if (!response.headersSent && !gone.aborted)
+    await writeAnswer(request, response, answer, { gone, ending });
 }
 
-/** Counts what access refuses: all by the error's code, the admin surface's once more by its own reasons. */
-function counted(authorize: Authorize, { observe, adminRefused }: Pick<GatewayDeps, "observe" | "adminRefused">): Authorize {
+/**
+ * Counts what access refuses: all by the error's code, the admin surface's once more by its own
+ * reasons.
+ */
+function counted(
+  authorize: Authorize,
+  { observe, adminRefused }: Pick<GatewayDeps, "observe" | "adminRefused">,
+): Authorize {
   return (access, dialect, request, route) => {
     const refusal = authorize(access, dialect, request, route);
     if (refusal === undefined) return undefined;
@@ -200,7 +306,10 @@ function counted(authorize: Authorize, { observe, adminRefused }: Pick<GatewayDe
   };
 }
 
-/** The client's own id when it is a plain word of at most 64 characters, else a UUID (RESOLUTIONS §2, Request id). */
+/**
+ * The client's own id when it is a plain word of at most 64 characters, else a UUID (RESOLUTIONS
+ * §2, Request id).
+ */
 function requestIdOf(request: ServerRequest, ids: Ids): string {
   const asked = request.headers["x-request-id"];
   return typeof asked === "string" && /^[A-Za-z0-9._-]{1,64}$/.test(asked) ? asked : ids.uuid();
@@ -208,7 +317,8 @@ function requestIdOf(request: ServerRequest, ids: Ids): string {
 
 // Defaults: an answer that says otherwise, like a page or a cached thumbnail, replaces them.
 function setHouseHeaders(response: ServerResponse, requestId: string, secured: boolean): void {
-  // Said over plain HTTP it would be ignored, and behind a proxy that ends TLS it is the proxy's to say.
+  // Said over plain HTTP it would be ignored, and behind a proxy that ends TLS it is the proxy's to
+  // say.
   if (secured) response.setHeader("strict-transport-security", "max-age=31536000");
   response.setHeader("x-request-id", requestId);
   response.setHeader("x-content-type-options", "nosniff");

@@ -1,5 +1,11 @@
-/** `grpc.health.v1`: the process's readiness under the empty name, each service's own under its name. Open to everybody. */
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../src/gen/grpc/health/v1/health_pb.ts";
+/**
+ * `grpc.health.v1`: the process's readiness under the empty name, each service's own under its
+ * name. Open to everybody.
+ */
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../src/gen/grpc/health/v1/health_pb.ts";
 import { delay, type Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import { bindService, type BoundService } from "../src/kernel/service.ts";
@@ -20,15 +26,26 @@ const LOOK_AGAIN_MS = 500;
 export function createHealth(source: HealthSource, clock: Clock): BoundService {
   const status = (name: string): Status => {
     if (name !== "" && !source.services.includes(name)) return Status.SERVICE_UNKNOWN;
-    return (name === "" ? source.ready() : source.serviceReady(name)) ? Status.SERVING : Status.NOT_SERVING;
+    return (name === "" ? source.ready() : source.serviceReady(name))
+      ? Status.SERVING
+      : Status.NOT_SERVING;
   };
   return bindService(Health, {
     check({ service }) {
       const found = status(service);
-      if (found === Status.SERVICE_UNKNOWN) throw new StewardError("not_found", `there is no service ${JSON.stringify(service.slice(0, 200))}`, { remedy: `known are ${source.services.join(", ")}` });
+      if (found === Status.SERVICE_UNKNOWN)
+        throw new StewardError(
+          "not_found",
+          `there is no service ${JSON.stringify(service.slice(0, 200))}`,
+          { remedy: `known are ${source.services.join(", ")}` },
+        );
       return { status: found };
     },
-    list: () => ({ statuses: Object.fromEntries(["", ...source.services].map((name) => [name, { status: status(name) }])) }),
+    list: () => ({
+      statuses: Object.fromEntries(
+        ["", ...source.services].map((name) => [name, { status: status(name) }]),
+      ),
+    }),
     async *watch({ service }, { signal }) {
       for (let last: Status | undefined; ; await delay(clock, LOOK_AGAIN_MS, signal)) {
         const found = status(service);

@@ -1,27 +1,44 @@
 /**
- * The table of everything that is served, made from the descriptors: which methods there are, who may call them, and
- * which of them a REST request means. A wrong declaration stops the start, never a request.
+ * The table of everything that is served, made from the descriptors: which methods there are, who
+ * may call them, and which of them a REST request means. A wrong declaration stops the start, never
+ * a request.
  */
 import { getOption, hasOption, type DescMessage, type DescMethod } from "@bufbuild/protobuf";
 import { http as httpOption } from "../src/gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../src/gen/google/api/http_pb.ts";
 import { Access, method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
 import { assert } from "../src/kernel/base/errors.ts";
-import type { BoundService, JsonHandler, PlainRoute, StreamHandler, UnaryHandler } from "../src/kernel/service.ts";
+import type {
+  BoundService,
+  JsonHandler,
+  PlainRoute,
+  StreamHandler,
+  UnaryHandler,
+} from "../src/kernel/service.ts";
 import { createBinder, type Binder } from "../src/kernel/wire/bind.ts";
 import { restMessage } from "../src/kernel/wire/rest-json.ts";
 import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
 import { prepareWriter } from "../src/kernel/wire/write.ts";
 import { dialectOf } from "./dialects/by-name.ts";
-import { createPathTree, parseTemplate, splitPath, type PathTemplate, type PathTree } from "./template.ts";
+import {
+  createPathTree,
+  parseTemplate,
+  splitPath,
+  type PathTemplate,
+  type PathTree,
+} from "./template.ts";
 
 /** An rpc with all that its options say. */
 export interface Method {
   readonly rpc: DescMethod;
   readonly access: Access;
   readonly dialect: DialectName;
-  readonly handler: UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>;
-  /** Writes the answer itself, in the service's own thread; undefined where that is left to REST. */
+  readonly handler:
+    | UnaryHandler<DescMessage, DescMessage>
+    | StreamHandler<DescMessage, DescMessage>;
+  /**
+   * Writes the answer itself, in the service's own thread; undefined where that is left to REST.
+   */
   readonly json: JsonHandler | undefined;
   /** REST status of a success. */
   readonly httpStatus: number;
@@ -61,8 +78,16 @@ export type Route = RpcRoute | OtherRoute;
 
 /** What a verb and a path mean. */
 export type Match =
-  | { readonly kind: "found"; readonly route: Route; /** Path variables, decoded. */ readonly params: Readonly<Record<string, string>> }
-  | { readonly kind: "wrong_method"; readonly allow: readonly string[]; readonly dialect: DialectName }
+  | {
+      readonly kind: "found";
+      readonly route: Route;
+      /** Path variables, decoded. */ readonly params: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly kind: "wrong_method";
+      readonly allow: readonly string[];
+      readonly dialect: DialectName;
+    }
   | { readonly kind: "malformed" }
   | { readonly kind: "unknown" };
 
@@ -82,21 +107,42 @@ const ANY = "*";
 type Leaf = Map<string, Route>;
 
 /**
- * Makes the table; of the routes those that `keep` takes, all unless given. Throws when a method has no access, two routes
- * collide, or a rule names what its message has not.
+ * Makes the table; of the routes those that `keep` takes, all unless given. Throws when a method
+ * has no access, two routes collide, or a rule names what its message has not.
  */
-export function methodTable(services: readonly BoundService[], plain: readonly PlainRoute[], keep: (route: Route) => boolean = () => true): MethodTable {
-  const methods = services.flatMap((service) => service.desc.methods.map((rpc) => describeMethod(service, rpc)));
-  const routes: readonly Route[] = [...methods.flatMap(restRoutes), ...plain.map(plainRoute)].filter(keep);
-  const owners = routes.filter(ownsPrefix).map(ownerOf).sort((a, b) => b.prefix.length - a.prefix.length);
+export function methodTable(
+  services: readonly BoundService[],
+  plain: readonly PlainRoute[],
+  keep: (route: Route) => boolean = () => true,
+): MethodTable {
+  const methods = services.flatMap((service) =>
+    service.desc.methods.map((rpc) => describeMethod(service, rpc)),
+  );
+  const routes: readonly Route[] = [
+    ...methods.flatMap(restRoutes),
+    ...plain.map(plainRoute),
+  ].filter(keep);
+  const owners = routes
+    .filter(ownsPrefix)
+    .map(ownerOf)
+    .sort((a, b) => b.prefix.length - a.prefix.length);
   const [tree, described] = [createPathTree<Leaf>(), createPathTree<Leaf>()];
-  for (const route of routes) addRoute(owners.some((owner) => route !== owner.route && route.template.text.startsWith(owner.prefix)) ? described : tree, route);
-  // One request is looked up for its share, its metrics and its answer, mostly with no other in between.
+  for (const route of routes)
+    addRoute(
+      owners.some((owner) => route !== owner.route && route.template.text.startsWith(owner.prefix))
+        ? described
+        : tree,
+      route,
+    );
+  // One request is looked up for its share, its metrics and its answer, mostly with no other in
+  // between.
   let last: { readonly verb: string; readonly path: string; readonly match: Match } | undefined;
   return {
-    methods, routes,
+    methods,
+    routes,
     match(verb, path) {
-      if (last?.verb !== verb || last.path !== path) last = { verb, path, match: matchOwner(owners, path) ?? matchPath(tree, verb, path) };
+      if (last?.verb !== verb || last.path !== path)
+        last = { verb, path, match: matchOwner(owners, path) ?? matchPath(tree, verb, path) };
       return last.match;
     },
   };
@@ -104,8 +150,12 @@ export function methodTable(services: readonly BoundService[], plain: readonly P
 
 /** Who may call an rpc. Throws when it does not say. */
 export function accessOf(rpc: DescMethod): Access {
-  const access = rpc.proto.options === undefined ? Access.UNSPECIFIED : getOption(rpc, methodOption).access;
-  assert(access !== Access.UNSPECIFIED, `${rpc.parent.typeName}.${rpc.name} does not say who may call it; set access in option (steward.options.v1.method)`);
+  const access =
+    rpc.proto.options === undefined ? Access.UNSPECIFIED : getOption(rpc, methodOption).access;
+  assert(
+    access !== Access.UNSPECIFIED,
+    `${rpc.parent.typeName}.${rpc.name} does not say who may call it; set access in option (steward.options.v1.method)`,
+  );
   return access;
 }
 
@@ -114,8 +164,16 @@ function describeMethod(service: BoundService, rpc: DescMethod): Method {
   const style = getOption(rpc, methodOption);
   const dialect = styleOf(rpc.parent.file).dialect;
   return {
-    rpc, access, dialect, handler: service.handler(rpc), json: service.json?.(rpc), raw: style.raw, attachment: style.attachment,
-    httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus, otherStatuses: style.otherStatus, noToken: style.noToken,
+    rpc,
+    access,
+    dialect,
+    handler: service.handler(rpc),
+    json: service.json?.(rpc),
+    raw: style.raw,
+    attachment: style.attachment,
+    httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus,
+    otherStatuses: style.otherStatus,
+    noToken: style.noToken,
     bodyBytes: style.bodyBytes === 0n ? dialectOf(dialect).bodyBytes : Number(style.bodyBytes),
   };
 }
@@ -130,25 +188,59 @@ function restRoutes(method: Method): RpcRoute[] {
   return [rule, ...rule.additionalBindings].map((binding) => {
     const [verb, path] = verbAndPath(rpc, binding);
     const template = parseTemplate(path);
-    const binder = createBinder({ input: rpc.input, variables: template.variables, body: binding.body, ignoreUnknown });
-    return { kind: "rpc", verb, template, access: method.access, dialect: method.dialect, method, binder, body: binding.body };
+    const binder = createBinder({
+      input: rpc.input,
+      variables: template.variables,
+      body: binding.body,
+      ignoreUnknown,
+    });
+    return {
+      kind: "rpc",
+      verb,
+      template,
+      access: method.access,
+      dialect: method.dialect,
+      method,
+      binder,
+      body: binding.body,
+    };
   });
 }
 
 function verbAndPath(rpc: DescMethod, rule: HttpRule): readonly [string, string] {
   const { pattern } = rule;
-  assert(pattern.case !== undefined, `${rpc.parent.typeName}.${rpc.name} has an http rule without a path`);
-  return pattern.case === "custom" ? [pattern.value.kind, pattern.value.path] : [pattern.case.toUpperCase(), pattern.value];
+  assert(
+    pattern.case !== undefined,
+    `${rpc.parent.typeName}.${rpc.name} has an http rule without a path`,
+  );
+  return pattern.case === "custom"
+    ? [pattern.value.kind, pattern.value.path]
+    : [pattern.case.toUpperCase(), pattern.value];
 }
 
 function plainRoute(plain: PlainRoute): OtherRoute {
-  assert(plain.access !== Access.UNSPECIFIED, `${plain.verb} ${plain.template} does not say who may call it`);
-  return { kind: "plain", verb: plain.verb, template: parseTemplate(plain.template), access: plain.access, dialect: plain.dialect, plain };
+  assert(
+    plain.access !== Access.UNSPECIFIED,
+    `${plain.verb} ${plain.template} does not say who may call it`,
+  );
+  return {
+    kind: "plain",
+    verb: plain.verb,
+    template: parseTemplate(plain.template),
+    access: plain.access,
+    dialect: plain.dialect,
+    plain,
+  };
 }
 
 /** A plain route for all methods of a whole prefix (see `PlainRoute.template`). */
 function ownsPrefix({ kind, verb, template }: Route): boolean {
-  return kind === "plain" && verb === ANY && template.variables.length === 1 && template.segments.at(-1)?.kind === "rest";
+  return (
+    kind === "plain" &&
+    verb === ANY &&
+    template.variables.length === 1 &&
+    template.segments.at(-1)?.kind === "rest"
+  );
 }
 
 interface Owner {
@@ -163,16 +255,28 @@ function ownerOf(route: Route): Owner {
   return { route, prefix: text.slice(0, text.lastIndexOf("/") + 1), variable: variables[0] ?? "" };
 }
 
-/** The longest prefix comes first. What follows it is left as it was sent: only its owner knows what a percent sign means there. */
+/**
+ * The longest prefix comes first. What follows it is left as it was sent: only its owner knows what
+ * a percent sign means there.
+ */
 function matchOwner(owners: readonly Owner[], path: string): Match | undefined {
   const owner = owners.find(({ prefix }) => path.startsWith(prefix));
-  return owner === undefined ? undefined : { kind: "found", route: owner.route, params: { [owner.variable]: path.slice(owner.prefix.length) } };
+  return owner === undefined
+    ? undefined
+    : {
+        kind: "found",
+        route: owner.route,
+        params: { [owner.variable]: path.slice(owner.prefix.length) },
+      };
 }
 
 function addRoute(tree: PathTree<Leaf>, route: Route): void {
   const leaf = tree.leaf(route.template, () => new Map());
   const before = leaf.get(route.verb);
-  assert(before === undefined, `${route.verb} ${route.template.text} collides with ${before?.template.text ?? ""}`);
+  assert(
+    before === undefined,
+    `${route.verb} ${route.template.text} collides with ${before?.template.text ?? ""}`,
+  );
   leaf.set(route.verb, route);
 }
 
@@ -183,7 +287,13 @@ function matchPath(tree: PathTree<Leaf>, verb: string, path: string): Match {
   if (found === undefined) return { kind: "unknown" };
   const route = found.leaf.get(verb === "HEAD" ? "GET" : verb) ?? found.leaf.get(ANY);
   if (route === undefined) return wrongMethod(found.leaf);
-  return { kind: "found", route, params: Object.fromEntries(route.template.variables.map((name, index) => [name, found.values[index] ?? ""])) };
+  return {
+    kind: "found",
+    route,
+    params: Object.fromEntries(
+      route.template.variables.map((name, index) => [name, found.values[index] ?? ""]),
+    ),
+  };
 }
 
 function wrongMethod(leaf: Leaf): Match {

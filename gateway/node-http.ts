@@ -1,16 +1,28 @@
-/** Between Node's HTTP and the gateway's own shapes: requests in, answers out with back-pressure, whole bodies within a limit. */
+/**
+ * Between Node's HTTP and the gateway's own shapes: requests in, answers out with back-pressure,
+ * whole bodies within a limit.
+ */
 import { once } from "node:events";
 import { constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import { unlimitedBody, type BodyAllowance } from "../src/kernel/listen/body-budget.ts";
-import { closeUnlessRestIsShort, cut, dropRest, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import {
+  closeUnlessRestIsShort,
+  cut,
+  dropRest,
+  streamOf,
+  type ServerRequest,
+  type ServerResponse,
+} from "../src/kernel/listen/exchange.ts";
 import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
 import { bodyBytes, isStream, type RestAnswer, type RestRequest } from "./rest.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-/** A request's head in the gateway's form. `headers` has the authority as `host`, over HTTP/2 too. */
+/**
+ * A request's head in the gateway's form. `headers` has the authority as `host`, over HTTP/2 too.
+ */
 export interface Head {
   readonly method: string;
   readonly path: string;
@@ -21,20 +33,41 @@ export interface Head {
   readonly secured: boolean;
 }
 
-/** `clientOf` finds the client's address, which is the connection's other end unless given. Undefined when the request has no single well-formed host, or asks for anything but a path (RFC 9112 §3.2). */
-export function readHead(request: ServerRequest, clientOf: (peer: string, headers: RequestHeaders) => string = (peer) => peer): Head | undefined {
+/**
+ * `clientOf` finds the client's address, which is the connection's other end unless given.
+ * Undefined when the request has no single well-formed host, or asks for anything but a path (RFC
+ * 9112 §3.2).
+ */
+export function readHead(
+  request: ServerRequest,
+  clientOf: (peer: string, headers: RequestHeaders) => string = (peer) => peer,
+): Head | undefined {
   const url = request.url ?? "";
   const pseudo = request.headers[":authority"];
   const host = typeof pseudo === "string" ? pseudo : request.headers.host;
-  if (!url.startsWith("/") || host === undefined || hostsIn(request.rawHeaders) > 1 || parseAuthority(host) === undefined) return undefined;
+  if (
+    !url.startsWith("/") ||
+    host === undefined ||
+    hostsIn(request.rawHeaders) > 1 ||
+    parseAuthority(host) === undefined
+  )
+    return undefined;
   const question = url.indexOf("?");
-  const headers = pseudo === undefined ? request.headers : Object.fromEntries(Object.entries(request.headers).filter(([name]) => !name.startsWith(":")));
+  const headers =
+    pseudo === undefined
+      ? request.headers
+      : Object.fromEntries(
+          Object.entries(request.headers).filter(([name]) => !name.startsWith(":")),
+        );
   return {
     method: request.method ?? "GET",
     path: question < 0 ? url : url.slice(0, question),
     search: question < 0 ? "" : url.slice(question),
     headers: { ...headers, host },
-    remote: { address: clientOf(request.socket.remoteAddress ?? "", headers), port: request.socket.remotePort ?? 0 },
+    remote: {
+      address: clientOf(request.socket.remoteAddress ?? "", headers),
+      port: request.socket.remotePort ?? 0,
+    },
     secured: (request.socket as Partial<TLSSocket>).encrypted === true,
   };
 }
@@ -53,7 +86,8 @@ function hostsIn(rawHeaders: readonly string[]): number {
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {
-    if (!wasSent(response)) gone.abort(new StewardError("cancelled", "the client closed the connection"));
+    if (!wasSent(response))
+      gone.abort(new StewardError("cancelled", "the client closed the connection"));
   });
   return gone.signal;
 }
@@ -61,31 +95,53 @@ export function goneSignal(response: ServerResponse): AbortSignal {
 // A stream of HTTP/2 that was reset counts as finished to Node.
 function wasSent(response: ServerResponse): boolean {
   const stream = streamOf(response.req);
-  return stream === undefined ? response.writableFinished : response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+  return stream === undefined
+    ? response.writableFinished
+    : response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
 }
 
 /** The request as REST takes it. */
-export function restRequest(request: ServerRequest, head: Head, facts: Pick<RestRequest, "signal" | "requestId"> & { readonly body: BodyAllowance }): RestRequest {
+export function restRequest(
+  request: ServerRequest,
+  head: Head,
+  facts: Pick<RestRequest, "signal" | "requestId"> & { readonly body: BodyAllowance },
+): RestRequest {
   const { signal, requestId, body } = facts;
-  return { ...head, signal, requestId, readBody: (limitBytes) => readBody(request, limitBytes, body) };
+  return {
+    ...head,
+    signal,
+    requestId,
+    readBody: (limitBytes) => readBody(request, limitBytes, body),
+  };
 }
 
-/** The chunks of a body. Of one that is not read to its end a short rest is dropped, so that the client can read why. */
-export async function* bodyChunks(request: ServerRequest): AsyncGenerator<Uint8Array, void, undefined> {
+/**
+ * The chunks of a body. Of one that is not read to its end a short rest is dropped, so that the
+ * client can read why.
+ */
+export async function* bodyChunks(
+  request: ServerRequest,
+): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   } catch (error) {
-    throw new StewardError("cancelled", "the connection was closed before the body was complete", { cause: error });
+    throw new StewardError("cancelled", "the connection was closed before the body was complete", {
+      cause: error,
+    });
   } finally {
     dropRest(request);
   }
 }
 
 /**
- * The whole body. Throws `too_large` as soon as it is known to be, `exhausted` when other bodies leave no room for it,
- * `cancelled` when it does not come whole. What is refused is not kept.
+ * The whole body. Throws `too_large` as soon as it is known to be, `exhausted` when other bodies
+ * leave no room for it, `cancelled` when it does not come whole. What is refused is not kept.
  */
-export async function readBody(request: ServerRequest, limitBytes: number, allowance: BodyAllowance = unlimitedBody): Promise<Uint8Array> {
+export async function readBody(
+  request: ServerRequest,
+  limitBytes: number,
+  allowance: BodyAllowance = unlimitedBody,
+): Promise<Uint8Array> {
   const declaredBytes = Number(request.headers["content-length"] ?? 0);
   try {
     if (declaredBytes > limitBytes) throw bodyTooLarge(limitBytes);
@@ -98,7 +154,11 @@ export async function readBody(request: ServerRequest, limitBytes: number, allow
 }
 
 // By events: an iterator of a stream takes as long as the rest of a small request.
-function gathered(request: ServerRequest, limitBytes: number, allowance: BodyAllowance): Promise<Uint8Array> {
+function gathered(
+  request: ServerRequest,
+  limitBytes: number,
+  allowance: BodyAllowance,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -118,8 +178,18 @@ function gathered(request: ServerRequest, limitBytes: number, allowance: BodyAll
         dropRest(request);
       }
     };
-    const whole = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-    const broken = (cause?: unknown): void => settle(() => reject(new StewardError("cancelled", "the connection was closed before the body was complete", { cause })));
+    const whole = (): void =>
+      settle(() =>
+        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+      );
+    const broken = (cause?: unknown): void =>
+      settle(() =>
+        reject(
+          new StewardError("cancelled", "the connection was closed before the body was complete", {
+            cause,
+          }),
+        ),
+      );
     if (request.readableEnded) return whole();
     if (request.destroyed) return broken();
     request.on("data", take).once("end", whole).once("error", broken).once("close", broken);
@@ -130,17 +200,31 @@ function gathered(request: ServerRequest, limitBytes: number, allowance: BodyAll
 export interface StreamEnds {
   /** The client has gone. */
   readonly gone: AbortSignal;
-  /** The listener drains, or the stream has reached its age: event streams, which never end by themselves, end whole. */
+  /**
+   * The listener drains, or the stream has reached its age: event streams, which never end by
+   * themselves, end whole.
+   */
   readonly ending: readonly AbortSignal[];
 }
 
-/** Sends an answer. A stream that throws is cut, so that the client sees it is incomplete. Never rejects. */
-export async function writeAnswer(request: ServerRequest, response: ServerResponse, answer: RestAnswer, ends: StreamEnds): Promise<void> {
+/**
+ * Sends an answer. A stream that throws is cut, so that the client sees it is incomplete. Never
+ * rejects.
+ */
+export async function writeAnswer(
+  request: ServerRequest,
+  response: ServerResponse,
+  answer: RestAnswer,
+  ends: StreamEnds,
+): Promise<void> {
   closeUnlessRestIsShort(request, response);
   const bare = answer.status === 204 || answer.status === 304;
   const body = bare ? "" : answer.body;
   if (!isStream(body)) {
-    const length = bare || answer.headers["content-length"] !== undefined ? {} : { "content-length": String(bodyBytes(body)) };
+    const length =
+      bare || answer.headers["content-length"] !== undefined
+        ? {}
+        : { "content-length": String(bodyBytes(body)) };
     response.writeHead(answer.status, { ...answer.headers, ...length });
     writeWhole(response, body);
     return;
@@ -160,14 +244,21 @@ export async function writeAnswer(request: ServerRequest, response: ServerRespon
 }
 
 /** Pieces leave in one go, as one piece would. */
-function writeWhole(response: ServerResponse, body: string | Uint8Array | readonly Uint8Array[]): void {
+function writeWhole(
+  response: ServerResponse,
+  body: string | Uint8Array | readonly Uint8Array[],
+): void {
   if (typeof body === "string" || body instanceof Uint8Array) return void response.end(body);
   response.cork();
   for (const piece of body) response.write(piece);
   response.end();
 }
 
-async function pour(chunks: AsyncIterable<string | Uint8Array>, response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function pour(
+  chunks: AsyncIterable<string | Uint8Array>,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const chunk of chunks) {
     if (!response.write(chunk)) await once(response, "drain", { signal });
   }

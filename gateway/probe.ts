@@ -1,4 +1,7 @@
-/** The probes `/healthz` and `/readyz`: one line, and on demand a line for each component of the process. */
+/**
+ * The probes `/healthz` and `/readyz`: one line, and on demand a line for each component of the
+ * process.
+ */
 import { printable } from "../src/kernel/base/printable.ts";
 import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { Head } from "./node-http.ts";
@@ -29,19 +32,39 @@ export interface Probes {
 }
 
 /** What balancers and supervisors ask whether a service can work: answered from memory. */
-const PROBE_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/api/v1/health", "/api/v1/ready", "/v1/sys/health"]);
-const PROBE_METHODS: ReadonlySet<string> = new Set(["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/List"]);
+const PROBE_PATHS: ReadonlySet<string> = new Set([
+  "/healthz",
+  "/readyz",
+  "/api/v1/health",
+  "/api/v1/ready",
+  "/v1/sys/health",
+]);
+const PROBE_METHODS: ReadonlySet<string> = new Set([
+  "/grpc.health.v1.Health/Check",
+  "/grpc.health.v1.Health/List",
+]);
 
-/** Whether a request is a health check, by HTTP or gRPC, which the listener answers however busy it is. */
+/**
+ * Whether a request is a health check, by HTTP or gRPC, which the listener answers however busy it
+ * is.
+ */
 export function isProbe({ method, path }: Pick<Head, "method" | "path">): boolean {
-  return method === "POST" ? PROBE_METHODS.has(path) : (method === "GET" || method === "HEAD") && PROBE_PATHS.has(path);
+  return method === "POST"
+    ? PROBE_METHODS.has(path)
+    : (method === "GET" || method === "HEAD") && PROBE_PATHS.has(path);
 }
 
 /** A longer reason is cut. Characters. */
 const LONGEST_REASON = 500;
 
-/** The probe that a request asks for, or undefined. Open to everybody and under any name: what asks is no browser and has no credential. */
-export function probeFor(probes: Pick<Probes, "live" | "ready" | "components">, { path, search }: Head): (ProbeResult & { readonly more: readonly string[] }) | undefined {
+/**
+ * The probe that a request asks for, or undefined. Open to everybody and under any name: what asks
+ * is no browser and has no credential.
+ */
+export function probeFor(
+  probes: Pick<Probes, "live" | "ready" | "components">,
+  { path, search }: Head,
+): (ProbeResult & { readonly more: readonly string[] }) | undefined {
   if (path === "/healthz") return { ...probes.live(), more: [] };
   if (path !== "/readyz") return undefined;
   const verbose = new URLSearchParams(search).get("verbose") === "1";
@@ -49,9 +72,21 @@ export function probeFor(probes: Pick<Probes, "live" | "ready" | "components">, 
 }
 
 /** Answers with the state, and below it with what more was asked for. */
-export function answerProbe(probe: ProbeResult & { readonly more: readonly string[] }, request: ServerRequest, response: ServerResponse): void {
-  if (request.method !== "GET" && request.method !== "HEAD") return refuse(request, response, 405, "Method Not Allowed", { headers: { allow: "GET, HEAD" } });
-  refuse(request, response, probe.ok ? 200 : 503, [probe.ok ? "ok" : probe.reasons[0] ?? "not ready", ...probe.more].join("\n"));
+export function answerProbe(
+  probe: ProbeResult & { readonly more: readonly string[] },
+  request: ServerRequest,
+  response: ServerResponse,
+): void {
+  if (request.method !== "GET" && request.method !== "HEAD")
+    return refuse(request, response, 405, "Method Not Allowed", {
+      headers: { allow: "GET, HEAD" },
+    });
+  refuse(
+    request,
+    response,
+    probe.ok ? 200 : 503,
+    [probe.ok ? "ok" : (probe.reasons[0] ?? "not ready"), ...probe.more].join("\n"),
+  );
 }
 
 function lineOf({ name, phase, reason }: ProbedComponent): string {

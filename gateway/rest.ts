@@ -1,6 +1,6 @@
 /**
- * REST over the method table, free of any HTTP library: match, authorise, bind, validate, invoke, write. Whatever is
- * thrown on the way becomes an error body of the route's own surface.
+ * REST over the method table, free of any HTTP library: match, authorise, bind, validate, invoke,
+ * write. Whatever is thrown on the way becomes an error body of the route's own surface.
  */
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
@@ -8,7 +8,16 @@ import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import { bytesIn } from "../src/kernel/base/pieces.ts";
-import { createCall, type Call, type PlainRequest, type PlainRoute, type Remote, type RequestHeaders, type UnaryHandler, type WrittenJson } from "../src/kernel/service.ts";
+import {
+  createCall,
+  type Call,
+  type PlainRequest,
+  type PlainRoute,
+  type Remote,
+  type RequestHeaders,
+  type UnaryHandler,
+  type WrittenJson,
+} from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import { readJsonBody } from "../src/kernel/wire/json-text.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
@@ -38,11 +47,17 @@ export interface RestRequest {
   readonly secured: boolean;
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** The whole body. Throws `too_large` above the limit. Called once at most, and not at all when no body is wanted. */
+  /**
+   * The whole body. Throws `too_large` above the limit. Called once at most, and not at all when no
+   * body is wanted.
+   */
   readBody(limitBytes: number): Promise<Uint8Array>;
 }
 
-/** An answer for any listener. Header names are lower case; a list is sent whole, piece by piece; an async iterable is to be streamed with back-pressure. */
+/**
+ * An answer for any listener. Header names are lower case; a list is sent whole, piece by piece; an
+ * async iterable is to be streamed with back-pressure.
+ */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -50,7 +65,12 @@ export interface RestAnswer {
 }
 
 /** Lets a request pass, or says why not. */
-export type Authorize = (access: Access, dialect: DialectName, request: RestRequest, route?: RouteFacts) => StewardError | undefined;
+export type Authorize = (
+  access: Access,
+  dialect: DialectName,
+  request: RestRequest,
+  route?: RouteFacts,
+) => StewardError | undefined;
 
 /** What REST is made of. */
 export interface RestDeps {
@@ -60,7 +80,10 @@ export interface RestDeps {
   readonly clock: Clock;
   /** The process's validator; one of its own when not given. */
   readonly validator?: Validator;
-  /** The page for a person who opened a path that nothing is at; `hint` is what a program reads beside "not found". Without it everybody reads what a program does. */
+  /**
+   * The page for a person who opened a path that nothing is at; `hint` is what a program reads
+   * beside "not found". Without it everybody reads what a program does.
+   */
   readonly notFound?: (request: RestRequest, hint: string) => Promise<RestAnswer>;
 }
 
@@ -82,65 +105,127 @@ export function createRest(deps: RestDeps): Rest {
   };
 }
 
-async function serve(deps: RestDeps, validator: Validator, request: RestRequest): Promise<RestAnswer> {
+async function serve(
+  deps: RestDeps,
+  validator: Validator,
+  request: RestRequest,
+): Promise<RestAnswer> {
   const match = deps.table.match(request.method, request.path);
-  if (match.kind === "unknown" && deps.notFound !== undefined && wantsPage(request)) return await deps.notFound(request, unknownPathHint(request.path));
-  if (match.kind !== "found") return refuse(match.kind === "wrong_method" ? dialectOf(match.dialect) : dialectOfPath(request.path), match.kind, request, match.kind === "wrong_method" ? match.allow : undefined);
+  if (match.kind === "unknown" && deps.notFound !== undefined && wantsPage(request))
+    return await deps.notFound(request, unknownPathHint(request.path));
+  if (match.kind !== "found")
+    return refuse(
+      match.kind === "wrong_method" ? dialectOf(match.dialect) : dialectOfPath(request.path),
+      match.kind,
+      request,
+      match.kind === "wrong_method" ? match.allow : undefined,
+    );
   const { route, params } = match;
   try {
-    const refusal = deps.authorize(route.access, route.dialect, request, route.kind === "plain" ? factsOf(route.plain) : undefined);
+    const refusal = deps.authorize(
+      route.access,
+      route.dialect,
+      request,
+      route.kind === "plain" ? factsOf(route.plain) : undefined,
+    );
     if (refusal !== undefined) throw refusal;
-    return route.kind === "rpc" ? await callMethod(route, params, validator, request) : await callPlain(route, params, deps, request);
+    return route.kind === "rpc"
+      ? await callMethod(route, params, validator, request)
+      : await callPlain(route, params, deps, request);
   } catch (thrown) {
     return failed(deps.log, route, request, thrown);
   }
 }
 
 function factsOf(plain: PlainRoute): RouteFacts {
-  return { allowedOrigins: plain.allowedOrigins?.(), hasCredential: (headers) => plain.hasCredential?.(headers) ?? false };
+  return {
+    allowedOrigins: plain.allowedOrigins?.(),
+    hasCredential: (headers) => plain.hasCredential?.(headers) ?? false,
+  };
 }
 
-async function callMethod(route: RpcRoute, params: Readonly<Record<string, string>>, validator: Validator, request: RestRequest): Promise<RestAnswer> {
+async function callMethod(
+  route: RpcRoute,
+  params: Readonly<Record<string, string>>,
+  validator: Validator,
+  request: RestRequest,
+): Promise<RestAnswer> {
   const { method } = route;
-  const body = route.binder.readsBody ? await readJsonBody(await readBody(request, method.bodyBytes)) : undefined;
+  const body = route.binder.readsBody
+    ? await readJsonBody(await readBody(request, method.bodyBytes))
+    : undefined;
   const message = route.binder.bind({ params, search: request.search, body });
   const found = validator.check<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);
   const json = await invoke(method, message, callOf(request, request.signal));
   const written = isWritten(json) ? json : undefined;
-  const answer = dialectOf(method.dialect).success(restMessage(method.rpc), isWritten(json) ? "" : json, {
-    status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
-  });
+  const answer = dialectOf(method.dialect).success(
+    restMessage(method.rpc),
+    isWritten(json) ? "" : json,
+    {
+      status: method.httpStatus,
+      raw: method.raw,
+      attachment: method.attachment,
+      requestId: request.requestId,
+    },
+  );
   // Who writes its JSON itself may pack it: its plain answer, too, is only for who asked so.
   if (method.json === undefined) return answer;
   const headers = { ...answer.headers, vary: "accept-encoding" };
   if (written === undefined) return { ...answer, headers };
   const encoded = written.encoding === undefined ? {} : { "content-encoding": written.encoding };
-  return { status: written.status ?? answer.status, headers: { ...headers, ...encoded, ...written.headers }, body: written.pieces };
+  return {
+    status: written.status ?? answer.status,
+    headers: { ...headers, ...encoded, ...written.headers },
+    body: written.pieces,
+  };
 }
 
 function isWritten(json: string | Uint8Array | WrittenJson): json is WrittenJson {
   return typeof json === "object" && "pieces" in json;
 }
 
-async function invoke(method: Method, message: MessageShape<DescMessage>, call: Call): Promise<string | Uint8Array | WrittenJson> {
+async function invoke(
+  method: Method,
+  message: MessageShape<DescMessage>,
+  call: Call,
+): Promise<string | Uint8Array | WrittenJson> {
   if (method.json !== undefined) return await method.json(message, call);
   const handler = method.handler as UnaryHandler<DescMessage, DescMessage>;
   return writeRestJson(method.rpc, create(method.rpc.output, await handler(message, call)));
 }
 
-async function callPlain(route: OtherRoute, params: Readonly<Record<string, string>>, { clock, log }: RestDeps, request: RestRequest): Promise<RestAnswer> {
+async function callPlain(
+  route: OtherRoute,
+  params: Readonly<Record<string, string>>,
+  { clock, log }: RestDeps,
+  request: RestRequest,
+): Promise<RestAnswer> {
   const { requestMs } = route.plain.limits ?? {};
-  const handle = (signal: AbortSignal): Promise<RestAnswer> => route.plain.handle(plainRequest(route, params, request), callOf(request, signal));
-  const answer = await (requestMs === undefined ? handle(request.signal) : within(requestMs, request.signal, clock, handle));
-  return isStream(answer.body) && request.method !== "HEAD" ? { ...answer, body: watched(answer.body, route, log, request) } : answer;
+  const handle = (signal: AbortSignal): Promise<RestAnswer> =>
+    route.plain.handle(plainRequest(route, params, request), callOf(request, signal));
+  const answer = await (requestMs === undefined
+    ? handle(request.signal)
+    : within(requestMs, request.signal, clock, handle));
+  return isStream(answer.body) && request.method !== "HEAD"
+    ? { ...answer, body: watched(answer.body, route, log, request) }
+    : answer;
 }
 
-function plainRequest(route: OtherRoute, params: Readonly<Record<string, string>>, request: RestRequest): PlainRequest {
+function plainRequest(
+  route: OtherRoute,
+  params: Readonly<Record<string, string>>,
+  request: RestRequest,
+): PlainRequest {
   const { method, path, search, headers, remote, secured } = request;
   const most = route.plain.limits?.bodyBytes ?? dialectOf(route.dialect).bodyBytes;
   return {
-    method, path, params, headers, remote, secured,
+    method,
+    path,
+    params,
+    headers,
+    remote,
+    secured,
     target: `${path}${search}`,
     query: new URLSearchParams(search),
     body: (limitBytes = most) => request.readBody(Math.min(limitBytes, most)),
@@ -151,39 +236,86 @@ function callOf({ requestId, remote, headers }: RestRequest, signal: AbortSignal
   return createCall({ signal, requestId, remote, headers });
 }
 
-/** A missing or form content type is read as JSON like any other (D8); a packed body is not unpacked. */
+/**
+ * A missing or form content type is read as JSON like any other (D8); a packed body is not
+ * unpacked.
+ */
 async function readBody(request: RestRequest, limitBytes: number): Promise<Uint8Array> {
   const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") throw new StewardError("invalid", "a body with Content-Encoding is not accepted; send it uncompressed", { rule: "content_encoding" });
+  if (encoding !== "identity")
+    throw new StewardError(
+      "invalid",
+      "a body with Content-Encoding is not accepted; send it uncompressed",
+      { rule: "content_encoding" },
+    );
   return await request.readBody(limitBytes);
 }
 
-function refuse(dialect: Dialect, why: "wrong_method" | "malformed" | "unknown", request: RestRequest, allow: readonly string[] | undefined): RestAnswer {
+function refuse(
+  dialect: Dialect,
+  why: "wrong_method" | "malformed" | "unknown",
+  request: RestRequest,
+  allow: readonly string[] | undefined,
+): RestAnswer {
   const options: FailureOptions = { path: request.path, ...(allow === undefined ? {} : { allow }) };
   switch (why) {
     case "wrong_method":
-      return dialect.failure(new StewardError("unsupported", `${request.method} is not possible here; use ${(allow ?? []).join(", ")}`), options);
+      return dialect.failure(
+        new StewardError(
+          "unsupported",
+          `${request.method} is not possible here; use ${(allow ?? []).join(", ")}`,
+        ),
+        options,
+      );
     case "malformed":
-      return dialect.failure(new StewardError("invalid", "the path must begin with a slash and contain only percent-encoded UTF-8; write %25 for a percent sign", { rule: BAD_REQUEST }), options);
+      return dialect.failure(
+        new StewardError(
+          "invalid",
+          "the path must begin with a slash and contain only percent-encoded UTF-8; write %25 for a percent sign",
+          { rule: BAD_REQUEST },
+        ),
+        options,
+      );
     default:
-      return dialect.failure(new StewardError("not_found", "there is no such path", { rule: UNKNOWN_ROUTE }), options);
+      return dialect.failure(
+        new StewardError("not_found", "there is no such path", { rule: UNKNOWN_ROUTE }),
+        options,
+      );
   }
 }
 
 function failed(log: Log, route: Route, request: RestRequest, thrown: unknown): RestAnswer {
   const error = seenError(thrown, request.requestId);
-  if (isInternal(error)) log.error("request failed", { error: thrown, request_id: request.requestId, route: `${route.verb} ${route.template.text}` });
+  if (isInternal(error))
+    log.error("request failed", {
+      error: thrown,
+      request_id: request.requestId,
+      route: `${route.verb} ${route.template.text}`,
+    });
   const answer = dialectOf(route.dialect).failure(error, { path: request.path });
   const more = route.kind === "plain" ? route.plain.failureHeaders?.(request.headers) : undefined;
   return more === undefined ? answer : { ...answer, headers: { ...answer.headers, ...more } };
 }
 
-/** A stream that breaks has its status sent already: all that is left is the log, and the listener's cut. */
-async function* watched(body: AsyncIterable<string | Uint8Array>, route: Route, log: Log, request: RestRequest): AsyncGenerator<string | Uint8Array> {
+/**
+ * A stream that breaks has its status sent already: all that is left is the log, and the listener's
+ * cut.
+ */
+async function* watched(
+  body: AsyncIterable<string | Uint8Array>,
+  route: Route,
+  log: Log,
+  request: RestRequest,
+): AsyncGenerator<string | Uint8Array> {
   try {
     yield* body;
   } catch (thrown) {
-    if (!request.signal.aborted) log.error("a stream was interrupted", { error: thrown, request_id: request.requestId, route: `${route.verb} ${route.template.text}` });
+    if (!request.signal.aborted)
+      log.error("a stream was interrupted", {
+        error: thrown,
+        request_id: request.requestId,
+        route: `${route.verb} ${route.template.text}`,
+      });
     throw thrown;
   }
 }
@@ -195,12 +327,19 @@ export function isStream(body: RestAnswer["body"]): body is AsyncIterable<string
 
 /** Bytes of a body that is there as a whole. */
 export function bodyBytes(body: string | Uint8Array | readonly Uint8Array[]): number {
-  return typeof body === "string" || body instanceof Uint8Array ? Buffer.byteLength(body) : bytesIn(body);
+  return typeof body === "string" || body instanceof Uint8Array
+    ? Buffer.byteLength(body)
+    : bytesIn(body);
 }
 
 async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
   if (answer.status === 204 || answer.status === 304) return { ...answer, body: "" };
-  if (!isStream(answer.body)) return { ...answer, headers: { ...answer.headers, "content-length": String(bodyBytes(answer.body)) }, body: "" };
+  if (!isStream(answer.body))
+    return {
+      ...answer,
+      headers: { ...answer.headers, "content-length": String(bodyBytes(answer.body)) },
+      body: "",
+    };
   // Lets a stream that holds something already release it.
   await answer.body[Symbol.asyncIterator]().return?.();
   return { ...answer, body: "" };

@@ -1,6 +1,12 @@
-/** Errors as rpc clients see them: status, message with remedy, and the findings as `buf.validate.Violations`. */
+/**
+ * Errors as rpc clients see them: status, message with remedy, and the findings as
+ * `buf.validate.Violations`.
+ */
 import type { DescField, DescMessage, MessageInitShape } from "@bufbuild/protobuf";
-import { ViolationsSchema, type FieldPathElementSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  ViolationsSchema,
+  type FieldPathElementSchema,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
 import type { Detail, StewardError } from "../src/kernel/base/errors.ts";
 import { jsonName, type DialectName } from "../src/kernel/wire/style.ts";
@@ -8,20 +14,49 @@ import { errorText, retryAfterSeconds, rpcCode } from "./codes.ts";
 
 type PathElement = MessageInitShape<typeof FieldPathElementSchema>;
 
-/** The error must be one that may be seen: see `seenError`. `input` is the message whose fields its details name. */
-export function rpcError(error: StewardError, dialect: DialectName, input: DescMessage): ConnectError {
+/**
+ * The error must be one that may be seen: see `seenError`. `input` is the message whose fields its
+ * details name.
+ */
+export function rpcError(
+  error: StewardError,
+  dialect: DialectName,
+  input: DescMessage,
+): ConnectError {
   const code = rpcCode(error, dialect);
   const { details } = error;
   const seconds = retryAfterSeconds(error);
   const metadata = {
-    ...(code === RpcCode.Unauthenticated ? { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' } : {}),
+    ...(code === RpcCode.Unauthenticated
+      ? { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' }
+      : {}),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds) }),
   };
-  return new ConnectError(errorText(error), code, metadata, details === undefined ? [] : [{ desc: ViolationsSchema, value: { violations: details.map((detail) => violation(detail, input)) } }], error);
+  return new ConnectError(
+    errorText(error),
+    code,
+    metadata,
+    details === undefined
+      ? []
+      : [
+          {
+            desc: ViolationsSchema,
+            value: { violations: details.map((detail) => violation(detail, input)) },
+          },
+        ],
+    error,
+  );
 }
 
-function violation(detail: Detail, input: DescMessage): NonNullable<MessageInitShape<typeof ViolationsSchema>["violations"]>[number] {
-  return { field: { elements: elements(detail.path, input) }, ruleId: detail.rule ?? detail.code, message: detail.message };
+function violation(
+  detail: Detail,
+  input: DescMessage,
+): NonNullable<MessageInitShape<typeof ViolationsSchema>["violations"]>[number] {
+  return {
+    field: { elements: elements(detail.path, input) },
+    ruleId: detail.rule ?? detail.code,
+    message: detail.message,
+  };
 }
 
 // A list position belongs to the field before it.
@@ -34,8 +69,14 @@ function elements(path: Detail["path"], input: DescMessage): PathElement[] {
       last.subscript = { case: "index", value: BigInt(part) };
       continue;
     }
-    const field: DescField | undefined = within?.fields.find((each) => each.name === part || jsonName(each) === part);
-    found.push(field === undefined ? { fieldName: String(part) } : { fieldName: field.name, fieldNumber: field.number, fieldType: field.proto.type });
+    const field: DescField | undefined = within?.fields.find(
+      (each) => each.name === part || jsonName(each) === part,
+    );
+    found.push(
+      field === undefined
+        ? { fieldName: String(part) }
+        : { fieldName: field.name, fieldNumber: field.number, fieldType: field.proto.type },
+    );
     within = field?.message;
   }
   return found;

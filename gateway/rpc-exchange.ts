@@ -1,4 +1,7 @@
-/** Between Node's HTTP and the rpc library: requests with one signal that fires only when the client has left, answers whose trailers are read as gRPC writes them. */
+/**
+ * Between Node's HTTP and the rpc library: requests with one signal that fires only when the client
+ * has left, answers whose trailers are read as gRPC writes them.
+ */
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
@@ -9,23 +12,38 @@ import type { RequestHeaders } from "../src/kernel/service.ts";
 import { bodyChunks, goneSignal, type Head } from "./node-http.ts";
 
 /**
- * The request as the library takes it. Its own form of it aborts a signal after every call, answered ones too, and an
- * abort without a reason makes an error with its stack, which most calls need for nothing.
+ * The request as the library takes it. Its own form of it aborts a signal after every call,
+ * answered ones too, and an abort without a reason makes an error with its stack, which most calls
+ * need for nothing.
  */
-export function rpcRequest(request: ServerRequest, response: ServerResponse, { head, body, contextValues }: { head: Head; body: BodyAllowance; contextValues: ContextValues }): UniversalServerRequest {
+export function rpcRequest(
+  request: ServerRequest,
+  response: ServerResponse,
+  { head, body, contextValues }: { head: Head; body: BodyAllowance; contextValues: ContextValues },
+): UniversalServerRequest {
   return {
-    httpVersion: request.httpVersion, method: head.method, url: `${head.secured ? "https" : "http"}://${String(head.headers["host"])}${request.url ?? ""}`,
-    header: fetchHeaders(head.headers), body: allowedChunks(request, body), signal: goneSignal(response), contextValues,
+    httpVersion: request.httpVersion,
+    method: head.method,
+    url: `${head.secured ? "https" : "http"}://${String(head.headers["host"])}${request.url ?? ""}`,
+    header: fetchHeaders(head.headers),
+    body: allowedChunks(request, body),
+    signal: goneSignal(response),
+    contextValues,
   };
 }
 
 /** The chunks of a body, each of them reserved before it is kept. */
-async function* allowedChunks(request: ServerRequest, body: BodyAllowance): AsyncGenerator<Uint8Array, void, undefined> {
+async function* allowedChunks(
+  request: ServerRequest,
+  body: BodyAllowance,
+): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of bodyChunks(request)) {
     try {
       body.reserve(chunk.length);
     } catch (thrown) {
-      throw thrown instanceof StewardError ? new ConnectError(thrown.message, RpcCode.ResourceExhausted) : thrown;
+      throw thrown instanceof StewardError
+        ? new ConnectError(thrown.message, RpcCode.ResourceExhausted)
+        : thrown;
     }
     yield chunk;
   }
@@ -43,9 +61,9 @@ function fetchHeaders(headers: RequestHeaders): Headers {
 }
 
 /**
- * The same answer with a message that every client shows as it was said: the library also escapes what gRPC leaves as it
- * is, and grpc-js shows such a text with its escapes. Trailers are written last and not known before, so they are looked
- * at when they are asked for.
+ * The same answer with a message that every client shows as it was said: the library also escapes
+ * what gRPC leaves as it is, and grpc-js shows such a text with its escapes. Trailers are written
+ * last and not known before, so they are looked at when they are asked for.
  */
 export function withReadableMessage(answer: UniversalServerResponse): UniversalServerResponse {
   const { trailer } = answer;
@@ -62,7 +80,16 @@ export function withReadableMessage(answer: UniversalServerResponse): UniversalS
   };
 }
 
-/** Percent-encodes what the gRPC protocol says must be (PROTOCOL-HTTP2, Percent-Byte-Unencoded), and no more. */
+/**
+ * Percent-encodes what the gRPC protocol says must be (PROTOCOL-HTTP2, Percent-Byte-Unencoded), and
+ * no more.
+ */
 export function encodeGrpcMessage(text: string): string {
-  return [...Buffer.from(text)].map((byte) => (byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)).join("");
+  return [...Buffer.from(text)]
+    .map((byte) =>
+      byte >= 0x20 && byte <= 0x7e && byte !== 0x25
+        ? String.fromCharCode(byte)
+        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+    )
+    .join("");
 }

@@ -1,6 +1,7 @@
 /**
- * Between a request's bytes and the rpc library, which unpacks and reads whatever it is given in one go: messages are unpacked and
- * their values counted here first, and many messages of one stream are handed on in turns of the event loop.
+ * Between a request's bytes and the rpc library, which unpacks and reads whatever it is given in
+ * one go: messages are unpacked and their values counted here first, and many messages of one
+ * stream are handed on in turns of the event loop.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
@@ -27,13 +28,24 @@ interface Format {
   readonly limitBytes: number;
 }
 
-/** The request with its messages unpacked and counted as the library pulls them. A message above the limit is left to the library to refuse. */
-export function countedMessages(request: UniversalServerRequest, desc: DescMessage, limitBytes: number): UniversalServerRequest {
+/**
+ * The request with its messages unpacked and counted as the library pulls them. A message above the
+ * limit is left to the library to refuse.
+ */
+export function countedMessages(
+  request: UniversalServerRequest,
+  desc: DescMessage,
+  limitBytes: number,
+): UniversalServerRequest {
   const { body, header } = request;
   if (typeof body !== "object" || body === null || !(Symbol.asyncIterator in body)) return request;
   const type = header.get("content-type") ?? "";
   const unary = UNARY.test(type);
-  const encodingName = unary ? "content-encoding" : type.startsWith("application/grpc") ? "grpc-encoding" : "connect-content-encoding";
+  const encodingName = unary
+    ? "content-encoding"
+    : type.startsWith("application/grpc")
+      ? "grpc-encoding"
+      : "connect-content-encoding";
   const packing = packings.find(({ name }) => name === header.get(encodingName));
   const format: Format = { desc, isJson: /\bjson\b/i.test(type), packing, limitBytes };
   if (!unary) return { ...request, body: streamMessages(body, format) };
@@ -44,7 +56,10 @@ export function countedMessages(request: UniversalServerRequest, desc: DescMessa
   return { ...request, header: unpacked, body: unaryMessage(body, format) };
 }
 
-async function* unaryMessage(chunks: AsyncIterable<Uint8Array>, format: Format): AsyncGenerator<Uint8Array, void, undefined> {
+async function* unaryMessage(
+  chunks: AsyncIterable<Uint8Array>,
+  format: Format,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const held: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -56,7 +71,10 @@ async function* unaryMessage(chunks: AsyncIterable<Uint8Array>, format: Format):
   yield await counted(oneBuffer(held), format, true);
 }
 
-async function* streamMessages(chunks: AsyncIterable<Uint8Array>, format: Format): AsyncGenerator<Uint8Array, void, undefined> {
+async function* streamMessages(
+  chunks: AsyncIterable<Uint8Array>,
+  format: Format,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const turns = new Turns();
   let held: Uint8Array[] = [];
   let bytes = 0;
@@ -73,7 +91,11 @@ async function* streamMessages(chunks: AsyncIterable<Uint8Array>, format: Format
       held = [rest];
       if (rest === whole) break;
       const flags = whole[0] ?? 0;
-      const message = await counted(whole.subarray(ENVELOPE_BYTES, wanted), format, (flags & PACKED) !== 0);
+      const message = await counted(
+        whole.subarray(ENVELOPE_BYTES, wanted),
+        format,
+        (flags & PACKED) !== 0,
+      );
       yield envelope(flags & (format.packing === undefined ? 0xff : ~PACKED), message);
       bytes = rest.length;
       wanted = ENVELOPE_BYTES;
@@ -84,11 +106,16 @@ async function* streamMessages(chunks: AsyncIterable<Uint8Array>, format: Format
 
 function oneBuffer(pieces: readonly Uint8Array[]): Buffer {
   const [first] = pieces;
-  return pieces.length === 1 && first !== undefined ? Buffer.from(first.buffer, first.byteOffset, first.byteLength) : Buffer.concat(pieces);
+  return pieces.length === 1 && first !== undefined
+    ? Buffer.from(first.buffer, first.byteOffset, first.byteLength)
+    : Buffer.concat(pieces);
 }
 
 /** A message above the limit, as it comes: the library refuses it by its head. */
-async function* endless(begun: Uint8Array, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* endless(
+  begun: Uint8Array,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
   yield begun;
   yield* chunks;
 }
@@ -101,8 +128,15 @@ function envelope(flags: number, message: Uint8Array): Uint8Array {
   return whole;
 }
 
-async function counted(sent: Uint8Array, { desc, isJson, packing, limitBytes }: Format, isPacked: boolean): Promise<Uint8Array> {
-  const message = isPacked && packing !== undefined && sent.length > 0 ? await packing.decompress(sent, limitBytes) : sent;
+async function counted(
+  sent: Uint8Array,
+  { desc, isJson, packing, limitBytes }: Format,
+  isPacked: boolean,
+): Promise<Uint8Array> {
+  const message =
+    isPacked && packing !== undefined && sent.length > 0
+      ? await packing.decompress(sent, limitBytes)
+      : sent;
   if (isJson) assertFewValues(message);
   else assertFewFields(desc, message);
   if (message.length > LARGE_BYTES) await nextTurn();

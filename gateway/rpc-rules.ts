@@ -10,7 +10,10 @@ export interface MethodRule {
   readonly dialect: DialectName;
 }
 
-/** Throws when the method does not say who may call it. Health must answer without a credential; reflection shows everything there is. */
+/**
+ * Throws when the method does not say who may call it. Health must answer without a credential;
+ * reflection shows everything there is.
+ */
 export function ruleOf(method: DescMethod): MethodRule {
   const { typeName, file } = method.parent;
   if (typeName.startsWith("grpc.health.")) return { access: Access.PUBLIC, dialect: "monitor" };

@@ -1,6 +1,7 @@
 /**
- * Counts the values of an rpc message before the library reads it, which it does in one go: what is many small values takes a
- * hundred times longer than one long text of the same size. Stops at the limit, so it costs no more than a look at the bytes.
+ * Counts the values of an rpc message before the library reads it, which it does in one go: what is
+ * many small values takes a hundred times longer than one long text of the same size. Stops at the
+ * limit, so it costs no more than a look at the bytes.
  */
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
@@ -12,7 +13,10 @@ const MAX_DEPTH = 100;
 /** Characters of a name or number in JSON. */
 const MAX_WORD_LENGTH = 256;
 
-/** Throws `RESOURCE_EXHAUSTED` for a message in protobuf that has too many values. What is malformed is left to its reader. */
+/**
+ * Throws `RESOURCE_EXHAUSTED` for a message in protobuf that has too many values. What is malformed
+ * is left to its reader.
+ */
 export function assertFewFields(desc: DescMessage, bytes: Uint8Array): void {
   new FieldCounter(bytes).message(desc, 0, bytes.length, 0);
 }
@@ -60,7 +64,8 @@ class FieldCounter {
       else {
         const length = this.#varint();
         const to = Math.min(this.#at + length, end);
-        if (value !== undefined && tag >>> 3 === MAP_VALUE) this.message(value, this.#at, to, depth);
+        if (value !== undefined && tag >>> 3 === MAP_VALUE)
+          this.message(value, this.#at, to, depth);
         this.#at = to;
       }
     }
@@ -98,17 +103,27 @@ class FieldCounter {
   }
 }
 
-/** Bytes of one element in a packed list; lists of text and bytes are never packed, so their whole element counts as one. */
+/**
+ * Bytes of one element in a packed list; lists of text and bytes are never packed, so their whole
+ * element counts as one.
+ */
 const WIDTHS: ReadonlyMap<ScalarType, number> = new Map<ScalarType, number>([
-  [ScalarType.STRING, Number.POSITIVE_INFINITY], [ScalarType.BYTES, Number.POSITIVE_INFINITY],
-  [ScalarType.FIXED32, 4], [ScalarType.SFIXED32, 4], [ScalarType.FLOAT, 4], [ScalarType.FIXED64, 8], [ScalarType.SFIXED64, 8], [ScalarType.DOUBLE, 8],
+  [ScalarType.STRING, Number.POSITIVE_INFINITY],
+  [ScalarType.BYTES, Number.POSITIVE_INFINITY],
+  [ScalarType.FIXED32, 4],
+  [ScalarType.SFIXED32, 4],
+  [ScalarType.FLOAT, 4],
+  [ScalarType.FIXED64, 8],
+  [ScalarType.SFIXED64, 8],
+  [ScalarType.DOUBLE, 8],
 ]);
 
 const fieldsByNumber = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
 
 function fieldsOf(desc: DescMessage): ReadonlyMap<number, DescField> {
   let fields = fieldsByNumber.get(desc);
-  if (fields === undefined) fieldsByNumber.set(desc, fields = new Map(desc.fields.map((field) => [field.number, field])));
+  if (fields === undefined)
+    fieldsByNumber.set(desc, (fields = new Map(desc.fields.map((field) => [field.number, field]))));
   return fields;
 }
 
@@ -121,7 +136,10 @@ const COLON = 0x3a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Throws `RESOURCE_EXHAUSTED` for a message in JSON that has too many values, is nested too deep or has an endless name or number. */
+/**
+ * Throws `RESOURCE_EXHAUSTED` for a message in JSON that has too many values, is nested too deep or
+ * has an endless name or number.
+ */
 export function assertFewValues(bytes: Uint8Array): void {
   let [values, depth, word] = [0, 0, 0];
   for (let at = 0; at < bytes.length; at++) {
@@ -159,7 +177,8 @@ export function assertFewValues(bytes: Uint8Array): void {
         break;
       default:
         word += 1;
-        if (word > MAX_WORD_LENGTH) throw tooMuch(`a number of more than ${MAX_WORD_LENGTH} characters`);
+        if (word > MAX_WORD_LENGTH)
+          throw tooMuch(`a number of more than ${MAX_WORD_LENGTH} characters`);
     }
     if (values > MAX_MESSAGE_VALUES) throw tooMuch(`more than ${MAX_MESSAGE_VALUES} values`);
   }
@@ -175,5 +194,8 @@ function endOfString(bytes: Uint8Array, from: number): number {
 }
 
 function tooMuch(what: string): ConnectError {
-  return new ConnectError(`the message has ${what}; send less at a time`, RpcCode.ResourceExhausted);
+  return new ConnectError(
+    `the message has ${what}; send less at a time`,
+    RpcCode.ResourceExhausted,
+  );
 }

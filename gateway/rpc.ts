@@ -1,13 +1,44 @@
-/** Connect, gRPC-Web and gRPC over the services' handlers: access before the body is read, rules, deadlines, errors, streams that end when nobody wants them. */
-import type { DescMessage, DescMethod, DescMethodBiDiStreaming, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { Code as RpcCode, ConnectError, createConnectRouter, createContextKey, createContextValues, type ConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
+/**
+ * Connect, gRPC-Web and gRPC over the services' handlers: access before the body is read, rules,
+ * deadlines, errors, streams that end when nobody wants them.
+ */
+import type {
+  DescMessage,
+  DescMethod,
+  DescMethodBiDiStreaming,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import {
+  Code as RpcCode,
+  ConnectError,
+  createConnectRouter,
+  createContextKey,
+  createContextValues,
+  type ConnectRouter,
+  type HandlerContext,
+  type MethodImpl,
+} from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import { closeUnlessRestIsShort, cut, dropRest, type Admitted, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
-import { createCall, type BoundService, type Call, type StreamHandler, type UnaryHandler } from "../src/kernel/service.ts";
+import {
+  closeUnlessRestIsShort,
+  cut,
+  dropRest,
+  type Admitted,
+  type ServerRequest,
+  type ServerResponse,
+} from "../src/kernel/listen/exchange.ts";
+import {
+  createCall,
+  type BoundService,
+  type Call,
+  type StreamHandler,
+  type UnaryHandler,
+} from "../src/kernel/service.ts";
 import { invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { Validator } from "../src/kernel/wire/validate.ts";
 import type { Authorize } from "./access/authorize.ts";
@@ -28,7 +59,10 @@ export interface Conversation {
 }
 
 /** Ties a reply to the method it answers. */
-export function bindConversation<I extends DescMessage, O extends DescMessage>(method: DescMethodBiDiStreaming<I, O>, reply: (request: MessageShape<I>) => MessageInitShape<O>): Conversation {
+export function bindConversation<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodBiDiStreaming<I, O>,
+  reply: (request: MessageShape<I>) => MessageInitShape<O>,
+): Conversation {
   return { method, reply: (request) => reply(request as MessageShape<I>) };
 }
 
@@ -39,7 +73,10 @@ export interface RpcDeps {
   readonly authorize: Authorize;
   readonly validator: Validator;
   readonly log: Log;
-  /** Fires when the process begins to stop: streams end with `UNAVAILABLE`, single answers may still be given. */
+  /**
+   * Fires when the process begins to stop: streams end with `UNAVAILABLE`, single answers may still
+   * be given.
+   */
   readonly draining: AbortSignal;
   /** Hears the code of each rpc that fails, which some protocols show in the body only. */
   readonly failed?: (response: ServerResponse, code: RpcCode) => void;
@@ -58,36 +95,60 @@ export interface Rpc {
   /** Whether a path belongs to rpc, known or not: `/steward.*` and `/grpc.*`. */
   owns(path: string): boolean;
   /** Answers one request. Never rejects; resolves when the answer is over. */
-  handle(request: ServerRequest, response: ServerResponse, head: Head, facts: RpcFacts): Promise<void>;
+  handle(
+    request: ServerRequest,
+    response: ServerResponse,
+    head: Head,
+    facts: RpcFacts,
+  ): Promise<void>;
   /** Answers a request for one of those paths that was not admitted. */
   refuse(request: ServerRequest, response: ServerResponse, error: StewardError): void;
 }
 
 const MESSAGE_BYTES = 4 * 1024 * 1024;
-const headKey = createContextKey<(RpcFacts & { readonly head: Head; readonly response: ServerResponse }) | undefined>(undefined);
+const headKey = createContextKey<
+  (RpcFacts & { readonly head: Head; readonly response: ServerResponse }) | undefined
+>(undefined);
 
 /** Throws when a method does not say who may call it. */
 export function createRpc(deps: RpcDeps): Rpc {
-  const methods = new Map([...deps.services.flatMap(({ desc }) => desc.methods), ...deps.conversations.map(({ method }) => method)].map((method) => [method, ruleOf(method)]));
+  const methods = new Map(
+    [
+      ...deps.services.flatMap(({ desc }) => desc.methods),
+      ...deps.conversations.map(({ method }) => method),
+    ].map((method) => [method, ruleOf(method)]),
+  );
   const router = createConnectRouter({
     acceptCompression: [...packings],
     jsonOptions: { ignoreUnknownFields: false },
     readMaxBytes: MESSAGE_BYTES,
     requestGate: (context) => admit(deps, methods.get(context.method), context),
   });
-  for (const service of deps.services) for (const method of service.desc.methods) bindMethod(router, deps, service, method);
+  for (const service of deps.services)
+    for (const method of service.desc.methods) bindMethod(router, deps, service, method);
   for (const conversation of deps.conversations) bindTalk(router, deps, conversation);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return {
     paths: new Set(handlers.keys()),
     owns: (path) => /^\/(steward|grpc)\.[^/]*\//.test(path),
-    refuse: (request, response, error) => answerError(request, response, new ConnectError(errorText(error), rpcCode(error, "monitor"), retryAfter(error))),
+    refuse: (request, response, error) =>
+      answerError(
+        request,
+        response,
+        new ConnectError(errorText(error), rpcCode(error, "monitor"), retryAfter(error)),
+      ),
     async handle(request, response, head, facts) {
       const handler = handlers.get(head.path);
       if (handler === undefined) return answerUnknown(request, response, head.path);
       const values = createContextValues().set(headKey, { head, response, ...facts });
       const over = new Promise<void>((resolve) => response.once("close", resolve));
-      const answered = handler(countedMessages(rpcRequest(request, response, { head, body: facts.admitted.body, contextValues: values }), handler.method.input, MESSAGE_BYTES))
+      const answered = handler(
+        countedMessages(
+          rpcRequest(request, response, { head, body: facts.admitted.body, contextValues: values }),
+          handler.method.input,
+          MESSAGE_BYTES,
+        ),
+      )
         .then((answer) => {
           closeUnlessRestIsShort(request, response);
           return universalResponseToNodeResponse(withReadableMessage(answer), response);
@@ -104,13 +165,24 @@ export function createRpc(deps: RpcDeps): Rpc {
 
 function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerContext): void {
   const known = context.values.get(headKey);
-  const refusal = rule === undefined || known === undefined ? new StewardError("internal", "an rpc without an access rule was called") : deps.authorize(rule.access, rule.dialect, known.head);
+  const refusal =
+    rule === undefined || known === undefined
+      ? new StewardError("internal", "an rpc without an access rule was called")
+      : deps.authorize(rule.access, rule.dialect, known.head);
   if (refusal !== undefined) throw seen(deps, context, refusal);
-  // The library reads the message between here and the handler, and ends the context with what it found wrong before it tells the client.
-  context.signal.addEventListener("abort", () => explain(context.signal.reason, context.method.input), { once: true });
+  // The library reads the message between here and the handler, and ends the context with what it
+  // found wrong before it tells the client.
+  context.signal.addEventListener(
+    "abort",
+    () => explain(context.signal.reason, context.method.input),
+    { once: true },
+  );
 }
 
-/** What was answered for handlers and access. Whatever it says, it does not say how the request reads. */
+/**
+ * What was answered for handlers and access. Whatever it says, it does not say how the request
+ * reads.
+ */
 const judgements = new WeakSet<ConnectError>();
 
 /** Puts right what the library says of a message that it cannot read. */
@@ -120,24 +192,45 @@ function explain(error: unknown, input: DescMessage): void {
   withKnownFields(error, input);
 }
 
-function bindMethod(router: ConnectRouter, deps: RpcDeps, service: BoundService, method: DescMethod): void {
+function bindMethod(
+  router: ConnectRouter,
+  deps: RpcDeps,
+  service: BoundService,
+  method: DescMethod,
+): void {
   const handler = service.handler(method);
-  const implementation = method.methodKind === "server_streaming"
-    ? (message: MessageShape<DescMessage>, context: HandlerContext) => stream(deps, handler as StreamHandler<DescMessage, DescMessage>, message, context)
-    : (message: MessageShape<DescMessage>, context: HandlerContext) => unary(deps, handler as UnaryHandler<DescMessage, DescMessage>, message, context);
+  const implementation =
+    method.methodKind === "server_streaming"
+      ? (message: MessageShape<DescMessage>, context: HandlerContext) =>
+          stream(deps, handler as StreamHandler<DescMessage, DescMessage>, message, context)
+      : (message: MessageShape<DescMessage>, context: HandlerContext) =>
+          unary(deps, handler as UnaryHandler<DescMessage, DescMessage>, message, context);
   router.rpc(method, implementation as unknown as MethodImpl<DescMethod>);
 }
 
-async function unary(deps: RpcDeps, handler: UnaryHandler<DescMessage, DescMessage>, message: MessageShape<DescMessage>, context: HandlerContext): Promise<MessageInitShape<DescMessage>> {
+async function unary(
+  deps: RpcDeps,
+  handler: UnaryHandler<DescMessage, DescMessage>,
+  message: MessageShape<DescMessage>,
+  context: HandlerContext,
+): Promise<MessageInitShape<DescMessage>> {
   try {
     check(deps, context.method, message);
-    return await orAborted(Promise.resolve(handler(message, callOf(context, context.signal))), context.signal);
+    return await orAborted(
+      Promise.resolve(handler(message, callOf(context, context.signal))),
+      context.signal,
+    );
   } catch (thrown) {
     throw seen(deps, context, thrown);
   }
 }
 
-async function* stream(deps: RpcDeps, handler: StreamHandler<DescMessage, DescMessage>, message: MessageShape<DescMessage>, context: HandlerContext): AsyncGenerator<MessageInitShape<DescMessage>> {
+async function* stream(
+  deps: RpcDeps,
+  handler: StreamHandler<DescMessage, DescMessage>,
+  message: MessageShape<DescMessage>,
+  context: HandlerContext,
+): AsyncGenerator<MessageInitShape<DescMessage>> {
   const signal = AbortSignal.any([context.signal, ...endsOf(deps, context)]);
   try {
     check(deps, context.method, message);
@@ -148,9 +241,15 @@ async function* stream(deps: RpcDeps, handler: StreamHandler<DescMessage, DescMe
 }
 
 function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conversation): void {
-  const talk = async function* (messages: AsyncIterable<MessageShape<DescMessage>>, context: HandlerContext): AsyncGenerator<MessageInitShape<DescMessage>> {
+  const talk = async function* (
+    messages: AsyncIterable<MessageShape<DescMessage>>,
+    context: HandlerContext,
+  ): AsyncGenerator<MessageInitShape<DescMessage>> {
     try {
-      for await (const message of untilAborted(messages, AbortSignal.any([context.signal, ...endsOf(deps, context)]))) {
+      for await (const message of untilAborted(
+        messages,
+        AbortSignal.any([context.signal, ...endsOf(deps, context)]),
+      )) {
         context.values.get(headKey)?.admitted.body.giveBack();
         yield reply(message);
       }
@@ -176,10 +275,17 @@ function check(deps: RpcDeps, method: DescMethod, message: MessageShape<DescMess
 
 function callOf(context: HandlerContext, signal: AbortSignal): Call {
   const known = context.values.get(headKey);
-  return createCall({ signal: inOwnWords(signal), requestId: requestIdOf(context), ...(known === undefined ? {} : { remote: known.head.remote, headers: known.head.headers }) });
+  return createCall({
+    signal: inOwnWords(signal),
+    requestId: requestIdOf(context),
+    ...(known === undefined ? {} : { remote: known.head.remote, headers: known.head.headers }),
+  });
 }
 
-/** Fires with the other one, for a reason of the house: whoever works for a handler knows no errors of the library. */
+/**
+ * Fires with the other one, for a reason of the house: whoever works for a handler knows no errors
+ * of the library.
+ */
 function inOwnWords(signal: AbortSignal): AbortSignal {
   const own = new AbortController();
   const fire = (): void => own.abort(ownReason(signal.reason));
@@ -190,8 +296,11 @@ function inOwnWords(signal: AbortSignal): AbortSignal {
 
 function ownReason(reason: unknown): unknown {
   if (!(reason instanceof ConnectError)) return reason;
-  if (reason.code !== RpcCode.DeadlineExceeded) return new StewardError("cancelled", "the client closed the connection", { cause: reason });
-  return new StewardError("deadline", "the client's deadline for the call has passed", { cause: reason });
+  if (reason.code !== RpcCode.DeadlineExceeded)
+    return new StewardError("cancelled", "the client closed the connection", { cause: reason });
+  return new StewardError("deadline", "the client's deadline for the call has passed", {
+    cause: reason,
+  });
 }
 
 function requestIdOf(context: HandlerContext): string {
@@ -212,15 +321,28 @@ function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): Connec
   const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
   if (ended instanceof ConnectError) return ended;
   const requestId = requestIdOf(context);
-  const error = deps.draining.aborted && thrown === deps.draining.reason ? new StewardError("not_ready", "Steward is stopping") : seenError(ended instanceof StewardError ? ended : thrown, requestId);
-  if (isInternal(error)) deps.log.error("an rpc failed", { error: thrown, request_id: requestId, method: `${context.service.typeName}/${context.method.name}` });
+  const error =
+    deps.draining.aborted && thrown === deps.draining.reason
+      ? new StewardError("not_ready", "Steward is stopping")
+      : seenError(ended instanceof StewardError ? ended : thrown, requestId);
+  if (isInternal(error))
+    deps.log.error("an rpc failed", {
+      error: thrown,
+      request_id: requestId,
+      method: `${context.service.typeName}/${context.method.name}`,
+    });
   return rpcError(error, ruleOf(context.method).dialect, context.method.input);
 }
 
-// What the library does for methods it does not know of is a bare 404, which only Connect's clients understand.
+// What the library does for methods it does not know of is a bare 404, which only Connect's clients
+// understand.
 function answerUnknown(request: ServerRequest, response: ServerResponse, path: string): void {
   dropRest(request);
-  answerError(request, response, new ConnectError(`there is no method ${path.slice(0, 200)}`, RpcCode.Unimplemented));
+  answerError(
+    request,
+    response,
+    new ConnectError(`there is no method ${path.slice(0, 200)}`, RpcCode.Unimplemented),
+  );
 }
 
 /** An answer that is only an error, in the protocol of the request. */
@@ -231,10 +353,16 @@ function answerError(request: ServerRequest, response: ServerResponse, error: Co
   if (/^application\/grpc(-web|-web-text)?(\+|;|$)/.test(type)) {
     // Set and not written: the status counts as trailers only when the head itself ends the stream.
     response.setHeader("content-type", type);
-    for (const [name, value] of setTrailerStatus(new Headers(), error)) response.setHeader(name, name === "grpc-message" ? encodeGrpcMessage(error.rawMessage) : value);
+    for (const [name, value] of setTrailerStatus(new Headers(), error))
+      response.setHeader(
+        name,
+        name === "grpc-message" ? encodeGrpcMessage(error.rawMessage) : value,
+      );
     response.end();
   } else {
-    response.writeHead(error.code === RpcCode.Unimplemented ? 404 : 429, { "content-type": "application/json" });
+    response.writeHead(error.code === RpcCode.Unimplemented ? 404 : 429, {
+      "content-type": "application/json",
+    });
     response.end(errorToJsonBytes(error, undefined));
   }
 }

@@ -1,4 +1,7 @@
-/** What a misspelt field of Connect's and gRPC's JSON may have meant: the library says only that it is not known. */
+/**
+ * What a misspelt field of Connect's and gRPC's JSON may have meant: the library says only that it
+ * is not known.
+ */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { nearest } from "../src/kernel/base/nearest.ts";
@@ -6,7 +9,10 @@ import { nearest } from "../src/kernel/base/nearest.ts";
 const UNKNOWN = /cannot decode message (\S+) from JSON: key "(.*)" is unknown/s;
 const SHOWN = 20;
 
-/** Adds the remedy to the message of an error about an unknown field of `input`, or of a message within it. Leaves any other as it is. */
+/**
+ * Adds the remedy to the message of an error about an unknown field of `input`, or of a message
+ * within it. Leaves any other as it is.
+ */
 export function withKnownFields(error: unknown, input: DescMessage): void {
   if (!(error instanceof ConnectError)) return;
   const [, typeName, key = ""] = UNKNOWN.exec(error.rawMessage) ?? [];
@@ -14,9 +20,15 @@ export function withKnownFields(error: unknown, input: DescMessage): void {
   if (message === undefined) return;
   const names = message.fields.map((field) => field.jsonName);
   const meant = nearest(key, names);
-  const known = names.length === 0 ? "no fields are allowed here" : `known are ${names.slice(0, SHOWN).join(", ")}`;
-  // The library makes and writes this error itself: its text is all that can be put right in between.
-  Object.assign(error, { rawMessage: `${error.rawMessage}; ${meant === undefined ? known : `did you mean ${meant}?`}` });
+  const known =
+    names.length === 0
+      ? "no fields are allowed here"
+      : `known are ${names.slice(0, SHOWN).join(", ")}`;
+  // The library makes and writes this error itself: its text is all that can be put right in
+  // between.
+  Object.assign(error, {
+    rawMessage: `${error.rawMessage}; ${meant === undefined ? known : `did you mean ${meant}?`}`,
+  });
 }
 
 /** The message of that name among those that `from` may hold. Each is visited once. */

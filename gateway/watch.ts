@@ -1,12 +1,20 @@
 /**
- * Tells the house of each request: by which route and protocol it came, how it ended and after how long. What a client
- * may choose freely never becomes a label.
+ * Tells the house of each request: by which route and protocol it came, how it ended and after how
+ * long. What a client may choose freely never becomes a label.
  */
 import type { Code as RpcCode } from "@connectrpc/connect";
 import type { Clock } from "../src/kernel/base/clock.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import { streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
-import type { EndedRequest, RequestObserver, RequestProtocol } from "../src/kernel/telemetry/requests.ts";
+import {
+  streamOf,
+  type ServerRequest,
+  type ServerResponse,
+} from "../src/kernel/listen/exchange.ts";
+import type {
+  EndedRequest,
+  RequestObserver,
+  RequestProtocol,
+} from "../src/kernel/telemetry/requests.ts";
 import type { MethodTable } from "./methods.ts";
 
 /** What a watch knows of the gateway. */
@@ -23,8 +31,15 @@ export interface WatchDeps {
 /** Watches requests. */
 export interface Watch {
   /** Runs `serve`; the end is heard when the answer is over. */
-  run(request: ServerRequest, response: ServerResponse, requestId: string, serve: () => Promise<void>): Promise<void>;
-  /** An rpc of this answer failed with that code, which its protocol does not show outside its body. */
+  run(
+    request: ServerRequest,
+    response: ServerResponse,
+    requestId: string,
+    serve: () => Promise<void>,
+  ): Promise<void>;
+  /**
+   * An rpc of this answer failed with that code, which its protocol does not show outside its body.
+   */
   failed(response: ServerResponse, code: RpcCode): void;
 }
 
@@ -33,10 +48,28 @@ const NO_ROUTE = "(none)";
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 /** By number, as gRPC and Connect share them. */
 const RPC_NAMES: readonly string[] = [
-  "ok", "canceled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied", "resource_exhausted",
-  "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal", "unavailable", "data_loss", "unauthenticated",
+  "ok",
+  "canceled",
+  "unknown",
+  "invalid_argument",
+  "deadline_exceeded",
+  "not_found",
+  "already_exists",
+  "permission_denied",
+  "resource_exhausted",
+  "failed_precondition",
+  "aborted",
+  "out_of_range",
+  "unimplemented",
+  "internal",
+  "unavailable",
+  "data_loss",
+  "unauthenticated",
 ];
-/** unknown, deadline_exceeded, internal, unavailable, data_loss: what OpenTelemetry calls a server's error, `unimplemented` left out as anybody may cause it. */
+/**
+ * unknown, deadline_exceeded, internal, unavailable, data_loss: what OpenTelemetry calls a server's
+ * error, `unimplemented` left out as anybody may cause it.
+ */
 const RPC_FAULTS: ReadonlySet<number> = new Set([2, 4, 13, 14, 15]);
 /** The client was gone before its answer was complete; never sent. */
 const GONE = "gone";
@@ -51,10 +84,23 @@ export function createWatch(deps: WatchDeps): Watch {
       const method = request.method ?? "GET";
       const path = request.url?.split("?", 1)[0] ?? "";
       const protocol = protocolOf(deps, request, path);
-      const watch = observe?.begin({ protocol, method, route: routeOf(deps, protocol, method, path), requestId, headers: request.headers });
+      const watch = observe?.begin({
+        protocol,
+        method,
+        route: routeOf(deps, protocol, method, path),
+        requestId,
+        headers: request.headers,
+      });
       response.once("close", () => {
         watch?.end(outcome(protocol, request, response, failures.get(response)));
-        log.debug("request", { method: request.method, path, status: response.statusCode, ms: Math.round(clock.monotonic() - beganMs), request_id: requestId, ...watch?.fields });
+        log.debug("request", {
+          method: request.method,
+          path,
+          status: response.statusCode,
+          ms: Math.round(clock.monotonic() - beganMs),
+          request_id: requestId,
+          ...watch?.fields,
+        });
       });
       await (watch === undefined ? serve() : watch.run(serve));
     },
@@ -69,17 +115,28 @@ function protocolOf({ ownsRpc }: WatchDeps, request: ServerRequest, path: string
   return type.startsWith("application/grpc") ? "grpc" : "connect";
 }
 
-function routeOf({ table, rpcPaths }: WatchDeps, protocol: RequestProtocol, method: string, path: string): string {
+function routeOf(
+  { table, rpcPaths }: WatchDeps,
+  protocol: RequestProtocol,
+  method: string,
+  path: string,
+): string {
   if (protocol !== "rest") return rpcPaths.has(path) ? path : NO_ROUTE;
   if (PROBES.has(path)) return path;
   const match = table.match(method, path);
   return match.kind === "found" ? match.route.template.text : NO_ROUTE;
 }
 
-function outcome(protocol: RequestProtocol, request: ServerRequest, response: ServerResponse, failure: RpcCode | undefined): EndedRequest {
+function outcome(
+  protocol: RequestProtocol,
+  request: ServerRequest,
+  response: ServerResponse,
+  failure: RpcCode | undefined,
+): EndedRequest {
   if (!response.headersSent) return { code: GONE, failed: false };
   const { statusCode } = response;
-  if (protocol === "rest" || statusCode !== 200) return { code: String(statusCode), failed: statusCode >= 500 };
+  if (protocol === "rest" || statusCode !== 200)
+    return { code: String(statusCode), failed: statusCode >= 500 };
   const status = failure ?? grpcStatus(request) ?? (response.writableFinished ? 0 : undefined);
   if (status === undefined) return { code: GONE, failed: false };
   return { code: RPC_NAMES[status] ?? "unknown", failed: RPC_FAULTS.has(status) };

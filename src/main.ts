@@ -1,4 +1,7 @@
-/** The command line: reads the arguments and imports the one command they name, so that nothing else is loaded. */
+/**
+ * The command line: reads the arguments and imports the one command they name, so that nothing else
+ * is loaded.
+ */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -76,7 +79,8 @@ async function run(invocation: Invocation): Promise<number> {
       const { dedup } = await import("./commands/dedup.ts");
       return dedup(invocation.options);
     }
-    case "serve": return serveDaemon(invocation.options);
+    case "serve":
+      return serveDaemon(invocation.options);
   }
 }
 
@@ -85,21 +89,26 @@ function end(code: number): Promise<never> {
 }
 
 async function serveDaemon(options: DaemonArguments): Promise<number> {
-  // Before anything else: a signal while modules load is a wish to stop, too. Heard to the end: one that comes while the
-  // last output is written must not change how the process ends.
+  // Before anything else: a signal while modules load is a wish to stop, too. Heard to the end: one
+  // that comes while the last output is written must not change how the process ends.
   const signals = createStopSignals(process);
   const { configureDaemon } = await import("./daemon/configuration.ts");
   const { withFoundFile } = await import("./commands/config-search.ts");
   const configuration = configureDaemon(withFoundFile(options, process.env), process.env);
   keepCompiledCode(configuration.stateRoot);
-  // The launcher's bound of short-lived objects is the main thread's. Left standing, it would go over what other threads say of theirs.
+  // The launcher's bound of short-lived objects is the main thread's. Left standing, it would go
+  // over what other threads say of theirs.
   setFlagsFromString("--max-semi-space-size=0");
   const { serve } = await import("./daemon/serve.ts");
   try {
     return await serve(configuration, signals, end);
   } catch (thrown) {
     const { describeDemoStartError } = await import("./daemon/demo/start-error.ts");
-    throw describeDemoStartError(thrown, configuration, { environment: process.env, directory: process.cwd(), program: import.meta.filename });
+    throw describeDemoStartError(thrown, configuration, {
+      environment: process.env,
+      directory: process.cwd(),
+      program: import.meta.filename,
+    });
   }
 }
 
@@ -110,7 +119,8 @@ function keepCompiledCode(stateRoot: string): void {
     makeFolder(folder);
     enableCompileCache(folder);
   } catch {
-    // Without the cache the start is only slower; a state folder that cannot be used is reported by whoever opens it.
+    // Without the cache the start is only slower; a state folder that cannot be used is reported by
+    // whoever opens it.
   }
 }
 
@@ -149,7 +159,8 @@ async function main(): Promise<number> {
       return 2;
     }
     complain(`steward: ${error.message}${remedyOf(error)}`);
-    if (error.code === "internal" && thrown instanceof Error) complain(thrown.stack ?? thrown.message);
+    if (error.code === "internal" && thrown instanceof Error)
+      complain(thrown.stack ?? thrown.message);
     return 1;
   } finally {
     clearInterval(alive);

@@ -1,8 +1,12 @@
-/** Test files that run in a process of their own (vitest.config.ts), and why. All others share processes, one file after another. */
+/**
+ * Test files that run in a process of their own (vitest.config.ts), and why. All others share
+ * processes, one file after another.
+ */
 export const ALONE: Readonly<Record<string, string>> = {
   "test/dedup/archives/jsonl.test.ts": "measures the off-heap memory of its process",
   "test/dedup/archives/pipe.test.ts": "looks through the open files of its process",
-  "test/faults/bodies.test.ts": "listens to a diagnostics channel, on which all requests of its process appear",
+  "test/faults/bodies.test.ts":
+    "listens to a diagnostics channel, on which all requests of its process appear",
   "test/faults/slow-clients.test.ts": "measures the resident memory of its process",
   "test/faults/state/failing-calls.test.ts": "replaces node:fs",
   "test/faults/workers.test.ts": "counts the message ports of its process",

@@ -1,8 +1,17 @@
 /**
- * `npm run build`: makes `dist/`, which runs Steward without its sources: `dist/bin/steward`. The tree needs nothing outside of it and may
- * be copied. It is made beside the old one and renamed, so that a daemon that starts meanwhile finds a whole one.
+ * `npm run build`: makes `dist/`, which runs Steward without its sources: `dist/bin/steward`. The
+ * tree needs nothing outside of it and may be copied. It is made beside the old one and renamed, so
+ * that a daemon that starts meanwhile finds a whole one.
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { commitOf } from "../src/daemon/version.ts";
 import { bundleSources, UNBUNDLED } from "./build/bundle.ts";
@@ -26,13 +35,16 @@ async function build(): Promise<void> {
   const modules = await bundleSources(root, made);
   copyPackages(root, made, UNBUNDLED);
   copyNode(root, made);
-  for (const path of ["bin", "LICENSE", "README.md", "CHANGELOG.md", "docs", "deploy"]) cpSync(join(root, path), join(made, path), { recursive: true });
+  for (const path of ["bin", "LICENSE", "README.md", "CHANGELOG.md", "docs", "deploy"])
+    cpSync(join(root, path), join(made, path), { recursive: true });
   writeFileSync(join(made, "LICENSES-OF-PACKAGES.txt"), licenceText(modules));
   // Last: its time is the tree's.
   writeFileSync(join(made, "package.json"), manifest());
 }
 
 function manifest(): string {
-  const { name, version, description, license, type, engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<string, unknown>;
+  const { name, version, description, license, type, engines } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  ) as Record<string, unknown>;
   return `${JSON.stringify({ name, version, description, license, type, engines, gitHead: commitOf(root) }, undefined, 2)}\n`;
 }

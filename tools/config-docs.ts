@@ -1,4 +1,7 @@
-/** Writes `docs/configuration.md` from the schema, so that the reference cannot say anything else than the program. */
+/**
+ * Writes `docs/configuration.md` from the schema, so that the reference cannot say anything else
+ * than the program.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { daemonSchema } from "../src/daemon/configuration.ts";
@@ -14,8 +17,14 @@ export function writeConfigDocs(): void {
 
 /** The reference of a schema. */
 export function configPage(schema: Schema): string {
-  const sections = Map.groupBy(schema.toSorted((a, b) => (a.path < b.path ? -1 : 1)), (key) => key.path.split(".")[0] ?? "");
-  const parts = [...sections].map(([name, keys]) => `## ${name}\n\n| key | what it is | default | variable |\n|---|---|---|---|\n${keys.flatMap((key) => [row(key), ...fieldRows(key)]).join("\n")}\n`);
+  const sections = Map.groupBy(
+    schema.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    (key) => key.path.split(".")[0] ?? "",
+  );
+  const parts = [...sections].map(
+    ([name, keys]) =>
+      `## ${name}\n\n| key | what it is | default | variable |\n|---|---|---|---|\n${keys.flatMap((key) => [row(key), ...fieldRows(key)]).join("\n")}\n`,
+  );
   return `${HEAD}\n${parts.join("\n")}`;
 }
 
@@ -36,15 +45,26 @@ one-shot modes, such as \`-validate\`, read only the file given with \`-config\`
 `;
 
 function row(key: Key<unknown>): string {
-  const other = [...(key.env === undefined ? [] : [key.env]), ...(key.fallbacks ?? []).map(({ variable }) => variable)];
-  const variable = key.type.fileOnly ? "in the file only" : [variableOf(key.path), ...other].map((name) => `\`${name}\``).join(", ");
-  const also = key.aliases?.length ? ` Also called ${key.aliases.map((name) => `\`${name}\``).join(", ")}.` : "";
+  const other = [
+    ...(key.env === undefined ? [] : [key.env]),
+    ...(key.fallbacks ?? []).map(({ variable }) => variable),
+  ];
+  const variable = key.type.fileOnly
+    ? "in the file only"
+    : [variableOf(key.path), ...other].map((name) => `\`${name}\``).join(", ");
+  const also = key.aliases?.length
+    ? ` Also called ${key.aliases.map((name) => `\`${name}\``).join(", ")}.`
+    : "";
   return `| \`${key.path}\`${key.secret === true ? " *secret*" : ""} | ${cell(key.help + also)} ${cell(expects(key))} | ${defaultOf(key)} | ${variable} |`;
 }
 
 function fieldRows(key: Key<unknown>): string[] {
   return (key.type.fields ?? []).map((field) => {
-    const usual = field.required ? "needed" : field.default === undefined || String(field.default) === "" ? "" : `\`${String(field.default)}\``;
+    const usual = field.required
+      ? "needed"
+      : field.default === undefined || String(field.default) === ""
+        ? ""
+        : `\`${String(field.default)}\``;
     return `| \`${key.path}[].${field.name}\`${field.secret ? " *secret*" : ""} | ${cell(field.help)} (${cell(field.expects)}) | ${usual} | in the file only |`;
   });
 }
@@ -55,7 +75,13 @@ function expects(key: Key<unknown>): string {
 
 function defaultOf(key: Key<unknown>): string {
   // What a list of objects holds by default is told by its sentence.
-  if (key.defaultFrom !== undefined || key.default === undefined || key.secret === true || key.type.fields !== undefined) return "";
+  if (
+    key.defaultFrom !== undefined ||
+    key.default === undefined ||
+    key.secret === true ||
+    key.type.fields !== undefined
+  )
+    return "";
   const shown = key.type.show(key.default);
   return shown === "" || (Array.isArray(shown) && shown.length === 0) ? "" : `\`${String(shown)}\``;
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run generate`: everything under `src/gen`, `test/gen`, `docs/api` and `docs/schemas` comes from `proto/` and
- * `test/proto/` through here.
- * `--baseline` also accepts the present API as the one that later changes are compared with.
+ * `npm run generate`: everything under `src/gen`, `test/gen`, `docs/api` and `docs/schemas` comes
+ * from `proto/` and `test/proto/` through here. `--baseline` also accepts the present API as the
+ * one that later changes are compared with.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -10,14 +10,18 @@ import { gatherForeignProtos } from "./foreign-protos.ts";
 const root = join(import.meta.dirname, "..");
 
 function buf(...args: string[]): void {
-  const done = spawnSync(join(root, "node_modules/.bin/buf"), args, { cwd: root, stdio: "inherit" });
+  const done = spawnSync(join(root, "node_modules/.bin/buf"), args, {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (done.status !== 0) process.exit(done.status ?? 1);
 }
 
 gatherForeignProtos();
 buf("generate");
 buf("generate", "--template", "test/buf.gen.yaml");
-if (process.argv.includes("--baseline")) buf("build", "proto", "--exclude-source-info", "-o", "proto/baseline.binpb");
+if (process.argv.includes("--baseline"))
+  buf("build", "proto", "--exclude-source-info", "-o", "proto/baseline.binpb");
 
 // Only now: it imports what has just been generated.
 const { generateApiDocs } = await import("./api-docs.ts");

@@ -1,9 +1,11 @@
 /**
- * Makes a copy of LMDB's prebuilt addon in which five texts are shorter, at `node_modules/lmdb/build/Release`, where lmdb looks first:
- * `npm run prepare`, after installing. Without it Steward runs on the addon as it came (docs/decisions/lmdb-addon.md).
+ * Makes a copy of LMDB's prebuilt addon in which five texts are shorter, at
+ * `node_modules/lmdb/build/Release`, where lmdb looks first: `npm run prepare`, after installing.
+ * Without it Steward runs on the addon as it came (docs/decisions/lmdb-addon.md).
  *
- * lmdb 3.5.6 prints up to 109 bytes into 100 when the disk refuses a page, so a full or failing disk could abort the process; and it writes
- * to standard error past the log what its promises reject with as well. Of the first the part beyond the size goes, the others become empty.
+ * lmdb 3.5.6 prints up to 109 bytes into 100 when the disk refuses a page, so a full or failing
+ * disk could abort the process; and it writes to standard error past the log what its promises
+ * reject with as well. Of the first the part beyond the size goes, the others become empty.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,7 +13,10 @@ import { dirname, join } from "node:path";
 
 /** Each is a format of C that ends with a zero byte; what is behind `keep` is cut off. */
 const TEXTS: readonly { readonly text: string; readonly keep: string }[] = [
-  { text: "Attempting to write page at position %u, size %u, blocks %u, buffer sizes %i %i %i", keep: "Attempting to write page at position %u, size %u" },
+  {
+    text: "Attempting to write page at position %u, size %u, blocks %u, buffer sizes %i %i %i",
+    keep: "Attempting to write page at position %u, size %u",
+  },
   { text: "Write error: %s position %u, size %u", keep: "" },
   { text: "mdb_page_spill flushing error %i\n", keep: "" },
   { text: "mdb_page_spill error %i\n", keep: "" },
@@ -31,14 +36,26 @@ if (!process.argv.includes("--if-missing") || !existsSync(target)) {
 
 /** The addon of the package for this platform, for any version of Node. */
 function prebuiltAddon(): string {
-  const libc = process.platform !== "linux" ? "" : (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime === undefined ? ".musl" : ".glibc";
+  const libc =
+    process.platform !== "linux"
+      ? ""
+      : (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header
+            .glibcVersionRuntime === undefined
+        ? ".musl"
+        : ".glibc";
   const name = `@lmdb/lmdb-${process.platform}-${process.arch}`;
-  return join(dirname(createRequire(join(folder, "index.js")).resolve(`${name}/package.json`)), `node.napi${libc}.node`);
+  return join(
+    dirname(createRequire(join(folder, "index.js")).resolve(`${name}/package.json`)),
+    `node.napi${libc}.node`,
+  );
 }
 
 function cut(addon: Buffer, text: string, keep: string): void {
   const bytes = Buffer.from(`${text}\0`);
   const at = addon.indexOf(bytes);
-  if (at < 0 || addon.indexOf(bytes, at + 1) >= 0) throw new Error(`the addon of lmdb does not hold the text ${JSON.stringify(text)} once: see whether this version still needs tools/lmdb-addon.ts`);
+  if (at < 0 || addon.indexOf(bytes, at + 1) >= 0)
+    throw new Error(
+      `the addon of lmdb does not hold the text ${JSON.stringify(text)} once: see whether this version still needs tools/lmdb-addon.ts`,
+    );
   addon.fill(0, at + keep.length, at + bytes.length);
 }

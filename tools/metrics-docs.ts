@@ -1,4 +1,6 @@
-/** Writes `docs/metrics.md` from the catalogue: every metric and log record that Steward can emit. */
+/**
+ * Writes `docs/metrics.md` from the catalogue: every metric and log record that Steward can emit.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { familyName } from "../src/kernel/telemetry/exposition/naming.ts";
@@ -23,13 +25,21 @@ latest observation in each bucket while \`tracing.enabled\` is on.
 
 /** Writes the reference. */
 export function writeMetricsDocs(): void {
-  writeFileSync(METRICS_PAGE, metricsPage([...houseMetrics, ...tokensMetrics, ...monitorMetrics], monitorRecords));
+  writeFileSync(
+    METRICS_PAGE,
+    metricsPage([...houseMetrics, ...tokensMetrics, ...monitorMetrics], monitorRecords),
+  );
 }
 
 /** The reference of a catalogue. */
 export function metricsPage(rows: readonly AnyRow[], records: readonly AnyLogRow[]): string {
-  const groups = [...Map.groupBy(rows, ({ group }) => group)].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  const parts = groups.map(([group, members]) => `## ${group}\n\n| metric | kind | labels | what it is |\n|---|---|---|---|\n${members.toSorted(byName).map(metricRow).join("\n")}\n`);
+  const groups = [...Map.groupBy(rows, ({ group }) => group)].toSorted(([left], [right]) =>
+    left < right ? -1 : 1,
+  );
+  const parts = groups.map(
+    ([group, members]) =>
+      `## ${group}\n\n| metric | kind | labels | what it is |\n|---|---|---|---|\n${members.toSorted(byName).map(metricRow).join("\n")}\n`,
+  );
   const logs = `## Log records\n\n| record | severity | attributes | what it is |\n|---|---|---|---|\n${records.toSorted(byName).map(recordRow).join("\n")}\n`;
   return `${HEAD}\n${[...parts, logs].join("\n")}`;
 }

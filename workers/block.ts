@@ -1,6 +1,6 @@
 /**
- * A block: the signatures of up to a few hundred texts in one buffer that is sent, stored and read as it is. All numbers are 32-bit
- * little-endian words.
+ * A block: the signatures of up to a few hundred texts in one buffer that is sent, stored and read
+ * as it is. All numbers are 32-bit little-endian words.
  *
  * ```text
  * word 0   magic          1 version      2 classes n     3 sketch values K     4 bands B     5 words of the whole block
@@ -71,9 +71,16 @@ function payloadWords(signature: Signature): number {
 }
 
 /** One block of all the signatures, in their order. */
-export function writeBlock(fingerprint: Uint8Array, shape: { sketchSize: number; numBands: number }, signatures: readonly Signature[]): ArrayBuffer {
+export function writeBlock(
+  fingerprint: Uint8Array,
+  shape: { sketchSize: number; numBands: number },
+  signatures: readonly Signature[],
+): ArrayBuffer {
   const layout = layoutOf(signatures.length, shape.sketchSize, shape.numBands);
-  const total = signatures.reduce((sum, signature) => sum + payloadWords(signature), layout.payloads);
+  const total = signatures.reduce(
+    (sum, signature) => sum + payloadWords(signature),
+    layout.payloads,
+  );
   const words = new Uint32Array(total);
   const bytes = new Uint8Array(words.buffer);
   words.set([MAGIC, VERSION, signatures.length, shape.sketchSize, shape.numBands, total]);
@@ -83,7 +90,10 @@ export function writeBlock(fingerprint: Uint8Array, shape: { sketchSize: number;
     bytes.set(signature.hash, layout.hashes * 4 + i * HASH_BYTES);
     words.set(signature.bands, layout.bands + i * shape.numBands);
     bytes.set(signature.sketch, layout.sketches * 4 + i * sketchStride(shape.sketchSize));
-    words.set([at, signature.tokens.length, signature.set.length, signature.sample.length], layout.table + i * TABLE_WORDS);
+    words.set(
+      [at, signature.tokens.length, signature.set.length, signature.sample.length],
+      layout.table + i * TABLE_WORDS,
+    );
     words.set(signature.tokens, at);
     words.set(signature.set, at + signature.tokens.length);
     bytes.set(signature.sample, (at + signature.tokens.length + signature.set.length) * 4);
@@ -92,34 +102,53 @@ export function writeBlock(fingerprint: Uint8Array, shape: { sketchSize: number;
   return words.buffer;
 }
 
-/** The parts of a block that begins at the start of `buffer`. Throws an error with code `corrupt` when it is none. */
+/**
+ * The parts of a block that begins at the start of `buffer`. Throws an error with code `corrupt`
+ * when it is none.
+ */
 export function readBlock(buffer: ArrayBufferLike): Block {
-  if (buffer.byteLength % 4 !== 0 || buffer.byteLength < HEADER_WORDS * 4) throw damaged("its length");
+  if (buffer.byteLength % 4 !== 0 || buffer.byteLength < HEADER_WORDS * 4)
+    throw damaged("its length");
   const words = new Uint32Array(buffer);
   const [magic, version, classes = 0, sketchSize = 0, numBands = 0, total] = words;
   if (magic !== MAGIC || version !== VERSION) throw damaged("its head");
   const layout = layoutOf(classes, sketchSize, numBands);
   if (total !== words.length || layout.payloads > words.length) throw damaged("its size");
-  const bytes = (from: number, to: number): Uint8Array => new Uint8Array(buffer, from * 4, (to - from) * 4);
+  const bytes = (from: number, to: number): Uint8Array =>
+    new Uint8Array(buffer, from * 4, (to - from) * 4);
   const table = words.subarray(layout.table, layout.payloads);
   checkTable(table, layout.payloads, words.length);
   return {
-    classes, sketchSize, numBands, table, words, fingerprint: bytes(6, HEADER_WORDS), hashes: bytes(layout.hashes, layout.bands),
-    bands: words.subarray(layout.bands, layout.sketches), sketches: bytes(layout.sketches, layout.table),
+    classes,
+    sketchSize,
+    numBands,
+    table,
+    words,
+    fingerprint: bytes(6, HEADER_WORDS),
+    hashes: bytes(layout.hashes, layout.bands),
+    bands: words.subarray(layout.bands, layout.sketches),
+    sketches: bytes(layout.sketches, layout.table),
   };
 }
 
 /** The signature of one class, as views. */
 export function signatureAt(block: Block, index: number): Signature {
   const stride = sketchStride(block.sketchSize);
-  const [start = 0, tokens = 0, set = 0, sample = 0] = block.table.subarray(index * TABLE_WORDS, (index + 1) * TABLE_WORDS);
+  const [start = 0, tokens = 0, set = 0, sample = 0] = block.table.subarray(
+    index * TABLE_WORDS,
+    (index + 1) * TABLE_WORDS,
+  );
   return {
     hash: block.hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
     bands: block.bands.subarray(index * block.numBands, (index + 1) * block.numBands),
     sketch: block.sketches.subarray(index * stride, (index + 1) * stride),
     tokens: block.words.subarray(start, start + tokens),
     set: block.words.subarray(start + tokens, start + tokens + set),
-    sample: new Uint8Array(block.words.buffer, block.words.byteOffset + (start + tokens + set) * 4, sample),
+    sample: new Uint8Array(
+      block.words.buffer,
+      block.words.byteOffset + (start + tokens + set) * 4,
+      sample,
+    ),
   };
 }
 
@@ -134,5 +163,7 @@ function checkTable(table: Uint32Array, first: number, end: number): void {
 }
 
 function damaged(what: string): Error {
-  return Object.assign(new Error(`a block of signatures is damaged: ${what} is wrong`), { code: "corrupt" });
+  return Object.assign(new Error(`a block of signatures is damaged: ${what} is wrong`), {
+    code: "corrupt",
+  });
 }

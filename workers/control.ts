@@ -1,4 +1,7 @@
-/** What a task sees of its caller, and how a task is declared: the shapes of the pool, which this folder may not import. */
+/**
+ * What a task sees of its caller, and how a task is declared: the shapes of the pool, which this
+ * folder may not import.
+ */
 
 /** What a task function gets beside its input. */
 export interface TaskControl {

@@ -1,4 +1,7 @@
-/** Many byte strings as one: a list of views would be copied with the whole buffers behind them when it crosses threads. */
+/**
+ * Many byte strings as one: a list of views would be copied with the whole buffers behind them when
+ * it crosses threads.
+ */
 
 /** Byte strings laid end to end. */
 export interface Packed {

@@ -1,4 +1,7 @@
-/** The settings that decide what a signature is; a change of one makes every stored signature useless. */
+/**
+ * The settings that decide what a signature is; a change of one makes every stored signature
+ * useless.
+ */
 
 /** What the signature of a text depends on, beside the text. */
 export interface SignatureParameters {
@@ -11,5 +14,8 @@ export interface SignatureParameters {
   readonly fuzzySampleSize: number;
 }
 
-/** Raised whenever the same text and parameters give another signature than before: sketch, hash, tokens or layout. */
+/**
+ * Raised whenever the same text and parameters give another signature than before: sketch, hash,
+ * tokens or layout.
+ */
 export const SIGNATURE_VERSION = 1;

@@ -1,15 +1,32 @@
-/** Why the admin surface refused a request, in the words of `svc.admin.auth.rejected` (facts, monitor-api §5.2). */
+/**
+ * Why the admin surface refused a request, in the words of `svc.admin.auth.rejected` (facts,
+ * monitor-api §5.2).
+ */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import type { RequestHead } from "./authorize.ts";
 
-/** A reason. That of an address off loopback without a token cannot occur: such a configuration does not start. */
-export type AdminRefusal = "missing_credentials" | "bad_credentials" | "untrusted_host" | "cross_site_request";
+/**
+ * A reason. That of an address off loopback without a token cannot occur: such a configuration does
+ * not start.
+ */
+export type AdminRefusal =
+  | "missing_credentials"
+  | "bad_credentials"
+  | "untrusted_host"
+  | "cross_site_request";
 
-/** The reason of a refusal by `Authorize`; undefined when it was not the admin surface that refused. */
-export function adminRefusal(access: Access, { headers }: RequestHead, refusal: StewardError): AdminRefusal | undefined {
+/**
+ * The reason of a refusal by `Authorize`; undefined when it was not the admin surface that refused.
+ */
+export function adminRefusal(
+  access: Access,
+  { headers }: RequestHead,
+  refusal: StewardError,
+): AdminRefusal | undefined {
   if (access !== Access.ADMIN) return undefined;
-  if (refusal.code === "unauthenticated") return headers["authorization"] === undefined ? "missing_credentials" : "bad_credentials";
+  if (refusal.code === "unauthenticated")
+    return headers["authorization"] === undefined ? "missing_credentials" : "bad_credentials";
   if (refusal.rule === "host") return "untrusted_host";
   return refusal.rule === "cross_site" ? "cross_site_request" : undefined;
 }

@@ -8,7 +8,10 @@ import { isCrossSite } from "./cross-site.ts";
 import { isTrustedHost } from "./host.ts";
 import { isOperator } from "./operator.ts";
 
-/** What is decided on. `headers` has names in lower case and the authority as `host`, over HTTP/2 too. */
+/**
+ * What is decided on. `headers` has names in lower case and the authority as `host`, over HTTP/2
+ * too.
+ */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
@@ -23,76 +26,154 @@ export interface AuthOptions {
   readonly adminToken?: Secret;
   /** `gateway.allowed_hosts`. */
   readonly allowedHosts: readonly string[];
-  /** `gateway.cors.allowed_origins`: pages that may use the document service, and nothing else; none when not given. `*` alone means all. */
+  /**
+   * `gateway.cors.allowed_origins`: pages that may use the document service, and nothing else; none
+   * when not given. `*` alone means all.
+   */
   readonly allowedOrigins?: readonly string[];
 }
 
 /** Facts about a route that decide who may call it. */
 export interface RouteFacts {
-  /** Origins whose pages may change something here; `allowedOrigins` of the configuration for documents when not given. */
+  /**
+   * Origins whose pages may change something here; `allowedOrigins` of the configuration for
+   * documents when not given.
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Whether the headers carry a live credential of the route's own kind, e.g. a Vault token. */
   readonly hasCredential?: ((headers: RequestHead["headers"]) => boolean) | undefined;
 }
 
-/** Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for the credential. */
-export type Authorize = (access: Access, dialect: DialectName, request: RequestHead, route?: RouteFacts) => StewardError | undefined;
+/**
+ * Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for
+ * the credential.
+ */
+export type Authorize = (
+  access: Access,
+  dialect: DialectName,
+  request: RequestHead,
+  route?: RouteFacts,
+) => StewardError | undefined;
 
 /** The rules of RESOLUTIONS §2 over one set of credentials. */
 export function createAuthorize(auth: AuthOptions): Authorize {
   return (access, dialect, request, route = {}) => {
-    const allowedOrigins = route.allowedOrigins ?? (dialect === "dedup" ? auth.allowedOrigins : undefined) ?? [];
-    return refuseName(auth, access, request, route) ?? refuseForeignPage(dialect, request, allowedOrigins) ?? refuseCredential(auth, access, request);
+    const allowedOrigins =
+      route.allowedOrigins ?? (dialect === "dedup" ? auth.allowedOrigins : undefined) ?? [];
+    return (
+      refuseName(auth, access, request, route) ??
+      refuseForeignPage(dialect, request, allowedOrigins) ??
+      refuseCredential(auth, access, request)
+    );
   };
 }
 
-function refuseName(auth: AuthOptions, access: Access, request: RequestHead, route: RouteFacts): StewardError | undefined {
+function refuseName(
+  auth: AuthOptions,
+  access: Access,
+  request: RequestHead,
+  route: RouteFacts,
+): StewardError | undefined {
   const host = joinedHeader(request.headers["host"]) ?? "";
-  if (auth.token !== undefined || tokenFor(auth, access) !== undefined || isTrustedHost(host, auth.allowedHosts) || isOpenUnderAnyName(request, route)) return undefined;
+  if (
+    auth.token !== undefined ||
+    tokenFor(auth, access) !== undefined ||
+    isTrustedHost(host, auth.allowedHosts) ||
+    isOpenUnderAnyName(request, route)
+  )
+    return undefined;
   const remedy = "use localhost, add the name to gateway.allowed_hosts, or set auth.token";
   const without = request.path.startsWith("/v1/") ? "a live Vault token" : "a token";
-  return new StewardError("denied", `without ${without} Steward accepts only host names of this machine, not ${JSON.stringify(host.slice(0, 100))}; ${remedy}`, { rule: "host", remedy });
+  return new StewardError(
+    "denied",
+    `without ${without} Steward accepts only host names of this machine, not ${JSON.stringify(host.slice(0, 100))}; ${remedy}`,
+    { rule: "host", remedy },
+  );
 }
 
 /**
- * Health of gRPC, and what carries a live Vault token. One that is not live does not count: a page that reached this machine through
- * a rebound name can send any header. `sys/init` and `sys/unseal` never look at the token, so no spelling of them is exempt.
+ * Health of gRPC, and what carries a live Vault token. One that is not live does not count: a page
+ * that reached this machine through a rebound name can send any header. `sys/init` and `sys/unseal`
+ * never look at the token, so no spelling of them is exempt.
  */
-function isOpenUnderAnyName({ path, headers }: RequestHead, { hasCredential }: RouteFacts): boolean {
+function isOpenUnderAnyName(
+  { path, headers }: RequestHead,
+  { hasCredential }: RouteFacts,
+): boolean {
   if (path.startsWith("/grpc.health.v1.Health/")) return true;
-  if (!path.startsWith("/v1/") || /^\/v1\/+sys\/+(init|unseal)\/*$/i.test(path) || /%|\/\/|\/\.\.?(\/|$)/.test(path)) return false;
+  if (
+    !path.startsWith("/v1/") ||
+    /^\/v1\/+sys\/+(init|unseal)\/*$/i.test(path) ||
+    /%|\/\/|\/\.\.?(\/|$)/.test(path)
+  )
+    return false;
   return hasCredential?.(headers) === true;
 }
 
-function refuseForeignPage(dialect: DialectName, request: RequestHead, allowedOrigins: readonly string[]): StewardError | undefined {
+function refuseForeignPage(
+  dialect: DialectName,
+  request: RequestHead,
+  allowedOrigins: readonly string[],
+): StewardError | undefined {
   const { headers, method } = request;
   if (dialect === "vault" && hasVaultToken(request)) return undefined;
-  const provenance = { method, host: joinedHeader(headers["host"]) ?? "", origin: joinedHeader(headers["origin"]), fetchSite: joinedHeader(headers["sec-fetch-site"]) };
+  const provenance = {
+    method,
+    host: joinedHeader(headers["host"]) ?? "",
+    origin: joinedHeader(headers["origin"]),
+    fetchSite: joinedHeader(headers["sec-fetch-site"]),
+  };
   if (!isCrossSite(provenance, allowedOrigins)) return undefined;
-  const remedy = "send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site";
-  return new StewardError("denied", `a page of another site may not change anything here; ${remedy}`, { rule: "cross_site", remedy });
+  const remedy =
+    "send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site";
+  return new StewardError(
+    "denied",
+    `a page of another site may not change anything here; ${remedy}`,
+    { rule: "cross_site", remedy },
+  );
 }
 
 function hasVaultToken({ headers }: RequestHead): boolean {
-  return headers["x-vault-token"] !== undefined || /^bearer /i.test(joinedHeader(headers["authorization"]) ?? "");
+  return (
+    headers["x-vault-token"] !== undefined ||
+    /^bearer /i.test(joinedHeader(headers["authorization"]) ?? "")
+  );
 }
 
-function refuseCredential(auth: AuthOptions, access: Access, request: RequestHead): StewardError | undefined {
+function refuseCredential(
+  auth: AuthOptions,
+  access: Access,
+  request: RequestHead,
+): StewardError | undefined {
   switch (access) {
-    case Access.PUBLIC: case Access.SELF: return undefined;
-    case Access.OPERATOR: case Access.ADMIN: {
+    case Access.PUBLIC:
+    case Access.SELF:
+      return undefined;
+    case Access.OPERATOR:
+    case Access.ADMIN: {
       const authorization = joinedHeader(request.headers["authorization"]);
       if (isOperator(tokenFor(auth, access), authorization)) return undefined;
       const remedy = "send it as Authorization: Bearer, or as the password of HTTP Basic";
-      const who = access === Access.ADMIN && auth.adminToken !== undefined ? "administrator" : "operator";
-      const what = authorization === undefined ? `this needs the ${who}'s token` : `the token is not the ${who}'s`;
-      return new StewardError("unauthenticated", `${what}; ${remedy}`, { rule: "operator_token", remedy });
+      const who =
+        access === Access.ADMIN && auth.adminToken !== undefined ? "administrator" : "operator";
+      const what =
+        authorization === undefined
+          ? `this needs the ${who}'s token`
+          : `the token is not the ${who}'s`;
+      return new StewardError("unauthenticated", `${what}; ${remedy}`, {
+        rule: "operator_token",
+        remedy,
+      });
     }
-    default: return new StewardError("internal", "a method without an access rule was called");
+    default:
+      return new StewardError("internal", "a method without an access rule was called");
   }
 }
 
-/** The token that a method of this access takes (RESOLUTIONS §2, Admin token); undefined where none is set, or none is asked for. */
+/**
+ * The token that a method of this access takes (RESOLUTIONS §2, Admin token); undefined where none
+ * is set, or none is asked for.
+ */
 function tokenFor(auth: AuthOptions, access: Access): Secret | undefined {
   if (access === Access.ADMIN) return auth.adminToken ?? auth.token;
   return access === Access.OPERATOR ? auth.token : undefined;

@@ -1,6 +1,6 @@
 /**
- * The address a request comes from. Headers of proxies count only where the connection's other end is a trusted proxy
- * (`gateway.trusted_proxies`): anybody else could write any address there.
+ * The address a request comes from. Headers of proxies count only where the connection's other end
+ * is a trusted proxy (`gateway.trusted_proxies`): anybody else could write any address there.
  */
 import { BlockList, isIP } from "node:net";
 import { ipv6Prefix } from "../../src/kernel/base/ipv6-prefix.ts";
@@ -16,7 +16,10 @@ export interface TrustedProxies {
 const MAX_HOPS = 32;
 const FORWARDING_HEADER = /^(forwarded|x-forwarded-.+|x-real-ip|via)$/;
 
-/** From addresses and networks in CIDR form. Throws a `TypeError` or `RangeError` that names none of them for anything else. */
+/**
+ * From addresses and networks in CIDR form. Throws a `TypeError` or `RangeError` that names none of
+ * them for anything else.
+ */
 export function createTrustedProxies(entries: readonly string[]): TrustedProxies {
   const list = new BlockList();
   for (const entry of entries) {
@@ -25,14 +28,24 @@ export function createTrustedProxies(entries: readonly string[]): TrustedProxies
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }
-  return { has: (address) => entries.length > 0 && isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4") };
+  return {
+    has: (address) =>
+      entries.length > 0 &&
+      isIP(address) !== 0 &&
+      list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4"),
+  };
 }
 
 /**
- * The client's address: the connection's other end or, where that is a trusted proxy, the last address of
- * `X-Forwarded-For`, else of `Forwarded` (RFC 7239), that is no trusted proxy. A part that is no address ends the search.
+ * The client's address: the connection's other end or, where that is a trusted proxy, the last
+ * address of `X-Forwarded-For`, else of `Forwarded` (RFC 7239), that is no trusted proxy. A part
+ * that is no address ends the search.
  */
-export function clientAddress(peer: string, headers: RequestHeaders, trusted: TrustedProxies): string {
+export function clientAddress(
+  peer: string,
+  headers: RequestHeaders,
+  trusted: TrustedProxies,
+): string {
   let client = plainAddress(peer);
   if (!trusted.has(client)) return client;
   for (const hop of hopsOf(headers)) {
@@ -51,8 +64,9 @@ export function isForwarded(headers: RequestHeaders): boolean {
 }
 
 /**
- * What a bound per address counts a client by: the IPv4 address or the /64 of an IPv6 one. Undefined for this machine's
- * own addresses and for trusted proxies that do not say for whom they ask: many clients share those.
+ * What a bound per address counts a client by: the IPv4 address or the /64 of an IPv6 one.
+ * Undefined for this machine's own addresses and for trusted proxies that do not say for whom they
+ * ask: many clients share those.
  */
 export function countedAddress(client: string, trusted: TrustedProxies): string | undefined {
   if (client === "" || isLoopback(client) || trusted.has(client)) return undefined;
@@ -62,7 +76,10 @@ export function countedAddress(client: string, trusted: TrustedProxies): string 
 /** The last hop comes first. */
 function hopsOf(headers: RequestHeaders): string[] {
   const forwardedFor = joined(headers["x-forwarded-for"]);
-  const hops = forwardedFor === undefined ? forwardedHops(joined(headers["forwarded"]) ?? "") : forwardedFor.split(",").map((hop) => hop.trim());
+  const hops =
+    forwardedFor === undefined
+      ? forwardedHops(joined(headers["forwarded"]) ?? "")
+      : forwardedFor.split(",").map((hop) => hop.trim());
   return hops.slice(-MAX_HOPS).toReversed();
 }
 
@@ -70,14 +87,20 @@ function hopsOf(headers: RequestHeaders): string[] {
 function forwardedHops(header: string): string[] {
   if (header === "") return [];
   return header.split(",").map((element) => {
-    const pair = element.split(";").map((part) => part.trim()).find((part) => /^for=/i.test(part));
+    const pair = element
+      .split(";")
+      .map((part) => part.trim())
+      .find((part) => /^for=/i.test(part));
     return (pair ?? "").slice("for=".length).replaceAll('"', "");
   });
 }
 
 /** Without port, brackets and the prefix of an IPv4 address in an IPv6 one. */
 function plainAddress(hop: string): string {
-  const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(hop)?.[1] ?? hop;
+  const bare =
+    /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ??
+    /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(hop)?.[1] ??
+    hop;
   return /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(bare)?.[1] ?? bare;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Cross-origin reading (WHATWG Fetch §3.3): which pages of other origins a browser lets use the document service. Off
- * unless `gateway.cors.allowed_origins` names some, and never for the admin API, pages and tokens.
+ * Cross-origin reading (WHATWG Fetch §3.3): which pages of other origins a browser lets use the
+ * document service. Off unless `gateway.cors.allowed_origins` names some, and never for the admin
+ * API, pages and tokens.
  */
 import type { RequestHead } from "./authorize.ts";
 import { isAllowedOrigin } from "./cross-site.ts";
@@ -19,7 +20,9 @@ const RPC_HEADERS = `${REST_HEADERS}, Connect-Protocol-Version, Connect-Timeout-
 const NOTHING: CorsDecision = { headers: {}, preflight: false };
 
 /** The decision for requests, by the list of origins. */
-export function createCors(allowedOrigins: readonly string[]): (request: RequestHead) => CorsDecision {
+export function createCors(
+  allowedOrigins: readonly string[],
+): (request: RequestHead) => CorsDecision {
   if (allowedOrigins.length === 0) return () => NOTHING;
   const all = allowedOrigins.includes("*");
   return (request) => {
@@ -28,10 +31,15 @@ export function createCors(allowedOrigins: readonly string[]): (request: Request
     const { origin } = request.headers;
     // Whoever keeps the answer must not give it to a page of another origin.
     const vary: Record<string, string> = all ? {} : { vary: "Origin" };
-    if (typeof origin !== "string" || !isAllowedOrigin(origin, allowedOrigins)) return { headers: vary, preflight: false };
+    if (typeof origin !== "string" || !isAllowedOrigin(origin, allowedOrigins))
+      return { headers: vary, preflight: false };
     const allow = { ...vary, "access-control-allow-origin": all ? "*" : origin };
-    const asks = request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
-    return asks ? { headers: { ...allow, ...preflightHeaders(rpc) }, preflight: true } : { headers: { ...allow, ...exposed(rpc) }, preflight: false };
+    const asks =
+      request.method === "OPTIONS" &&
+      request.headers["access-control-request-method"] !== undefined;
+    return asks
+      ? { headers: { ...allow, ...preflightHeaders(rpc) }, preflight: true }
+      : { headers: { ...allow, ...exposed(rpc) }, preflight: false };
   };
 }
 
@@ -44,5 +52,7 @@ function preflightHeaders(rpc: boolean): Record<string, string> {
 }
 
 function exposed(rpc: boolean): Record<string, string> {
-  return rpc ? { "access-control-expose-headers": "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin" } : {};
+  return rpc
+    ? { "access-control-expose-headers": "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin" }
+    : {};
 }

@@ -1,4 +1,7 @@
-/** Requests that a foreign page makes a visitor's browser send: whoever they would change something for did not ask (RESOLUTIONS §2, Cross-site). */
+/**
+ * Requests that a foreign page makes a visitor's browser send: whoever they would change something
+ * for did not ask (RESOLUTIONS §2, Cross-site).
+ */
 import { parseAuthority } from "./host.ts";
 
 /** What tells of a request's origin. `host` is its `Host` or `:authority`. */
@@ -16,7 +19,10 @@ export function isAllowedOrigin(origin: string, allowedOrigins: readonly string[
   return allowedOrigins.includes("*") || allowedOrigins.includes(origin);
 }
 
-/** Whether a request changes something and comes from a page of another origin that is not in `allowedOrigins`. */
+/**
+ * Whether a request changes something and comes from a page of another origin that is not in
+ * `allowedOrigins`.
+ */
 export function isCrossSite(request: Provenance, allowedOrigins: readonly string[]): boolean {
   if (READING.has(request.method)) return false;
   const { origin, fetchSite } = request;

@@ -1,7 +1,12 @@
-/** The operator's token: Bearer, or the password of HTTP Basic so that a browser's own prompt works. */
+/**
+ * The operator's token: Bearer, or the password of HTTP Basic so that a browser's own prompt works.
+ */
 import type { Secret } from "../../src/kernel/base/secret.ts";
 
-/** The credential an `Authorization` header brings: a Bearer token or a Basic password; undefined when it brings neither. */
+/**
+ * The credential an `Authorization` header brings: a Bearer token or a Basic password; undefined
+ * when it brings neither.
+ */
 export function presentedCredential(authorization: string | undefined): string | undefined {
   const match = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? "");
   const value = match?.[2];
@@ -11,7 +16,10 @@ export function presentedCredential(authorization: string | undefined): string |
   return colon < 0 ? undefined : pair.slice(colon + 1);
 }
 
-/** Whether a request may act as the operator: always where no token is set. Compares in constant time. */
+/**
+ * Whether a request may act as the operator: always where no token is set. Compares in constant
+ * time.
+ */
 export function isOperator(token: Secret | undefined, authorization: string | undefined): boolean {
   if (token === undefined) return true;
   const presented = presentedCredential(authorization);

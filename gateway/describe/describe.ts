@@ -1,4 +1,7 @@
-/** The description of the API: `/openapi.json` for programs and `/docs` for people, both made from the method table. */
+/**
+ * The description of the API: `/openapi.json` for programs and `/docs` for people, both made from
+ * the method table.
+ */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { PlainRequest, PlainRoute } from "../../src/kernel/service.ts";
 import { restMessage } from "../../src/kernel/wire/rest-json.ts";
@@ -14,18 +17,39 @@ export function openApiText(document: OpenApi): string {
 }
 
 /** Both routes; the operator's token opens them, for they tell everything there is. */
-export function describeRoutes(table: MethodTable, comments: Comments, frame: () => Frame): readonly PlainRoute[] {
+export function describeRoutes(
+  table: MethodTable,
+  comments: Comments,
+  frame: () => Frame,
+): readonly PlainRoute[] {
   const document = openApi(table, comments);
   const [text, answers] = [openApiText(document), answersOf(table)];
   return [
-    operatorRoute("/openapi.json", () => Promise.resolve({ status: 200, headers: { "content-type": "application/json" }, body: text })),
-    operatorRoute("/docs", (request) => frame().answer({ title: "API reference", here: "/docs", module: "docs.js", body: reference({ document, answers }, originOf(request)) }, request.headers)),
+    operatorRoute("/openapi.json", () =>
+      Promise.resolve({ status: 200, headers: { "content-type": "application/json" }, body: text }),
+    ),
+    operatorRoute("/docs", (request) =>
+      frame().answer(
+        {
+          title: "API reference",
+          here: "/docs",
+          module: "docs.js",
+          body: reference({ document, answers }, originOf(request)),
+        },
+        request.headers,
+      ),
+    ),
   ];
 }
 
 /** What each operation answers with, nested in full, by the operation's id. */
 function answersOf(table: MethodTable): ReadonlyMap<string, JsonSchema> {
-  return new Map(table.methods.map(({ rpc }) => [operationIdOf(rpc), messageSchema(restMessage(rpc), { side: "answer", comment: () => undefined })]));
+  return new Map(
+    table.methods.map(({ rpc }) => [
+      operationIdOf(rpc),
+      messageSchema(restMessage(rpc), { side: "answer", comment: () => undefined }),
+    ]),
+  );
 }
 
 /** The address that a client used, as far as it can stand in a command line. */

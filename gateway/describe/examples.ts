@@ -1,4 +1,7 @@
-/** One request for each operation, as a person would type it. A test sends every one of them to a running daemon. */
+/**
+ * One request for each operation, as a person would type it. A test sends every one of them to a
+ * running daemon.
+ */
 import type { Operation } from "./openapi.ts";
 
 /** A request. Path variables stay in braces: only a living system has ids. */
@@ -12,9 +15,15 @@ export interface Example {
 
 /** The example of an operation. Required query parameters are given, others left out. */
 export function exampleOf(verb: string, path: string, operation: Operation): Example {
-  const query = operation.parameters.filter((each) => each.in === "query" && each.required).map(({ name }) => `${encodeURIComponent(name)}={${name}}`);
+  const query = operation.parameters
+    .filter((each) => each.in === "query" && each.required)
+    .map(({ name }) => `${encodeURIComponent(name)}={${name}}`);
   const body = operation.requestBody?.content["application/json"]?.example;
-  return { verb: verb.toUpperCase(), path: path + (query.length === 0 ? "" : `?${query.join("&")}`), body: body === undefined ? undefined : JSON.stringify(body) };
+  return {
+    verb: verb.toUpperCase(),
+    path: path + (query.length === 0 ? "" : `?${query.join("&")}`),
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
 }
 
 /** Stands for the address in a command line. */
@@ -23,6 +32,9 @@ export const STEWARD = "$STEWARD";
 /** As a command line; `$STEWARD` is the address, e.g. http://127.0.0.1:8400. */
 export function curlOf({ verb, path, body }: Example): string {
   const method = verb === "GET" ? "" : ` -X ${verb}`;
-  const data = body === undefined ? "" : ` -H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
+  const data =
+    body === undefined
+      ? ""
+      : ` -H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
   return `curl -s${method} "${STEWARD}${path}"${data}`;
 }

@@ -1,4 +1,7 @@
-/** The failures of an operation in OpenAPI: statuses and codes come from the table of error codes, only the texts are kept here. */
+/**
+ * The failures of an operation in OpenAPI: statuses and codes come from the table of error codes,
+ * only the texts are kept here.
+ */
 import { StewardError, type Code } from "../../src/kernel/base/errors.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { dedupCode, httpStatus } from "../codes.ts";
@@ -28,55 +31,81 @@ interface Reason {
 
 const REASONS: readonly Reason[] = [
   {
-    name: "invalid", code: "invalid", applies: ({ hasInput }) => hasInput,
+    name: "invalid",
+    code: "invalid",
+    applies: ({ hasInput }) => hasInput,
     text: "a parameter or a field of the body is missing, malformed, of the wrong type or out of range, or the body has an unknown field.",
   },
   {
-    name: "unauthenticated", code: "unauthenticated", applies: ({ needsToken }) => needsToken,
+    name: "unauthenticated",
+    code: "unauthenticated",
+    applies: ({ needsToken }) => needsToken,
     text: "the token is missing or not valid.",
   },
   {
-    name: "policy", code: "denied", applies: ({ dialect, needsToken }) => dialect === "vault" && needsToken,
+    name: "policy",
+    code: "denied",
+    applies: ({ dialect, needsToken }) => dialect === "vault" && needsToken,
     text: "the token's policies do not allow the request.",
   },
   {
-    name: "origin", code: "denied", applies: () => true,
+    name: "origin",
+    code: "denied",
+    applies: () => true,
     text: "the `Host` is not an allowed name while no token is set, or a page of another site tries to change something.",
   },
   {
-    name: "not_found", code: "not_found", applies: ({ hasVariables }) => hasVariables,
+    name: "not_found",
+    code: "not_found",
+    applies: ({ hasVariables }) => hasVariables,
     text: "nothing exists under this path.",
   },
   {
-    name: "conflict", code: "conflict", applies: ({ dialect, isWrite }) => dialect === "dedup" && isWrite,
+    name: "conflict",
+    code: "conflict",
+    applies: ({ dialect, isWrite }) => dialect === "dedup" && isWrite,
     text: "the present state does not allow it.",
   },
   {
-    name: "already_running", code: "already_running", applies: ({ dialect, isWrite }) => dialect === "dedup" && isWrite,
+    name: "already_running",
+    code: "already_running",
+    applies: ({ dialect, isWrite }) => dialect === "dedup" && isWrite,
     text: "a job of the same operation is pending or running; the message has its id.",
   },
   {
-    name: "too_large", code: "too_large", applies: ({ hasBody }) => hasBody,
+    name: "too_large",
+    code: "too_large",
+    applies: ({ hasBody }) => hasBody,
     text: "the body is larger than the method takes.",
   },
   {
-    name: "exhausted", code: "exhausted", applies: () => true,
+    name: "exhausted",
+    code: "exhausted",
+    applies: () => true,
     text: "more requests at once than can be served; Retry-After says when to try again.",
   },
   {
-    name: "internal", code: "internal", applies: () => true,
+    name: "internal",
+    code: "internal",
+    applies: () => true,
     text: "an error of Steward itself; the log has it under the request id.",
   },
   {
-    name: "not_ready", code: "not_ready", applies: () => true,
+    name: "not_ready",
+    code: "not_ready",
+    applies: () => true,
     text: "the service starts, stops or cannot use its store.",
   },
   {
-    name: "sealed", code: "sealed", applies: ({ dialect, needsToken }) => dialect === "vault" && needsToken,
+    name: "sealed",
+    code: "sealed",
+    applies: ({ dialect, needsToken }) => dialect === "vault" && needsToken,
     text: "the tokens service is sealed.",
   },
   {
-    name: "disk_full", code: "disk_full", applies: ({ isWrite }) => isWrite,
+    name: "disk_full",
+    code: "disk_full",
+    applies: ({ isWrite }) => isWrite,
     text: "the disk is full; reading still works.",
   },
 ];
@@ -101,14 +130,27 @@ export function createFailureDescriber(): FailureDescriber {
   return {
     failuresOf(facts) {
       const { dialect } = facts;
-      const byStatus = Map.groupBy(REASONS.filter(({ applies }) => applies(facts)), ({ code }) => httpStatus(errorOf(code), dialect));
-      const responses = [...byStatus].filter(([status]) => !facts.answered.includes(status))
-        .map(([status, reasons]) => ({ status, reasons, name: `${dialect}.${reasons.map(({ name }) => name).join("-")}` }));
+      const byStatus = Map.groupBy(
+        REASONS.filter(({ applies }) => applies(facts)),
+        ({ code }) => httpStatus(errorOf(code), dialect),
+      );
+      const responses = [...byStatus]
+        .filter(([status]) => !facts.answered.includes(status))
+        .map(([status, reasons]) => ({
+          status,
+          reasons,
+          name: `${dialect}.${reasons.map(({ name }) => name).join("-")}`,
+        }));
       for (const { name, reasons } of responses) {
-        found.set(name, { description: describeReasons(reasons, dialect), content: CONTENT[dialect] });
+        found.set(name, {
+          description: describeReasons(reasons, dialect),
+          content: CONTENT[dialect],
+        });
       }
       return {
-        ...Object.fromEntries(responses.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }])),
+        ...Object.fromEntries(
+          responses.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]),
+        ),
         default: { description: "Any other failure, in the same form.", content: CONTENT[dialect] },
       };
     },
@@ -121,7 +163,11 @@ function errorOf(code: Code): StewardError {
 }
 
 function describeReasons(reasons: readonly Reason[], dialect: DialectName): string {
-  return reasons.map(({ code, text }) => {
-    return dialect === "dedup" ? `\`${dedupCode(errorOf(code))}\`: ${text}` : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  }).join(" ");
+  return reasons
+    .map(({ code, text }) => {
+      return dialect === "dedup"
+        ? `\`${dedupCode(errorOf(code))}\`: ${text}`
+        : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+    })
+    .join(" ");
 }

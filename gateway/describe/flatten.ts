@@ -1,4 +1,7 @@
-/** A schema as the paths of its leaves with their types: the form in which two versions of an API are compared (facts, monitor API §6). */
+/**
+ * A schema as the paths of its leaves with their types: the form in which two versions of an API
+ * are compared (facts, monitor API §6).
+ */
 import type { JsonSchema } from "./json-schema.ts";
 
 /** `data.items[].name` → `null|string`; `[]` are items, `{}` values of a map. Sorted by path. */
@@ -18,9 +21,15 @@ export function flatten(schema: JsonSchema): Paths {
   return Object.fromEntries(leaves.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Every break of a promise, sorted; empty when readers of the baseline can read the schema. Additional paths are none. */
+/**
+ * Every break of a promise, sorted; empty when readers of the baseline can read the schema.
+ * Additional paths are none.
+ */
 export function breaks(baseline: Baseline, now: Baseline): readonly string[] {
-  const version = now.schema_version === baseline.schema_version ? [] : [`schema_version: baseline ${baseline.schema_version}, now ${now.schema_version}`];
+  const version =
+    now.schema_version === baseline.schema_version
+      ? []
+      : [`schema_version: baseline ${baseline.schema_version}, now ${now.schema_version}`];
   const paths = Object.entries(baseline.paths).flatMap(([path, type]) => {
     const found = Object.hasOwn(now.paths, path) ? now.paths[path] : undefined;
     if (found === undefined) return [`${path}: REMOVED (was ${type})`];
@@ -34,7 +43,8 @@ function collect(schema: JsonSchema, path: string, leaves: [string, string][]): 
   const entries = Object.entries(properties ?? {});
   for (const [name, each] of entries) collect(each, path === "" ? name : `${path}.${name}`, leaves);
   if (items !== undefined) return collect(items, `${path}[]`, leaves);
-  if (typeof additionalProperties === "object") return collect(additionalProperties, `${path}{}`, leaves);
+  if (typeof additionalProperties === "object")
+    return collect(additionalProperties, `${path}{}`, leaves);
   if (additionalProperties === true) leaves.push([`${path}{}`, "any"]);
   else if (entries.length === 0 && path !== "") leaves.push([path, typeText(schema.type)]);
 }

@@ -1,9 +1,16 @@
 /**
- * JSON Schema of messages as REST writes and reads them: draft-07 alone, and the same inside OpenAPI 3.1. Made from the
- * descriptors and the options that the writer follows, so that neither can drift from the other.
+ * JSON Schema of messages as REST writes and reads them: draft-07 alone, and the same inside
+ * OpenAPI 3.1. Made from the descriptors and the options that the writer follows, so that neither
+ * can drift from the other.
  */
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
-import { enumTexts, fieldStyleOf, isWellKnown, jsonName, styleOf } from "../../src/kernel/wire/style.ts";
+import {
+  enumTexts,
+  fieldStyleOf,
+  isWellKnown,
+  jsonName,
+  styleOf,
+} from "../../src/kernel/wire/style.ts";
 import { isRequired, rulesOf } from "./rules.ts";
 
 /** One schema. Without `type` it takes anything. */
@@ -26,30 +33,56 @@ export interface SchemaOptions {
   readonly side: "answer" | "request";
   /** The text beside a declaration, by its full name; undefined when there is none. */
   readonly comment: (name: string) => string | undefined;
-  /** A reference in the place of a nested message; without it messages are nested in full, and one inside itself once. */
+  /**
+   * A reference in the place of a nested message; without it messages are nested in full, and one
+   * inside itself once.
+   */
   readonly reference?: (message: DescMessage) => string;
 }
 
-/** The schema of a message. Of an answer nothing is `required`: what may be left out differs by surface and never breaks a reader. */
-export function messageSchema(message: DescMessage, options: SchemaOptions, within: readonly DescMessage[] = []): JsonSchema {
+/**
+ * The schema of a message. Of an answer nothing is `required`: what may be left out differs by
+ * surface and never breaks a reader.
+ */
+export function messageSchema(
+  message: DescMessage,
+  options: SchemaOptions,
+  within: readonly DescMessage[] = [],
+): JsonSchema {
   const inside = [...within, message];
   const required = message.fields.filter(isRequired).map(jsonName);
-  const fields = message.fields.filter((field) => options.side === "request" || !fieldStyleOf(field).secret);
+  const fields = message.fields.filter(
+    (field) => options.side === "request" || !fieldStyleOf(field).secret,
+  );
   return {
     type: "object",
     ...described(message.typeName, options),
-    properties: Object.fromEntries(fields.map((field) => [jsonName(field), fieldSchema(field, options, inside)])),
-    ...(options.side === "request" ? { additionalProperties: false, ...(required.length === 0 ? {} : { required }) } : {}),
+    properties: Object.fromEntries(
+      fields.map((field) => [jsonName(field), fieldSchema(field, options, inside)]),
+    ),
+    ...(options.side === "request"
+      ? { additionalProperties: false, ...(required.length === 0 ? {} : { required }) }
+      : {}),
   };
 }
 
 /** The schema of a field with its rules; `within` are the messages it stands in. */
-export function fieldSchema(field: DescField, options: SchemaOptions, within: readonly DescMessage[] = []): JsonSchema {
+export function fieldSchema(
+  field: DescField,
+  options: SchemaOptions,
+  within: readonly DescMessage[] = [],
+): JsonSchema {
   const rules = options.side === "request" ? rulesOf(field) : {};
   const whole = { ...described(`${field.parent.typeName}.${field.name}`, options), ...rules };
   switch (field.fieldKind) {
-    case "list": return { type: "array", items: valueSchema(field, options, within), ...whole };
-    case "map": return { type: "object", additionalProperties: valueSchema(field, options, within), ...whole };
+    case "list":
+      return { type: "array", items: valueSchema(field, options, within), ...whole };
+    case "map":
+      return {
+        type: "object",
+        additionalProperties: valueSchema(field, options, within),
+        ...whole,
+      };
     default: {
       const schema = { ...valueSchema(field, options, within), ...whole };
       return options.side === "answer" && mayBeNull(field) ? nullable(schema) : schema;
@@ -68,7 +101,12 @@ function mayBeNull(field: DescField): boolean {
   if (style.omitEmpty || style.zeroTime) return false;
   if (!style.nullable && styleOf(field.parent.file).unset !== "null") return false;
   const unsetEnum = field.fieldKind === "enum" && enumTexts(field.enum).unset !== undefined;
-  return unsetEnum || field.oneof !== undefined || field.fieldKind === "message" || (field.proto.proto3Optional);
+  return (
+    unsetEnum ||
+    field.oneof !== undefined ||
+    field.fieldKind === "message" ||
+    field.proto.proto3Optional
+  );
 }
 
 function nullable(schema: JsonSchema): JsonSchema {
@@ -77,12 +115,21 @@ function nullable(schema: JsonSchema): JsonSchema {
     return { ...rest, anyOf: [{ $ref }, { type: "null" }] };
   }
   if (typeof schema.type !== "string") return schema;
-  return { ...schema, type: [schema.type, "null"], ...(schema.enum === undefined ? {} : { enum: [...schema.enum, null] }) };
+  return {
+    ...schema,
+    type: [schema.type, "null"],
+    ...(schema.enum === undefined ? {} : { enum: [...schema.enum, null] }),
+  };
 }
 
 /** The schema of one value: of the field itself, or of each element of a list or map. */
-function valueSchema(field: DescField, options: SchemaOptions, within: readonly DescMessage[]): JsonSchema {
-  if (field.enum !== undefined) return { type: "string", enum: [...enumTexts(field.enum).numbers.keys()] };
+function valueSchema(
+  field: DescField,
+  options: SchemaOptions,
+  within: readonly DescMessage[],
+): JsonSchema {
+  if (field.enum !== undefined)
+    return { type: "string", enum: [...enumTexts(field.enum).numbers.keys()] };
   if (field.scalar !== undefined) return scalarSchema(field.scalar);
   const { message } = field;
   if (message === undefined) return {};
@@ -93,20 +140,34 @@ function valueSchema(field: DescField, options: SchemaOptions, within: readonly 
 
 function scalarSchema(type: ScalarType): JsonSchema {
   switch (type) {
-    case ScalarType.STRING: return { type: "string" };
-    case ScalarType.BOOL: return { type: "boolean" };
-    case ScalarType.BYTES: return { type: "string", contentEncoding: "base64" };
-    case ScalarType.DOUBLE: case ScalarType.FLOAT: return { type: "number" };
-    case ScalarType.UINT32: case ScalarType.UINT64: case ScalarType.FIXED32: case ScalarType.FIXED64: return { type: "integer", minimum: 0 };
-    default: return { type: "integer" };
+    case ScalarType.STRING:
+      return { type: "string" };
+    case ScalarType.BOOL:
+      return { type: "boolean" };
+    case ScalarType.BYTES:
+      return { type: "string", contentEncoding: "base64" };
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      return { type: "number" };
+    case ScalarType.UINT32:
+    case ScalarType.UINT64:
+    case ScalarType.FIXED32:
+    case ScalarType.FIXED64:
+      return { type: "integer", minimum: 0 };
+    default:
+      return { type: "integer" };
   }
 }
 
 function wellKnown(typeName: string): JsonSchema {
   switch (typeName) {
-    case "google.protobuf.Timestamp": return { type: "string", format: "date-time" };
-    case "google.protobuf.Struct": return { type: "object", additionalProperties: true };
-    case "google.protobuf.ListValue": return { type: "array" };
-    default: return {};
+    case "google.protobuf.Timestamp":
+      return { type: "string", format: "date-time" };
+    case "google.protobuf.Struct":
+      return { type: "object", additionalProperties: true };
+    case "google.protobuf.ListValue":
+      return { type: "array" };
+    default:
+      return {};
   }
 }

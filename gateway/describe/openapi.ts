@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1 of the REST API, from the table of methods: every rpc with an http rule, and every plain route that describes itself.
- * Pages, assets and profiles are no API and left out.
+ * OpenAPI 3.1 of the REST API, from the table of methods: every rpc with an http rule, and every
+ * plain route that describes itself. Pages, assets and profiles are no API and left out.
  */
 import type { DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { protoCamelCase } from "@bufbuild/protobuf/reflect";
@@ -39,7 +39,11 @@ export interface Operation {
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly never[]>>[];
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema; readonly example: unknown }>> };
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly schema: JsonSchema; readonly example: unknown }>
+    >;
+  };
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -59,20 +63,32 @@ export type Comments = Readonly<Record<string, string>>;
 
 const VERBS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 const VERSION = "1";
-const DESCRIPTION = "The same methods are served over Connect, gRPC-Web and gRPC on the same port. "
-  + "Unknown query parameters are ignored, unknown fields of a body are refused.";
+const DESCRIPTION =
+  "The same methods are served over Connect, gRPC-Web and gRPC on the same port. " +
+  "Unknown query parameters are ignored, unknown fields of a body are refused.";
 
 /** Relative to the document: right for whoever fetched it, behind a proxy too. */
-const SAME_SERVER: Server = { url: "/", description: "The server that this document was fetched from." };
+const SAME_SERVER: Server = {
+  url: "/",
+  description: "The server that this document was fetched from.",
+};
 
-/** The document. Verbs that OpenAPI does not know, such as LIST, are left out. Throws when two operations have the same id. */
-export function openApi(table: MethodTable, comments: Comments, servers: readonly Server[] = [SAME_SERVER]): OpenApi {
+/**
+ * The document. Verbs that OpenAPI does not know, such as LIST, are left out. Throws when two
+ * operations have the same id.
+ */
+export function openApi(
+  table: MethodTable,
+  comments: Comments,
+  servers: readonly Server[] = [SAME_SERVER],
+): OpenApi {
   const messages = new Map<string, DescMessage>();
   const describe = createDescriber(comments, messages);
   const takeId = createIds();
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of table.routes.filter(({ verb }) => VERBS.has(verb))) {
-    const operation = route.kind === "rpc" ? rpcOperation(route, describe) : plainOperation(route, describe);
+    const operation =
+      route.kind === "rpc" ? rpcOperation(route, describe) : plainOperation(route, describe);
     if (operation === undefined) continue;
     const operationId = takeId(operation.operationId, route.kind === "rpc" ? route.method : route);
     (paths[pathText(route)] ??= {})[route.verb.toLowerCase()] = { ...operation, operationId };
@@ -80,20 +96,37 @@ export function openApi(table: MethodTable, comments: Comments, servers: readonl
   const services = [...new Set(table.methods.map(({ rpc }) => rpc.parent))];
   return {
     openapi: "3.1.0",
-    info: { title: "Steward", version: VERSION, description: DESCRIPTION, license: { name: "Apache License 2.0", identifier: "Apache-2.0" } },
+    info: {
+      title: "Steward",
+      version: VERSION,
+      description: DESCRIPTION,
+      license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
+    },
     servers,
-    tags: services.map((service) => ({ name: serviceName(service), ...textOf(comments[service.typeName]) })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    tags: services
+      .map((service) => ({ name: serviceName(service), ...textOf(comments[service.typeName]) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
     paths,
-    components: { schemas: componentSchemas(describe, messages), responses: describe.failures.components(), securitySchemes },
+    components: {
+      schemas: componentSchemas(describe, messages),
+      responses: describe.failures.components(),
+      securitySchemes,
+    },
   };
 }
 
-/** Counts the further routes of a method behind its id, in the order of its bindings: `getJob`, `getJob_2`. */
+/**
+ * Counts the further routes of a method behind its id, in the order of its bindings: `getJob`,
+ * `getJob_2`.
+ */
 function createIds(): (id: string, owner: object) => string {
   const taken = new Map<string, { readonly owner: object; readonly routes: number }>();
   return (id, owner) => {
     const before = taken.get(id);
-    assert(before === undefined || before.owner === owner, `two operations have the id ${id}; rename one rpc or route`);
+    assert(
+      before === undefined || before.owner === owner,
+      `two operations have the id ${id}; rename one rpc or route`,
+    );
     const routes = (before?.routes ?? 0) + 1;
     taken.set(id, { owner, routes });
     return routes === 1 ? id : `${id}_${routes}`;
@@ -112,8 +145,9 @@ function groupOf(typeName: string): string {
 }
 
 /**
- * The id of a method's operation, e.g. `listJobs` or `tokensGetHealth`. Clients are generated from it: it depends on the rpc's own
- * name and package alone, so that adding another method never changes it.
+ * The id of a method's operation, e.g. `listJobs` or `tokensGetHealth`. Clients are generated from
+ * it: it depends on the rpc's own name and package alone, so that adding another method never
+ * changes it.
  */
 export function operationIdOf(rpc: DescMethod): string {
   const group = groupOf(rpc.parent.typeName);
@@ -134,11 +168,20 @@ function createDescriber(comments: Comments, messages: Map<string, DescMessage>)
     messages.set(message.typeName, message);
     return `#/components/schemas/${message.typeName}`;
   };
-  return { comments, failures: createFailureDescriber(), answer: { side: "answer", comment, reference }, request: { side: "request", comment } };
+  return {
+    comments,
+    failures: createFailureDescriber(),
+    answer: { side: "answer", comment, reference },
+    request: { side: "request", comment },
+  };
 }
 
-// Describing one message may refer to others that nobody named before: the list grows while it is walked.
-function componentSchemas({ answer }: Describer, messages: Map<string, DescMessage>): Record<string, JsonSchema> {
+// Describing one message may refer to others that nobody named before: the list grows while it is
+// walked.
+function componentSchemas(
+  { answer }: Describer,
+  messages: Map<string, DescMessage>,
+): Record<string, JsonSchema> {
   const schemas: Record<string, JsonSchema> = { ...errorSchemas };
   for (const [name, message] of messages) schemas[name] = messageSchema(message, answer);
   return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -148,9 +191,16 @@ function rpcOperation(route: RpcRoute, describe: Describer): Operation {
   const { method, body } = route;
   const { rpc } = method;
   const fromPath = new Set(route.template.variables);
-  const query = body === "*" ? [] : rpc.input.fields.filter((field) => !fromPath.has(field.name) && field.name !== body && isText(field));
+  const query =
+    body === "*"
+      ? []
+      : rpc.input.fields.filter(
+          (field) => !fromPath.has(field.name) && field.name !== body && isText(field),
+        );
   const parameters = [
-    ...rpc.input.fields.filter((field) => fromPath.has(field.name)).map((field) => parameter(field, "path", describe)),
+    ...rpc.input.fields
+      .filter((field) => fromPath.has(field.name))
+      .map((field) => parameter(field, "path", describe)),
     ...query.map((field) => parameter(field, "query", describe)),
   ];
   const success = successOf(method, describe);
@@ -161,18 +211,36 @@ function rpcOperation(route: RpcRoute, describe: Describer): Operation {
     ...summaryOf(describe.comments[`${rpc.parent.typeName}.${rpc.name}`]),
     security: method.noToken ? [] : securityOf(method.access),
     parameters,
-    ...(body === "" ? {} : { requestBody: { content: { "application/json": bodyContent(method, body, fromPath, describe) } } }),
+    ...(body === ""
+      ? {}
+      : {
+          requestBody: {
+            content: { "application/json": bodyContent(method, body, fromPath, describe) },
+          },
+        }),
     responses: {
       ...Object.fromEntries(successStatuses.map((status) => [status, success])),
-      ...describe.failures.failuresOf({ ...factsOf(route, parameters), hasBody: body !== "", answered: successStatuses }),
+      ...describe.failures.failuresOf({
+        ...factsOf(route, parameters),
+        hasBody: body !== "",
+        answered: successStatuses,
+      }),
     },
   };
 }
 
-function factsOf({ access, dialect, verb }: RpcRoute | OtherRoute, parameters: readonly Parameter[]): OperationFacts {
+function factsOf(
+  { access, dialect, verb }: RpcRoute | OtherRoute,
+  parameters: readonly Parameter[],
+): OperationFacts {
   return {
-    dialect, hasVariables: parameters.some((each) => each.in === "path"), hasInput: parameters.length > 0 || verb !== "GET", hasBody: false,
-    needsToken: access !== Access.PUBLIC, isWrite: verb !== "GET", answered: [],
+    dialect,
+    hasVariables: parameters.some((each) => each.in === "path"),
+    hasInput: parameters.length > 0 || verb !== "GET",
+    hasBody: false,
+    needsToken: access !== Access.PUBLIC,
+    isWrite: verb !== "GET",
+    answered: [],
   };
 }
 
@@ -180,15 +248,27 @@ function plainOperation(route: OtherRoute, { failures }: Describer): Operation |
   const { describe } = route.plain;
   if (describe === undefined) return undefined;
   const { operationId, tag, text, contentType, query = {}, variables = {}, others = {} } = describe;
-  const texts = (where: Parameter["in"], each: Readonly<Record<string, string>>): Parameter[] => Object.entries(each).map(([name, description]) => (
-    { name, in: where, required: where === "path", description, schema: { type: "string" } }));
+  const texts = (where: Parameter["in"], each: Readonly<Record<string, string>>): Parameter[] =>
+    Object.entries(each).map(([name, description]) => ({
+      name,
+      in: where,
+      required: where === "path",
+      description,
+      schema: { type: "string" },
+    }));
   const parameters = [...texts("path", variables), ...texts("query", query)];
   return {
-    operationId, tags: [tag], ...summaryOf(text), security: securityOf(route.access), parameters,
+    operationId,
+    tags: [tag],
+    ...summaryOf(text),
+    security: securityOf(route.access),
+    parameters,
     responses: {
       200: textAnswer(describe.answer, contentType),
       ...failures.failuresOf(factsOf(route, parameters)),
-      ...Object.fromEntries(Object.entries(others).map(([status, when]) => [status, textAnswer(when, "text/plain")])),
+      ...Object.fromEntries(
+        Object.entries(others).map(([status, when]) => [status, textAnswer(when, "text/plain")]),
+      ),
     },
   };
 }
@@ -199,8 +279,14 @@ function textAnswer(description: string, contentType: string): unknown {
 
 /** The path with its variables under the names that requests and answers use. */
 function pathText(route: RpcRoute | OtherRoute): string {
-  const nameOf = route.kind === "plain" ? protoCamelCase : (name: string): string => variableName(route.method.rpc.input, name);
-  return route.template.text.replaceAll(/\{([^}=]+)[^}]*\}/g, (_all, name: string) => `{${nameOf(name)}}`);
+  const nameOf =
+    route.kind === "plain"
+      ? protoCamelCase
+      : (name: string): string => variableName(route.method.rpc.input, name);
+  return route.template.text.replaceAll(
+    /\{([^}=]+)[^}]*\}/g,
+    (_all, name: string) => `{${nameOf(name)}}`,
+  );
 }
 
 function variableName(input: DescMessage, name: string): string {
@@ -209,46 +295,103 @@ function variableName(input: DescMessage, name: string): string {
 }
 
 function isText(field: DescField): boolean {
-  return field.fieldKind !== "map" && (field.message === undefined || isWellKnown(field.message.typeName));
+  return (
+    field.fieldKind !== "map" &&
+    (field.message === undefined || isWellKnown(field.message.typeName))
+  );
 }
 
-function parameter(field: DescField, where: "path" | "query", { comments, request }: Describer): Parameter {
+function parameter(
+  field: DescField,
+  where: "path" | "query",
+  { comments, request }: Describer,
+): Parameter {
   const { description: _left, ...schema } = fieldSchema(field, request);
-  const list = field.fieldKind === "list" ? { style: "form" as const, explode: !fieldStyleOf(field).comma } : {};
-  return { name: jsonName(field), in: where, required: where === "path" || isRequired(field), ...textOf(comments[`${field.parent.typeName}.${field.name}`]), schema, ...list };
+  const list =
+    field.fieldKind === "list"
+      ? { style: "form" as const, explode: !fieldStyleOf(field).comma }
+      : {};
+  return {
+    name: jsonName(field),
+    in: where,
+    required: where === "path" || isRequired(field),
+    ...textOf(comments[`${field.parent.typeName}.${field.name}`]),
+    schema,
+    ...list,
+  };
 }
 
-function bodyContent({ rpc }: Method, body: string, fromPath: ReadonlySet<string>, { request }: Describer): { schema: JsonSchema; example: unknown } {
+function bodyContent(
+  { rpc }: Method,
+  body: string,
+  fromPath: ReadonlySet<string>,
+  { request }: Describer,
+): { schema: JsonSchema; example: unknown } {
   const one = rpc.input.fields.find((field) => field.name === body)?.message;
   const whole = messageSchema(one ?? rpc.input, request);
-  const left = new Set(rpc.input.fields.filter((field) => one === undefined && fromPath.has(field.name)).map(jsonName));
-  const properties = Object.fromEntries(Object.entries(whole.properties ?? {}).filter(([name]) => !left.has(name)));
-  const required = ((whole["required"] ?? []) as readonly string[]).filter((name) => !left.has(name));
+  const left = new Set(
+    rpc.input.fields.filter((field) => one === undefined && fromPath.has(field.name)).map(jsonName),
+  );
+  const properties = Object.fromEntries(
+    Object.entries(whole.properties ?? {}).filter(([name]) => !left.has(name)),
+  );
+  const required = ((whole["required"] ?? []) as readonly string[]).filter(
+    (name) => !left.has(name),
+  );
   const { required: _all, ...rest } = whole;
   const schema = { ...rest, properties, ...(required.length === 0 ? {} : { required }) };
-  return { schema, example: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, exampleOf(each)])) };
+  return {
+    schema,
+    example: Object.fromEntries(
+      Object.entries(properties).map(([name, each]) => [name, exampleOf(each)]),
+    ),
+  };
 }
 
 /** A value that the schema takes. */
 function exampleOf(schema: JsonSchema): unknown {
   if (schema.enum !== undefined) return schema.enum[0];
   switch (schema.type) {
-    case "boolean": return false;
-    case "integer": case "number": return typeof schema["minimum"] === "number" ? schema["minimum"] : 0;
-    case "array": return schema.items === undefined || Number(schema["minItems"] ?? 0) === 0 ? [] : [exampleOf(schema.items)];
-    case "object": return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, each]) => [name, exampleOf(each)]));
-    case "string": return schema.format === "date-time" ? "2026-01-01T00:00:00Z" : "text";
-    default: return null;
+    case "boolean":
+      return false;
+    case "integer":
+    case "number":
+      return typeof schema["minimum"] === "number" ? schema["minimum"] : 0;
+    case "array":
+      return schema.items === undefined || Number(schema["minItems"] ?? 0) === 0
+        ? []
+        : [exampleOf(schema.items)];
+    case "object":
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, each]) => [name, exampleOf(each)]),
+      );
+    case "string":
+      return schema.format === "date-time" ? "2026-01-01T00:00:00Z" : "text";
+    default:
+      return null;
   }
 }
 
 function successOf(method: Method, { answer, comments }: Describer): unknown {
   const output = restMessage(method.rpc);
   const description = comments[output.typeName] ?? "Success.";
-  if (styleOf(output.file).dialect !== "vault") return { description, content: { "application/json": { schema: { $ref: answer.reference?.(output) } } } };
+  if (styleOf(output.file).dialect !== "vault")
+    return {
+      description,
+      content: { "application/json": { schema: { $ref: answer.reference?.(output) } } },
+    };
   if (isNothing(method)) return { description: "Nothing to return." };
   const data = { $ref: answer.reference?.(output) };
-  return { description, content: { "application/json": { schema: method.raw ? data : { allOf: [{ $ref: "#/components/schemas/VaultAnswer" }, { properties: { data } }] } } } };
+  return {
+    description,
+    content: {
+      "application/json": {
+        schema: method.raw
+          ? data
+          : { allOf: [{ $ref: "#/components/schemas/VaultAnswer" }, { properties: { data } }] },
+      },
+    },
+  };
 }
 
 // Vault's surface answers a message without fields with no body at all.
@@ -258,10 +401,14 @@ function isNothing({ dialect, rpc }: Method): boolean {
 
 function securityOf(access: Access): Operation["security"] {
   switch (access) {
-    case Access.OPERATOR: return [{ operatorBearer: [] }, { operatorBasic: [] }];
-    case Access.ADMIN: return [{ adminBearer: [] }, { adminBasic: [] }];
-    case Access.SELF: return [{ vaultToken: [] }];
-    default: return [];
+    case Access.OPERATOR:
+      return [{ operatorBearer: [] }, { operatorBasic: [] }];
+    case Access.ADMIN:
+      return [{ adminBearer: [] }, { adminBasic: [] }];
+    case Access.SELF:
+      return [{ vaultToken: [] }];
+    default:
+      return [];
   }
 }
 
@@ -288,23 +435,61 @@ const errorSchemas: Readonly<Record<string, JsonSchema>> = {
         properties: {
           code: { ...text, description: "For programs, e.g. `VALIDATION_FAILED`." },
           message: { ...text, description: "For people: what failed, why, and what to do." },
-          details: { type: "array", description: "One entry for each field or check that failed.", items: { type: "object", additionalProperties: true } },
+          details: {
+            type: "array",
+            description: "One entry for each field or check that failed.",
+            items: { type: "object", additionalProperties: true },
+          },
         },
       },
     },
   },
-  VaultErrors: { type: "object", description: "An error in Vault's form.", properties: { errors: { type: "array", items: text } } },
+  VaultErrors: {
+    type: "object",
+    description: "An error in Vault's form.",
+    properties: { errors: { type: "array", items: text } },
+  },
   VaultAnswer: {
     type: "object",
     description: "Vault's envelope around every answer.",
-    properties: { request_id: text, lease_id: text, renewable: { type: "boolean" }, lease_duration: { type: "integer" }, data: {}, wrap_info: {}, warnings: {}, auth: {} },
+    properties: {
+      request_id: text,
+      lease_id: text,
+      renewable: { type: "boolean" },
+      lease_duration: { type: "integer" },
+      data: {},
+      wrap_info: {},
+      warnings: {},
+      auth: {},
+    },
   },
 };
 
 const securitySchemes: Readonly<Record<string, unknown>> = {
-  operatorBearer: { type: "http", scheme: "bearer", description: "`auth.token`; not needed while none is set." },
-  operatorBasic: { type: "http", scheme: "basic", description: "`auth.token` as the password, with any user name." },
-  adminBearer: { type: "http", scheme: "bearer", description: "`admin.auth.token` where it is set, else `auth.token`." },
-  adminBasic: { type: "http", scheme: "basic", description: "The same token as the password, with any user name." },
-  vaultToken: { type: "apiKey", in: "header", name: "X-Vault-Token", description: "A token of the tokens service; `Authorization: Bearer` works as well." },
+  operatorBearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "`auth.token`; not needed while none is set.",
+  },
+  operatorBasic: {
+    type: "http",
+    scheme: "basic",
+    description: "`auth.token` as the password, with any user name.",
+  },
+  adminBearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "`admin.auth.token` where it is set, else `auth.token`.",
+  },
+  adminBasic: {
+    type: "http",
+    scheme: "basic",
+    description: "The same token as the password, with any user name.",
+  },
+  vaultToken: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Vault-Token",
+    description: "A token of the tokens service; `Authorization: Bearer` works as well.",
+  },
 };

@@ -1,6 +1,12 @@
-/** The limits of `buf.validate` in JSON Schema's words, as far as it has them; what it has not stays the validator's alone. */
+/**
+ * The limits of `buf.validate` in JSON Schema's words, as far as it has them; what it has not stays
+ * the validator's alone.
+ */
 import { getOption, hasOption, type DescField } from "@bufbuild/protobuf";
-import { field as fieldRules, type FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  field as fieldRules,
+  type FieldRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
 /** Keywords for a schema; integers as numbers. */
 export type RuleWords = Readonly<Record<string, unknown>>;
@@ -11,7 +17,10 @@ export function rulesOf(field: DescField): RuleWords {
   return wordsOf(getOption(field, fieldRules).type);
 }
 
-/** Whether a request without the field is refused: it says so, or its empty value, which an absent one has, breaks its rules. */
+/**
+ * Whether a request without the field is refused: it says so, or its empty value, which an absent
+ * one has, breaks its rules.
+ */
 export function isRequired(field: DescField): boolean {
   if (field.proto.options === undefined || !hasOption(field, fieldRules)) return false;
   const { required, type } = getOption(field, fieldRules);
@@ -23,31 +32,57 @@ export function isRequired(field: DescField): boolean {
 
 function wordsOf(rules: FieldRules["type"]): RuleWords {
   switch (rules.case) {
-    case undefined: case "enum": case "bool": case "bytes": case "any": case "duration": case "timestamp": case "fieldMask": return {};
+    case undefined:
+    case "enum":
+    case "bool":
+    case "bytes":
+    case "any":
+    case "duration":
+    case "timestamp":
+    case "fieldMask":
+      return {};
     case "string": {
       const { len, minLen, maxLen, pattern } = rules.value;
-      return given({ minLength: size(minLen) ?? size(len), maxLength: size(maxLen) ?? size(len), pattern: pattern === "" ? undefined : pattern });
+      return given({
+        minLength: size(minLen) ?? size(len),
+        maxLength: size(maxLen) ?? size(len),
+        pattern: pattern === "" ? undefined : pattern,
+      });
     }
     case "repeated": {
       const { minItems, maxItems, unique } = rules.value;
-      return given({ minItems: size(minItems), maxItems: size(maxItems), uniqueItems: unique ? true : undefined });
+      return given({
+        minItems: size(minItems),
+        maxItems: size(maxItems),
+        uniqueItems: unique ? true : undefined,
+      });
     }
-    case "map": return given({ minProperties: size(rules.value.minPairs), maxProperties: size(rules.value.maxPairs) });
+    case "map":
+      return given({
+        minProperties: size(rules.value.minPairs),
+        maxProperties: size(rules.value.maxPairs),
+      });
     default: {
       const { lessThan, greaterThan } = rules.value;
       return given({
-        minimum: bound(greaterThan, "gte"), exclusiveMinimum: bound(greaterThan, "gt"),
-        maximum: bound(lessThan, "lte"), exclusiveMaximum: bound(lessThan, "lt"),
+        minimum: bound(greaterThan, "gte"),
+        exclusiveMinimum: bound(greaterThan, "gt"),
+        maximum: bound(lessThan, "lte"),
+        exclusiveMaximum: bound(lessThan, "lt"),
       });
     }
   }
 }
 
-function bound(rule: { case: string | undefined; value?: number | bigint | undefined }, name: string): number | undefined {
+function bound(
+  rule: { case: string | undefined; value?: number | bigint | undefined },
+  name: string,
+): number | undefined {
   return rule.case === name && rule.value !== undefined ? Number(rule.value) : undefined;
 }
 
-// A limit that is not set reads as zero; an explicit one of zero says nothing that a schema needs to.
+// A limit that is not set reads as zero; an explicit one of zero says nothing that a schema needs
+// to.
 function size(value: bigint): number | undefined {
   return value === 0n ? undefined : Number(value);
 }

@@ -1,4 +1,7 @@
-/** The surface below `/api/v1`: a response message is its own `{data, meta}`, an error is `{error: {code, message, details}}`. */
+/**
+ * The surface below `/api/v1`: a response message is its own `{data, meta}`, an error is `{error:
+ * {code, message, details}}`.
+ */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { BAD_REQUEST } from "../../src/kernel/wire/issues.ts";
 import { dedupCode, errorText, httpStatus } from "../codes.ts";
@@ -10,25 +13,44 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export const dedup: Dialect = {
   name: "dedup",
   bodyBytes: 4 * 1024 * 1024,
-  success: (_schema, json, options) => ({ status: options.status, headers: successHeaders(JSON_TYPE, options.attachment), body: json }),
+  success: (_schema, json, options) => ({
+    status: options.status,
+    headers: successHeaders(JSON_TYPE, options.attachment),
+    body: json,
+  }),
   failure: (error, options) => ({
     status: httpStatus(error, "dedup"),
     headers: { ...failureHeaders(error, options), ...challenge(error), "content-type": JSON_TYPE },
-    body: JSON.stringify({ error: { code: dedupCode(error), message: errorText(error), ...details(error) } }),
+    body: JSON.stringify({
+      error: { code: dedupCode(error), message: errorText(error), ...details(error) },
+    }),
   }),
 };
 
 /** A refusal for another reason than the credential must not make a browser ask for a password. */
 function challenge(error: StewardError): Record<string, string> {
-  if (error.code === "unauthenticated") return { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' };
+  if (error.code === "unauthenticated")
+    return { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' };
   return error.code === "denied" ? { "www-authenticate": 'Bearer realm="steward"' } : {};
 }
 
-/** An error without findings of its own gets one spelt out, for the whole request where it names no field: clients look for it in `details` (D6). */
+/**
+ * An error without findings of its own gets one spelt out, for the whole request where it names no
+ * field: clients look for it in `details` (D6).
+ */
 function details(error: StewardError): { details?: readonly unknown[] } {
   if (error.facts !== undefined) return { details: [error.facts] };
   if (error.details !== undefined) return { details: error.details };
   const { code, field, rule } = error;
   if (code !== "invalid" || (field === undefined && rule === BAD_REQUEST)) return {};
-  return { details: [{ path: field?.split(".") ?? [], message: errorText(error), code: "invalid_value", ...(rule === undefined ? {} : { rule }) }] };
+  return {
+    details: [
+      {
+        path: field?.split(".") ?? [],
+        message: errorText(error),
+        code: "invalid_value",
+        ...(rule === undefined ? {} : { rule }),
+      },
+    ],
+  };
 }

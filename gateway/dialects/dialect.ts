@@ -46,12 +46,21 @@ export interface Dialect {
 }
 
 /** Text around JSON, which need not be decoded for that. */
-export function around(before: string, json: string | Uint8Array, after: string): string | Uint8Array {
-  return typeof json === "string" ? `${before}${json}${after}` : Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
+export function around(
+  before: string,
+  json: string | Uint8Array,
+  after: string,
+): string | Uint8Array {
+  return typeof json === "string"
+    ? `${before}${json}${after}`
+    : Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
 }
 
 /** The headers of a failure that all surfaces share. */
-export function failureHeaders(error: StewardError, options: FailureOptions): Record<string, string> {
+export function failureHeaders(
+  error: StewardError,
+  options: FailureOptions,
+): Record<string, string> {
   const seconds = retryAfterSeconds(error);
   return {
     "cache-control": "no-store",
@@ -62,5 +71,13 @@ export function failureHeaders(error: StewardError, options: FailureOptions): Re
 
 /** The headers of a success; `type` is its content type. */
 export function successHeaders(type: string, attachment: string): Record<string, string> {
-  return { "content-type": type, "cache-control": "no-store", ...(attachment === "" ? {} : { "content-disposition": `attachment; filename="${attachment.replaceAll(/["\\\r\n]/g, "_")}"` }) };
+  return {
+    "content-type": type,
+    "cache-control": "no-store",
+    ...(attachment === ""
+      ? {}
+      : {
+          "content-disposition": `attachment; filename="${attachment.replaceAll(/["\\\r\n]/g, "_")}"`,
+        }),
+  };
 }

@@ -1,12 +1,22 @@
-/** The surface below `/api` and of all pages: documents as bare objects, errors as one line of text, never JSON. */
+/**
+ * The surface below `/api` and of all pages: documents as bare objects, errors as one line of text,
+ * never JSON.
+ */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
-import { around, failureHeaders, successHeaders, type Dialect, type FailureOptions } from "./dialect.ts";
+import {
+  around,
+  failureHeaders,
+  successHeaders,
+  type Dialect,
+  type FailureOptions,
+} from "./dialect.ts";
 
 const LINE_BREAK = 0x0a;
 const NOT_FOUND = "404 page not found";
 /** Whoever sets up a pull tries `/metrics` first (RESOLUTIONS §2, Paths on the gateway). */
-const WHERE_METRICS_ARE = "metrics are at /api/v1/metrics of gateway.listen while dedup.metrics_endpoint.enabled is true, and at /metrics of scrape.listen while scrape.enabled is true";
+const WHERE_METRICS_ARE =
+  "metrics are at /api/v1/metrics of gateway.listen while dedup.metrics_endpoint.enabled is true, and at /metrics of scrape.listen while scrape.enabled is true";
 
 /** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
 export const monitor: Dialect = {
@@ -21,7 +31,9 @@ export const monitor: Dialect = {
     status: httpStatus(error, "monitor"),
     headers: {
       ...failureHeaders(error, options),
-      ...(error.code === "unauthenticated" ? { "www-authenticate": 'Basic realm="steward admin"' } : {}),
+      ...(error.code === "unauthenticated"
+        ? { "www-authenticate": 'Basic realm="steward admin"' }
+        : {}),
       "content-type": "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
     },

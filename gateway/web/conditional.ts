@@ -1,4 +1,7 @@
-/** Text that a browser may hold: packed for who takes it so, with an entity tag, and 304 for who has it already (RFC 9110 §8.8.3, §13). */
+/**
+ * Text that a browser may hold: packed for who takes it so, with an entity tag, and 304 for who has
+ * it already (RFC 9110 §8.8.3, §13).
+ */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -17,18 +20,33 @@ export interface TextAnswer extends PlainAnswer {
   readonly body: string;
 }
 
-/** The answer as the request's headers ask for it. The tag is weak: packed and plain text share it. Only a success is conditional. */
-export async function conditionalAnswer(answer: TextAnswer, request: RequestHeaders): Promise<PlainAnswer> {
+/**
+ * The answer as the request's headers ask for it. The tag is weak: packed and plain text share it.
+ * Only a success is conditional.
+ */
+export async function conditionalAnswer(
+  answer: TextAnswer,
+  request: RequestHeaders,
+): Promise<PlainAnswer> {
   if (answer.status !== 200) return await packedAnswer(answer, request);
   const etag = `W/"${createHash("sha256").update(answer.body).digest("base64url").slice(0, 22)}"`;
   const headers = { ...answer.headers, etag };
-  if (matchesTag(joinedHeader(request["if-none-match"]), etag)) return { status: 304, headers: { ...headers, vary: "accept-encoding" }, body: "" };
+  if (matchesTag(joinedHeader(request["if-none-match"]), etag))
+    return { status: 304, headers: { ...headers, vary: "accept-encoding" }, body: "" };
   return await packedAnswer({ ...answer, headers }, request);
 }
 
 /** The answer, packed for a client that takes it so. */
-export async function packedAnswer(answer: TextAnswer, request: RequestHeaders): Promise<PlainAnswer> {
+export async function packedAnswer(
+  answer: TextAnswer,
+  request: RequestHeaders,
+): Promise<PlainAnswer> {
   const headers = { ...answer.headers, vary: "accept-encoding" };
-  if (answer.body.length < PACKED_BYTES || !acceptsGzip(request["accept-encoding"])) return { ...answer, headers };
-  return { ...answer, headers: { ...headers, "content-encoding": "gzip" }, body: await pack(answer.body) };
+  if (answer.body.length < PACKED_BYTES || !acceptsGzip(request["accept-encoding"]))
+    return { ...answer, headers };
+  return {
+    ...answer,
+    headers: { ...headers, "content-encoding": "gzip" },
+    body: await pack(answer.body),
+  };
 }

@@ -46,14 +46,22 @@ export function formatBytes(bytes: number): string {
 
 /** Milliseconds: `0.25 ms`, `12.5 ms`, `840 ms`, `2.5 s`, `3 min 5 s`. */
 export function formatMilliseconds(value: number): string {
-  if (value < 999.5) return `${(value < 10 ? DECIMAL : value < 100 ? TENTHS : COUNT).format(value)} ms`;
+  if (value < 999.5)
+    return `${(value < 10 ? DECIMAL : value < 100 ? TENTHS : COUNT).format(value)} ms`;
   return value < 60_000 ? `${TENTHS.format(value / 1000)} s` : formatSeconds(value / 1000);
 }
 
-/** A length of time in its two largest units: `45 s`, `3 min 5 s`, `2 d 4 h`. Below zero is zero. */
+/**
+ * A length of time in its two largest units: `45 s`, `3 min 5 s`, `2 d 4 h`. Below zero is zero.
+ */
 export function formatSeconds(value: number): string {
   const seconds = Math.max(0, Math.round(value));
-  const steps = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
+  const steps = [
+    ["d", 86_400],
+    ["h", 3600],
+    ["min", 60],
+    ["s", 1],
+  ] as const;
   const first = steps.findIndex(([, size]) => seconds >= size);
   if (first < 0) return "0 s";
   const [unit, size] = steps[first] ?? ["s", 1];
@@ -62,13 +70,26 @@ export function formatSeconds(value: number): string {
   return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${finer}`}`;
 }
 
-const WORD_SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
+const WORD_SECONDS: Readonly<Record<string, number>> = {
+  d: 86_400,
+  h: 3600,
+  m: 60,
+  s: 1,
+  ms: 0.001,
+};
 
-/** A length of time as the API words it (`1h6m`, `45s`), as all pages show it; other text as it is. */
+/**
+ * A length of time as the API words it (`1h6m`, `45s`), as all pages show it; other text as it is.
+ */
 export function formatWords(words: string): string {
   if (!/^(\d+(\.\d+)?(d|h|ms|m|s))+$/.test(words)) return words;
   const parts = words.matchAll(/(\d+(?:\.\d+)?)(d|h|ms|m|s)/g);
-  return formatSeconds([...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (WORD_SECONDS[unit ?? ""] ?? 0), 0));
+  return formatSeconds(
+    [...parts].reduce(
+      (sum, [, count, unit]) => sum + Number(count) * (WORD_SECONDS[unit ?? ""] ?? 0),
+      0,
+    ),
+  );
 }
 
 /** How long ago, or how soon: `3 min 5 s ago`, `in 2 d 4 h`, `now`. */
@@ -84,7 +105,11 @@ const exact = new Map<string, Intl.DateTimeFormat>();
 export function formatMoment(timeMs: number, zone: string | undefined): string {
   let format = exact.get(zone ?? "");
   if (format === undefined) {
-    format = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long", ...(zone === undefined ? {} : { timeZone: zone }) });
+    format = new Intl.DateTimeFormat("en-GB", {
+      dateStyle: "full",
+      timeStyle: "long",
+      ...(zone === undefined ? {} : { timeZone: zone }),
+    });
     exact.set(zone ?? "", format);
   }
   return format.format(timeMs);
@@ -95,14 +120,26 @@ export function formatWord(word: string): string {
   return word.replaceAll("_", " ");
 }
 
-const UNITS: Readonly<Record<string, string>> = { "": "no unit", 1: "no unit", s: "seconds", ms: "milliseconds", By: "bytes", d: "days", "%": "percent" };
+const UNITS: Readonly<Record<string, string>> = {
+  "": "no unit",
+  1: "no unit",
+  s: "seconds",
+  ms: "milliseconds",
+  By: "bytes",
+  d: "days",
+  "%": "percent",
+};
 
 /** A UCUM unit of a metric in words: `By` → `bytes`, `{file_descriptor}` → `file descriptor`. */
 export function formatUnit(unit: string): string {
   return UNITS[unit] ?? formatWord(unit.replaceAll(/[{}]/g, ""));
 }
 
-const AUTH: Readonly<Record<string, string>> = { "": "none configured", apikey: "API key", oauth: "OAuth client" };
+const AUTH: Readonly<Record<string, string>> = {
+  "": "none configured",
+  apikey: "API key",
+  oauth: "OAuth client",
+};
 
 /** How a network is signed in to, in words. */
 export function formatAuth(method: string): string {

@@ -1,4 +1,7 @@
-/** The frame of the pages of one listener: what the process says of itself, and links to the pages that this listener serves. */
+/**
+ * The frame of the pages of one listener: what the process says of itself, and links to the pages
+ * that this listener serves.
+ */
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 import type { Assets } from "./assets.ts";
 import type { View } from "./html.ts";
@@ -37,9 +40,26 @@ export interface FrameOptions {
 }
 
 /** Creates the frame of one listener. */
-export function createFrame({ demo, version }: PageFacts, assets: Assets, options: FrameOptions): Frame {
-  const nav = [{ href: "/", label: options.home }, { href: "/docs", label: "API" }].filter(({ href }) => options.serves(href));
+export function createFrame(
+  { demo, version }: PageFacts,
+  assets: Assets,
+  options: FrameOptions,
+): Frame {
+  const nav = [
+    { href: "/", label: options.home },
+    { href: "/docs", label: "API" },
+  ].filter(({ href }) => options.serves(href));
   return {
-    answer: ({ here, anybody = false, ...page }, request) => pageAnswer({ ...page, demo, version: anybody ? "" : version, nav: nav.map((link) => ({ ...link, here: link.href === here })) }, assets, request),
+    answer: ({ here, anybody = false, ...page }, request) =>
+      pageAnswer(
+        {
+          ...page,
+          demo,
+          version: anybody ? "" : version,
+          nav: nav.map((link) => ({ ...link, here: link.href === here })),
+        },
+        assets,
+        request,
+      ),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * The one way pages are written: a tagged template whose parts are text, numbers, other views or lists of them, never
- * markup. The same view is written out by the server (`render.ts`) and kept current by the browser (preact).
+ * The one way pages are written: a tagged template whose parts are text, numbers, other views or
+ * lists of them, never markup. The same view is written out by the server (`render.ts`) and kept
+ * current by the browser (preact).
  */
 import { html as tag } from "htm/preact";
 import type { VNode } from "preact";
@@ -8,14 +9,29 @@ import type { VNode } from "preact";
 /** A piece of a page, not yet written out. */
 export type View = VNode;
 
-/** What may stand between tags. Text is text: it is escaped, whatever it holds. Nothing stands for undefined, null and booleans. */
+/**
+ * What may stand between tags. Text is text: it is escaped, whatever it holds. Nothing stands for
+ * undefined, null and booleans.
+ */
 export type Child = string | number | boolean | null | undefined | View | readonly Child[];
 
-/** A part that is made only when the server comes to it, so that a long page is written in pieces; the browser has no use for it. */
+/**
+ * A part that is made only when the server comes to it, so that a long page is written in pieces;
+ * the browser has no use for it.
+ */
 export type Later = () => Child;
 
-/** Attributes to spread: `...${attributes}`. False and undefined leave an attribute out, true leaves it without a value. */
+/**
+ * Attributes to spread: `...${attributes}`. False and undefined leave an attribute out, true leaves
+ * it without a value.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Makes a view. Character references are not read in it: write the character. Parts may stand for children, attribute values and spread attributes. */
-export const html: (strings: TemplateStringsArray, ...parts: readonly (Child | Attributes | Later)[]) => View = tag;
+/**
+ * Makes a view. Character references are not read in it: write the character. Parts may stand for
+ * children, attribute values and spread attributes.
+ */
+export const html: (
+  strings: TemplateStringsArray,
+  ...parts: readonly (Child | Attributes | Later)[]
+) => View = tag;

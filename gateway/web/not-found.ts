@@ -1,4 +1,7 @@
-/** The page for a path that nothing is at, for a person who opened it in a browser; programs get the error of their API. */
+/**
+ * The page for a path that nothing is at, for a person who opened it in a browser; programs get the
+ * error of their API.
+ */
 import type { PlainAnswer } from "../../src/kernel/service.ts";
 import type { RestRequest } from "../rest.ts";
 import type { Frame } from "./frame.ts";
@@ -8,21 +11,42 @@ import { html } from "./html.ts";
 const API = /^\/(api|v1)(\/|$)|^\/(steward|grpc)\./;
 const SHOWN_CHARS = 200;
 
-/** Whether a person asked for a page: a browser names `text/html` when it opens an address, and not when a script fetches one. */
-export function wantsPage({ method, path, headers }: Pick<RestRequest, "method" | "path" | "headers">): boolean {
+/**
+ * Whether a person asked for a page: a browser names `text/html` when it opens an address, and not
+ * when a script fetches one.
+ */
+export function wantsPage({
+  method,
+  path,
+  headers,
+}: Pick<RestRequest, "method" | "path" | "headers">): boolean {
   if ((method !== "GET" && method !== "HEAD") || API.test(path)) return false;
-  return [headers["accept"]].flat().join(",").toLowerCase().split(",").some((part) => {
-    const [type, ...parameters] = part.split(";").map((piece) => piece.trim());
-    return type === "text/html" && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
+  return [headers["accept"]]
+    .flat()
+    .join(",")
+    .toLowerCase()
+    .split(",")
+    .some((part) => {
+      const [type, ...parameters] = part.split(";").map((piece) => piece.trim());
+      return (
+        type === "text/html" && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+      );
+    });
 }
 
 /** The page, with status 404. `hint` is what a program would read beside "not found". */
-export function notFoundAnswer(frame: Frame, { path, headers }: Pick<RestRequest, "path" | "headers">, hint: string): Promise<PlainAnswer> {
+export function notFoundAnswer(
+  frame: Frame,
+  { path, headers }: Pick<RestRequest, "path" | "headers">,
+  hint: string,
+): Promise<PlainAnswer> {
   const shown = path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path;
   const body = html`<div class="stack"><section class="part"><h2>Page not found</h2>
     <p>There is no page at <code>${shown}</code>. Check the address, or go to the <a href="/">start page</a>.</p>
     ${hint === "" ? undefined : html`<p class="note">${hint}</p>`}
   </section></div>`;
-  return frame.answer({ title: "Page not found", status: 404, module: "plain.js", body, anybody: true }, headers);
+  return frame.answer(
+    { title: "Page not found", status: 404, module: "plain.js", body, anybody: true },
+    headers,
+  );
 }

@@ -1,4 +1,7 @@
-/** What a page shows of its data: everything a reader can choose is in the address, so that a link shows the same. */
+/**
+ * What a page shows of its data: everything a reader can choose is in the address, so that a link
+ * shows the same.
+ */
 
 /** A page's choices and its moment. */
 export interface PageState {
@@ -13,7 +16,11 @@ export interface PageState {
 }
 
 /** A link to the same page with other choices; undefined takes a choice away. */
-export function linkWith(state: PageState, changes: Readonly<Record<string, string | undefined>>, fragment = ""): string {
+export function linkWith(
+  state: PageState,
+  changes: Readonly<Record<string, string | undefined>>,
+  fragment = "",
+): string {
   const params = new URLSearchParams(state.params);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === "") params.delete(name);

@@ -1,4 +1,7 @@
-/** The frame every page stands in: the document's head, the demo's banner, the bar with its links, the foot; and the headers it is sent with. */
+/**
+ * The frame every page stands in: the document's head, the demo's banner, the bar with its links,
+ * the foot; and the headers it is sent with.
+ */
 import { setImmediate } from "node:timers/promises";
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 import type { Assets } from "./assets.ts";
@@ -16,7 +19,11 @@ export interface PageOptions {
   /** Empty where a stranger may read the page. */
   readonly version: string;
   /** The links of the bar. */
-  readonly nav: readonly { readonly href: string; readonly label: string; readonly here?: boolean }[];
+  readonly nav: readonly {
+    readonly href: string;
+    readonly label: string;
+    readonly here?: boolean;
+  }[];
   /** The island: a name of a browser module; none for a page that does not move. */
   readonly module?: string;
   /** Facts for the island, as JSON in an attribute. */
@@ -27,34 +34,45 @@ export interface PageOptions {
 }
 
 /**
- * Nothing comes from anywhere else and nothing inline runs (facts §5.4, RESOLUTIONS M36); no script can turn text into
- * markup either, where the browser knows trusted types.
+ * Nothing comes from anywhere else and nothing inline runs (facts §5.4, RESOLUTIONS M36); no script
+ * can turn text into markup either, where the browser knows trusted types.
  */
-export const PAGE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 const HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": PAGE_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // A page may be kept but is asked for each time: it changes with every status and has what only its reader may see.
+  // A page may be kept but is asked for each time: it changes with every status and has what only
+  // its reader may see.
   "cache-control": "private, no-cache",
 };
 
 /**
- * The answer with a page, packed and with an entity tag as the request's headers ask. It is written in pieces, so that the event
- * loop has its turn between the parts that are made later, and sent whole.
+ * The answer with a page, packed and with an entity tag as the request's headers ask. It is written
+ * in pieces, so that the event loop has its turn between the parts that are made later, and sent
+ * whole.
  */
-export async function pageAnswer(options: PageOptions, assets: Assets, request: RequestHeaders): Promise<PlainAnswer> {
+export async function pageAnswer(
+  options: PageOptions,
+  assets: Assets,
+  request: RequestHeaders,
+): Promise<PlainAnswer> {
   const pieces = ["<!doctype html>\n"];
   for (const piece of renderPieces(documentOf(options, assets))) {
     pieces.push(piece);
     await setImmediate();
   }
-  return await conditionalAnswer({ status: options.status ?? 200, headers: HEADERS, body: `${pieces.join("")}\n` }, request);
+  return await conditionalAnswer(
+    { status: options.status ?? 200, headers: HEADERS, body: `${pieces.join("")}\n` },
+    request,
+  );
 }
 
-const MARK = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%234a5fe0' d='M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z'/%3E%3C/svg%3E";
+const MARK =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%234a5fe0' d='M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z'/%3E%3C/svg%3E";
 
 function documentOf(options: PageOptions, assets: Assets): View {
   const { title, module, body } = options;

@@ -1,6 +1,6 @@
 /**
- * `steward backup DIR`: copies all stores of the state folder as they stand together at one moment. The daemon may run and goes
- * on; a backup is a state folder that it can be started with.
+ * `steward backup DIR`: copies all stores of the state folder as they stand together at one moment.
+ * The daemon may run and goes on; a backup is a state folder that it can be started with.
  */
 import { resolve } from "node:path";
 import { systemClock } from "../kernel/base/clock.ts";
@@ -17,8 +17,15 @@ import { stewardVersion } from "../daemon/version.ts";
 
 const INTERRUPTED = 130;
 
-/** Runs the command; resolves with 0, or 130 after Ctrl-C. Throws what made it fail; the target then holds no copy. */
-export async function backup(options: BackupArguments, environment: Environment, output: CommandOutput): Promise<number> {
+/**
+ * Runs the command; resolves with 0, or 130 after Ctrl-C. Throws what made it fail; the target then
+ * holds no copy.
+ */
+export async function backup(
+  options: BackupArguments,
+  environment: Environment,
+  output: CommandOutput,
+): Promise<number> {
   const configuration = configureDaemon(withFoundFile(options, environment), environment);
   const { stateDirectory } = configuration;
   const interrupt = new AbortController();
@@ -26,12 +33,20 @@ export async function backup(options: BackupArguments, environment: Environment,
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const { stores, leftOut } = await backupFolder({
-      directory: stateDirectory, target: resolve(options.target), derived: derivedStores(), elsewhere: storesElsewhere(configuration), version: stewardVersion(),
-      clock: systemClock, signal: interrupt.signal,
-      copied: ({ file, bytes, rows }) => output.stdout(`${file}: ${mebibytes(bytes)}, ${rowCount(rows)} rows\n`),
+      directory: stateDirectory,
+      target: resolve(options.target),
+      derived: derivedStores(),
+      elsewhere: storesElsewhere(configuration),
+      version: stewardVersion(),
+      clock: systemClock,
+      signal: interrupt.signal,
+      copied: ({ file, bytes, rows }) =>
+        output.stdout(`${file}: ${mebibytes(bytes)}, ${rowCount(rows)} rows\n`),
     });
     for (const name of leftOut) output.stdout(`${name}.mdb: not included, Steward rebuilds it\n`);
-    output.stdout(`backup of ${stateDirectory} complete: ${stores.length} ${stores.length === 1 ? "store" : "stores"}, ${mebibytes(stores.reduce((sum, { bytes }) => sum + bytes, 0))} in ${resolve(options.target)}\n`);
+    output.stdout(
+      `backup of ${stateDirectory} complete: ${stores.length} ${stores.length === 1 ? "store" : "stores"}, ${mebibytes(stores.reduce((sum, { bytes }) => sum + bytes, 0))} in ${resolve(options.target)}\n`,
+    );
     return 0;
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;

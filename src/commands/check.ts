@@ -1,6 +1,6 @@
 /**
- * `steward check [DIR]`: walks every store of the state folder, or of a backup, without changing it. The daemon must not run on
- * the folder, since what it writes would look like damage.
+ * `steward check [DIR]`: walks every store of the state folder, or of a backup, without changing
+ * it. The daemon must not run on the folder, since what it writes would look like damage.
  */
 import { resolve } from "node:path";
 import { StewardError } from "../kernel/base/errors.ts";
@@ -18,17 +18,33 @@ const INTERRUPTED = 130;
 const EXIT_CODES: Readonly<Record<Severity, number>> = { sound: 0, damaged: 1, repairable: 3 };
 
 /**
- * Runs the command; resolves with 0 when everything is sound, 1 when a store needs a backup or another Steward, 3 when the next
- * start puts right what is wrong, 130 after Ctrl-C. Throws what kept it from looking.
+ * Runs the command; resolves with 0 when everything is sound, 1 when a store needs a backup or
+ * another Steward, 3 when the next start puts right what is wrong, 130 after Ctrl-C. Throws what
+ * kept it from looking.
  */
-export async function check(options: CheckArguments, environment: Environment, output: CommandOutput): Promise<number> {
-  const directory = resolve(options.directory ?? configureDaemon(withFoundFile(options, environment), environment).stateDirectory);
+export async function check(
+  options: CheckArguments,
+  environment: Environment,
+  output: CommandOutput,
+): Promise<number> {
+  const directory = resolve(
+    options.directory ??
+      configureDaemon(withFoundFile(options, environment), environment).stateDirectory,
+  );
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    const checks = await checkFolder({ directory, known: daemonStores, signal: interrupt.signal, checked: (one) => output.stdout(describe(one)) });
-    const worst = (["damaged", "repairable", "sound"] as const).find((severity) => checks.some((one) => one.severity === severity)) ?? "sound";
+    const checks = await checkFolder({
+      directory,
+      known: daemonStores,
+      signal: interrupt.signal,
+      checked: (one) => output.stdout(describe(one)),
+    });
+    const worst =
+      (["damaged", "repairable", "sound"] as const).find((severity) =>
+        checks.some((one) => one.severity === severity),
+      ) ?? "sound";
     output.stdout(`${directory}: ${verdict(worst, checks)}\n`);
     return EXIT_CODES[worst];
   } catch (error) {
@@ -40,16 +56,28 @@ export async function check(options: CheckArguments, environment: Environment, o
 }
 
 function describe({ name, severity, bytes, schema, rows, problems, notes }: StoreCheck): string {
-  const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`).join(", ");
+  const counts = Object.entries(rows)
+    .map(([table, count]) => `${table} ${count}`)
+    .join(", ");
   const head = `${name}.mdb: ${severity.toUpperCase()}, ${mebibytes(bytes)}${schema === undefined ? "" : `, schema ${schema}`}${counts === "" ? "" : `, rows: ${counts}`}\n`;
-  return head + problems.map((problem) => `  problem: ${problem}\n`).join("") + notes.map((note) => `  note: ${note}\n`).join("");
+  return (
+    head +
+    problems.map((problem) => `  problem: ${problem}\n`).join("") +
+    notes.map((note) => `  note: ${note}\n`).join("")
+  );
 }
 
 function verdict(worst: Severity, checks: readonly StoreCheck[]): string {
-  const bad = checks.filter(({ severity }) => severity === worst).map(({ name }) => name).join(", ");
+  const bad = checks
+    .filter(({ severity }) => severity === worst)
+    .map(({ name }) => name)
+    .join(", ");
   switch (worst) {
-    case "sound": return `all ${checks.length} stores are intact`;
-    case "repairable": return `${bad}: the next start rebuilds it; no data is lost`;
-    case "damaged": return `${bad}: restore a backup, or run the version named above; nothing was changed`;
+    case "sound":
+      return `all ${checks.length} stores are intact`;
+    case "repairable":
+      return `${bad}: the next start rebuilds it; no data is lost`;
+    case "damaged":
+      return `${bad}: restore a backup, or run the version named above; nothing was changed`;
   }
 }

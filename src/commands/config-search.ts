@@ -1,18 +1,30 @@
-/** Where the daemon's configuration is looked for when nobody says where it is (docs/configuration.md, "Where the file is"). */
+/**
+ * Where the daemon's configuration is looked for when nobody says where it is
+ * (docs/configuration.md, "Where the file is").
+ */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../kernel/config/key.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
 
-/** Whether a path names anything, also what may not be read: that is an error to report and not an absent file. */
+/**
+ * Whether a path names anything, also what may not be read: that is an error to report and not an
+ * absent file.
+ */
 export type Exists = (path: string) => boolean;
 
 /**
- * The arguments with the file of the user or of the machine, the first that exists, unless the arguments or a variable already say
- * what to run with. For the daemon and for the commands that work on its state; the one-shot modes read what they are given.
+ * The arguments with the file of the user or of the machine, the first that exists, unless the
+ * arguments or a variable already say what to run with. For the daemon and for the commands that
+ * work on its state; the one-shot modes read what they are given.
  */
-export function withFoundFile<T extends DaemonArguments>(options: T, environment: Environment, exists: Exists = existsOnDisk): T {
-  if (options.config !== undefined || options.demo || Object.entries(environment).some(isSetting)) return options;
+export function withFoundFile<T extends DaemonArguments>(
+  options: T,
+  environment: Environment,
+  exists: Exists = existsOnDisk,
+): T {
+  if (options.config !== undefined || options.demo || Object.entries(environment).some(isSetting))
+    return options;
   const file = candidates(environment).find(exists);
   return file === undefined ? options : { ...options, config: file };
 }
@@ -20,7 +32,10 @@ export function withFoundFile<T extends DaemonArguments>(options: T, environment
 function candidates(environment: Environment): string[] {
   const home = environment["HOME"] ? join(environment["HOME"], ".config") : undefined;
   const folder = environment["XDG_CONFIG_HOME"] || home;
-  return [...(folder === undefined ? [] : [join(folder, "steward", "steward.yaml")]), "/etc/steward/steward.yaml"];
+  return [
+    ...(folder === undefined ? [] : [join(folder, "steward", "steward.yaml")]),
+    "/etc/steward/steward.yaml",
+  ];
 }
 
 function isSetting([name, value]: readonly [string, string | undefined]): boolean {

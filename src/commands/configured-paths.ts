@@ -1,4 +1,7 @@
-/** `-validate` looks whether configured paths are there. The daemon starts without some of them, so that each is a warning: an archive may be mounted later. */
+/**
+ * `-validate` looks whether configured paths are there. The daemon starts without some of them, so
+ * that each is a warning: an archive may be mounted later.
+ */
 import { accessSync, constants, statSync, type Stats } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { dedupArchives } from "../dedup/config.ts";
@@ -6,23 +9,54 @@ import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Finding } from "../kernel/config/findings.ts";
-import { backupFolder, servicesDedup, servicesTokens, stateFolder } from "../kernel/config/house-keys.ts";
+import {
+  backupFolder,
+  servicesDedup,
+  servicesTokens,
+  stateFolder,
+} from "../kernel/config/house-keys.ts";
 import type { Schema } from "../kernel/config/key.ts";
 import { path as pathType } from "../kernel/config/types.ts";
 import { tokensAudit } from "../tokens/config.ts";
 
 const CHECK = "check the path and its permissions.";
 
-/** What is wrong with the paths of a sound configuration, in the order of the schema. Touches nothing. */
+/**
+ * What is wrong with the paths of a sound configuration, in the order of the schema. Touches
+ * nothing.
+ */
 export function pathFindings(config: Config, schema: Schema): Finding[] {
   const written = new Set([stateFolder.path, backupFolder.path, checkpoint.filePath.path]);
-  const plain = schema.filter(({ type }) => type === pathType).flatMap((key) => {
-    const value = config.get(key) as string;
-    if (value === "") return [];
-    return written.has(key.path) ? creatable(key.path, key.path === checkpoint.filePath.path ? dirname(value) : value) : readable(key.path, value, "file");
-  });
-  const archives = config.get(servicesDedup) ? config.get(dedupArchives).flatMap(({ kind, path }, index) => readable(`${dedupArchives.path}[${index}].path`, path, kind === "folder" ? "folder" : "file")) : [];
-  const audit = config.get(servicesTokens) ? config.get(tokensAudit).flatMap(({ file_path: path }, index) => creatable(`${tokensAudit.path}[${index}].file_path`, dirname(resolve(config.get(stateFolder), path)))) : [];
+  const plain = schema
+    .filter(({ type }) => type === pathType)
+    .flatMap((key) => {
+      const value = config.get(key) as string;
+      if (value === "") return [];
+      return written.has(key.path)
+        ? creatable(key.path, key.path === checkpoint.filePath.path ? dirname(value) : value)
+        : readable(key.path, value, "file");
+    });
+  const archives = config.get(servicesDedup)
+    ? config
+        .get(dedupArchives)
+        .flatMap(({ kind, path }, index) =>
+          readable(
+            `${dedupArchives.path}[${index}].path`,
+            path,
+            kind === "folder" ? "folder" : "file",
+          ),
+        )
+    : [];
+  const audit = config.get(servicesTokens)
+    ? config
+        .get(tokensAudit)
+        .flatMap(({ file_path: path }, index) =>
+          creatable(
+            `${tokensAudit.path}[${index}].file_path`,
+            dirname(resolve(config.get(stateFolder), path)),
+          ),
+        )
+    : [];
   return [...plain, ...archives, ...audit];
 }
 
@@ -30,11 +64,26 @@ export function pathFindings(config: Config, schema: Schema): Finding[] {
 function readable(key: string, path: string, kind: "file" | "folder"): Finding[] {
   try {
     const isFolder = statSync(path).isDirectory();
-    if (isFolder !== (kind === "folder")) return [warning(key, `${path} is ${isFolder ? "a folder" : "no folder"}`, `give the path of a ${kind}.`)];
+    if (isFolder !== (kind === "folder"))
+      return [
+        warning(
+          key,
+          `${path} is ${isFolder ? "a folder" : "no folder"}`,
+          `give the path of a ${kind}.`,
+        ),
+      ];
     accessSync(path, isFolder ? constants.R_OK | constants.X_OK : constants.R_OK);
     return [];
   } catch (thrown) {
-    return [warning(key, isMissing(thrown) ? `${path} does not exist` : `${path} cannot be read: ${toStewardError(thrown).message}`, kind === "folder" ? "mount or make it, or correct the path." : CHECK)];
+    return [
+      warning(
+        key,
+        isMissing(thrown)
+          ? `${path} does not exist`
+          : `${path} cannot be read: ${toStewardError(thrown).message}`,
+        kind === "folder" ? "mount or make it, or correct the path." : CHECK,
+      ),
+    ];
   }
 }
 

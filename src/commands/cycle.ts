@@ -1,4 +1,7 @@
-/** `steward -preflight`, `-once` and `-exposition-check`: every collector of every network runs once, without a listener (facts, monitor-api §7). */
+/**
+ * `steward -preflight`, `-once` and `-exposition-check`: every collector of every network runs
+ * once, without a listener (facts, monitor-api §7).
+ */
 import { delay, systemClock } from "../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
@@ -12,8 +15,15 @@ const INTERRUPTED = 130;
 /** What is open may be given back for so long after Ctrl-C. */
 const GRACE_MS = 500;
 
-/** Runs the command; resolves with 0, 1, 3, 4 or 5 (see `exitCode`), 130 after Ctrl-C. What went wrong is part of what it prints. */
-export async function cycle(options: CycleArguments, environment: Environment, output: CommandOutput): Promise<number> {
+/**
+ * Runs the command; resolves with 0, 1, 3, 4 or 5 (see `exitCode`), 130 after Ctrl-C. What went
+ * wrong is part of what it prints.
+ */
+export async function cycle(
+  options: CycleArguments,
+  environment: Environment,
+  output: CommandOutput,
+): Promise<number> {
   const interrupt = new AbortController();
   const { promise: interrupted, resolve } = Promise.withResolvers<void>();
   const onSignal = (): void => {
@@ -22,8 +32,15 @@ export async function cycle(options: CycleArguments, environment: Environment, o
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    const trial = runTrial(options, { environment, output, signal: interrupt.signal }).catch((thrown: unknown) => refusal(options, thrown));
-    const outcome = await Promise.race([trial, interrupted.then(() => Promise.race([trial, delay(systemClock, GRACE_MS)])).then(() => undefined)]);
+    const trial = runTrial(options, { environment, output, signal: interrupt.signal }).catch(
+      (thrown: unknown) => refusal(options, thrown),
+    );
+    const outcome = await Promise.race([
+      trial,
+      interrupted
+        .then(() => Promise.race([trial, delay(systemClock, GRACE_MS)]))
+        .then(() => undefined),
+    ]);
     if (outcome === undefined || interrupt.signal.aborted) return INTERRUPTED;
     const write = writer(outcome, options, output);
     write(options.json ? formatOutcomeJson(outcome) : formatOutcome(outcome));
@@ -34,10 +51,20 @@ export async function cycle(options: CycleArguments, environment: Environment, o
 }
 
 function refusal({ mode, timeoutMs }: CycleArguments, thrown: unknown): CycleOutcome {
-  return { asked: { mode, timeoutMs }, results: [], refused: textOfError(toStewardError(thrown)), exportAttempted: false, aclValidateSkipped: false };
+  return {
+    asked: { mode, timeoutMs },
+    results: [],
+    refused: textOfError(toStewardError(thrown)),
+    exportAttempted: false,
+    aclValidateSkipped: false,
+  };
 }
 
 /** What was exported to standard output has it for itself. */
-function writer({ refused, exportsToOutput }: CycleOutcome, { json }: CycleArguments, { stdout, stderr }: CommandOutput): (text: string) => void {
+function writer(
+  { refused, exportsToOutput }: CycleOutcome,
+  { json }: CycleArguments,
+  { stdout, stderr }: CommandOutput,
+): (text: string) => void {
   return exportsToOutput === true || (refused !== undefined && !json) ? stderr : stdout;
 }

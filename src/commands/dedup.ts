@@ -1,4 +1,7 @@
-/** `steward dedup`: documents in, groups of near-duplicates out, without a daemon (RESOLUTIONS D38, M40). */
+/**
+ * `steward dedup`: documents in, groups of near-duplicates out, without a daemon (RESOLUTIONS D38,
+ * M40).
+ */
 import { analyse } from "../dedup/analysis/engine.ts";
 import type { AnalysisOutcome, AnalysisPhase } from "../dedup/analysis/engine.ts";
 import { documentPairs, groupDocuments } from "../dedup/analysis/outcome.ts";
@@ -31,10 +34,20 @@ import type { DedupReport, ReportGroup } from "./report/types.ts";
 const INTERRUPTED = 130;
 
 /** Share of the whole that each step takes, for the bar. */
-const SHARES: Readonly<Record<"read" | AnalysisPhase | "group", readonly [from: number, to: number]>> = {
-  read: [0, 0.45], sign: [0.45, 0.75], join: [0.75, 0.82], verify: [0.82, 0.95], group: [0.95, 1],
+const SHARES: Readonly<
+  Record<"read" | AnalysisPhase | "group", readonly [from: number, to: number]>
+> = {
+  read: [0, 0.45],
+  sign: [0.45, 0.75],
+  join: [0.75, 0.82],
+  verify: [0.82, 0.95],
+  group: [0.95, 1],
 };
-const DOING: Readonly<Record<AnalysisPhase, string>> = { sign: "signing", join: "finding candidates", verify: "comparing" };
+const DOING: Readonly<Record<AnalysisPhase, string>> = {
+  sign: "signing",
+  join: "finding candidates",
+  verify: "comparing",
+};
 
 /** What one run works with. */
 interface Run {
@@ -52,13 +65,32 @@ export async function dedup(options: DedupArguments): Promise<number> {
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
-  const log = createLog({ level: "warn", format: "text", write: (line) => process.stderr.write(line), now: () => systemClock.now() });
-  const pool = createPool({ clock: systemClock, log, ...(options.workers === undefined ? {} : { threads: options.workers }) });
+  const log = createLog({
+    level: "warn",
+    format: "text",
+    write: (line) => process.stderr.write(line),
+    now: () => systemClock.now(),
+  });
+  const pool = createPool({
+    clock: systemClock,
+    log,
+    ...(options.workers === undefined ? {} : { threads: options.workers }),
+  });
   const progress = createProgress({
-    clock: systemClock, quiet: options.quiet, write: (text) => process.stderr.write(text), columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),
+    clock: systemClock,
+    quiet: options.quiet,
+    write: (text) => process.stderr.write(text),
+    columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),
   });
   try {
-    const report = await findDuplicates({ options, parameters, pool, log, progress, signal: interrupt.signal });
+    const report = await findDuplicates({
+      options,
+      parameters,
+      pool,
+      log,
+      progress,
+      signal: interrupt.signal,
+    });
     progress.end("done");
     await print(report, options, interrupt.signal);
     return 0;
@@ -72,7 +104,11 @@ export async function dedup(options: DedupArguments): Promise<number> {
 }
 
 function parametersOf({ threshold, minWords }: DedupArguments): AnalysisParameters {
-  const parameters = { ...defaultParameters, ...(threshold === undefined ? {} : { similarityThreshold: threshold }), ...(minWords === undefined ? {} : { minWords }) };
+  const parameters = {
+    ...defaultParameters,
+    ...(threshold === undefined ? {} : { similarityThreshold: threshold }),
+    ...(minWords === undefined ? {} : { minWords }),
+  };
   checkParameters(parameters);
   return parameters;
 }
@@ -85,15 +121,27 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
   const outcome = await withSketches(run, (sketches) => compare(run, corpus, sketches));
   showStep(run, corpus, "group", "grouping", 0);
   const groups = await groupDocuments({
-    document: (number) => corpus.document(number), text: (number) => corpus.text(number), classes: corpus.classifier.classes, edges: outcome.edges,
-    parameters, pool, clock: systemClock, signal,
+    document: (number) => corpus.document(number),
+    text: (number) => corpus.text(number),
+    classes: corpus.classifier.classes,
+    edges: outcome.edges,
+    parameters,
+    pool,
+    clock: systemClock,
+    signal,
   });
   const durationMs = Math.round(systemClock.monotonic() - startMs);
   const documents = corpus.size;
   return {
     summary: {
-      documents, skipped: corpus.skipped(parameters), notes: corpus.notes, pairs: documentPairs(corpus.classifier.classes, outcome.edges), groups: groups.length,
-      durationMs, documentsPerSecond: durationMs === 0 ? 0 : Math.round((documents * 10_000) / durationMs) / 10, peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
+      documents,
+      skipped: corpus.skipped(parameters),
+      notes: corpus.notes,
+      pairs: documentPairs(corpus.classifier.classes, outcome.edges),
+      groups: groups.length,
+      durationMs,
+      documentsPerSecond: durationMs === 0 ? 0 : Math.round((documents * 10_000) / durationMs) / 10,
+      peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
     },
     parameters: { ...parameters },
     groups: groups.map(reportGroup),
@@ -102,12 +150,28 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
 
 async function read({ options, parameters, pool, progress, signal }: Run): Promise<Corpus> {
   const [from, to] = SHARES.read;
-  const archives = await Promise.all(options.paths.map((path) => openPath({ pool }, path, process.stdin)));
-  return await readCorpus({ archives, paths: options.paths, parameters, pool, signal, progress: (fraction, documents) => progress.update({ phase: "reading", fraction: from + (to - from) * fraction, documents }) });
+  const archives = await Promise.all(
+    options.paths.map((path) => openPath({ pool }, path, process.stdin)),
+  );
+  return await readCorpus({
+    archives,
+    paths: options.paths,
+    parameters,
+    pool,
+    signal,
+    progress: (fraction, documents) =>
+      progress.update({ phase: "reading", fraction: from + (to - from) * fraction, documents }),
+  });
 }
 
-/** Signatures stay in the state folder when there is one, so that the next run signs only what is new. */
-async function withSketches<T>({ options, log }: Run, use: (sketches: SketchStore) => Promise<T>): Promise<T> {
+/**
+ * Signatures stay in the state folder when there is one, so that the next run signs only what is
+ * new.
+ */
+async function withSketches<T>(
+  { options, log }: Run,
+  use: (sketches: SketchStore) => Promise<T>,
+): Promise<T> {
   if (options.state === undefined) return await use(createMemorySketchStore());
   const lock = lockStateDirectory(options.state);
   try {
@@ -127,29 +191,64 @@ async function compare(run: Run, corpus: Corpus, sketches: SketchStore): Promise
   const { parameters, pool, signal } = run;
   const { classes } = corpus.classifier;
   return await analyse({
-    classes, parameters, sketches, pool, signal,
+    classes,
+    parameters,
+    sketches,
+    pool,
+    signal,
     text: (indexes) => indexes.map((index) => corpus.text(classes[index]?.documents[0] ?? -1)),
-    progress: (phase, done, total) => showStep(run, corpus, phase, DOING[phase], total === 0 ? 1 : done / total),
+    progress: (phase, done, total) =>
+      showStep(run, corpus, phase, DOING[phase], total === 0 ? 1 : done / total),
   });
 }
 
-function showStep({ progress }: Run, corpus: Corpus, step: keyof typeof SHARES, phase: string, share: number): void {
+function showStep(
+  { progress }: Run,
+  corpus: Corpus,
+  step: keyof typeof SHARES,
+  phase: string,
+  share: number,
+): void {
   const [from, to] = SHARES[step];
   progress.update({ phase, fraction: from + (to - from) * share, documents: corpus.size });
 }
 
-function reportGroup({ id, confidence, jaccard, fuzzy, discriminative, members, reasons }: ReportableGroup): ReportGroup {
+function reportGroup({
+  id,
+  confidence,
+  jaccard,
+  fuzzy,
+  discriminative,
+  members,
+  reasons,
+}: ReportableGroup): ReportGroup {
   return {
-    id, confidence, jaccard, fuzzy, discriminative, status: "pending", reasons,
-    members: members.map(({ ref, title, primary, wordCount }) => ({ id: ref, title, primary, words: wordCount })),
+    id,
+    confidence,
+    jaccard,
+    fuzzy,
+    discriminative,
+    status: "pending",
+    reasons,
+    members: members.map(({ ref, title, primary, wordCount }) => ({
+      id: ref,
+      title,
+      primary,
+      words: wordCount,
+    })),
   };
 }
 
-async function print(report: DedupReport, options: DedupArguments, signal: AbortSignal): Promise<void> {
+async function print(
+  report: DedupReport,
+  options: DedupArguments,
+  signal: AbortSignal,
+): Promise<void> {
   if (options.json) {
     await writeAll(formatJson(report), process.stdout, signal);
     return;
   }
   const columns = process.stdout.isTTY ? process.stdout.columns : undefined;
-  if (await writeAll(formatGroups(report.groups, { columns }), process.stdout, signal)) await writeAll([formatSummary(report.summary)], process.stdout, signal);
+  if (await writeAll(formatGroups(report.groups, { columns }), process.stdout, signal))
+    await writeAll([formatSummary(report.summary)], process.stdout, signal);
 }

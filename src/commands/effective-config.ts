@@ -1,4 +1,7 @@
-/** `steward -print-effective-config` and `-print-effective-config-yaml`: what the daemon would run with, without secrets. */
+/**
+ * `steward -print-effective-config` and `-print-effective-config-yaml`: what the daemon would run
+ * with, without secrets.
+ */
 import { stringify } from "yaml";
 import type { Config } from "../kernel/config/config.ts";
 import { configFile } from "../kernel/config/config-file.ts";
@@ -9,8 +12,15 @@ import type { ConfigFileArguments, EffectiveConfigArguments } from "./arguments.
 import { daemonSchema, loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./validate.ts";
 
-/** Prints all keys, sorted. Ends 1 with one line on standard error when the configuration is not valid. Never the demo. */
-export function printEffectiveConfig(options: EffectiveConfigArguments, environment: Environment, output: CommandOutput): number {
+/**
+ * Prints all keys, sorted. Ends 1 with one line on standard error when the configuration is not
+ * valid. Never the demo.
+ */
+export function printEffectiveConfig(
+  options: EffectiveConfigArguments,
+  environment: Environment,
+  output: CommandOutput,
+): number {
   const config = loadOrSay(options, environment, output);
   if (config === undefined) return 1;
   const rows = config.effective({ provenance: options.provenance });
@@ -18,18 +28,31 @@ export function printEffectiveConfig(options: EffectiveConfigArguments, environm
   return 0;
 }
 
-/** Prints a file that loads to the same values. Ends 1 like the other when the configuration is not valid. */
-export function printConfigFile(options: ConfigFileArguments, environment: Environment, output: CommandOutput): number {
+/**
+ * Prints a file that loads to the same values. Ends 1 like the other when the configuration is not
+ * valid.
+ */
+export function printConfigFile(
+  options: ConfigFileArguments,
+  environment: Environment,
+  output: CommandOutput,
+): number {
   const config = loadOrSay(options, environment, output);
   if (config === undefined) return 1;
   output.stdout(configFile(config, daemonSchema));
   return 0;
 }
 
-function loadOrSay(options: DaemonArguments, environment: Environment, output: CommandOutput): Config | undefined {
+function loadOrSay(
+  options: DaemonArguments,
+  environment: Environment,
+  output: CommandOutput,
+): Config | undefined {
   const { config, findings } = loadDaemonConfig(options.config, environment);
   if (config !== undefined) return config;
   const [first] = findings;
-  output.stderr(`config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`);
+  output.stderr(
+    `config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`,
+  );
   return undefined;
 }

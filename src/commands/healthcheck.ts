@@ -1,4 +1,7 @@
-/** `steward -healthcheck`: asks the running daemon, on the admin listener if there is one, whether it is ready, for containers and scripts (facts, monitor-api §7; RESOLUTIONS M40). */
+/**
+ * `steward -healthcheck`: asks the running daemon, on the admin listener if there is one, whether
+ * it is ready, for containers and scripts (facts, monitor-api §7; RESOLUTIONS M40).
+ */
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
@@ -16,17 +19,28 @@ import type { CommandOutput } from "./validate.ts";
 /** No more of an answer is read. */
 const MOST_BODY_BYTES = 4096;
 
-/** 0 ready, 1 reached and not ready, 2 cannot ask: the configuration is not valid, or nobody answers in time. */
-export async function healthcheck(options: HealthcheckArguments, environment: Environment, output: CommandOutput): Promise<number> {
+/**
+ * 0 ready, 1 reached and not ready, 2 cannot ask: the configuration is not valid, or nobody answers
+ * in time.
+ */
+export async function healthcheck(
+  options: HealthcheckArguments,
+  environment: Environment,
+  output: CommandOutput,
+): Promise<number> {
   const { config, findings } = loadDaemonConfig(options.config, environment);
   if (config === undefined) {
     const [first] = findings;
-    output.stderr(`healthcheck: config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`);
+    output.stderr(
+      `healthcheck: config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`,
+    );
     return 2;
   }
   const { setting, address, secured } = probed(config);
   if (address.port === 0) {
-    output.stderr(`healthcheck: cannot ask: ${setting} has port 0, so the system chose the port; configure a fixed port\n`);
+    output.stderr(
+      `healthcheck: cannot ask: ${setting} has port 0, so the system chose the port; configure a fixed port\n`,
+    );
     return 2;
   }
   const url = probeUrl(address, secured);
@@ -39,7 +53,9 @@ export async function healthcheck(options: HealthcheckArguments, environment: En
     output.stderr(`healthcheck: not ready (${url} -> ${status}): ${printable(body.trim())}\n`);
     return 1;
   } catch (error) {
-    output.stderr(`healthcheck: cannot ask (${url}): ${printable(reason(error, options.timeoutMs))}\n`);
+    output.stderr(
+      `healthcheck: cannot ask (${url}): ${printable(reason(error, options.timeoutMs))}\n`,
+    );
     return 2;
   }
 }
@@ -53,20 +69,43 @@ interface Probed {
 /** The listener to ask: both answer probes alike. */
 function probed(config: Config): Probed {
   const admin = config.get(adminEnabled) ? config.get(adminListen) : undefined;
-  if (admin !== undefined) return { setting: adminListen.path, address: admin, secured: config.get(adminTls.certFile) !== "" };
-  return { setting: gatewayListen.path, address: config.get(gatewayListen), secured: config.get(gatewayTls.certFile) !== "" };
+  if (admin !== undefined)
+    return {
+      setting: adminListen.path,
+      address: admin,
+      secured: config.get(adminTls.certFile) !== "",
+    };
+  return {
+    setting: gatewayListen.path,
+    address: config.get(gatewayListen),
+    secured: config.get(gatewayTls.certFile) !== "",
+  };
 }
 
 /** As this machine reaches it. */
 function probeUrl({ host, port }: Address, secured: boolean): string {
-  const address: Address = { host: ["", "0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host, port };
+  const address: Address = {
+    host: ["", "0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host,
+    port,
+  };
   return `${secured ? "https" : "http"}://${formatAddress(address)}/readyz`;
 }
 
-/** One GET. The certificate is our own and made for another name, so it is not checked: nothing secret is sent. */
-function ask(url: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly body: string }>();
-  const request = url.startsWith("https:") ? requestHttps(url, { signal, agent: false, rejectUnauthorized: false }) : requestHttp(url, { signal, agent: false });
+/**
+ * One GET. The certificate is our own and made for another name, so it is not checked: nothing
+ * secret is sent.
+ */
+function ask(
+  url: string,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    readonly status: number;
+    readonly body: string;
+  }>();
+  const request = url.startsWith("https:")
+    ? requestHttps(url, { signal, agent: false, rejectUnauthorized: false })
+    : requestHttp(url, { signal, agent: false });
   request.once("error", reject);
   request.once("response", (answer) => {
     readSome(answer).then((body) => resolve({ status: answer.statusCode ?? 0, body }), reject);
@@ -88,6 +127,11 @@ async function readSome(answer: IncomingMessage): Promise<string> {
 
 function reason(error: unknown, timeoutMs: number): string {
   const known = toStewardError(error);
-  if (known.code === "cancelled" || known.code === "deadline") return `no answer within ${timeoutMs} ms`;
-  return known instanceof StewardError && known.code !== "internal" ? known.message : error instanceof Error ? error.message : known.message;
+  if (known.code === "cancelled" || known.code === "deadline")
+    return `no answer within ${timeoutMs} ms`;
+  return known instanceof StewardError && known.code !== "internal"
+    ? known.message
+    : error instanceof Error
+      ? error.message
+      : known.message;
 }

@@ -229,7 +229,15 @@ Four lines: Steward's version, the commit of the clone it runs from, Node's
 version, and the system. \`steward -version\` prints the version alone.
 `;
 
-const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check, "root-token": rootToken, "rotate-key": rotateKey, version };
+const texts: Readonly<Record<HelpTopic, string>> = {
+  steward,
+  dedup,
+  backup,
+  check,
+  "root-token": rootToken,
+  "rotate-key": rotateKey,
+  version,
+};
 
 /** The help on a topic, with its last line break. */
 export function helpText(topic: HelpTopic): string {

@@ -1,4 +1,7 @@
-/** The options of each command, as data: the parser, the messages of wrong use and the choice of nearest names read them. */
+/**
+ * The options of each command, as data: the parser, the messages of wrong use and the choice of
+ * nearest names read them.
+ */
 import type { ParseArgsOptionDescriptor } from "node:util";
 
 /** A number option's bounds, both included. */
@@ -48,7 +51,9 @@ export const daemonOptions: OptionTable = {
   help: { short: "h" },
 };
 
-/** The options of `steward dedup`. Ranges are those of the API's settings (facts, dedup settings). */
+/**
+ * The options of `steward dedup`. Ranges are those of the API's settings (facts, dedup settings).
+ */
 export const dedupOptions: OptionTable = {
   threshold: { value: { from: 0, to: 1, whole: false } },
   "min-words": { value: { from: 1, to: 1000, whole: true } },
@@ -59,7 +64,10 @@ export const dedupOptions: OptionTable = {
   help: { short: "h" },
 };
 
-/** The options of `steward backup`, `steward check` and `steward root-token`: where the state folder is, as for the daemon. */
+/**
+ * The options of `steward backup`, `steward check` and `steward root-token`: where the state folder
+ * is, as for the daemon.
+ */
 export const folderOptions: OptionTable = {
   config: { value: "text" },
   demo: {},
@@ -76,13 +84,36 @@ export const rotateKeyOptions: OptionTable = {
 export const versionOptions: OptionTable = { help: { short: "h" } };
 
 /** Every table by its command; the daemon's is that without a name. */
-export const commandOptions: Readonly<Record<string, OptionTable>> = { "": daemonOptions, dedup: dedupOptions, backup: folderOptions, check: folderOptions, "root-token": folderOptions, "rotate-key": rotateKeyOptions, version: versionOptions };
+export const commandOptions: Readonly<Record<string, OptionTable>> = {
+  "": daemonOptions,
+  dedup: dedupOptions,
+  backup: folderOptions,
+  check: folderOptions,
+  "root-token": folderOptions,
+  "rotate-key": rotateKeyOptions,
+  version: versionOptions,
+};
 
 /** The commands beside the daemon. */
-export const commandNames: readonly string[] = ["dedup", "backup", "check", "root-token", "rotate-key", "version", "help"];
+export const commandNames: readonly string[] = [
+  "dedup",
+  "backup",
+  "check",
+  "root-token",
+  "rotate-key",
+  "version",
+  "help",
+];
 
 /** The table in the form of `node:util` parseArgs. */
 export function asParseArgs(table: OptionTable): Record<string, ParseArgsOptionDescriptor> {
-  return Object.fromEntries(Object.entries(table).map(([name, option]) =>
-    [name, { type: option.value === undefined ? "boolean" : "string", ...(option.short === undefined ? {} : { short: option.short }) }]));
+  return Object.fromEntries(
+    Object.entries(table).map(([name, option]) => [
+      name,
+      {
+        type: option.value === undefined ? "boolean" : "string",
+        ...(option.short === undefined ? {} : { short: option.short }),
+      },
+    ]),
+  );
 }

@@ -19,7 +19,9 @@ import { tokensOptionsOf } from "../daemon/tokens.ts";
 import type { CommandOutput } from "./validate.ts";
 import { stewardVersion } from "../daemon/version.ts";
 
-/** A state folder that this process holds, with what the configuration says of the tokens service. */
+/**
+ * A state folder that this process holds, with what the configuration says of the tokens service.
+ */
 export interface StoppedTokens {
   readonly deps: Omit<TokensDeps, "observe">;
   readonly options: TokensOptions;
@@ -33,32 +35,65 @@ export interface StoppedTokensTexts {
   readonly running?: string;
 }
 
-/** Holds the state folder while `use` runs. Throws `not_found` when it holds no store of tokens, and `conflict` naming the process that has it. */
+/**
+ * Holds the state folder while `use` runs. Throws `not_found` when it holds no store of tokens, and
+ * `conflict` naming the process that has it.
+ */
 export async function withStoppedTokens<T>(
-  options: DaemonArguments, environment: Environment, { output, texts }: { readonly output: CommandOutput; readonly texts: StoppedTokensTexts },
+  options: DaemonArguments,
+  environment: Environment,
+  { output, texts }: { readonly output: CommandOutput; readonly texts: StoppedTokensTexts },
   use: (tokens: StoppedTokens) => Promise<T>,
 ): Promise<T> {
   const configuration = configureDaemon(withFoundFile(options, environment), environment);
   const { stateDirectory: directory } = configuration;
   // Looked at first, since taking a folder makes it.
   if (!existsSync(join(directory, `${tokensStore.name}.mdb`))) {
-    throw lostStore(directory, tokensStore.name) ?? new StewardError("not_found", `${directory} holds no store of tokens`, { remedy: texts.missing });
+    throw (
+      lostStore(directory, tokensStore.name) ??
+      new StewardError("not_found", `${directory} holds no store of tokens`, {
+        remedy: texts.missing,
+      })
+    );
   }
-  const log = createLog({ level: "error", format: "text", write: (line) => output.stderr(line), now: () => systemClock.now() });
+  const log = createLog({
+    level: "error",
+    format: "text",
+    write: (line) => output.stderr(line),
+    now: () => systemClock.now(),
+  });
   const lock = takeLock(directory, texts.running);
   try {
-    const state = createStateFactory({ directory, clock: systemClock, log, version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true });
-    return await use({ deps: { state, clock: systemClock, ids: systemIds, log }, options: tokensOptionsOf(configuration, environment) });
+    const state = createStateFactory({
+      directory,
+      clock: systemClock,
+      log,
+      version: stewardVersion(),
+      reserveBytes: RESERVE_BYTES,
+      remembers: true,
+    });
+    return await use({
+      deps: { state, clock: systemClock, ids: systemIds, log },
+      options: tokensOptionsOf(configuration, environment),
+    });
   } finally {
     lock.release();
   }
 }
 
-function takeLock(directory: string, remedy: string | undefined): ReturnType<typeof lockStateDirectory> {
+function takeLock(
+  directory: string,
+  remedy: string | undefined,
+): ReturnType<typeof lockStateDirectory> {
   try {
     return lockStateDirectory(directory);
   } catch (error) {
-    if (remedy === undefined || !(error instanceof StewardError) || error.code !== "conflict") throw error;
-    throw new StewardError("conflict", error.message, { rule: error.rule ?? "lock", remedy, cause: error });
+    if (remedy === undefined || !(error instanceof StewardError) || error.code !== "conflict")
+      throw error;
+    throw new StewardError("conflict", error.message, {
+      rule: error.rule ?? "lock",
+      remedy,
+      cause: error,
+    });
   }
 }

@@ -1,4 +1,7 @@
-/** `steward -validate`: judges the configuration without starting anything: its rules, and whether the paths it names are there (docs/configuration.md). */
+/**
+ * `steward -validate`: judges the configuration without starting anything: its rules, and whether
+ * the paths it names are there (docs/configuration.md).
+ */
 import { findingText, formatFinding, type Finding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { ValidateArguments } from "./arguments.ts";
@@ -12,19 +15,32 @@ export interface CommandOutput {
 }
 
 /**
- * A file that cannot be read, or is no YAML, is one line. Otherwise errors go to standard error, warnings to standard output; as JSON all go to standard output as one array. The exit code
- * is 1 when there is an error, or a warning and those count as errors. Never the demo.
+ * A file that cannot be read, or is no YAML, is one line. Otherwise errors go to standard error,
+ * warnings to standard output; as JSON all go to standard output as one array. The exit code is 1
+ * when there is an error, or a warning and those count as errors. Never the demo.
  */
-export function validate(options: ValidateArguments, environment: Environment, output: CommandOutput): number {
+export function validate(
+  options: ValidateArguments,
+  environment: Environment,
+  output: CommandOutput,
+): number {
   const { config, findings: rules } = loadDaemonConfig(options.config, environment);
   const findings = config === undefined ? rules : [...rules, ...pathFindings(config, daemonSchema)];
-  const unread = findings.find(({ severity, path }) => severity === "error" && path !== "" && path === options.config);
+  const unread = findings.find(
+    ({ severity, path }) => severity === "error" && path !== "" && path === options.config,
+  );
   if (options.json) output.stdout(`${JSON.stringify(findings.map(jsonFinding), null, 2)}\n`);
-  else if (unread !== undefined) output.stderr(`config invalid: ${formatFinding(unread).replace(/^ERROR /, "")}\n`);
-  else for (const finding of findings) (finding.severity === "error" ? output.stderr : output.stdout)(`${formatFinding(finding)}\n`);
+  else if (unread !== undefined)
+    output.stderr(`config invalid: ${formatFinding(unread).replace(/^ERROR /, "")}\n`);
+  else
+    for (const finding of findings)
+      (finding.severity === "error" ? output.stderr : output.stdout)(`${formatFinding(finding)}\n`);
   if (config === undefined) return 1;
   if (options.warningsAsErrors && findings.length > 0) {
-    if (!options.json) output.stderr(`${findings.length === 1 ? "a warning counts as an error" : `${findings.length} warnings count as errors`}\n`);
+    if (!options.json)
+      output.stderr(
+        `${findings.length === 1 ? "a warning counts as an error" : `${findings.length} warnings count as errors`}\n`,
+      );
     return 1;
   }
   if (!options.json) output.stdout("config OK\n");
@@ -34,5 +50,10 @@ export function validate(options: ValidateArguments, environment: Environment, o
 /** The form of the contract's JSON: `severity`, `path`, `message`, `remediation`. */
 function jsonFinding(finding: Finding): Readonly<Record<string, string>> {
   const { message, remediation } = findingText(finding);
-  return { severity: finding.severity, ...(finding.path === "" ? {} : { path: finding.path }), message, ...(remediation === undefined ? {} : { remediation }) };
+  return {
+    severity: finding.severity,
+    ...(finding.path === "" ? {} : { path: finding.path }),
+    message,
+    ...(remediation === undefined ? {} : { remediation }),
+  };
 }

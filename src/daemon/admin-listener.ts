@@ -1,6 +1,6 @@
 /**
- * The admin surface's listener of its own. A port that is taken is no reason not to start: it is tried again for as long as the
- * process runs, and readiness hears how it stands (RESOLUTIONS M5).
+ * The admin surface's listener of its own. A port that is taken is no reason not to start: it is
+ * tried again for as long as the process runs, and readiness hears how it stands (RESOLUTIONS M5).
  */
 import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
 import { delay, systemClock, type Clock } from "../kernel/base/clock.ts";
@@ -19,8 +19,15 @@ export interface AdminListener extends Component {
   certificate(): CertificateStatus | undefined;
 }
 
-/** The listener; undefined when none is configured. `deps` are the gateway's, asked for at each try. */
-export function adminListener(config: Config, needs: readonly string[], deps: () => GatewayDeps, clock: Clock = systemClock): AdminListener | undefined {
+/**
+ * The listener; undefined when none is configured. `deps` are the gateway's, asked for at each try.
+ */
+export function adminListener(
+  config: Config,
+  needs: readonly string[],
+  deps: () => GatewayDeps,
+  clock: Clock = systemClock,
+): AdminListener | undefined {
   const address = config.get(adminListen);
   if (address === undefined || !config.get(adminEnabled)) return undefined;
   const stopping = new AbortController();
@@ -28,7 +35,11 @@ export function adminListener(config: Config, needs: readonly string[], deps: ()
   let health: Health = { ok: true };
   let opening: Promise<void> = Promise.resolve();
   const open = async (tried: () => void): Promise<void> => {
-    for (let waitMs = FIRST_WAIT_MS; !stopping.signal.aborted; waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)) {
+    for (
+      let waitMs = FIRST_WAIT_MS;
+      !stopping.signal.aborted;
+      waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)
+    ) {
       const given = deps();
       const next = createGateway({ ...given, surface: "admin" }, { address, ...tlsOf(config) });
       try {
@@ -47,11 +58,16 @@ export function adminListener(config: Config, needs: readonly string[], deps: ()
     }
   };
   return {
-    name: "admin", needs, readiness: "required", health: () => health, certificate: () => listener?.certificate(),
-    start: () => new Promise((resolve, reject) => {
-      opening = open(resolve);
-      opening.catch(reject);
-    }),
+    name: "admin",
+    needs,
+    readiness: "required",
+    health: () => health,
+    certificate: () => listener?.certificate(),
+    start: () =>
+      new Promise((resolve, reject) => {
+        opening = open(resolve);
+        opening.catch(reject);
+      }),
     async stop(deadlineMs) {
       stopping.abort();
       await opening.catch(() => undefined);

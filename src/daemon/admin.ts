@@ -1,8 +1,16 @@
-/** The admin surface in the house: where it is served, who may see it, and what is counted of those who may not. */
+/**
+ * The admin surface in the house: where it is served, who may see it, and what is counted of those
+ * who may not.
+ */
 import type { AdminRefusal } from "../../gateway/access/admin-refusal.ts";
 import type { AuthOptions } from "../../gateway/access/authorize.ts";
 import type { Surface } from "../../gateway/access/surface.ts";
-import { adminEnabled, adminLandingPage, adminListen, adminToken } from "../kernel/config/admin-keys.ts";
+import {
+  adminEnabled,
+  adminLandingPage,
+  adminListen,
+  adminToken,
+} from "../kernel/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { adminAuthRejected } from "../monitor/catalogue/publishing.ts";
@@ -17,12 +25,16 @@ export interface AdminPlace {
   readonly auth: Pick<AuthOptions, "adminToken">;
 }
 
-/** The admin surface as configured: on the gateway, on a listener of its own (RESOLUTIONS §2, Listeners), or nowhere. */
+/**
+ * The admin surface as configured: on the gateway, on a listener of its own (RESOLUTIONS §2,
+ * Listeners), or nowhere.
+ */
 export function adminPlace(config: Config): AdminPlace {
   const token = config.get(adminToken);
   return {
     surface: config.get(adminEnabled) && config.get(adminListen) === undefined ? "all" : "house",
-    landing: config.get(adminLandingPage), auth: token === undefined ? {} : { adminToken: token },
+    landing: config.get(adminLandingPage),
+    auth: token === undefined ? {} : { adminToken: token },
   };
 }
 

@@ -1,4 +1,6 @@
-/** The daemon's configuration: every owner's keys in one schema, and whether this start is the demo. */
+/**
+ * The daemon's configuration: every owner's keys in one schema, and whether this start is the demo.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { analysisSound } from "../dedup/analysis/settings.ts";
@@ -7,18 +9,40 @@ import { StewardError } from "../kernel/base/errors.ts";
 import { adminKeys, adminListen, adminSound, adminTls } from "../kernel/config/admin-keys.ts";
 import { clearTextOffLoopback } from "../kernel/config/clear-text.ts";
 import type { Config } from "../kernel/config/config.ts";
-import { assertDemoOnLoopback, decideDemo, demoVariables, type DemoDecision } from "../kernel/config/demo.ts";
+import {
+  assertDemoOnLoopback,
+  decideDemo,
+  demoVariables,
+  type DemoDecision,
+} from "../kernel/config/demo.ts";
 import { formatFinding, orderFindings, type Finding } from "../kernel/config/findings.ts";
-import { gatewayListen, gatewayTls, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
+import {
+  gatewayListen,
+  gatewayTls,
+  houseKeys,
+  stateFolder,
+  tokenOffLoopback,
+} from "../kernel/config/house-keys.ts";
 import { defineSchema, type Environment } from "../kernel/config/key.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { listenersApart } from "../kernel/config/listeners.ts";
 import { otlpChecks } from "../kernel/config/otlp-checks.ts";
 import { otlpKeys, otlpMetricInterval } from "../kernel/config/otlp-keys.ts";
 import { profilingKeys } from "../kernel/config/profiling-keys.ts";
-import { profileEndpointSound, profilerSound, profilesUsed } from "../kernel/config/profiling-options.ts";
+import {
+  profileEndpointSound,
+  profilerSound,
+  profilesUsed,
+} from "../kernel/config/profiling-options.ts";
 import { resourceKeys } from "../kernel/config/resource-keys.ts";
-import { scrapeClientCertificates, scrapeEnabled, scrapeKeys, scrapeListen, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
+import {
+  scrapeClientCertificates,
+  scrapeEnabled,
+  scrapeKeys,
+  scrapeListen,
+  scrapeSound,
+  scrapeTls,
+} from "../kernel/config/scrape-keys.ts";
 import { samplerUsed, tracingKeys } from "../kernel/config/tracing-keys.ts";
 import { updateKeys } from "../kernel/config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
@@ -32,16 +56,51 @@ export interface DaemonArguments {
 }
 
 /** Every key there is. */
-export const daemonSchema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, adminKeys, profilingKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
+export const daemonSchema = defineSchema(
+  houseKeys,
+  otlpKeys,
+  tracingKeys,
+  scrapeKeys,
+  resourceKeys,
+  adminKeys,
+  profilingKeys,
+  updateKeys,
+  monitorKeys,
+  dedupKeys,
+  tokensKeys,
+);
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [
-  tokenOffLoopback, clearTextOffLoopback, gatewayTls.check, ...otlpChecks, samplerUsed, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart,
-  profileEndpointSound, profilerSound, profilesUsed, networkLabelUsed, ...monitorChecks, analysisSound, paperlessUnread,
+  tokenOffLoopback,
+  clearTextOffLoopback,
+  gatewayTls.check,
+  ...otlpChecks,
+  samplerUsed,
+  scrapeTls.check,
+  scrapeSound,
+  scrapeClientCertificates,
+  adminTls.check,
+  adminSound,
+  listenersApart,
+  profileEndpointSound,
+  profilerSound,
+  profilesUsed,
+  networkLabelUsed,
+  ...monitorChecks,
+  analysisSound,
+  paperlessUnread,
 ];
 
-/** What replaces the defaults in a demo: its metrics can be pulled from a free port, and the page counts series before anybody has left it. */
-const demoSettings: ReadonlyMap<string, string> = new Map([[scrapeEnabled.path, "true"], [scrapeListen.path, "127.0.0.1:0"], [otlpMetricInterval.path, "10s"]]);
+/**
+ * What replaces the defaults in a demo: its metrics can be pulled from a free port, and the page
+ * counts series before anybody has left it.
+ */
+const demoSettings: ReadonlyMap<string, string> = new Map([
+  [scrapeEnabled.path, "true"],
+  [scrapeListen.path, "127.0.0.1:0"],
+  [otlpMetricInterval.path, "10s"],
+]);
 
 /** A sound configuration with what follows from it. */
 export interface DaemonConfiguration {
@@ -57,29 +116,60 @@ export interface DaemonConfiguration {
   readonly stateDirectory: string;
 }
 
-/** Reads file and environment by the daemon's schema. Throws nothing. Without a decision it is not the demo, and what is said of the demo's variables is what a start would say. */
-export function loadDaemonConfig(file: string | undefined, environment: Environment, demo?: DemoDecision): LoadResult {
+/**
+ * Reads file and environment by the daemon's schema. Throws nothing. Without a decision it is not
+ * the demo, and what is said of the demo's variables is what a start would say.
+ */
+export function loadDaemonConfig(
+  file: string | undefined,
+  environment: Environment,
+  demo?: DemoDecision,
+): LoadResult {
   const { config, findings } = loadConfig({
-    ...(file === undefined ? {} : { file }), environment, schema: daemonSchema, checks: daemonChecks,
-    readFile: (path) => readFileSync(path, "utf8"), modeOf: (path) => statSync(path, { throwIfNoEntry: false })?.mode,
+    ...(file === undefined ? {} : { file }),
+    environment,
+    schema: daemonSchema,
+    checks: daemonChecks,
+    readFile: (path) => readFileSync(path, "utf8"),
+    modeOf: (path) => statSync(path, { throwIfNoEntry: false })?.mode,
     ...(demo?.demo === true ? { demo: demoSettings } : {}),
   });
-  const all = orderFindings([...findings, ...demoVariables({ flag: false, file, environment }, demo)]);
-  return { findings: all, ...(config === undefined || all.some(({ severity }) => severity === "error") ? {} : { config }) };
+  const all = orderFindings([
+    ...findings,
+    ...demoVariables({ flag: false, file, environment }, demo),
+  ]);
+  return {
+    findings: all,
+    ...(config === undefined || all.some(({ severity }) => severity === "error") ? {} : { config }),
+  };
 }
 
 /** The configuration to run with. Throws `invalid` with all findings, one a line. */
-export function configureDaemon(options: DaemonArguments, environment: Environment): DaemonConfiguration {
+export function configureDaemon(
+  options: DaemonArguments,
+  environment: Environment,
+): DaemonConfiguration {
   const demo = decideDemo({ flag: options.demo, file: options.config, environment });
   const { config, findings } = loadDaemonConfig(options.config, environment, demo);
   if (config === undefined) {
-    throw new StewardError("invalid", `the configuration is not valid:\n${findings.map((finding) => `  ${formatFinding(finding)}`).join("\n")}`);
+    throw new StewardError(
+      "invalid",
+      `the configuration is not valid:\n${findings.map((finding) => `  ${formatFinding(finding)}`).join("\n")}`,
+    );
   }
   if (demo.demo) {
     assertDemoOnLoopback(gatewayListen.path, config.get(gatewayListen));
     assertDemoOnLoopback(adminListen.path, config.get(adminListen));
-    if (config.get(scrapeEnabled)) assertDemoOnLoopback(scrapeListen.path, config.get(scrapeListen));
+    if (config.get(scrapeEnabled))
+      assertDemoOnLoopback(scrapeListen.path, config.get(scrapeListen));
   }
   const stateRoot = resolve(config.get(stateFolder));
-  return { config, warnings: findings, demo, file: options.config, stateRoot, stateDirectory: demo.demo ? resolve(stateRoot, "demo") : stateRoot };
+  return {
+    config,
+    warnings: findings,
+    demo,
+    file: options.config,
+    stateRoot,
+    stateDirectory: demo.demo ? resolve(stateRoot, "demo") : stateRoot,
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * What is not well with the process, root causes first. The headline and the cards of `/` and the status are drawn from this one list;
- * each probe has a rule of its own (docs/readiness.md).
+ * What is not well with the process, root causes first. The headline and the cards of `/` and the
+ * status are drawn from this one list; each probe has a rule of its own (docs/readiness.md).
  */
 import type { ComponentState, Health } from "../kernel/supervisor/component.ts";
 
@@ -23,40 +23,81 @@ export interface ProcessHealth {
 
 const RESTARTED = "it is restarted automatically; see the log for the cause";
 const DOWN = "see the log for the cause; restart Steward";
-const PORT = (key: string): string => `stop the process that uses the port, or set ${key} to another address; Steward retries automatically`;
+const PORT = (key: string): string =>
+  `stop the process that uses the port, or set ${key} to another address; Steward retries automatically`;
 const CONFIG = "#config";
 
 /** What to do and where to read on, where the component itself names nothing better. */
 const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
-  state: { remedy: "check the disk of state.directory; Steward recovers by itself once the disk accepts writes", link: "/readyz?verbose=1" },
+  state: {
+    remedy:
+      "check the disk of state.directory; Steward recovers by itself once the disk accepts writes",
+    link: "/readyz?verbose=1",
+  },
   gateway: { remedy: PORT("gateway.listen"), link: CONFIG },
   admin: { remedy: PORT("admin.listen"), link: CONFIG },
   metrics: { remedy: PORT("scrape.listen"), link: CONFIG },
   dedup: { remedy: "", link: "/api/v1/ready" },
   tokens: { remedy: "", link: "/v1/sys/health" },
-  backups: { remedy: "see the log; after fixing the cause, `steward backup` makes one at once", link: "/readyz?verbose=1" },
+  backups: {
+    remedy: "see the log; after fixing the cause, `steward backup` makes one at once",
+    link: "/readyz?verbose=1",
+  },
 };
 const OTHER = "/readyz?verbose=1";
 
-/** The monitor is not among them: it judges its own parts, and where it does not answer its page says so. */
+/**
+ * The monitor is not among them: it judges its own parts, and where it does not answer its page
+ * says so.
+ */
 export function processProblems({ states, stores }: ProcessHealth): Problem[] {
-  const state: Problem[] = stores.ok ? [] : [problem("state", stores.reason ?? "a store is unavailable", stores.remedy ?? ADVICE["state"]?.remedy ?? "")];
-  const components = states.filter(isTroubled).map(({ name, phase, reason, remedy }) => problem(name, reason ?? phase, remedy ?? ADVICE[name]?.remedy ?? (phase === "failed" ? DOWN : RESTARTED)));
-  const follows = ({ reason }: Problem): boolean => state.some((cause) => saysOf(cause.reason).endsWith(saysOf(reason)));
+  const state: Problem[] = stores.ok
+    ? []
+    : [
+        problem(
+          "state",
+          stores.reason ?? "a store is unavailable",
+          stores.remedy ?? ADVICE["state"]?.remedy ?? "",
+        ),
+      ];
+  const components = states
+    .filter(isTroubled)
+    .map(({ name, phase, reason, remedy }) =>
+      problem(
+        name,
+        reason ?? phase,
+        remedy ?? ADVICE[name]?.remedy ?? (phase === "failed" ? DOWN : RESTARTED),
+      ),
+    );
+  const follows = ({ reason }: Problem): boolean =>
+    state.some((cause) => saysOf(cause.reason).endsWith(saysOf(reason)));
   return [...state, ...components.filter((each) => !follows(each))];
 }
 
 function problem(part: string, reason: string, remedy: string): Problem {
-  return { part, reason: `component ${part}: ${reason}`, remedy, link: ADVICE[part]?.link ?? OTHER };
+  return {
+    part,
+    reason: `component ${part}: ${reason}`,
+    remedy,
+    link: ADVICE[part]?.link ?? OTHER,
+  };
 }
 
-/** Export that fails is among the monitor's findings by signal; of telemetry only a thread that stays down is left. */
+/**
+ * Export that fails is among the monitor's findings by signal; of telemetry only a thread that
+ * stays down is left.
+ */
 function isTroubled({ name, phase }: ComponentState): boolean {
   if (name === "monitor") return false;
-  return phase === "failed" || phase === "refusing" || (phase === "degraded" && name !== "telemetry");
+  return (
+    phase === "failed" || phase === "refusing" || (phase === "degraded" && name !== "telemetry")
+  );
 }
 
-/** Without which component it is of: a store that takes no writes is the cause of what its service says. */
+/**
+ * Without which component it is of: a store that takes no writes is the cause of what its service
+ * says.
+ */
 function saysOf(reason: string): string {
   return reason.replace(/^component \w[\w-]*: /, "");
 }

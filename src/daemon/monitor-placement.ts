@@ -1,4 +1,7 @@
-/** The monitor in the house: what it is told of the configuration, and what it may ask of everything around it. */
+/**
+ * The monitor in the house: what it is told of the configuration, and what it may ask of everything
+ * around it.
+ */
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { RootLog } from "../kernel/base/log.ts";
@@ -26,10 +29,23 @@ export interface HouseMonitorDeps extends Omit<HouseStatusDeps, "clock" | "log">
 
 /** Undefined when the configuration switches it off. */
 export function placeHouseMonitor(deps: HouseMonitorDeps): PlacedMonitor | undefined {
-  const { clock, ids, on, log, configuration, environment, demoNetwork, house, needs, readings } = deps;
+  const { clock, ids, on, log, configuration, environment, demoNetwork, house, needs, readings } =
+    deps;
   if (!configuration.config.get(servicesMonitor)) return undefined;
   const options = monitorOptionsOf(configuration, environment, demoNetwork);
   const startedAtMs = Math.round(clock.now() - readings.uptimeMs());
-  const status = createHouseStatus({ ...deps, log: log.child("status") }, { configuration, monitor: options, version: stewardVersion(), startedAtMs });
-  return placeMonitor({ clock, ids, on, options, telemetry: house.telemetry, house: () => status.port(), log, needs });
+  const status = createHouseStatus(
+    { ...deps, log: log.child("status") },
+    { configuration, monitor: options, version: stewardVersion(), startedAtMs },
+  );
+  return placeMonitor({
+    clock,
+    ids,
+    on,
+    options,
+    telemetry: house.telemetry,
+    house: () => status.port(),
+    log,
+    needs,
+  });
 }

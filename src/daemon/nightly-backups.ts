@@ -13,13 +13,29 @@ import { derivedStores, storesElsewhere } from "./stores.ts";
 import { stewardVersion } from "./version.ts";
 
 /** The component, or none when backups are off or this is a demo. `needs` hold the stores. */
-export function nightlyBackups(configuration: DaemonConfiguration, log: Log, needs: readonly string[]): Component[] {
+export function nightlyBackups(
+  configuration: DaemonConfiguration,
+  log: Log,
+  needs: readonly string[],
+): Component[] {
   const { config, demo, stateDirectory } = configuration;
   if (demo.demo || !config.get(backupEnabled)) return [];
   const at = parseTimeOfDay(config.get(backupAt));
   assert(at !== undefined, "the time of the backup was validated");
   const folder = config.get(backupFolder);
-  return [createBackups({ clock: systemClock, log, run: runBackupProcess }, {
-    directory: stateDirectory, target: folder === "" ? join(stateDirectory, "backups") : resolve(folder), at, keep: config.get(backupKeep), derived: derivedStores, elsewhere: storesElsewhere(configuration), version: stewardVersion(), needs,
-  })];
+  return [
+    createBackups(
+      { clock: systemClock, log, run: runBackupProcess },
+      {
+        directory: stateDirectory,
+        target: folder === "" ? join(stateDirectory, "backups") : resolve(folder),
+        at,
+        keep: config.get(backupKeep),
+        derived: derivedStores,
+        elsewhere: storesElsewhere(configuration),
+        version: stewardVersion(),
+        needs,
+      },
+    ),
+  ];
 }

@@ -12,19 +12,33 @@ const HASH_CHARACTERS = 12;
 /** The credential's own network: what it is called is known only later. */
 const UNNAMED = "-";
 
-/** The value of the tag `network`; undefined for none. A name that privacy hides, or that a tag cannot hold, is hashed. */
+/**
+ * The value of the tag `network`; undefined for none. A name that privacy hides, or that a tag
+ * cannot hold, is hashed.
+ */
 export function profilerNetwork(config: Config): string | undefined {
   const label = config.get(profiler.networkLabel);
   const name = onlyNetwork(config);
   if (label === "off" || name === undefined) return undefined;
-  return label === "name" && config.get(privacy.network_name) && isTagValue(name) ? name : createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
+  return label === "name" && config.get(privacy.network_name) && isTagValue(name)
+    ? name
+    : createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
 }
 
 /** A label without a network to tell. */
 export const networkLabelUsed: Check = {
   needs: [profiler.networkLabel, profiler.enabled, networks, vpn.network],
-  run: (config) => (config.get(profiler.networkLabel) !== "off" && config.get(profiler.enabled) && onlyNetwork(config) === undefined
-    ? [atKey(config, profiler.networkLabel, "warning", { rule: "is ignored: there is no single network with a configured name", remedy: "set vpn.network, or set it to off." })] : []),
+  run: (config) =>
+    config.get(profiler.networkLabel) !== "off" &&
+    config.get(profiler.enabled) &&
+    onlyNetwork(config) === undefined
+      ? [
+          atKey(config, profiler.networkLabel, "warning", {
+            rule: "is ignored: there is no single network with a configured name",
+            remedy: "set vpn.network, or set it to off.",
+          }),
+        ]
+      : [],
 };
 
 function onlyNetwork(config: Config): string | undefined {

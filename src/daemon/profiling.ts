@@ -1,4 +1,7 @@
-/** Profiles of the process as they are configured: the routes, the parts that run, and what the status says of them. */
+/**
+ * Profiles of the process as they are configured: the routes, the parts that run, and what the
+ * status says of them.
+ */
 import { readFileSync } from "node:fs";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
@@ -53,19 +56,33 @@ export function houseProfiling(deps: HouseProfilingDeps): HouseProfiling {
   const heap = createHeapSampler(clock);
   const pushing = push && createProfiler({ ...deps, heap }, profilerOptions(deps, push));
   return {
-    components: [...(endpoint || pushing !== undefined ? [heap] : []), ...(pushing === undefined ? [] : [pushing])],
+    components: [
+      ...(endpoint || pushing !== undefined ? [heap] : []),
+      ...(pushing === undefined ? [] : [pushing]),
+    ],
     routes: endpoint ? profileRoutes(createProfiles({ clock, heap }), process.argv) : [],
-    status: () => ({ ...configured(config, push), profileEndpointEnabled: endpoint, profilerUpload: pushing?.status() }),
+    status: () => ({
+      ...configured(config, push),
+      profileEndpointEnabled: endpoint,
+      profilerUpload: pushing?.status(),
+    }),
   };
 }
 
 type Configured = Omit<ProfilingStatus, "profileEndpointEnabled" | "profilerUpload">;
 
 function configured(config: Config, push: PushOptions | undefined): Configured {
-  const headers = [...(push?.headers.keys() ?? []), ...(push?.basic === undefined ? [] : ["authorization"])];
+  const headers = [
+    ...(push?.headers.keys() ?? []),
+    ...(push?.basic === undefined ? [] : ["authorization"]),
+  ];
   return {
-    profilerEnabled: push !== undefined, profilerServer: config.get(profiler.serverAddress), profilerHeaderNames: headers.map(canonicalHeader).toSorted(),
-    profilerTlsClientCert: (push?.tls.certFile ?? "") !== "", profilerTlsCustomCa: (push?.tls.caFile ?? "") !== "", profilerTlsInsecureSkipVerify: push?.tls.insecureSkipVerify ?? false,
+    profilerEnabled: push !== undefined,
+    profilerServer: config.get(profiler.serverAddress),
+    profilerHeaderNames: headers.map(canonicalHeader).toSorted(),
+    profilerTlsClientCert: (push?.tls.certFile ?? "") !== "",
+    profilerTlsCustomCa: (push?.tls.caFile ?? "") !== "",
+    profilerTlsInsecureSkipVerify: push?.tls.insecureSkipVerify ?? false,
     profilerAuthSet: headers.includes("authorization"),
   };
 }
@@ -74,24 +91,42 @@ function profilerOptions(deps: HouseProfilingDeps, push: PushOptions): ProfilerO
   const { server, headers, basic, tls } = push;
   const read = (file: string): string => readFileSync(file, "utf8");
   return {
-    uploadRateMs: push.uploadRateMs, reload: reloadOf(push),
+    uploadRateMs: push.uploadRateMs,
+    reload: reloadOf(push),
     target: {
-      server, application: APPLICATION, tags: tagsOf(deps, push),
-      headers: { ...Object.fromEntries([...headers].map(([name, value]) => [name, open(value)])), ...(basic === undefined ? {} : { authorization: `Basic ${Buffer.from(`${basic.user}:${open(basic.password)}`).toString("base64")}` }) },
+      server,
+      application: APPLICATION,
+      tags: tagsOf(deps, push),
+      headers: {
+        ...Object.fromEntries([...headers].map(([name, value]) => [name, open(value)])),
+        ...(basic === undefined
+          ? {}
+          : {
+              authorization: `Basic ${Buffer.from(`${basic.user}:${open(basic.password)}`).toString("base64")}`,
+            }),
+      },
       tls: {
         insecureSkipVerify: tls.insecureSkipVerify,
-        ...(tls.caFile === "" ? {} : { ca: read(tls.caFile) }), ...(tls.certFile === "" ? {} : { cert: read(tls.certFile) }), ...(tls.keyFile === "" ? {} : { key: read(tls.keyFile) }),
+        ...(tls.caFile === "" ? {} : { ca: read(tls.caFile) }),
+        ...(tls.certFile === "" ? {} : { cert: read(tls.certFile) }),
+        ...(tls.keyFile === "" ? {} : { key: read(tls.keyFile) }),
       },
     },
   };
 }
 
 /** Who this is, as metrics say it. */
-function tagsOf({ config, version, environment }: HouseProfilingDeps, { tags }: PushOptions): ReadonlyMap<string, string> {
+function tagsOf(
+  { config, version, environment }: HouseProfilingDeps,
+  { tags }: PushOptions,
+): ReadonlyMap<string, string> {
   const instance = processScope(config, { version, environment }).resource["service.instance.id"];
   const network = profilerNetwork(config);
   return new Map([
-    ...tags, ["service_version", version], ["service_instance_id", String(instance).replace(/[,={}\p{Cc}]/gu, "_")], ...(network === undefined ? [] : [["network", network] as const]),
+    ...tags,
+    ["service_version", version],
+    ["service_instance_id", String(instance).replace(/[,={}\p{Cc}]/gu, "_")],
+    ...(network === undefined ? [] : [["network", network] as const]),
   ]);
 }
 
@@ -101,12 +136,20 @@ function reloadOf({ reloadMs, headers, basic, tls }: PushOptions): WireReload | 
   const given = (file: string): string | undefined => (file === "" ? undefined : file);
   const passwordFile = basic && secretFile(basic.password);
   return {
-    everyMs: reloadMs, caFile: given(tls.caFile), certFile: given(tls.certFile), keyFile: given(tls.keyFile),
-    headerFiles: Object.fromEntries([...headers].flatMap(([name, value]) => {
-      const file = value instanceof Secret ? secretFile(value) : undefined;
-      return file === undefined ? [] : [[name, file]];
-    })),
-    basic: basic === undefined || passwordFile === undefined ? undefined : { user: basic.user, passwordFile },
+    everyMs: reloadMs,
+    caFile: given(tls.caFile),
+    certFile: given(tls.certFile),
+    keyFile: given(tls.keyFile),
+    headerFiles: Object.fromEntries(
+      [...headers].flatMap(([name, value]) => {
+        const file = value instanceof Secret ? secretFile(value) : undefined;
+        return file === undefined ? [] : [[name, file]];
+      }),
+    ),
+    basic:
+      basic === undefined || passwordFile === undefined
+        ? undefined
+        : { user: basic.user, passwordFile },
   };
 }
 

@@ -1,4 +1,7 @@
-/** Whether the process may take traffic, and the one line that says why not (contract, monitor §3; RESOLUTIONS M4–M6). */
+/**
+ * Whether the process may take traffic, and the one line that says why not (contract, monitor §3;
+ * RESOLUTIONS M4–M6).
+ */
 import type { ProbeResult } from "../../gateway/probe.ts";
 import type { ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
 import type { PlacedMonitor } from "./monitor.ts";
@@ -22,14 +25,25 @@ export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeRes
   // A thread that broke before its first run does not wait for it.
   const collected = failures.some(({ name }) => name === "monitor") ? undefined : monitor?.ready();
   if (collected?.ok === false) return { ok: false, reasons: collected.reasons };
-  const waiting = states.filter((state) => LISTENERS.has(state.name) && isStarting(state)).map(({ name }) => name);
+  const waiting = states
+    .filter((state) => LISTENERS.has(state.name) && isStarting(state))
+    .map(({ name }) => name);
   if (waiting.length > 0) return unready(`starting: waiting for listener: ${waiting.join(", ")}`);
-  if (failures.length > 0) return unready(`component failure: ${failures.map(({ name, phase, reason }) => `${name}: ${reason ?? phase}`).join("; ")}`);
+  if (failures.length > 0)
+    return unready(
+      `component failure: ${failures.map(({ name, phase, reason }) => `${name}: ${reason ?? phase}`).join("; ")}`,
+    );
   return first === undefined ? READY : unready(first);
 }
 
-/** A required part that is not well, or a store that takes no writes; of the monitor, which only reports, its thread. */
-function isBroken({ name, phase, readiness }: ComponentState, monitor: ReadinessSources["monitor"]): boolean {
+/**
+ * A required part that is not well, or a store that takes no writes; of the monitor, which only
+ * reports, its thread.
+ */
+function isBroken(
+  { name, phase, readiness }: ComponentState,
+  monitor: ReadinessSources["monitor"],
+): boolean {
   if (phase !== "degraded" && phase !== "failed") return false;
   return readiness === "required" || (name === "monitor" && monitor?.running() === false);
 }

@@ -1,4 +1,7 @@
-/** What one run of the daemon takes from the machine: time, identifiers, readings of the process, and the monitor's thread. Passed in, so that a test owns them. */
+/**
+ * What one run of the daemon takes from the machine: time, identifiers, readings of the process,
+ * and the monitor's thread. Passed in, so that a test owns them.
+ */
 import { systemClock, type Clock } from "../kernel/base/clock.ts";
 import { systemIds, type Ids } from "../kernel/base/ids.ts";
 import type { Placement } from "../kernel/threads/placed.ts";

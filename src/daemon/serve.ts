@@ -1,4 +1,7 @@
-/** The daemon: places the services, starts everything in order, says where it listens, and stops when told to. */
+/**
+ * The daemon: places the services, starts everything in order, says where it listens, and stops
+ * when told to.
+ */
 import { fstatSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
@@ -19,7 +22,16 @@ import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
-import { gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup, servicesMonitor, servicesTokens } from "../kernel/config/house-keys.ts";
+import {
+  gatewayListen,
+  gatewayTls,
+  loggingFormat,
+  loggingLevel,
+  poolThreads,
+  servicesDedup,
+  servicesMonitor,
+  servicesTokens,
+} from "../kernel/config/house-keys.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -92,35 +104,121 @@ interface House extends Pick<DaemonRuntime, "clock" | "ids"> {
   demoMetrics?: DemoMetrics;
 }
 
-/** Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from starting. */
-export async function serve(configuration: DaemonConfiguration, signals: StopSignals, end: EndProcess, runtime: DaemonRuntime = systemRuntime()): Promise<number> {
+/**
+ * Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from
+ * starting.
+ */
+export async function serve(
+  configuration: DaemonConfiguration,
+  signals: StopSignals,
+  end: EndProcess,
+  runtime: DaemonRuntime = systemRuntime(),
+): Promise<number> {
   const { config } = configuration;
   const { clock, ids, readings, monitorOn } = runtime;
-  const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => clock.now() });
+  const log = createLog({
+    level: config.get(loggingLevel),
+    format: config.get(loggingFormat),
+    write: (line) => process.stderr.write(line),
+    now: () => clock.now(),
+  });
   heedUncaught(log, end);
   logConsole(log);
   const threads = config.get(poolThreads);
   const pool = createPool({ clock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
-  const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock, log, version: stewardVersion(), pull });
-  const notifier = createNotifier({ clock, log: log.child("systemd"), environment: process.env, pid: process.pid });
-  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true })));
+  const telemetry = await createHouseTelemetry({
+    config,
+    schema: daemonSchema,
+    pool,
+    clock,
+    log,
+    version: stewardVersion(),
+    pull,
+  });
+  const notifier = createNotifier({
+    clock,
+    log: log.child("systemd"),
+    environment: process.env,
+    pid: process.pid,
+  });
+  const stores = watchStores(
+    telemetry.reportState(
+      createStateFactory({
+        directory: configuration.stateDirectory,
+        clock,
+        log: log.child("state"),
+        version: stewardVersion(),
+        reserveBytes: RESERVE_BYTES,
+        remembers: true,
+      }),
+    ),
+  );
   const { state } = stores;
-  const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
+  const tokens = config.get(servicesTokens)
+    ? placeTokens({
+        configuration,
+        state: () => state,
+        scope: telemetry.scope,
+        log: log.child("tokens"),
+        needs: [TELEMETRY],
+        tell: (line) => process.stderr.write(line),
+        journalled: isJournalled(process.env, fstatSync(process.stderr.fd)),
+      })
+    : undefined;
   announce({ configuration, log });
-  const demoNetwork = configuration.demo.demo && config.get(servicesMonitor) ? await startDemoNetwork({ clock, ids, log: log.child("demo") }, config) : undefined;
+  const demoNetwork =
+    configuration.demo.demo && config.get(servicesMonitor)
+      ? await startDemoNetwork({ clock, ids, log: log.child("demo") }, config)
+      : undefined;
   const facts = { clock, ids, version: stewardVersion(), scope: telemetry.scope };
-  const profiling = houseProfiling({ ...facts, config, log: log.child("profiler"), environment: process.env });
+  const profiling = houseProfiling({
+    ...facts,
+    config,
+    log: log.child("profiler"),
+    environment: process.env,
+  });
   const updates = houseUpdates({ ...facts, configuration, log: log.child("updates") });
   const supervisor = createSupervisor({ clock, log: log.child("supervisor") });
   const health = (): ProcessHealth => ({ states: supervisor.states(), stores: stores.health() });
   const monitor = placeHouseMonitor({
-    clock, log, configuration, environment: process.env, demoNetwork: demoNetwork?.options, needs: [TELEMETRY], house: telemetry, readings, ids, on: monitorOn,
-    states: () => supervisor.states(), stores: () => stores.health(), profiling: () => profiling.status(), updates: () => updates.status(), certificates: () => certificatesOf(house),
+    clock,
+    log,
+    configuration,
+    environment: process.env,
+    demoNetwork: demoNetwork?.options,
+    needs: [TELEMETRY],
+    house: telemetry,
+    readings,
+    ids,
+    on: monitorOn,
+    states: () => supervisor.states(),
+    stores: () => stores.health(),
+    profiling: () => profiling.status(),
+    updates: () => updates.status(),
+    certificates: () => certificatesOf(house),
   });
-  const house: House = { clock, ids, configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor, health };
+  const house: House = {
+    clock,
+    ids,
+    configuration,
+    log,
+    pool,
+    state,
+    telemetry,
+    tokens,
+    monitor,
+    profiling,
+    updates,
+    notifier,
+    supervisor,
+    health,
+  };
   const lock = lockStateDirectory(configuration.stateDirectory);
-  if (lock.advisory !== undefined) log.warn(lock.advisory, { remedy: `give the folder to the user that runs Steward: chown -R USER ${configuration.stateDirectory}` });
+  if (lock.advisory !== undefined)
+    log.warn(lock.advisory, {
+      remedy: `give the folder to the user that runs Steward: chown -R USER ${configuration.stateDirectory}`,
+    });
   for (const component of components(house)) house.supervisor.add(component);
   telemetry.reportComponents(house.supervisor);
   telemetry.reportCertificate("admin", () => house.admin?.certificate());
@@ -137,7 +235,8 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   } finally {
     await house.supervisor.stop(STOP_MS);
     await demoNetwork?.stop();
-    // Even a stop at once lets a change that LMDB is storing end: a process that exits under it can hang for ever.
+    // Even a stop at once lets a change that LMDB is storing end: a process that exits under it can
+    // hang for ever.
     await Promise.race([house.closing?.catch(() => undefined), delay(clock, LAST_WRITE_MS)]);
     lock.release();
   }
@@ -146,14 +245,18 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
 function announce({ configuration, log }: Pick<House, "configuration" | "log">): void {
   const { demo, file, stateDirectory, warnings } = configuration;
   for (const finding of warnings) log.warn(formatFinding(finding));
-  if (demo.demo) log.info("this is a demo with simulated data; nothing of yours is read or changed", { because: demo.reason });
+  if (demo.demo)
+    log.info("this is a demo with simulated data; nothing of yours is read or changed", {
+      because: demo.reason,
+    });
   if (file !== undefined) log.info("configuration", { file });
   log.info("state", { directory: stateDirectory });
 }
 
 /** The first signal stops everything in order, the second one at once. */
 function heed({ supervisor, notifier, log }: House, signals: StopSignals): void {
-  // A wish to reopen files: the audit listens for it while it runs. With nobody listening the process would end.
+  // A wish to reopen files: the audit listens for it while it runs. With nobody listening the
+  // process would end.
   process.on("SIGHUP", () => undefined);
   signals.listen((signal, insisted) => {
     log.info(insisted ? "stopping at once" : "stopping", { signal });
@@ -167,7 +270,10 @@ function components(house: House): Component[] {
   const { telemetry, pull } = telemetryComponents(house);
   const parts: Component[] = [telemetry, poolComponent(house), gatewayComponent(house)];
   if (config.get(servicesDedup)) {
-    const scheduler = createScheduler({ clock: house.clock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
+    const scheduler = createScheduler(
+      { clock: house.clock, log: house.log.child("schedules") },
+      { name: "dedup-schedules", needs: ["dedup"] },
+    );
     parts.push(dedupComponent(house, scheduler), scheduler);
   }
   if (house.tokens !== undefined) parts.push(house.tokens.component);
@@ -175,7 +281,11 @@ function components(house: House): Component[] {
   if (pull !== undefined) parts.push(pull);
   house.admin = adminListener(config, servicesOf(house), () => served(house, "admin"), house.clock);
   if (house.admin !== undefined) parts.push(house.admin);
-  parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)), house.updates, ...house.profiling.components);
+  parts.push(
+    ...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)),
+    house.updates,
+    ...house.profiling.components,
+  );
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
   return parts;
@@ -191,29 +301,62 @@ function telemetryComponents(house: House): Pick<DemoMetrics, "telemetry" | "pul
 
 /** Names of what must run before it can be served or copied. */
 function servicesOf({ configuration, tokens }: House): string[] {
-  return [TELEMETRY, ...(configuration.config.get(servicesDedup) ? ["dedup"] : []), ...(tokens === undefined ? [] : ["tokens"])];
+  return [
+    TELEMETRY,
+    ...(configuration.config.get(servicesDedup) ? ["dedup"] : []),
+    ...(tokens === undefined ? [] : ["tokens"]),
+  ];
 }
 
 function poolComponent({ pool }: House): Component {
-  return { name: "pool", needs: [TELEMETRY], readiness: "none", start: () => Promise.resolve(), stop: () => pool.close() };
+  return {
+    name: "pool",
+    needs: [TELEMETRY],
+    readiness: "none",
+    start: () => Promise.resolve(),
+    stop: () => pool.close(),
+  };
 }
 
 function dedupComponent(house: House, scheduler: Scheduler): Component {
   const { configuration, log, pool } = house;
   const { demo, config } = configuration;
   return {
-    name: "dedup", needs: ["pool"], readiness: "required",
+    name: "dedup",
+    needs: ["pool"],
+    readiness: "required",
     health() {
       if (house.refusal !== undefined) return refusing(house.refusal);
-      return house.dedup === undefined ? { ok: true } : dedupHealth(house.dedup, config.get(dedupArchives));
+      return house.dedup === undefined
+        ? { ok: true }
+        : dedupHealth(house.dedup, config.get(dedupArchives));
     },
     async start(signal) {
-      const deps = { config, state: house.state, pool, scheduler, clock: house.clock, ids: house.ids, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged };
-      const options = { archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo };
-      const started = await startOrRefuse("dedup", { start: () => openDedup(deps, options, signal), signal, log: deps.log });
+      const deps = {
+        config,
+        state: house.state,
+        pool,
+        scheduler,
+        clock: house.clock,
+        ids: house.ids,
+        log: log.child("dedup"),
+        jobChanged: house.telemetry.jobChanged,
+      };
+      const options = {
+        archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)),
+        demo: demo.demo,
+      };
+      const started = await startOrRefuse("dedup", {
+        start: () => openDedup(deps, options, signal),
+        signal,
+        log: deps.log,
+      });
       if (started.service !== undefined) house.dedup = started.service;
       house.refusal = started.refusal;
-      house.documents = started.service === undefined ? refuseDedup({ clock: house.clock, ...options }, started.refusal) : started.service.service;
+      house.documents =
+        started.service === undefined
+          ? refuseDedup({ clock: house.clock, ...options }, started.refusal)
+          : started.service.service;
     },
     async stop(deadlineMs) {
       house.closing = house.dedup?.close(deadlineMs);
@@ -224,7 +367,9 @@ function dedupComponent(house: House, scheduler: Scheduler): Component {
 
 /** The configured archives, with the invented one first in a demo. */
 async function archiveRows({ configuration }: House): Promise<ArchiveConfig[]> {
-  const configured = configuration.config.get(dedupArchives).filter((row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE);
+  const configured = configuration.config
+    .get(dedupArchives)
+    .filter((row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE);
   if (!configuration.demo.demo) return [...configured];
   const path = join(configuration.stateDirectory, "archive");
   await writeDemoArchive(path, { seed: DEMO_SEED });
@@ -234,9 +379,14 @@ async function archiveRows({ configuration }: House): Promise<ArchiveConfig[]> {
 function gatewayComponent(house: House): Component {
   const { config } = house.configuration;
   return {
-    name: "gateway", needs: servicesOf(house), readiness: "required",
+    name: "gateway",
+    needs: servicesOf(house),
+    readiness: "required",
     async start() {
-      house.gateway = createGateway({ ...served(house, "gateway"), surface: adminPlace(config).surface }, { address: config.get(gatewayListen), ...tlsOf(config) });
+      house.gateway = createGateway(
+        { ...served(house, "gateway"), surface: adminPlace(config).surface },
+        { address: config.get(gatewayListen), ...tlsOf(config) },
+      );
       await house.gateway.start();
       house.telemetry.reportPort(house.gateway);
     },
@@ -247,8 +397,16 @@ function gatewayComponent(house: House): Component {
 }
 
 /** Of each listener that has one. */
-function certificatesOf({ gateway, admin, telemetry }: House): ReturnType<HouseStatusDeps["certificates"]> {
-  return { gateway: gateway?.certificate(), admin: admin?.certificate(), metrics: telemetry.telemetry.status().ledger?.pull?.certificate };
+function certificatesOf({
+  gateway,
+  admin,
+  telemetry,
+}: House): ReturnType<HouseStatusDeps["certificates"]> {
+  return {
+    gateway: gateway?.certificate(),
+    admin: admin?.certificate(),
+    metrics: telemetry.telemetry.status().ledger?.pull?.certificate,
+  };
 }
 
 function tlsOf(config: Config): { readonly tls?: ListenTls } {
@@ -257,21 +415,35 @@ function tlsOf(config: Config): { readonly tls?: ListenTls } {
 }
 
 /** The start line first, then what a person wants to know. */
-async function greet({ configuration, dedup, tokens, gateway, log, notifier, telemetry, demoMetrics }: House): Promise<void> {
+async function greet({
+  configuration,
+  dedup,
+  tokens,
+  gateway,
+  log,
+  notifier,
+  telemetry,
+  demoMetrics,
+}: House): Promise<void> {
   const { host } = configuration.config.get(gatewayListen);
   const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
   const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
-  // Not before every address is taken: a start that fails must not have used up the one time that the token is shown.
+  // Not before every address is taken: a start that fails must not have used up the one time that
+  // the token is shown.
   await tokens?.showRoot();
   process.stdout.write(`steward listening on ${url}\n`);
   telemetry.telemetry.openOutput();
   notifier.ready(`listening on ${url}`);
   if (configuration.demo.demo) log.info(`open ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
   const demo = tokens?.demo();
-  if (demo !== undefined) process.stderr.write(`the demo's root token of the Vault API: ${demo.root.use((value) => value)}\nmint one: curl -s -H "X-Vault-Token: ${demo.root.use((value) => value)}" -d org_name=${demo.organisation} ${url}/v1/github/token\n`);
+  if (demo !== undefined)
+    process.stderr.write(
+      `the demo's root token of the Vault API: ${demo.root.use((value) => value)}\nmint one: curl -s -H "X-Vault-Token: ${demo.root.use((value) => value)}" -d org_name=${demo.organisation} ${url}/v1/github/token\n`,
+    );
   demo?.begin();
   await dedup?.begin({ syncNow: configuration.demo.demo });
   await demoMetrics?.begin(new AbortController().signal);
   const metrics = telemetry.telemetry.status().ledger?.pull?.address;
-  if (demoMetrics !== undefined && metrics !== undefined) log.info(`metrics for Prometheus: curl -s http://${metrics}/metrics`);
+  if (demoMetrics !== undefined && metrics !== undefined)
+    log.info(`metrics for Prometheus: curl -s http://${metrics}/metrics`);
 }

@@ -11,10 +11,17 @@ import { tokensStores } from "../tokens/stores.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 
 /** The stores of every service, whether it runs or not. */
-export const daemonStores: readonly Omit<EnvSpec, "directory">[] = [...monitorStores, ...dedupStores, ...tokensStores];
+export const daemonStores: readonly Omit<EnvSpec, "directory">[] = [
+  ...monitorStores,
+  ...dedupStores,
+  ...tokensStores,
+];
 
 /** Stores that the configuration puts outside of the state folder: they belong to its backups. */
-export function storesElsewhere({ config, stateDirectory }: Pick<DaemonConfiguration, "config" | "stateDirectory">): StorePlace[] {
+export function storesElsewhere({
+  config,
+  stateDirectory,
+}: Pick<DaemonConfiguration, "config" | "stateDirectory">): StorePlace[] {
   const { store, filePath } = readKeyGroup(config, checkpoint);
   if (store === "memory" || filePath === "") return [];
   const { directory, name } = checkpointPlace(resolve(filePath));

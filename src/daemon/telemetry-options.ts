@@ -1,11 +1,24 @@
-/** What the keys of export mean to telemetry: exporters with their credentials read, and the pull endpoint. */
+/**
+ * What the keys of export mean to telemetry: exporters with their credentials read, and the pull
+ * endpoint.
+ */
 import { readFileSync } from "node:fs";
 import { Secret } from "../kernel/base/secret.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { otlpLogAttributeBytes, otlpLogBodyBytes, otlpMetricBatchSize } from "../kernel/config/otlp-keys.ts";
+import {
+  otlpLogAttributeBytes,
+  otlpLogBodyBytes,
+  otlpMetricBatchSize,
+} from "../kernel/config/otlp-keys.ts";
 import type { OtlpSignal } from "../kernel/config/otlp-keys.ts";
-import { batchSettings, credentialReloadMs, exporterOptions, metricIntervalMs, stdoutOptions } from "../kernel/config/otlp-options.ts";
+import {
+  batchSettings,
+  credentialReloadMs,
+  exporterOptions,
+  metricIntervalMs,
+  stdoutOptions,
+} from "../kernel/config/otlp-options.ts";
 import type { ExporterOptions } from "../kernel/config/otlp-options.ts";
 import { scrapeOptions } from "../kernel/config/scrape-keys.ts";
 import { tracingEnabled } from "../kernel/config/tracing-keys.ts";
@@ -16,9 +29,16 @@ import type { ScopeSpec } from "../kernel/telemetry/types.ts";
 import { cardinality } from "../monitor/config/cardinality-keys.ts";
 import { privacy } from "../monitor/config/privacy-keys.ts";
 import { selfObservability } from "../monitor/config/upkeep-keys.ts";
-import type { OtlpTarget, PullOptions, ReloadOptions, TelemetryOptions } from "../kernel/telemetry/options.ts";
+import type {
+  OtlpTarget,
+  PullOptions,
+  ReloadOptions,
+  TelemetryOptions,
+} from "../kernel/telemetry/options.ts";
 
-/** Throws when a file of a certificate cannot be read. `pull`: whether `/api/v1/metrics` may ask. */
+/**
+ * Throws when a file of a certificate cannot be read. `pull`: whether `/api/v1/metrics` may ask.
+ */
 export function telemetryOptions(config: Config, pull: boolean): TelemetryOptions {
   const metrics = targetOf(config, "metrics");
   const logs = targetOf(config, "logs");
@@ -26,24 +46,58 @@ export function telemetryOptions(config: Config, pull: boolean): TelemetryOption
   const scrape = pullOf(config);
   return {
     pull,
-    ...(metrics === undefined ? {} : { metrics: { ...metrics, intervalMs: metricIntervalMs(config), batchSize: config.get(otlpMetricBatchSize) } }),
-    ...(logs === undefined ? {} : { logs: { ...logs, ...batchSettings(config, "logs"), limits: { body: config.get(otlpLogBodyBytes), attribute: config.get(otlpLogAttributeBytes) } } }),
+    ...(metrics === undefined
+      ? {}
+      : {
+          metrics: {
+            ...metrics,
+            intervalMs: metricIntervalMs(config),
+            batchSize: config.get(otlpMetricBatchSize),
+          },
+        }),
+    ...(logs === undefined
+      ? {}
+      : {
+          logs: {
+            ...logs,
+            ...batchSettings(config, "logs"),
+            limits: {
+              body: config.get(otlpLogBodyBytes),
+              attribute: config.get(otlpLogAttributeBytes),
+            },
+          },
+        }),
     ...(traces === undefined ? {} : { traces: { ...traces, ...batchSettings(config, "traces") } }),
     ...(scrape === undefined ? {} : { scrape }),
   };
 }
 
 /** The process's own scope: what is said of the house, not of a network. */
-export function processScope(config: Config, { version, environment }: { readonly version: string; readonly environment: Environment }): ScopeSpec {
+export function processScope(
+  config: Config,
+  { version, environment }: { readonly version: string; readonly environment: Environment },
+): ScopeSpec {
   const instanceId = config.get(selfObservability.instanceId);
   return {
-    name: "process", logResource: processIdentity(), constants: {},
-    resource: processResource({ version, hostnames: config.get(privacy.hostnames), attributes: resourceAttributes(config, environment), ...(instanceId === "" ? {} : { instanceId }) }),
-    limits: { perMetric: config.get(cardinality.metricLimit), labelValues: config.get(cardinality.labelValueSampleCap) },
+    name: "process",
+    logResource: processIdentity(),
+    constants: {},
+    resource: processResource({
+      version,
+      hostnames: config.get(privacy.hostnames),
+      attributes: resourceAttributes(config, environment),
+      ...(instanceId === "" ? {} : { instanceId }),
+    }),
+    limits: {
+      perMetric: config.get(cardinality.metricLimit),
+      labelValues: config.get(cardinality.labelValueSampleCap),
+    },
   };
 }
 
-/** Whether the house tells of itself: the process, its runtime, series, deliveries and components. */
+/**
+ * Whether the house tells of itself: the process, its runtime, series, deliveries and components.
+ */
 export function tellsOfItself(config: Config): boolean {
   return config.get(selfObservability.enabled);
 }
@@ -56,13 +110,34 @@ function targetOf(config: Config, signal: OtlpSignal): OtlpTarget | undefined {
 }
 
 function networkTarget(options: ExporterOptions, reloadMs: number | undefined): OtlpTarget {
-  const { protocol, endpoint, headers, basic, compression, timeoutMs, retry, tls, maxRequestSize, grpcReconnectionMs } = options;
+  const {
+    protocol,
+    endpoint,
+    headers,
+    basic,
+    compression,
+    timeoutMs,
+    retry,
+    tls,
+    maxRequestSize,
+    grpcReconnectionMs,
+  } = options;
   const { insecure, skipVerify, caFile, certFile, keyFile } = tls;
   return {
-    protocol, endpoint, compression, timeoutMs, retry, maxRequestBytes: maxRequestSize, reconnectMs: grpcReconnectionMs,
-    headers: { ...Object.fromEntries(headers), ...(basic === undefined ? {} : { authorization: basicAuthorization(basic) }) },
+    protocol,
+    endpoint,
+    compression,
+    timeoutMs,
+    retry,
+    maxRequestBytes: maxRequestSize,
+    reconnectMs: grpcReconnectionMs,
+    headers: {
+      ...Object.fromEntries(headers),
+      ...(basic === undefined ? {} : { authorization: basicAuthorization(basic) }),
+    },
     tls: {
-      insecure, insecureSkipVerify: skipVerify,
+      insecure,
+      insecureSkipVerify: skipVerify,
       ...(caFile === "" ? {} : { ca: readFileSync(caFile, "utf8") }),
       ...(certFile === "" ? {} : { cert: readFileSync(certFile, "utf8") }),
       ...(keyFile === "" ? {} : { key: Secret.of(readFileSync(keyFile, "utf8"), keyFile) }),
@@ -76,20 +151,36 @@ function reloadOf({ headers, basic, tls }: ExporterOptions, everyMs: number): Re
   const passwordFile = basic && secretFile(basic.password);
   return {
     everyMs,
-    ...(tls.caFile === "" ? {} : { caFile: tls.caFile }), ...(tls.certFile === "" ? {} : { certFile: tls.certFile }), ...(tls.keyFile === "" ? {} : { keyFile: tls.keyFile }),
-    headerFiles: Object.fromEntries([...headers].flatMap(([name, value]) => {
-      const file = secretFile(value);
-      return file === undefined ? [] : [[name, file]];
-    })),
-    ...(basic === undefined || passwordFile === undefined ? {} : { basic: { user: basic.user, passwordFile } }),
+    ...(tls.caFile === "" ? {} : { caFile: tls.caFile }),
+    ...(tls.certFile === "" ? {} : { certFile: tls.certFile }),
+    ...(tls.keyFile === "" ? {} : { keyFile: tls.keyFile }),
+    headerFiles: Object.fromEntries(
+      [...headers].flatMap(([name, value]) => {
+        const file = secretFile(value);
+        return file === undefined ? [] : [[name, file]];
+      }),
+    ),
+    ...(basic === undefined || passwordFile === undefined
+      ? {}
+      : { basic: { user: basic.user, passwordFile } }),
   };
 }
 
 function basicAuthorization({ user, password }: NonNullable<ExporterOptions["basic"]>): Secret {
-  return password.use((value) => Secret.of(`Basic ${Buffer.from(`${user}:${value}`).toString("base64")}`, password.origin));
+  return password.use((value) =>
+    Secret.of(`Basic ${Buffer.from(`${user}:${value}`).toString("base64")}`, password.origin),
+  );
 }
 
 function pullOf(config: Config): PullOptions | undefined {
   const options = scrapeOptions(config);
-  return options && { ...options, tls: options.tls && { ...options.tls, clientCaFile: options.tls.clientCaFile === "" ? undefined : options.tls.clientCaFile } };
+  return (
+    options && {
+      ...options,
+      tls: options.tls && {
+        ...options.tls,
+        clientCaFile: options.tls.clientCaFile === "" ? undefined : options.tls.clientCaFile,
+      },
+    }
+  );
 }

@@ -1,11 +1,19 @@
-/** The process's telemetry as it is configured: where metrics are pushed, and the route that they are pulled from. */
+/**
+ * The process's telemetry as it is configured: where metrics are pushed, and the route that they
+ * are pulled from.
+ */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { RootLog } from "../kernel/base/log.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Schema } from "../kernel/config/key.ts";
 import { ambientSecrets, configuredSecrets } from "../kernel/config/secrets.ts";
-import { tracingEnabled, tracingRemoteParent, tracingSampler, tracingSamplerArg } from "../kernel/config/tracing-keys.ts";
+import {
+  tracingEnabled,
+  tracingRemoteParent,
+  tracingSampler,
+  tracingSamplerArg,
+} from "../kernel/config/tracing-keys.ts";
 import type { Job } from "../kernel/jobs/types.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { Listener } from "../kernel/listen/listener.ts";
@@ -13,7 +21,11 @@ import type { PlainRoute } from "../kernel/service.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { acceptedFormat } from "../kernel/telemetry/exposition/text.ts";
-import { reportCertificate, reportComponents, reportPool } from "../kernel/telemetry/house-report.ts";
+import {
+  reportCertificate,
+  reportComponents,
+  reportPool,
+} from "../kernel/telemetry/house-report.ts";
 import { createJobsReport } from "../kernel/telemetry/jobs-report.ts";
 import { createRequestObserver, reportPort } from "../kernel/telemetry/requests.ts";
 import type { ReportedPort, RequestObserver } from "../kernel/telemetry/requests.ts";
@@ -29,8 +41,20 @@ import { processScope, telemetryOptions, tellsOfItself } from "./telemetry-optio
 
 /** The families that `/api/v1/metrics` shows (RESOLUTIONS §2, Metrics endpoints). */
 const SHOWN: readonly string[] = [
-  "svc.sync.", "svc.analysis.", "svc.jobs_total", "svc.jobs.", "svc.ai.", "svc.paperless.", "svc.documents_count", "svc.duplicates.", "svc.archive.", "paperless_",
-  "process.", "svc.runtime.", "svc.build_info", "svc.up",
+  "svc.sync.",
+  "svc.analysis.",
+  "svc.jobs_total",
+  "svc.jobs.",
+  "svc.ai.",
+  "svc.paperless.",
+  "svc.documents_count",
+  "svc.duplicates.",
+  "svc.archive.",
+  "paperless_",
+  "process.",
+  "svc.runtime.",
+  "svc.build_info",
+  "svc.up",
 ];
 
 /** What telemetry is made of. */
@@ -49,7 +73,10 @@ export interface HouseTelemetryDeps {
   readonly options?: TelemetryOptions;
 }
 
-/** Telemetry with the process's own scope open and reported, and what the parts of the house tell it by. */
+/**
+ * Telemetry with the process's own scope open and reported, and what the parts of the house tell it
+ * by.
+ */
 export interface HouseTelemetry {
   readonly telemetry: Telemetry;
   /** The process's own, for services that bring rows of their own. */
@@ -68,7 +95,9 @@ export interface HouseTelemetry {
   reportComponents(supervisor: Pick<Supervisor, "states">): void;
 }
 
-/** Lines of the log are exported when there is a receiver for them, spans when tracing is on too. */
+/**
+ * Lines of the log are exported when there is a receiver for them, spans when tracing is on too.
+ */
 export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<HouseTelemetry> {
   const { config, clock, log, version } = deps;
   const options = deps.options ?? telemetryOptions(config, deps.pull);
@@ -86,7 +115,10 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
   const tracing = await tracingOf(config, telemetry);
   if (tracing !== undefined) log.relate(() => tracing.fields());
   return {
-    telemetry, scope, jobChanged: createJobsReport(scope), observe: createRequestObserver({ scope, clock, ...(tracing === undefined ? {} : { tracing }) }),
+    telemetry,
+    scope,
+    jobChanged: createJobsReport(scope),
+    observe: createRequestObserver({ scope, clock, ...(tracing === undefined ? {} : { tracing }) }),
     reportState: (state) => reportState(scope, state, clock),
     reportPort(port) {
       reportPort(scope, port);
@@ -96,7 +128,17 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
       if (itself) reportCertificate(scope, listener, certificate);
     },
     reportComponents(supervisor) {
-      if (itself) reportComponents(scope, () => supervisor.states().map(({ name, crashes }) => ({ name, errors: crashes + (name === telemetry.pull?.name ? telemetry.status().ledger?.pull?.failures ?? 0 : 0) })));
+      if (itself)
+        reportComponents(scope, () =>
+          supervisor.states().map(({ name, crashes }) => ({
+            name,
+            errors:
+              crashes +
+              (name === telemetry.pull?.name
+                ? (telemetry.status().ledger?.pull?.failures ?? 0)
+                : 0),
+          })),
+        );
     },
   };
 }
@@ -105,31 +147,58 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
 async function tracingOf(config: Config, telemetry: Telemetry): Promise<Tracing | undefined> {
   if (!config.get(tracingEnabled)) return undefined;
   const { createTracing } = await import("../kernel/telemetry/tracing.ts");
-  return createTracing({ sampler: config.get(tracingSampler), ratio: config.get(tracingSamplerArg), remoteParent: config.get(tracingRemoteParent) }, (make) => telemetry.span(make));
+  return createTracing(
+    {
+      sampler: config.get(tracingSampler),
+      ratio: config.get(tracingSamplerArg),
+      remoteParent: config.get(tracingRemoteParent),
+    },
+    (make) => telemetry.span(make),
+  );
 }
 
 /** The route of the exposition without its handler. */
 export const METRICS_ROUTE: Omit<PlainRoute, "handle"> = {
-  verb: "GET", template: "/api/v1/metrics", access: Access.OPERATOR, dialect: "dedup",
+  verb: "GET",
+  template: "/api/v1/metrics",
+  access: Access.OPERATOR,
+  dialect: "dedup",
   describe: {
-    operationId: "getMetrics", tag: "SystemService",
+    operationId: "getMetrics",
+    tag: "SystemService",
     text: "Returns the metrics of the process for Prometheus",
     others: { 404: "`dedup.metrics_endpoint.enabled` is not set." },
-    answer: "Prometheus text, or OpenMetrics where `Accept` prefers it.", contentType: "text/plain",
+    answer: "Prometheus text, or OpenMetrics where `Accept` prefers it.",
+    contentType: "text/plain",
   },
 };
 
-/** `/api/v1/metrics`: the exposition, or while the switch is off 404 as text (contract dedup §4.1, RESOLUTIONS D32). */
+/**
+ * `/api/v1/metrics`: the exposition, or while the switch is off 404 as text (contract dedup §4.1,
+ * RESOLUTIONS D32).
+ */
 export function metricsRoute(telemetry: Telemetry, enabled: boolean): PlainRoute {
   return {
     ...METRICS_ROUTE,
     async handle(request, call) {
       if (!enabled) {
-        const body = "the metrics endpoint is off; set OTEL_METRICS_SCRAPE_ENABLED=true or dedup.metrics_endpoint.enabled\n";
-        return await Promise.resolve({ status: 404, headers: { "content-type": "text/plain; charset=utf-8" }, body });
+        const body =
+          "the metrics endpoint is off; set OTEL_METRICS_SCRAPE_ENABLED=true or dedup.metrics_endpoint.enabled\n";
+        return await Promise.resolve({
+          status: 404,
+          headers: { "content-type": "text/plain; charset=utf-8" },
+          body,
+        });
       }
       const accept = request.headers["accept"];
-      const { contentType, body } = telemetry.expose({ format: acceptedFormat(Array.isArray(accept) ? accept.join(",") : accept), scopes: ["process"], metrics: SHOWN }, call.signal);
+      const { contentType, body } = telemetry.expose(
+        {
+          format: acceptedFormat(Array.isArray(accept) ? accept.join(",") : accept),
+          scopes: ["process"],
+          metrics: SHOWN,
+        },
+        call.signal,
+      );
       return { status: 200, headers: { "content-type": contentType }, body };
     },
   };

@@ -1,4 +1,7 @@
-/** Places the tokens service in the house: its configuration, its component, the demo's code host, and the signal that rotates its audit. */
+/**
+ * Places the tokens service in the house: its configuration, its component, the demo's code host,
+ * and the signal that rotates its audit.
+ */
 import { systemClock } from "../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../kernel/base/errors.ts";
 import { systemIds } from "../kernel/base/ids.ts";
@@ -10,7 +13,13 @@ import type { StateFactory } from "../kernel/state/types.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import { refusing, startOrRefuse } from "../kernel/supervisor/refusal.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
-import { tokensAllowLinkLocalBaseUrl, tokensAudit, tokensMounts, tokensSealKeyFile, tokensSealType } from "../tokens/config.ts";
+import {
+  tokensAllowLinkLocalBaseUrl,
+  tokensAudit,
+  tokensMounts,
+  tokensSealKeyFile,
+  tokensSealType,
+} from "../tokens/config.ts";
 import { proxyOf } from "../tokens/engine/platform/http.ts";
 import { refuseTokens } from "../tokens/refusing.ts";
 import { declaredMount, openTokens, type Tokens, type TokensOptions } from "../tokens/service.ts";
@@ -27,11 +36,17 @@ export interface PlacedTokens {
   current(): Tokens | undefined;
   /** Since the process started; from memory. */
   readonly lastMints: () => LastMints;
-  /** The service once it has started, or the one that refuses its requests while the store cannot be used. */
+  /**
+   * The service once it has started, or the one that refuses its requests while the store cannot be
+   * used.
+   */
   service(): Service | undefined;
   /** The running demo's. */
   demo(): DemoTokens | undefined;
-  /** Makes and shows the first root token, unless there is one or nobody may see it; logs what keeps it from being stored. */
+  /**
+   * Makes and shows the first root token, unless there is one or nobody may see it; logs what keeps
+   * it from being stored.
+   */
   showRoot(): Promise<void>;
 }
 
@@ -43,13 +58,19 @@ export interface TokensPlace {
   readonly scope: Scope;
   readonly log: Log;
   readonly needs: readonly string[];
-  /** Writes a line for the person who started the daemon, and for nobody else: it goes to no log and no exporter. */
+  /**
+   * Writes a line for the person who started the daemon, and for nobody else: it goes to no log and
+   * no exporter.
+   */
   readonly tell: (line: string) => void;
   /** What is told is kept by systemd's journal. */
   readonly journalled: boolean;
 }
 
-/** The service as a component. A sealed store is reported and lets the rest of the house serve (RESOLUTIONS §2, Readiness). */
+/**
+ * The service as a component. A sealed store is reported and lets the rest of the house serve
+ * (RESOLUTIONS §2, Readiness).
+ */
 export function placeTokens(place: TokensPlace): PlacedTokens {
   const { configuration, state, scope, log, needs } = place;
   let tokens: Tokens | undefined;
@@ -61,21 +82,39 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
     tokens?.reopenAudit().then(
       // Whoever moved a file away may take it from now on.
       () => log.info("reopened the audit files", { signal: "SIGHUP" }),
-      (thrown: unknown) => log.error("reopening the audit files failed", { error: toStewardError(thrown) }),
+      (thrown: unknown) =>
+        log.error("reopening the audit files failed", { error: toStewardError(thrown) }),
     );
   };
   const component: Component = {
-    name: "tokens", needs, readiness: "reported",
+    name: "tokens",
+    needs,
+    readiness: "reported",
     async start(signal) {
       const options = tokensOptionsOf(configuration, process.env);
-      const deps = { state: state(), clock: systemClock, ids: systemIds, log, observe: mints.observe };
-      const started = await startOrRefuse("tokens", { start: () => openTokens(deps, options, signal), signal, log });
+      const deps = {
+        state: state(),
+        clock: systemClock,
+        ids: systemIds,
+        log,
+        observe: mints.observe,
+      };
+      const started = await startOrRefuse("tokens", {
+        start: () => openTokens(deps, options, signal),
+        signal,
+        log,
+      });
       refusal = started.refusal;
       if (started.service === undefined) return;
       const opened = started.service;
       tokens = opened;
       report = reportTokens(scope, () => opened.levels());
-      if (configuration.demo.demo) demo = await startDemoTokens({ clock: systemClock, ids: systemIds, log: log.child("demo") }, tokens, process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined);
+      if (configuration.demo.demo)
+        demo = await startDemoTokens(
+          { clock: systemClock, ids: systemIds, log: log.child("demo") },
+          tokens,
+          process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined,
+        );
       process.on("SIGHUP", reopen);
     },
     async stop(deadlineMs) {
@@ -85,48 +124,101 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
       await tokens?.close(deadlineMs);
       await demo?.stop();
     },
-    health: () => (refusal === undefined ? tokens?.health() ?? { ok: true } : refusing(refusal)),
+    health: () => (refusal === undefined ? (tokens?.health() ?? { ok: true }) : refusing(refusal)),
   };
-  const service = (): Service | undefined => tokens?.service ?? (refusal === undefined ? undefined : refuseTokens(refusal));
+  const service = (): Service | undefined =>
+    tokens?.service ?? (refusal === undefined ? undefined : refuseTokens(refusal));
   return {
-    component, current: () => tokens, lastMints: mints.last, service, demo: () => demo,
+    component,
+    current: () => tokens,
+    lastMints: mints.last,
+    service,
+    demo: () => demo,
     async showRoot() {
       if (tokens !== undefined) await showRoot(place, tokens);
     },
   };
 }
 
-/** What the configuration says of the service. `environment` names proxies and systemd's credentials; a demo's code host is on this machine, so that it asks no proxy. */
-export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfiguration, environment: Environment): TokensOptions {
+/**
+ * What the configuration says of the service. `environment` names proxies and systemd's
+ * credentials; a demo's code host is on this machine, so that it asks no proxy.
+ */
+export function tokensOptionsOf(
+  { config, demo, stateDirectory }: DaemonConfiguration,
+  environment: Environment,
+): TokensOptions {
   return {
-    directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: demo.demo ? proxyOf({}) : proxyOf(environment),
+    directory: stateDirectory,
+    version: stewardVersion(),
+    mounts: mountsOf(config),
+    audit: auditOf(config),
+    proxy: demo.demo ? proxyOf({}) : proxyOf(environment),
     allowLinkLocal: config.get(tokensAllowLinkLocalBaseUrl),
-    seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: environment["CREDENTIALS_DIRECTORY"] || undefined, invented: demo.demo },
+    seal: {
+      type: config.get(tokensSealType),
+      keyFile: config.get(tokensSealKeyFile) || undefined,
+      credentials: environment["CREDENTIALS_DIRECTORY"] || undefined,
+      invented: demo.demo,
+    },
   };
 }
 
-/** The demo makes a root token of its own, anew at each start. A journal would keep what is shown, so there none is. */
-async function showRoot({ configuration: { demo }, log, tell, journalled }: TokensPlace, tokens: Tokens): Promise<void> {
+/**
+ * The demo makes a root token of its own, anew at each start. A journal would keep what is shown,
+ * so there none is.
+ */
+async function showRoot(
+  { configuration: { demo }, log, tell, journalled }: TokensPlace,
+  tokens: Tokens,
+): Promise<void> {
   if (demo.demo) return;
   const show = (token: string): boolean => {
-    if (journalled) log.warn("there is no root token of the Vault API yet; none is printed because the journal would store it", { remedy: "stop Steward, run `steward root-token` as its user, and start it again" });
+    if (journalled)
+      log.warn(
+        "there is no root token of the Vault API yet; none is printed because the journal would store it",
+        { remedy: "stop Steward, run `steward root-token` as its user, and start it again" },
+      );
     else tell(`root token of the Vault API, shown only once and not stored: ${token}\n`);
     return !journalled;
   };
   await tokens.showRoot(show).catch((thrown: unknown) => {
-    log.error("storing the first root token of the Vault API failed; a token already printed is not valid", { error: toStewardError(thrown), remedy: "fix the cause and restart Steward, which prints another" });
+    log.error(
+      "storing the first root token of the Vault API failed; a token already printed is not valid",
+      {
+        error: toStewardError(thrown),
+        remedy: "fix the cause and restart Steward, which prints another",
+      },
+    );
   });
 }
 
-/** Whether standard error goes to systemd's journal (systemd.exec(5), $JOURNAL_STREAM: device and inode of the stream). */
-export function isJournalled(environment: Environment, stream: { readonly dev: number | bigint; readonly ino: number | bigint }): boolean {
+/**
+ * Whether standard error goes to systemd's journal (systemd.exec(5), $JOURNAL_STREAM: device and
+ * inode of the stream).
+ */
+export function isJournalled(
+  environment: Environment,
+  stream: { readonly dev: number | bigint; readonly ino: number | bigint },
+): boolean {
   return environment["JOURNAL_STREAM"] === `${stream.dev}:${stream.ino}`;
 }
 
 function mountsOf(config: Config): TokensOptions["mounts"] {
-  return config.get(tokensMounts).map((row) => declaredMount({ path: row.path, description: row.description, defaultLeaseTtlMs: row.default_lease_ttl, maxLeaseTtlMs: row.max_lease_ttl }));
+  return config.get(tokensMounts).map((row) =>
+    declaredMount({
+      path: row.path,
+      description: row.description,
+      defaultLeaseTtlMs: row.default_lease_ttl,
+      maxLeaseTtlMs: row.max_lease_ttl,
+    }),
+  );
 }
 
 function auditOf(config: Config): TokensOptions["audit"] {
-  return config.get(tokensAudit).map((device) => ({ filePath: device.file_path, hmacAccessor: device.hmac_accessor, elideListResponses: device.elide_list_responses }));
+  return config.get(tokensAudit).map((device) => ({
+    filePath: device.file_path,
+    hmacAccessor: device.hmac_accessor,
+    elideListResponses: device.elide_list_responses,
+  }));
 }

@@ -4,7 +4,11 @@ import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
 import { selfVersions } from "../kernel/config/update-keys.ts";
-import { createUpdateCheck, reportUpdate, type UpdateCheck } from "../kernel/updates/update-check.ts";
+import {
+  createUpdateCheck,
+  reportUpdate,
+  type UpdateCheck,
+} from "../kernel/updates/update-check.ts";
 import { versionChecks } from "../monitor/config/upkeep-keys.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 
@@ -20,9 +24,17 @@ export interface HouseUpdatesDeps {
 }
 
 /** The check, reported for as long as the process lives. */
-export function houseUpdates({ configuration: { config, demo }, scope, ...deps }: HouseUpdatesDeps): UpdateCheck {
+export function houseUpdates({
+  configuration: { config, demo },
+  scope,
+  ...deps
+}: HouseUpdatesDeps): UpdateCheck {
   const { enabled, url } = readKeyGroup(config, selfVersions);
-  const check = createUpdateCheck(deps, { enabled: enabled && url !== "" && !demo.demo, url, ...readKeyGroup(config, versionChecks) });
+  const check = createUpdateCheck(deps, {
+    enabled: enabled && url !== "" && !demo.demo,
+    url,
+    ...readKeyGroup(config, versionChecks),
+  });
   reportUpdate(scope, check);
   return check;
 }

@@ -5,7 +5,10 @@ import { join, resolve } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The version of this Steward, e.g. `0.1.0`, which is all that `-version` prints: what compares versions reads it as it is (contract, monitor §9.3). */
+/**
+ * The version of this Steward, e.g. `0.1.0`, which is all that `-version` prints: what compares
+ * versions reads it as it is (contract, monitor §9.3).
+ */
 export function stewardVersion(): string {
   return manifest().version;
 }
@@ -18,7 +21,9 @@ export function versionReport(): string {
 
 /** A built tree names its commit as packages do. */
 function manifest(): { readonly version: string; readonly gitHead?: string } {
-  return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as ReturnType<typeof manifest>;
+  return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as ReturnType<
+    typeof manifest
+  >;
 }
 
 /** The commit of the clone at `root`, read without git; undefined where there is none. */
@@ -36,15 +41,27 @@ export function commitOf(root: string): string | undefined {
 /** `.git` is a folder, or in a linked worktree a file that names one. */
 function gitFolder(root: string): string {
   const path = join(root, ".git");
-  return statSync(path).isDirectory() ? path : resolve(root, readFileSync(path, "utf8").replace(/^gitdir: /, "").trim());
+  return statSync(path).isDirectory()
+    ? path
+    : resolve(
+        root,
+        readFileSync(path, "utf8")
+          .replace(/^gitdir: /, "")
+          .trim(),
+      );
 }
 
-/** A branch is a file, or a line among the packed ones. Of a linked worktree both lie in the folder of the main one. */
+/**
+ * A branch is a file, or a line among the packed ones. Of a linked worktree both lie in the folder
+ * of the main one.
+ */
 function readBranch(folder: string, branch: string): string | undefined {
   const common = resolve(folder, readIfThere(join(folder, "commondir"))?.trim() ?? ".");
   const own = readIfThere(join(common, branch))?.trim();
   if (own !== undefined) return hash(own);
-  const packed = readIfThere(join(common, "packed-refs"))?.split("\n").find((line) => line.endsWith(` ${branch}`));
+  const packed = readIfThere(join(common, "packed-refs"))
+    ?.split("\n")
+    .find((line) => line.endsWith(` ${branch}`));
   return hash(packed?.split(" ")[0] ?? "");
 }
 

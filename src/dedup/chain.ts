@@ -1,4 +1,7 @@
-/** What follows by itself: an analysis after a sync that changed something, and the first sync of a demo. */
+/**
+ * What follows by itself: an analysis after a sync that changed something, and the first sync of a
+ * demo.
+ */
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Log } from "../kernel/base/log.ts";
 import type { Jobs, JobType } from "../kernel/jobs/types.ts";
@@ -15,7 +18,10 @@ export interface ChainDeps {
 
 /** Starts jobs that nobody asked for by hand. */
 export interface Chain {
-  /** Starts an analysis now, or once more when the one that runs has ended: it began before the change. */
+  /**
+   * Starts an analysis now, or once more when the one that runs has ended: it began before the
+   * change.
+   */
   analyse(): void;
   sync(): Promise<void>;
   /** Starts nothing any more. */
@@ -34,14 +40,16 @@ export function createChain({ jobs, sync, analysis, log }: ChainDeps): Chain {
     } catch (thrown) {
       const error = toStewardError(thrown);
       // Somebody asked for the same at the same moment: that is what was wanted.
-      if (error.code !== "already_running") log.error(`cannot start the ${type.type}`, { error: thrown });
+      if (error.code !== "already_running")
+        log.error(`cannot start the ${type.type}`, { error: thrown });
     }
   }
 
   async function whenFree(): Promise<void> {
     const active = jobs.active(analysis.exclusive);
     if (active) {
-      for await (const event of jobs.watch(active.id, stopping.signal)) if (event.event === "complete") break;
+      for await (const event of jobs.watch(active.id, stopping.signal))
+        if (event.event === "complete") break;
     }
     again = false;
     await start(analysis, { force: false });

@@ -1,4 +1,7 @@
-/** The document service's configuration: which archives there are and how often they are read (RESOLUTIONS §2, Dedup keys). */
+/**
+ * The document service's configuration: which archives there are and how often they are read
+ * (RESOLUTIONS §2, Dedup keys).
+ */
 import type { Complaint } from "../kernel/config/findings.ts";
 import { defineKey, type Schema } from "../kernel/config/key.ts";
 import type { Check } from "../kernel/config/load.ts";
@@ -27,12 +30,22 @@ export const dedupArchives = defineKey({
     fields: {
       name: { type: string, rule: archiveName, help: "Unique name: letters, digits, . _ -" },
       kind: {
-        type: oneOf(["folder", "jsonl"], { paperless: "is \"paperless\", which this version cannot read" }),
+        type: oneOf(["folder", "jsonl"], {
+          paperless: 'is "paperless", which this version cannot read',
+        }),
         help: "folder: text, Markdown and HTML files, recursively; jsonl: one document per line.",
       },
       path: { type: path, help: "The folder or file." },
-      include: { type: listOf(string), default: [], help: "folder only: patterns of files to read." },
-      exclude: { type: listOf(string), default: [], help: "folder only: patterns of files to leave out." },
+      include: {
+        type: listOf(string),
+        default: [],
+        help: "folder only: patterns of files to read.",
+      },
+      exclude: {
+        type: listOf(string),
+        default: [],
+        help: "folder only: patterns of files to leave out.",
+      },
     },
     rule: patternsNeedFolder,
   }),
@@ -43,44 +56,81 @@ export const dedupArchives = defineKey({
 
 /** Time between automatic syncs. */
 export const dedupSyncInterval = defineKey({
-  path: "dedup.sync.interval", type: duration, default: 0,
-  rule: (ms) => (ms !== 0 && ms < 10_000 ? { rule: "must be 0 (off) or at least 10s", remedy: "write 10s or more." } : undefined),
+  path: "dedup.sync.interval",
+  type: duration,
+  default: 0,
+  rule: (ms) =>
+    ms !== 0 && ms < 10_000
+      ? { rule: "must be 0 (off) or at least 10s", remedy: "write 10s or more." }
+      : undefined,
   help: "Time between automatic syncs; 0 disables them.",
 });
 
 /** Whether `/api/v1/metrics` answers. */
 export const apiMetricsEnabled = defineKey({
-  path: "dedup.metrics_endpoint.enabled", type: boolean, default: false, env: "OTEL_METRICS_SCRAPE_ENABLED", help: "Serves the metrics of the process and of the document service at /api/v1/metrics. When off, that path is 404.",
+  path: "dedup.metrics_endpoint.enabled",
+  type: boolean,
+  default: false,
+  env: "OTEL_METRICS_SCRAPE_ENABLED",
+  help: "Serves the metrics of the process and of the document service at /api/v1/metrics. When off, that path is 404.",
 });
 
 /** All of the above. */
-export const dedupKeys: Schema = [dedupArchives, dedupSyncInterval, apiMetricsEnabled, ...analysisSchema];
+export const dedupKeys: Schema = [
+  dedupArchives,
+  dedupSyncInterval,
+  apiMetricsEnabled,
+  ...analysisSchema,
+];
 
 /** A variable that a later version reads must not be taken for configured today. */
 export const paperlessUnread: Check = {
   needs: [],
-  run: (_config, environment) => (environment["PAPERLESS_URL"] ? [{
-    severity: "warning", path: "PAPERLESS_URL", variable: "PAPERLESS_URL", rule: "is ignored: this version cannot read Paperless-ngx",
-    remedy: "point an archive of kind folder at an export.",
-  }] : []),
+  run: (_config, environment) =>
+    environment["PAPERLESS_URL"]
+      ? [
+          {
+            severity: "warning",
+            path: "PAPERLESS_URL",
+            variable: "PAPERLESS_URL",
+            rule: "is ignored: this version cannot read Paperless-ngx",
+            remedy: "point an archive of kind folder at an export.",
+          },
+        ]
+      : [],
 };
 
 function archiveName(name: string): Complaint | undefined {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return undefined;
-  return { rule: `must be 1 to 64 letters, digits, dots, dashes and underscores, got ${JSON.stringify(name.slice(0, 80))}` };
+  return {
+    rule: `must be 1 to 64 letters, digits, dots, dashes and underscores, got ${JSON.stringify(name.slice(0, 80))}`,
+  };
 }
 
 function uniqueNames(archives: readonly ArchiveConfig[]): Complaint | undefined {
   const seen = new Set<string>();
   for (const { name } of archives) {
-    if (seen.has(name)) return { rule: `must have different names, ${name} is there twice`, remedy: "rename one of them." };
+    if (seen.has(name))
+      return {
+        rule: `must have different names, ${name} is there twice`,
+        remedy: "rename one of them.",
+      };
     seen.add(name);
   }
   return undefined;
 }
 
-function patternsNeedFolder(archive: ArchiveConfig): (Complaint & { readonly field: "include" | "exclude" }) | undefined {
+function patternsNeedFolder(
+  archive: ArchiveConfig,
+): (Complaint & { readonly field: "include" | "exclude" }) | undefined {
   if (archive.kind === "folder") return undefined;
-  const field = archive.include.length > 0 ? "include" : archive.exclude.length > 0 ? "exclude" : undefined;
-  return field && { field, rule: `is for archives of kind folder, this one is ${archive.kind}`, remedy: "remove it." };
+  const field =
+    archive.include.length > 0 ? "include" : archive.exclude.length > 0 ? "exclude" : undefined;
+  return (
+    field && {
+      field,
+      rule: `is for archives of kind folder, this one is ${archive.kind}`,
+      remedy: "remove it.",
+    }
+  );
 }

@@ -1,4 +1,7 @@
-/** Documents that live only for one run: read from archives into memory, packed, with what was left out and why. */
+/**
+ * Documents that live only for one run: read from archives into memory, packed, with what was left
+ * out and why.
+ */
 import { join } from "node:path";
 import type { Pool } from "../kernel/pool/types.ts";
 import { createClassifier } from "./analysis/outcome.ts";
@@ -14,7 +17,9 @@ const MAX_NOTES = 1_000;
 /** What to read. */
 export interface CorpusInput {
   readonly archives: readonly Archive[];
-  /** What each archive was called on the command line; the documents of a folder are named below it. */
+  /**
+   * What each archive was called on the command line; the documents of a folder are named below it.
+   */
   readonly paths: readonly string[];
   readonly parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">;
   readonly pool: Pool;
@@ -31,7 +36,9 @@ export interface Corpus {
   /** The full text, zstd; undefined for a number that is not there. */
   text(number: number): Uint8Array | undefined;
   /** What was left out, by reason in words. */
-  skipped(parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">): Readonly<Record<string, number>>;
+  skipped(
+    parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">,
+  ): Readonly<Record<string, number>>;
   /** One line each, naming what a person would want to know. */
   readonly notes: readonly string[];
 }
@@ -54,7 +61,12 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
   for (const [at, archive] of input.archives.entries()) {
     const name = nameIn(archive, input.paths[at] ?? archive.name);
     await archive.check(input.signal);
-    const batches = archive.read({ known: () => false, force: true, signal: input.signal, ...(claim && { claim }) });
+    const batches = archive.read({
+      known: () => false,
+      force: true,
+      signal: input.signal,
+      ...(claim && { claim }),
+    });
     for await (const { items, fraction } of digestBatches(batches, input.pool, input.signal)) {
       for (const item of items) {
         if (item.kind === "skipped") skip(item, name, passed, note);
@@ -64,23 +76,30 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
     }
   }
   return {
-    classifier, notes,
+    classifier,
+    notes,
     get size() {
       return held.length;
     },
-    document: (number) => held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
+    document: (number) =>
+      held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
     text: (number) => held[number]?.text,
-    skipped: ({ minWords, ngramSize }) => withoutZeros({
-      ...passed, "without text": classifier.skipped.noContent, [`of fewer than ${minWords} words`]: classifier.skipped.tooShort,
-      [`of fewer than ${ngramSize} words, too few for a phrase`]: classifier.skipped.shinglesFailed,
-    }),
+    skipped: ({ minWords, ngramSize }) =>
+      withoutZeros({
+        ...passed,
+        "without text": classifier.skipped.noContent,
+        [`of fewer than ${minWords} words`]: classifier.skipped.tooShort,
+        [`of fewer than ${ngramSize} words, too few for a phrase`]:
+          classifier.skipped.shinglesFailed,
+      }),
   };
 }
 
 /**
- * Lets each file be read for one of the paths only: read twice, it would be a duplicate of itself, and whoever deletes the other one
- * deletes the only one. By real paths and not by inodes, since of two hard links one may go while the other stays; they are two
- * documents, as copies are. Memory: the path of every file read.
+ * Lets each file be read for one of the paths only: read twice, it would be a duplicate of itself,
+ * and whoever deletes the other one deletes the only one. By real paths and not by inodes, since of
+ * two hard links one may go while the other stays; they are two documents, as copies are. Memory:
+ * the path of every file read.
  */
 function createClaims(): (file: string) => boolean {
   const claimed = new Set<string>();
@@ -96,18 +115,51 @@ function nameIn(archive: Archive, path: string): (ref: string) => string {
   return archive.kind === "folder" ? (ref) => join(path, ref) : (ref) => ref;
 }
 
-function add({ document, digest }: DigestedDocument, name: (ref: string) => string, held: Held[], classifier: Classifier, note: (text: string) => void): void {
+function add(
+  { document, digest }: DigestedDocument,
+  name: (ref: string) => string,
+  held: Held[],
+  classifier: Classifier,
+  note: (text: string) => void,
+): void {
   const ref = name(document.ref);
   for (const remark of document.notes) note(`${ref}: ${remark}`);
   classifier.add(held.length, digest);
-  const { title, correspondent, documentType, tags, createdDate, addedDate, modifiedDate, paperlessId } = document;
+  const {
+    title,
+    correspondent,
+    documentType,
+    tags,
+    createdDate,
+    addedDate,
+    modifiedDate,
+    paperlessId,
+  } = document;
   held.push({
     text: digest.zstd,
-    document: { archive: "", archiveRef: ref, ref, title, wordCount: digest.wordCount, correspondent, documentType, tags, createdDate, addedDate, modifiedDate, paperlessId },
+    document: {
+      archive: "",
+      archiveRef: ref,
+      ref,
+      title,
+      wordCount: digest.wordCount,
+      correspondent,
+      documentType,
+      tags,
+      createdDate,
+      addedDate,
+      modifiedDate,
+      paperlessId,
+    },
   });
 }
 
-function skip(item: SkippedItem, name: (ref: string) => string, passed: Record<string, number>, note: (text: string) => void): void {
+function skip(
+  item: SkippedItem,
+  name: (ref: string) => string,
+  passed: Record<string, number>,
+  note: (text: string) => void,
+): void {
   passed[item.reason] = (passed[item.reason] ?? 0) + 1;
   if (item.failure) note(`${name(item.ref)}: ${item.detail}`);
 }

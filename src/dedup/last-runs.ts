@@ -1,4 +1,7 @@
-/** How the newest sync and the newest analysis ended, from memory: a failure stays known until a later run completes. */
+/**
+ * How the newest sync and the newest analysis ended, from memory: a failure stays known until a
+ * later run completes.
+ */
 import type { Job } from "../kernel/jobs/types.ts";
 
 /** A job whose newest run failed. */
@@ -23,7 +26,8 @@ export function createLastRuns(): LastRuns {
   return {
     note({ id, type, status, error }) {
       if (status === "completed") failures.delete(type);
-      if (status === "failed") failures.set(type, { type, jobId: id, error: error ?? "the log says why" });
+      if (status === "failed")
+        failures.set(type, { type, jobId: id, error: error ?? "the log says why" });
     },
     failed: () => [...failures.values()],
   };

@@ -1,4 +1,6 @@
-/** Facts about the whole document store: typed access to the rows of the meta table, one name each. */
+/**
+ * Facts about the whole document store: typed access to the rows of the meta table, one name each.
+ */
 import { create } from "@bufbuild/protobuf";
 import { MetaRowSchema } from "../gen/steward/state/v1/dedup_pb.ts";
 import type { Snapshot, Tx } from "../kernel/state/types.ts";
@@ -28,7 +30,10 @@ export type MetaText =
 
 /** Names of the facts that are lists of document numbers. */
 export type MetaDocNos =
-  /** Documents whose text may be newer than their row, because a sync was interrupted between the two. */
+  /**
+   * Documents whose text may be newer than their row, because a sync was interrupted between the
+   * two.
+   */
   "rewriting";
 
 /** A number, or undefined when it was never set. */

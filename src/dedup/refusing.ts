@@ -1,4 +1,7 @@
-/** What the document service answers while its stores cannot be used: it lives, is not ready, and refuses everything else. */
+/**
+ * What the document service answers while its stores cannot be used: it lives, is not ready, and
+ * refuses everything else.
+ */
 import { AnalysisService } from "../gen/steward/dedup/v1/analysis_pb.ts";
 import { DocumentService } from "../gen/steward/dedup/v1/documents_pb.ts";
 import { DuplicateService } from "../gen/steward/dedup/v1/duplicates_pb.ts";
@@ -21,7 +24,30 @@ export interface RefusingDedupDeps {
 }
 
 /** `/api/v1/ready` names the reason among its checks. */
-export function refuseDedup({ clock, archives, demo }: RefusingDedupDeps, refusal: StewardError): Service {
-  const refused = refuseService("dedup", { descriptors: [SyncService, AnalysisService, JobService, DocumentService, DuplicateService], routes: [JOB_PROGRESS_ROUTE] }, refusal);
-  return { ...refused, rpc: [systemHandlers({ clock, envs: [], archives: () => archives, reachability: createReachability(clock), demo, refusal: errorWithRemedy(refusal) }), ...refused.rpc] };
+export function refuseDedup(
+  { clock, archives, demo }: RefusingDedupDeps,
+  refusal: StewardError,
+): Service {
+  const refused = refuseService(
+    "dedup",
+    {
+      descriptors: [SyncService, AnalysisService, JobService, DocumentService, DuplicateService],
+      routes: [JOB_PROGRESS_ROUTE],
+    },
+    refusal,
+  );
+  return {
+    ...refused,
+    rpc: [
+      systemHandlers({
+        clock,
+        envs: [],
+        archives: () => archives,
+        reachability: createReachability(clock),
+        demo,
+        refusal: errorWithRemedy(refusal),
+      }),
+      ...refused.rpc,
+    ],
+  };
 }

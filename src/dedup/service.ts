@@ -1,6 +1,6 @@
 /**
- * The document service as one piece: its environments, stores, jobs and handlers, opened and closed together. Nothing here
- * knows how it is served.
+ * The document service as one piece: its environments, stores, jobs and handlers, opened and closed
+ * together. Nothing here knows how it is served.
  */
 import type { Clock } from "../kernel/base/clock.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
@@ -94,8 +94,15 @@ interface Envs {
   readonly sketch: Env;
 }
 
-/** Opens the stores, recovers the jobs and returns the service. What was opened is closed again when a part fails. */
-export async function openDedup(deps: DedupDeps, options: DedupOptions, signal: AbortSignal): Promise<Dedup> {
+/**
+ * Opens the stores, recovers the jobs and returns the service. What was opened is closed again when
+ * a part fails.
+ */
+export async function openDedup(
+  deps: DedupDeps,
+  options: DedupOptions,
+  signal: AbortSignal,
+): Promise<Dedup> {
   const opened: Env[] = [];
   try {
     return await assemble(deps, options, await openEnvs(deps.state, opened, signal), signal);
@@ -111,71 +118,137 @@ async function openEnvs(state: StateFactory, opened: Env[], signal: AbortSignal)
     opened.push(env);
     return env;
   };
-  return { main: await open(mainStore), text: await open(textStore), sketch: await open(sketchStore) };
+  return {
+    main: await open(mainStore),
+    text: await open(textStore),
+    sketch: await open(sketchStore),
+  };
 }
 
-async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, signal: AbortSignal): Promise<Dedup> {
+async function assemble(
+  deps: DedupDeps,
+  options: DedupOptions,
+  envs: Envs,
+  signal: AbortSignal,
+): Promise<Dedup> {
   const { config, pool, clock, ids, log } = deps;
   const { archives } = options;
   const env = envs.main;
-  const settings = createSettings({ env, config, log: log.child("settings") }, { schema: dedupKeys, checks: [analysisRules] });
-  const store = await openDocumentStore({ env, textEnv: envs.text }, { archiveOrder: archives.map(({ name }) => name), signal });
+  const settings = createSettings(
+    { env, config, log: log.child("settings") },
+    { schema: dedupKeys, checks: [analysisRules] },
+  );
+  const store = await openDocumentStore(
+    { env, textEnv: envs.text },
+    { archiveOrder: archives.map(({ name }) => name), signal },
+  );
   const index = await openGroupIndex(env, { signal });
   const analysis = createAnalysisJob({
-    env, documents: store, index, sketches: createEnvSketchStore(envs.sketch), pool, clock, parameters: () => readParameters({ settings, config, log }),
+    env,
+    documents: store,
+    index,
+    sketches: createEnvSketchStore(envs.sketch),
+    pool,
+    clock,
+    parameters: () => readParameters({ settings, config, log }),
   });
   let chain: Chain | undefined;
   const sync = createSyncJob({
-    env, store, groups: createMembership(index), pool, clock, ids, archives: () => archives,
-    afterSync: (changed) => (changed > 0 && settings.get(analysisKeys.autoAnalyze) ? chain?.analyse() : undefined),
+    env,
+    store,
+    groups: createMembership(index),
+    pool,
+    clock,
+    ids,
+    archives: () => archives,
+    afterSync: (changed) =>
+      changed > 0 && settings.get(analysisKeys.autoAnalyze) ? chain?.analyse() : undefined,
   });
   const lastRuns = createLastRuns();
-  const jobs: Jobs = createJobs({
-    env, clock, ids, log: log.child("jobs"), changed: (job) => {
-      lastRuns.note(job);
-      deps.jobChanged?.(job);
+  const jobs: Jobs = createJobs(
+    {
+      env,
+      clock,
+      ids,
+      log: log.child("jobs"),
+      changed: (job) => {
+        lastRuns.note(job);
+        deps.jobChanged?.(job);
+      },
     },
-  }, [sync, analysis]);
-  for (const { type } of [sync, analysis]) jobs.list({ types: [type], limit: 1 }).forEach((job) => lastRuns.note(job));
+    [sync, analysis],
+  );
+  for (const { type } of [sync, analysis])
+    jobs.list({ types: [type], limit: 1 }).forEach((job) => lastRuns.note(job));
   chain = createChain({ jobs, sync, analysis, log });
   await jobs.recover();
   const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
-  const schedule: ScheduleHandle | undefined = everyMs === 0 ? undefined : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
+  const schedule: ScheduleHandle | undefined =
+    everyMs === 0
+      ? undefined
+      : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
   const reachability = createReachability(clock);
   const trouble = (): string | undefined => {
-    const sick = [envs.main, envs.text, envs.sketch].map((one) => one.status()).find(({ healthy }) => !healthy);
-    return sick === undefined ? undefined : `${sick.name}: ${sick.reason ?? "the store is unavailable"}`;
+    const sick = [envs.main, envs.text, envs.sketch]
+      .map((one) => one.status())
+      .find(({ healthy }) => !healthy);
+    return sick === undefined
+      ? undefined
+      : `${sick.name}: ${sick.reason ?? "the store is unavailable"}`;
   };
   const service: Service = {
     name: "dedup",
     rpc: [
-      systemHandlers({ clock, envs: [envs.main, envs.text, envs.sketch], archives: () => archives, reachability, demo: options.demo }),
+      systemHandlers({
+        clock,
+        envs: [envs.main, envs.text, envs.sketch],
+        archives: () => archives,
+        reachability,
+        demo: options.demo,
+      }),
       syncHandlers({ env, store, jobs, job: sync, archives: () => archives }),
       analysisHandlers({ env, jobs, job: analysis, index }),
       jobHandlers({ jobs, clock }),
-      documentHandlers({ store, memberships: (docNo) => env.read((snapshot) => showMemberships(snapshot, docNo)) }),
+      documentHandlers({
+        store,
+        memberships: (docNo) => env.read((snapshot) => showMemberships(snapshot, docNo)),
+      }),
       duplicateHandlers({ env, documents: store, index, clock }),
     ],
     plain: [jobProgressRoute({ jobs, clock })],
   };
   return {
-    service, settings,
+    service,
+    settings,
     healthy: () => trouble() === undefined,
     trouble,
     unreachable: () => reachability.known(archives),
     failedRuns: () => lastRuns.failed(),
-    checkArchives: async () => void await reachability.worst(archives),
+    checkArchives: async () => void (await reachability.worst(archives)),
     status: () => ({ schedule: schedule?.status(), archives: archives.length }),
     async begin({ syncNow }) {
       const nextInMs = schedule?.status().nextInMs;
-      if (nextInMs !== undefined) log.info("automatic sync is scheduled", { first_in_s: Math.round(nextInMs / 1000), every_s: Math.round(everyMs / 1000) });
+      if (nextInMs !== undefined)
+        log.info("automatic sync is scheduled", {
+          first_in_s: Math.round(nextInMs / 1000),
+          every_s: Math.round(everyMs / 1000),
+        });
       if (syncNow) await chain.sync();
-      else if (settings.get(analysisKeys.autoAnalyze) && store.index.pending > 0 && jobs.active("sync") === undefined) chain.analyse();
+      else if (
+        settings.get(analysisKeys.autoAnalyze) &&
+        store.index.pending > 0 &&
+        jobs.active("sync") === undefined
+      )
+        chain.analyse();
     },
     async close(deadlineMs) {
       chain.stop();
       await schedule?.remove();
-      await jobs.stop(deadlineMs).catch((error: unknown) => log.error("jobs did not stop", { error: toStewardError(error) }));
+      await jobs
+        .stop(deadlineMs)
+        .catch((error: unknown) =>
+          log.error("jobs did not stop", { error: toStewardError(error) }),
+        );
       for (const one of [envs.sketch, envs.text, envs.main]) await one.close();
     },
   };

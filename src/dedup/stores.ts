@@ -1,4 +1,7 @@
-/** The environments of the document service as data: who opens, checks or backs them up reads the same shapes (KERNEL §2). */
+/**
+ * The environments of the document service as data: who opens, checks or backs them up reads the
+ * same shapes (KERNEL §2).
+ */
 import { jobTables } from "../kernel/jobs/jobs.ts";
 import { settingsTable } from "../kernel/settings/table.ts";
 import type { AnyTable, EnvSpec } from "../kernel/state/types.ts";
@@ -12,11 +15,29 @@ const SCHEMA = 1;
 type Spec = Omit<EnvSpec, "directory">;
 
 /** Documents, groups, decisions, jobs, and the settings that the API changed. */
-export const mainStore: Spec = { name: "dedup", tables: anyTables([documents, groups, decisions, meta, settingsTable, ...jobTables]), schema: SCHEMA, derived: false, maxBytes: 32 * GIB };
+export const mainStore: Spec = {
+  name: "dedup",
+  tables: anyTables([documents, groups, decisions, meta, settingsTable, ...jobTables]),
+  schema: SCHEMA,
+  derived: false,
+  maxBytes: 32 * GIB,
+};
 /** Texts, apart so that bulk writes never delay decisions. */
-export const textStore: Spec = { name: "dedup-text", tables: anyTables([texts]), schema: SCHEMA, derived: false, maxBytes: 128 * GIB };
+export const textStore: Spec = {
+  name: "dedup-text",
+  tables: anyTables([texts]),
+  schema: SCHEMA,
+  derived: false,
+  maxBytes: 128 * GIB,
+};
 /** Signatures, which an analysis makes anew. */
-export const sketchStore: Spec = { name: "dedup-sketch", tables: sketchTables, schema: SKETCH_SCHEMA, derived: true, maxBytes: 128 * GIB };
+export const sketchStore: Spec = {
+  name: "dedup-sketch",
+  tables: sketchTables,
+  schema: SKETCH_SCHEMA,
+  derived: true,
+  maxBytes: 128 * GIB,
+};
 
 /** All of the above. */
 export const dedupStores: readonly Spec[] = [mainStore, textStore, sketchStore];

@@ -1,4 +1,6 @@
-/** The demo's archive: a folder of invented documents with planted copies, and the truth about them. */
+/**
+ * The demo's archive: a folder of invented documents with planted copies, and the truth about them.
+ */
 import { mkdir, readFile, realpath, rename, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { assert } from "../kernel/base/errors.ts";
@@ -15,7 +17,10 @@ import { createRandom, type Random } from "./random.ts";
 /** How a planted copy differs from its original. */
 export type CopyKind = "exact" | "edited" | "rescan";
 
-/** What is true of the archive. Paths are relative to it, with `/`. Documents that share no pair are no duplicates. */
+/**
+ * What is true of the archive. Paths are relative to it, with `/`. Documents that share no pair are
+ * no duplicates.
+ */
 export interface DemoTruth {
   readonly files: readonly string[];
   readonly pairs: readonly { readonly a: string; readonly b: string; readonly kind: CopyKind }[];
@@ -38,38 +43,65 @@ export interface DemoFile {
   readonly writtenAtMs: number;
 }
 
-const INVENTORS: readonly ((random: Random) => DemoDocument)[] = [inventLetter, inventMinutes, inventLease, inventManual, inventInvoice];
+const INVENTORS: readonly ((random: Random) => DemoDocument)[] = [
+  inventLetter,
+  inventMinutes,
+  inventLease,
+  inventManual,
+  inventInvoice,
+];
 const MONTHS_BILLED = 12;
 
 /** Invents the whole archive. Pure: nothing is read or written. */
-export function inventArchive(options: DemoOptions): { readonly files: readonly DemoFile[]; readonly truth: DemoTruth } {
+export function inventArchive(options: DemoOptions): {
+  readonly files: readonly DemoFile[];
+  readonly truth: DemoTruth;
+} {
   const total = options.documents ?? 260;
-  assert(Number.isInteger(total) && total >= 40 && total <= 10_000, "the demo has 40 to 10,000 documents");
+  assert(
+    Number.isInteger(total) && total >= 40 && total <= 10_000,
+    "the demo has 40 to 10,000 documents",
+  );
   const random = createRandom(options.seed, "archive");
   const shelf = createShelf();
   const siblings = Array.from({ length: Math.max(1, Math.round(total / 52)) }, (_, index) =>
-    inventBills(random.fork(`bills/${index}`), index, MONTHS_BILLED).map((bill) => shelf.put(bill, "txt")));
+    inventBills(random.fork(`bills/${index}`), index, MONTHS_BILLED).map((bill) =>
+      shelf.put(bill, "txt"),
+    ),
+  );
   const copies = Math.round(total * 0.16);
-  const originals = Array.from({ length: total - copies - siblings.length * MONTHS_BILLED }, (_, index) => {
-    const own = random.fork(`document/${index}`);
-    const document = own.pick(INVENTORS)(own);
-    return { document, format: own.pick<Format>(["txt", "md", "html", "txt"]) };
-  }).map(({ document, format }) => ({ document, format, path: shelf.put(document, format) }));
+  const originals = Array.from(
+    { length: total - copies - siblings.length * MONTHS_BILLED },
+    (_, index) => {
+      const own = random.fork(`document/${index}`);
+      const document = own.pick(INVENTORS)(own);
+      return { document, format: own.pick<Format>(["txt", "md", "html", "txt"]) };
+    },
+  ).map(({ document, format }) => ({ document, format, path: shelf.put(document, format) }));
   const pairs = plantCopies(originals, copies, random.fork("copies"), shelf);
-  return { files: shelf.files, truth: { files: shelf.files.map((file) => file.path), pairs, siblings } };
+  return {
+    files: shelf.files,
+    truth: { files: shelf.files.map((file) => file.path), pairs, siblings },
+  };
 }
 
 /**
- * Writes the archive below `directory`, made if need be. A file that is there already and equal is left alone, so that a
- * second call changes nothing; each file appears whole or not at all.
+ * Writes the archive below `directory`, made if need be. A file that is there already and equal is
+ * left alone, so that a second call changes nothing; each file appears whole or not at all.
  */
-export async function writeDemoArchive(directory: string, options: DemoOptions): Promise<DemoTruth> {
+export async function writeDemoArchive(
+  directory: string,
+  options: DemoOptions,
+): Promise<DemoTruth> {
   const { files, truth } = inventArchive(options);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const root = await realpath(directory);
   for (const folder of new Set(files.map((file) => dirname(file.path)))) {
     await mkdir(join(root, folder), { recursive: true, mode: 0o700 });
-    assert((await realpath(join(root, folder))) === join(root, folder), `${folder} lies inside the demo's archive`);
+    assert(
+      (await realpath(join(root, folder))) === join(root, folder),
+      `${folder} lies inside the demo's archive`,
+    );
   }
   for (const file of files) await writeWhole(join(root, file.path), file);
   return truth;
@@ -97,9 +129,14 @@ function createShelf(): Shelf {
     files,
     put(document, format) {
       let path = `${document.folder}/${document.name}.${format}`;
-      for (let again = 2; taken.has(path); again++) path = `${document.folder}/${document.name}-${again}.${format}`;
+      for (let again = 2; taken.has(path); again++)
+        path = `${document.folder}/${document.name}-${again}.${format}`;
       taken.add(path);
-      files.push({ path, text: renderDocument(document, format), writtenAtMs: document.writtenAtMs });
+      files.push({
+        path,
+        text: renderDocument(document, format),
+        writtenAtMs: document.writtenAtMs,
+      });
       return path;
     },
   };
@@ -111,8 +148,14 @@ interface Original {
   readonly path: string;
 }
 
-// A third of each kind. Every sixth copied document gets a second, exact copy, so that there are groups of three.
-function plantCopies(originals: readonly Original[], count: number, random: Random, shelf: Shelf): DemoTruth["pairs"] {
+// A third of each kind. Every sixth copied document gets a second, exact copy, so that there are
+// groups of three.
+function plantCopies(
+  originals: readonly Original[],
+  count: number,
+  random: Random,
+  shelf: Shelf,
+): DemoTruth["pairs"] {
   const kinds: readonly CopyKind[] = ["edited", "rescan", "exact"];
   const pairs: { a: string; b: string; kind: CopyKind }[] = [];
   let planted = 0;
@@ -129,11 +172,36 @@ function plantCopies(originals: readonly Original[], count: number, random: Rand
   return pairs;
 }
 
-function plantCopy(original: Original, kind: CopyKind, index: number, random: Random, shelf: Shelf): string {
+function plantCopy(
+  original: Original,
+  kind: CopyKind,
+  index: number,
+  random: Random,
+  shelf: Shelf,
+): string {
   const { document } = original;
   switch (kind) {
-    case "exact": return shelf.put({ ...document, folder: "downloads", name: `${document.name}-copy` }, original.format);
-    case "edited": return shelf.put({ ...editWords(document, random.integer(2, 5), random), name: `${document.name}-${random.pick(["final", "draft", "new", "v2"])}` }, original.format);
-    case "rescan": return shelf.put({ ...misreadLetters(document, random), folder: "scans", name: `scan-${String(index).padStart(4, "0")}` }, "txt");
+    case "exact":
+      return shelf.put(
+        { ...document, folder: "downloads", name: `${document.name}-copy` },
+        original.format,
+      );
+    case "edited":
+      return shelf.put(
+        {
+          ...editWords(document, random.integer(2, 5), random),
+          name: `${document.name}-${random.pick(["final", "draft", "new", "v2"])}`,
+        },
+        original.format,
+      );
+    case "rescan":
+      return shelf.put(
+        {
+          ...misreadLetters(document, random),
+          folder: "scans",
+          name: `scan-${String(index).padStart(4, "0")}`,
+        },
+        "txt",
+      );
   }
 }

@@ -19,16 +19,23 @@ export interface DemoDocument {
 export function renderDocument(document: DemoDocument, format: Format): string {
   const { title, paragraphs } = document;
   switch (format) {
-    case "txt": return `${title}\n\n${paragraphs.join("\n\n")}\n`;
-    case "md": return `# ${title}\n\n${paragraphs.join("\n\n")}\n`;
-    case "html": return `<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>\n<body>\n<h1>${escapeHtml(title)}</h1>\n${
-      paragraphs.map((paragraph) => `<p>${escapeHtml(paragraph).replaceAll("\n", "<br>\n")}</p>`).join("\n")}\n</body>\n</html>\n`;
+    case "txt":
+      return `${title}\n\n${paragraphs.join("\n\n")}\n`;
+    case "md":
+      return `# ${title}\n\n${paragraphs.join("\n\n")}\n`;
+    case "html":
+      return `<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>\n<body>\n<h1>${escapeHtml(title)}</h1>\n${paragraphs
+        .map((paragraph) => `<p>${escapeHtml(paragraph).replaceAll("\n", "<br>\n")}</p>`)
+        .join("\n")}\n</body>\n</html>\n`;
   }
 }
 
 /** A name for a file: lower case, words joined by dashes. */
 export function slug(text: string): string {
-  return text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
 }
 
 function escapeHtml(text: string): string {

@@ -2,14 +2,106 @@
 import type { Rules } from "./grammar.ts";
 import type { Random } from "./random.ts";
 
-const FIRST = ["Harriet", "Odile", "Tomasz", "Ngozi", "Piet", "Marisol", "Anselm", "Yuki", "Beatrix", "Rowan", "Ingrid", "Farid", "Lucinda", "Callum", "Dagny", "Emeka", "Fiona", "Gustav", "Hana", "Isidro", "Jolanda", "Kofi", "Leonie", "Matteo"];
-const LAST = ["Brandt", "Okafor", "Whitcombe", "Lindqvist", "Marchetti", "Dunne", "Halloran", "Petrov", "Vasquez", "Abernathy", "Sorensen", "Kaplan", "Mbeki", "Thorne", "Ishikawa", "Delacroix", "Novak", "Fairweather", "Aldridge", "Castellan"];
-const STREETS = ["Mill Lane", "Orchard Row", "Quayside", "Chapel Street", "Alder Close", "Station Road", "Harbour View", "Weavers Court", "Larch Avenue", "Tannery Yard", "Priory Walk", "Kiln Hill"];
-const TOWNS = ["Eastmere", "Saltbridge", "Hollin Cross", "Wexcombe", "Brackenford", "Lower Haddon", "Marlow Sands", "Thistleby"];
-const FIRMS = ["Northwind", "Greyfriars", "Bluebell", "Oakhurst", "Pennine", "Swiftwater", "Lantern", "Copperfield", "Ravensworth", "Tideway"];
+const FIRST = [
+  "Harriet",
+  "Odile",
+  "Tomasz",
+  "Ngozi",
+  "Piet",
+  "Marisol",
+  "Anselm",
+  "Yuki",
+  "Beatrix",
+  "Rowan",
+  "Ingrid",
+  "Farid",
+  "Lucinda",
+  "Callum",
+  "Dagny",
+  "Emeka",
+  "Fiona",
+  "Gustav",
+  "Hana",
+  "Isidro",
+  "Jolanda",
+  "Kofi",
+  "Leonie",
+  "Matteo",
+];
+const LAST = [
+  "Brandt",
+  "Okafor",
+  "Whitcombe",
+  "Lindqvist",
+  "Marchetti",
+  "Dunne",
+  "Halloran",
+  "Petrov",
+  "Vasquez",
+  "Abernathy",
+  "Sorensen",
+  "Kaplan",
+  "Mbeki",
+  "Thorne",
+  "Ishikawa",
+  "Delacroix",
+  "Novak",
+  "Fairweather",
+  "Aldridge",
+  "Castellan",
+];
+const STREETS = [
+  "Mill Lane",
+  "Orchard Row",
+  "Quayside",
+  "Chapel Street",
+  "Alder Close",
+  "Station Road",
+  "Harbour View",
+  "Weavers Court",
+  "Larch Avenue",
+  "Tannery Yard",
+  "Priory Walk",
+  "Kiln Hill",
+];
+const TOWNS = [
+  "Eastmere",
+  "Saltbridge",
+  "Hollin Cross",
+  "Wexcombe",
+  "Brackenford",
+  "Lower Haddon",
+  "Marlow Sands",
+  "Thistleby",
+];
+const FIRMS = [
+  "Northwind",
+  "Greyfriars",
+  "Bluebell",
+  "Oakhurst",
+  "Pennine",
+  "Swiftwater",
+  "Lantern",
+  "Copperfield",
+  "Ravensworth",
+  "Tideway",
+];
 
 /** The month names, January first. */
-export const MONTHS: readonly string[] = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+export const MONTHS: readonly string[] = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
 
 const DAY_MS = 86_400_000;
 
@@ -51,7 +143,9 @@ export function isoDate(ms: number): string {
 
 /** `1,234.50`. */
 export function money(cents: number): string {
-  const whole = Math.floor(cents / 100).toString().replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  const whole = Math.floor(cents / 100)
+    .toString()
+    .replaceAll(/\B(?=(\d{3})+$)/g, ",");
   return `${whole}.${String(cents % 100).padStart(2, "0")}`;
 }
 
@@ -59,7 +153,10 @@ export function money(cents: number): string {
 export function commonRules(random: Random, writtenAtMs: number): Rules {
   return {
     person: () => person(random),
-    first: FIRST, last: LAST, street: STREETS, town: TOWNS,
+    first: FIRST,
+    last: LAST,
+    street: STREETS,
+    town: TOWNS,
     day: ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
     month: MONTHS,
     soon: () => longDate(addDays(writtenAtMs, random.integer(5, 80))),
@@ -68,12 +165,40 @@ export function commonRules(random: Random, writtenAtMs: number): Rules {
     many: ["a dozen", "nearly twenty", "more than thirty", "about forty", "well over fifty"],
     season: ["spring", "summer", "autumn", "winter"],
     sum: () => `${random.pick(["£", "€", "$"])}${money(random.integer(1500, 95_000))}`,
-    clock: () => `${String(random.integer(8, 20)).padStart(2, "0")}:${random.pick(["00", "15", "30", "45"])}`,
+    clock: () =>
+      `${String(random.integer(8, 20)).padStart(2, "0")}:${random.pick(["00", "15", "30", "45"])}`,
     colour: ["green", "dark blue", "ochre", "white", "slate grey", "brick red", "pale yellow"],
     good: ["sound", "pleasant", "sensible", "welcome", "splendid", "decent", "fair"],
     bad: ["tiresome", "worrying", "unlucky", "costly", "awkward", "regrettable", "dull"],
-    how: ["carefully", "without fuss", "in good time", "at short notice", "by hand", "with some effort", "rather slowly", "as usual"],
-    where: ["in the hall", "behind the shed", "on the landing", "near the harbour", "at the old mill", "by the north gate", "in the cellar", "along the towpath"],
-    when: ["last week", "before the holidays", "on {day} morning", "late in {month}", "over the {season}", "a fortnight ago", "during the storm", "at the weekend"],
+    how: [
+      "carefully",
+      "without fuss",
+      "in good time",
+      "at short notice",
+      "by hand",
+      "with some effort",
+      "rather slowly",
+      "as usual",
+    ],
+    where: [
+      "in the hall",
+      "behind the shed",
+      "on the landing",
+      "near the harbour",
+      "at the old mill",
+      "by the north gate",
+      "in the cellar",
+      "along the towpath",
+    ],
+    when: [
+      "last week",
+      "before the holidays",
+      "on {day} morning",
+      "late in {month}",
+      "over the {season}",
+      "a fortnight ago",
+      "during the storm",
+      "at the weekend",
+    ],
   };
 }

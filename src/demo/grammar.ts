@@ -1,4 +1,7 @@
-/** Texts from rules: `{name}` in a text is replaced by one of the rule's alternatives, which may hold further names. */
+/**
+ * Texts from rules: `{name}` in a text is replaced by one of the rule's alternatives, which may
+ * hold further names.
+ */
 import { assert } from "../kernel/base/errors.ts";
 import type { Random } from "./random.ts";
 
@@ -7,14 +10,28 @@ export type Rules = Readonly<Record<string, readonly string[] | (() => string)>>
 
 const DEEPEST = 12;
 
-/** The text with all names replaced. `{^name}` begins with a capital; "a" becomes "an" where English wants it. */
+/**
+ * The text with all names replaced. `{^name}` begins with a capital; "a" becomes "an" where English
+ * wants it.
+ */
 export function expand(text: string, rules: Rules, random: Random): string {
-  return replaceNames(text, rules, random, 0).replaceAll(/\b([Aa]) (?=[aeiou](?!ni|se|ro|ne))/g, "$1n ");
+  return replaceNames(text, rules, random, 0).replaceAll(
+    /\b([Aa]) (?=[aeiou](?!ni|se|ro|ne))/g,
+    "$1n ",
+  );
 }
 
 /** `count` different templates, expanded. */
-export function sentences(templates: readonly string[], count: number, rules: Rules, random: Random): string[] {
-  return random.shuffle(templates).slice(0, count).map((template) => expand(template, rules, random));
+export function sentences(
+  templates: readonly string[],
+  count: number,
+  rules: Rules,
+  random: Random,
+): string[] {
+  return random
+    .shuffle(templates)
+    .slice(0, count)
+    .map((template) => expand(template, rules, random));
 }
 
 /** Sentences as paragraphs of two to four. */
@@ -33,7 +50,12 @@ function replaceNames(text: string, rules: Rules, random: Random, depth: number)
   return text.replaceAll(/\{(\^?)(\w+)\}/g, (_all, capital: string, name: string) => {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     assert(rule !== undefined, `there is a rule ${name}`);
-    const chosen = replaceNames(typeof rule === "function" ? rule() : random.pick(rule), rules, random, depth + 1);
+    const chosen = replaceNames(
+      typeof rule === "function" ? rule() : random.pick(rule),
+      rules,
+      random,
+      depth + 1,
+    );
     return capital === "" ? chosen : chosen.charAt(0).toUpperCase() + chosen.slice(1);
   });
 }

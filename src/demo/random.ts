@@ -1,4 +1,7 @@
-/** Repeatable randomness for the demo: the same seed and label give the same choices on every machine. */
+/**
+ * Repeatable randomness for the demo: the same seed and label give the same choices on every
+ * machine.
+ */
 
 /** A stream of choices. */
 export interface Random {
@@ -25,7 +28,8 @@ export function createRandom(seed: number, label = ""): Random {
   };
   const integer = (from: number, to: number): number => from + Math.floor(next() * (to - from + 1));
   return {
-    next, integer,
+    next,
+    integer,
     pick<T>(list: readonly T[]): T {
       if (list.length === 0) throw new RangeError("nothing to pick from");
       return list[integer(0, list.length - 1)] as T;
@@ -45,6 +49,7 @@ export function createRandom(seed: number, label = ""): Random {
 // FNV-1a, 32 bits.
 function hash(text: string): number {
   let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < text.length; index++)
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
   return value;
 }

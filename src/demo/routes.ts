@@ -1,7 +1,11 @@
 /** Which operation a method and a path name. */
 
 /** A line of the table; segments beginning with `:` are variable. */
-export type RouteLine<Operation extends string> = readonly [method: string, path: string, operation: Operation];
+export type RouteLine<Operation extends string> = readonly [
+  method: string,
+  path: string,
+  operation: Operation,
+];
 
 /** Where a request leads. */
 export interface Found<Operation extends string> {
@@ -20,14 +24,29 @@ export interface Routes<Operation extends string> {
 const LONGEST_PATH = 2048;
 
 /** The first line that fits wins. */
-export function createRoutes<Operation extends string>(table: readonly RouteLine<Operation>[]): Routes<Operation> {
-  const compiled = table.map(([method, path, operation]) => ({ method, segments: path.split("/"), operation }));
-  const fitting = (path: string): { readonly method: string; readonly operation: Operation; readonly params: readonly string[] }[] => {
+export function createRoutes<Operation extends string>(
+  table: readonly RouteLine<Operation>[],
+): Routes<Operation> {
+  const compiled = table.map(([method, path, operation]) => ({
+    method,
+    segments: path.split("/"),
+    operation,
+  }));
+  const fitting = (
+    path: string,
+  ): {
+    readonly method: string;
+    readonly operation: Operation;
+    readonly params: readonly string[];
+  }[] => {
     if (path.length > LONGEST_PATH) return [];
     const segments = path.split("/");
     return compiled.flatMap((line) => {
-      const params = line.segments.length === segments.length ? match(line.segments, segments) : undefined;
-      return params === undefined ? [] : [{ method: line.method, operation: line.operation, params }];
+      const params =
+        line.segments.length === segments.length ? match(line.segments, segments) : undefined;
+      return params === undefined
+        ? []
+        : [{ method: line.method, operation: line.operation, params }];
     });
   };
   return {

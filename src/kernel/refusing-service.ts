@@ -1,4 +1,7 @@
-/** A service that is out of service: the same rpc services and routes, each of which throws the same error. */
+/**
+ * A service that is out of service: the same rpc services and routes, each of which throws the same
+ * error.
+ */
 import type { DescService } from "@bufbuild/protobuf";
 import type { StewardError } from "./base/errors.ts";
 import type { BoundService, PlainRoute, Service, StreamHandler, UnaryHandler } from "./service.ts";
@@ -11,7 +14,11 @@ export interface RefusedParts {
 }
 
 /** All of it, answering with the refusal. */
-export function refuseService(name: string, { descriptors, routes }: RefusedParts, refusal: StewardError): Service {
+export function refuseService(
+  name: string,
+  { descriptors, routes }: RefusedParts,
+  refusal: StewardError,
+): Service {
   return {
     name,
     rpc: descriptors.map((desc) => refuseRpc(desc, refusal)),
@@ -25,5 +32,8 @@ function refuseRpc(desc: DescService, refusal: StewardError): BoundService {
   const stream: StreamHandler<DescMessage, DescMessage> = async function* refuse() {
     throw refusal;
   };
-  return { desc, handler: ({ methodKind }) => (methodKind === "server_streaming" ? stream : unary) };
+  return {
+    desc,
+    handler: ({ methodKind }) => (methodKind === "server_streaming" ? stream : unary),
+  };
 }

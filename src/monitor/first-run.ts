@@ -1,4 +1,6 @@
-/** Whether anything was collected yet: what holds readiness back after a start (RESOLUTIONS M4, M6). */
+/**
+ * Whether anything was collected yet: what holds readiness back after a start (RESOLUTIONS M4, M6).
+ */
 import type { Component, Health } from "../kernel/supervisor/component.ts";
 
 /** The component's name; the process looks for it among the parts of the monitor. */
@@ -21,10 +23,20 @@ export function createFirstRun(): FirstRun {
   const health = (): Health => {
     if (open || waiting.size === 0) return { ok: true };
     const names = [...waiting].slice(0, MOST_NAMES);
-    return { ok: false, reason: `starting: waiting for first run: ${names.join(", ")}${waiting.size > names.length ? ", …" : ""}` };
+    return {
+      ok: false,
+      reason: `starting: waiting for first run: ${names.join(", ")}${waiting.size > names.length ? ", …" : ""}`,
+    };
   };
   return {
-    component: { name: FIRST_RUN, needs: [], readiness: "required", health, start: () => Promise.resolve(), stop: () => Promise.resolve() },
+    component: {
+      name: FIRST_RUN,
+      needs: [],
+      readiness: "required",
+      health,
+      start: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+    },
     registered: (name) => void waiting.add(name),
     succeeded: () => void (open = true),
   };

@@ -4,4 +4,9 @@ import type { ServiceModule } from "../kernel/threads/placed.ts";
 import type { MonitorOptions } from "./options.ts";
 
 /** The monitor as a service that can be placed on any thread. */
-export const monitorModule: ServiceModule<MonitorOptions> = { name: "monitor", file: new URL("service.ts", import.meta.url), export: "createMonitor", descriptors: [StatusService] };
+export const monitorModule: ServiceModule<MonitorOptions> = {
+  name: "monitor",
+  file: new URL("service.ts", import.meta.url),
+  export: "createMonitor",
+  descriptors: [StatusService],
+};

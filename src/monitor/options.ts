@@ -1,6 +1,7 @@
 /**
- * What the monitor is told at its start, as plain data: the configuration with everything inherited settled, so that a collector
- * never sees the keys of another network. Times are milliseconds, sizes bytes; secrets travel as `SentSecret`.
+ * What the monitor is told at its start, as plain data: the configuration with everything inherited
+ * settled, so that a collector never sees the keys of another network. Times are milliseconds,
+ * sizes bytes; secrets travel as `SentSecret`.
  */
 import type { TracingOptions } from "../kernel/telemetry/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
@@ -30,9 +31,18 @@ export interface TailscaleOptions {
 
 /** Its credential. */
 export type TailscaleAuth =
-  | { readonly method: "oauth"; readonly clientId: string; readonly clientSecret: SentSecret; readonly scopes: readonly string[] }
+  | {
+      readonly method: "oauth";
+      readonly clientId: string;
+      readonly clientSecret: SentSecret;
+      readonly scopes: readonly string[];
+    }
   | { readonly method: "apikey"; readonly key: SentSecret }
-  | { readonly method: "workload_identity"; readonly clientId: string; readonly idTokenFile: string };
+  | {
+      readonly method: "workload_identity";
+      readonly clientId: string;
+      readonly idTokenFile: string;
+    };
 
 /** A control plane of one's own. */
 export interface HeadscaleOptions {
@@ -56,7 +66,13 @@ export interface ObjectStoreOptions extends Every {
   readonly prefix: string;
   readonly pathStyle: boolean;
   /** Undefined: the ambient credentials of the machine. */
-  readonly credentials: { readonly accessKeyId: SentSecret; readonly secretAccessKey: SentSecret; readonly sessionToken: SentSecret | undefined } | undefined;
+  readonly credentials:
+    | {
+        readonly accessKeyId: SentSecret;
+        readonly secretAccessKey: SentSecret;
+        readonly sessionToken: SentSecret | undefined;
+      }
+    | undefined;
   readonly layout: "partitioned" | "flat" | "recorder";
   readonly lookbackMs: number;
   readonly initialLookbackMs: number;
@@ -74,18 +90,20 @@ export interface ByteLimits {
 
 /** Collectors, by their section of the configuration. */
 export interface CollectorOptions {
-  readonly devices: (Every & {
-    readonly collectRoutes: boolean;
-    readonly collectConnectivity: boolean;
-    readonly collectPosture: boolean;
-    readonly collectDeviceInvites: boolean;
-    readonly postureLogMode: "changes" | "always" | "off";
-    /** `*` for all. */
-    readonly attributeNamespaces: readonly string[];
-    readonly collectTagRollup: boolean;
-    /** 0 or less is no limit. */
-    readonly tagRollupLimit: number;
-  }) | undefined;
+  readonly devices:
+    | (Every & {
+        readonly collectRoutes: boolean;
+        readonly collectConnectivity: boolean;
+        readonly collectPosture: boolean;
+        readonly collectDeviceInvites: boolean;
+        readonly postureLogMode: "changes" | "always" | "off";
+        /** `*` for all. */
+        readonly attributeNamespaces: readonly string[];
+        readonly collectTagRollup: boolean;
+        /** 0 or less is no limit. */
+        readonly tagRollupLimit: number;
+      })
+    | undefined;
   readonly users: Every | undefined;
   readonly keys: (Every & { readonly expiryWarnMs: number }) | undefined;
   readonly settings: Every | undefined;
@@ -135,7 +153,13 @@ export interface NodeTargetOptions {
   readonly bearerToken: SentSecret | undefined;
   /** Read again for each request; empty for none. */
   readonly bearerTokenFile: string;
-  readonly tls: { readonly caFile: string; readonly certFile: string; readonly keyFile: string; readonly serverName: string; readonly insecureSkipVerify: boolean };
+  readonly tls: {
+    readonly caFile: string;
+    readonly certFile: string;
+    readonly keyFile: string;
+    readonly serverName: string;
+    readonly insecureSkipVerify: boolean;
+  };
 }
 
 /** The agents of nodes. */
@@ -150,21 +174,23 @@ export interface NodeMetricsOptions extends Every {
   readonly metricDeny: readonly string[];
   readonly dropLabels: readonly string[];
   readonly targets: readonly NodeTargetOptions[];
-  readonly discovery: {
-    readonly intervalMs: number;
-    readonly maxTargets: number;
-    readonly scheme: "http" | "https";
-    readonly port: number;
-    readonly path: string;
-    readonly onlineOnly: boolean;
-    readonly excludeExternal: boolean;
-    readonly includeHostLabels: boolean;
-    readonly includeTagsLabel: boolean;
-    readonly addressOrder: "ipv4" | "ipv6";
-    readonly instanceSource: "name" | "hostname" | "address";
-    readonly includeTags: readonly string[];
-    readonly excludeTags: readonly string[];
-  } | undefined;
+  readonly discovery:
+    | {
+        readonly intervalMs: number;
+        readonly maxTargets: number;
+        readonly scheme: "http" | "https";
+        readonly port: number;
+        readonly path: string;
+        readonly onlineOnly: boolean;
+        readonly excludeExternal: boolean;
+        readonly includeHostLabels: boolean;
+        readonly includeTagsLabel: boolean;
+        readonly addressOrder: "ipv4" | "ipv6";
+        readonly instanceSource: "name" | "hostname" | "address";
+        readonly includeTags: readonly string[];
+        readonly excludeTags: readonly string[];
+      }
+    | undefined;
 }
 
 /** Which series there may be, and how many. */
@@ -193,8 +219,20 @@ export interface CardinalityOptions {
 
 /** A kind of personal or internal data. */
 export type PrivacyCategory =
-  | "emails" | "user_display_names" | "user_ids" | "hostnames" | "node_ids" | "vpn_ips" | "internal_ips" | "external_ips" | "service_addrs" | "endpoint_paths"
-  | "network_topology" | "network_name" | "free_text_details" | "command_text";
+  | "emails"
+  | "user_display_names"
+  | "user_ids"
+  | "hostnames"
+  | "node_ids"
+  | "vpn_ips"
+  | "internal_ips"
+  | "external_ips"
+  | "service_addrs"
+  | "endpoint_paths"
+  | "network_topology"
+  | "network_name"
+  | "free_text_details"
+  | "command_text";
 
 /** True is exported. */
 export type PrivacyOptions = Readonly<Record<PrivacyCategory, boolean>>;
@@ -224,7 +262,9 @@ export interface AnnotationOptions {
   readonly rollupIntervalMs: number;
   readonly dedupeRetentionMs: number;
   readonly extraTags: readonly string[];
-  readonly categories: Readonly<Record<"config_change" | "expiry", { readonly enabled: boolean; readonly rollup: boolean }>>;
+  readonly categories: Readonly<
+    Record<"config_change" | "expiry", { readonly enabled: boolean; readonly rollup: boolean }>
+  >;
 }
 
 /** Everything. */
@@ -238,12 +278,24 @@ export interface MonitorOptions {
   /** Attributes of the process's resource; networks add their own instance id. */
   readonly resource: Readonly<Record<string, string | number | boolean>>;
   /** Whether log records are exported, and what may wait. */
-  readonly logs: { readonly capacity: number; readonly body: number; readonly attribute: number } | undefined;
+  readonly logs:
+    | { readonly capacity: number; readonly body: number; readonly attribute: number }
+    | undefined;
   /** How runs and calls are traced, and how many spans may wait; undefined: they are not. */
   readonly tracing?: Pick<TracingOptions, "sampler" | "ratio"> & { readonly capacity: number };
   readonly metricIntervalMs: number;
-  readonly checkpoint: { readonly store: "file" | "memory"; /** Absolute. */ readonly filePath: string; /** The path was not configured. */ readonly isDefault: boolean; readonly evidenceStore: "file" | "memory" };
-  readonly versionChecks: { readonly devices: boolean; readonly url: string; readonly cacheTtlMs: number; readonly timeoutMs: number };
+  readonly checkpoint: {
+    readonly store: "file" | "memory";
+    /** Absolute. */ readonly filePath: string;
+    /** The path was not configured. */ readonly isDefault: boolean;
+    readonly evidenceStore: "file" | "memory";
+  };
+  readonly versionChecks: {
+    readonly devices: boolean;
+    readonly url: string;
+    readonly cacheTtlMs: number;
+    readonly timeoutMs: number;
+  };
   readonly annotations: AnnotationOptions | undefined;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
   /** From which counts on the page warns; the first network's unless given. */

@@ -9,7 +9,12 @@ import { createAnnotator, noAnnotations, REMEMBERED_ANNOTATIONS } from "./annota
 import { createAnnotationBackend } from "./annotations/backend.ts";
 import type { AnnotationSink } from "./annotations/types.ts";
 import { unnamedWhere } from "./annotations/unnamed.ts";
-import { checkpointDiskSize, checkpointPersistAge, configValid, configWarnings } from "./catalogue/collection.ts";
+import {
+  checkpointDiskSize,
+  checkpointPersistAge,
+  configValid,
+  configWarnings,
+} from "./catalogue/collection.ts";
 import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
 import { allCollectors } from "./collectors/all.ts";
 import { createFirstRun } from "./first-run.ts";
@@ -40,26 +45,73 @@ const TELEMETRY_PORT = "telemetry";
 const PROCESS_MEMORY = "";
 
 /** Makes the monitor with the control planes that there are. */
-export const createMonitor: CreatePlaced<MonitorOptions> = (context, options) => createMonitorWith(context, options, openProvider(context, options));
+export const createMonitor: CreatePlaced<MonitorOptions> = (context, options) =>
+  createMonitorWith(context, options, openProvider(context, options));
 
 /** Makes the monitor. */
-export async function createMonitorWith(context: ThreadContext, options: MonitorOptions, open: OpenProvider): Promise<MonitorService> {
+export async function createMonitorWith(
+  context: ThreadContext,
+  options: MonitorOptions,
+  open: OpenProvider,
+): Promise<MonitorService> {
   // The SDK's tracing is loaded by those who want it.
-  const tracing = options.tracing && { ...options.tracing, ...(await import("../kernel/telemetry/tracing.ts")) };
+  const tracing = options.tracing && {
+    ...options.tracing,
+    ...(await import("../kernel/telemetry/tracing.ts")),
+  };
   const writer = createWriter(context, options, tracing?.runningFields);
-  context.add({ name: WRITER, needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => Promise.resolve(writer.mark(LAST_MARK)) });
+  context.add({
+    name: WRITER,
+    needs: [],
+    readiness: "none",
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(writer.mark(LAST_MARK)),
+  });
   const { clock, ids } = context;
   const log = tracing === undefined ? context.log : related(context.log, tracing.runningFields);
-  const openTraces: OpenTraces | undefined = tracing && ((scope, { provider }) => createTraces({
-    clock, privacy: options.privacy, tracing: tracing.createTracing({ sampler: tracing.sampler, ratio: tracing.ratio, remoteParent: "ignore" }, (make) => scope.span(make)),
-  }, provider.kind));
-  const { networks, checkpoints, scope } = await assembleMonitor({ clock, ids, log, add: (component) => context.add(component), openScope: (spec) => writer.scope(spec), needs: [WRITER], openTraces }, options, open);
+  const openTraces: OpenTraces | undefined =
+    tracing &&
+    ((scope, { provider }) =>
+      createTraces(
+        {
+          clock,
+          privacy: options.privacy,
+          tracing: tracing.createTracing(
+            { sampler: tracing.sampler, ratio: tracing.ratio, remoteParent: "ignore" },
+            (make) => scope.span(make),
+          ),
+        },
+        provider.kind,
+      ));
+  const { networks, checkpoints, scope } = await assembleMonitor(
+    {
+      clock,
+      ids,
+      log,
+      add: (component) => context.add(component),
+      openScope: (spec) => writer.scope(spec),
+      needs: [WRITER],
+      openTraces,
+    },
+    options,
+    open,
+  );
   for (const { component } of networks) context.add(component);
-  const status = (): MonitorStatus => ({ networks: networks.flatMap((network) => network.status() ?? []), checkpoints: checkpoints.status() });
-  const face = createFace({ clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] }, options);
+  const status = (): MonitorStatus => ({
+    networks: networks.flatMap((network) => network.status() ?? []),
+    checkpoints: checkpoints.status(),
+  });
+  const face = createFace(
+    { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },
+    options,
+  );
   context.add(face.component);
   const attach = (ports: ThreadContext["ports"]): void => {
-    if (ports[TELEMETRY_PORT] !== undefined) writer.attach(ports[TELEMETRY_PORT], { logs: options.logs !== undefined, spans: tracing !== undefined });
+    if (ports[TELEMETRY_PORT] !== undefined)
+      writer.attach(ports[TELEMETRY_PORT], {
+        logs: options.logs !== undefined,
+        spans: tracing !== undefined,
+      });
     face.attach(ports);
   };
   attach(context.ports);
@@ -84,46 +136,105 @@ export interface MonitorParts {
 }
 
 /** Makes the parts of a monitor; what its networks share is added as components. */
-export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions, open: OpenProvider): Promise<MonitorParts> {
+export async function assembleMonitor(
+  deps: MonitorDeps,
+  options: MonitorOptions,
+  open: OpenProvider,
+): Promise<MonitorParts> {
   const { clock, ids, log, add, openScope, openTraces } = deps;
   const { version } = options;
   const checkpoints = await openCheckpoints({ clock, log, version }, options.checkpoint);
-  const scope = openScope({ name: "monitor", resource: options.resource, logResource: processIdentity(), constants: {} });
+  const scope = openScope({
+    name: "monitor",
+    resource: options.resource,
+    logResource: processIdentity(),
+    constants: {},
+  });
   reportProcess(scope, options, checkpoints);
   const firstRun = createFirstRun();
   const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);
-  // Required in its thread, so that the monitor shows as degraded; the process's readiness does not ask for that.
-  add({ name: CHECKPOINTS, needs: deps.needs, readiness: "required", start: () => Promise.resolve(), stop: () => checkpoints.close(), health: () => checkpoints.health() });
+  // Required in its thread, so that the monitor shows as degraded; the process's readiness does not
+  // ask for that.
+  add({
+    name: CHECKPOINTS,
+    needs: deps.needs,
+    readiness: "required",
+    start: () => Promise.resolve(),
+    stop: () => checkpoints.close(),
+    health: () => checkpoints.health(),
+  });
   add(latest);
   add(firstRun.component);
   const annotations = addAnnotations(deps, options, { scope, checkpoints });
   const networks = options.networks.map((network): MonitoredNetwork => {
-    const shown = (collector: string): string => (options.several ? `${network.name}/${collector}` : collector);
-    return createNetwork({
-      clock, log: log.child("network", { network: network.name }), facts: options, openScope, openTraces, openProvider: open, collectors: allCollectors,
-      memory: () => checkpoints.network(network.name), annotations, latestClientVersion: () => latest.latest(),
-      registered: (collector) => firstRun.registered(shown(collector)), succeeded: () => firstRun.succeeded(),
-      needs: [...deps.needs, CHECKPOINTS, ...(options.annotations === undefined ? [] : [ANNOTATIONS]), latest.name],
-    }, network);
+    const shown = (collector: string): string =>
+      options.several ? `${network.name}/${collector}` : collector;
+    return createNetwork(
+      {
+        clock,
+        log: log.child("network", { network: network.name }),
+        facts: options,
+        openScope,
+        openTraces,
+        openProvider: open,
+        collectors: allCollectors,
+        memory: () => checkpoints.network(network.name),
+        annotations,
+        latestClientVersion: () => latest.latest(),
+        registered: (collector) => firstRun.registered(shown(collector)),
+        succeeded: () => firstRun.succeeded(),
+        needs: [
+          ...deps.needs,
+          CHECKPOINTS,
+          ...(options.annotations === undefined ? [] : [ANNOTATIONS]),
+          latest.name,
+        ],
+      },
+      network,
+    );
   });
   return { networks, checkpoints, scope };
 }
 
-function createWriter({ clock }: ThreadContext, { logs, tracing }: MonitorOptions, running: (() => LogFields) | undefined): TelemetryWriter {
+function createWriter(
+  { clock }: ThreadContext,
+  { logs, tracing }: MonitorOptions,
+  running: (() => LogFields) | undefined,
+): TelemetryWriter {
   return createTelemetryWriter({
-    clock, tellsFigures: true, ...(tracing === undefined ? {} : { spans: { capacity: tracing.capacity } }), ...(running === undefined ? {} : { related: running }),
-    ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }),
+    clock,
+    tellsFigures: true,
+    ...(tracing === undefined ? {} : { spans: { capacity: tracing.capacity } }),
+    ...(running === undefined ? {} : { related: running }),
+    ...(logs === undefined
+      ? {}
+      : {
+          logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } },
+        }),
   });
 }
 
 /** A log whose lines belong to the span that runs. */
 function related(log: Log, running: () => LogFields): Log {
-  const at = (level: LogLevel) => (message: string, fields?: LogFields): void => log[level](message, { ...running(), ...fields });
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (component, fields) => related(log.child(component, fields), running) };
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields?: LogFields): void =>
+      log[level](message, { ...running(), ...fields });
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: (component, fields) => related(log.child(component, fields), running),
+  };
 }
 
 /** What belongs to no network. */
-function reportProcess(scope: Scope, { privacy, selfObservability, configWarnings: warnings }: MonitorOptions, checkpoints: Checkpoints): void {
+function reportProcess(
+  scope: Scope,
+  { privacy, selfObservability, configWarnings: warnings }: MonitorOptions,
+  checkpoints: Checkpoints,
+): void {
   if (!selfObservability.enabled) return;
   reportPrivacy(scope, privacy);
   scope.observe(() => {
@@ -136,19 +247,42 @@ function reportProcess(scope: Scope, { privacy, selfObservability, configWarning
 }
 
 /** The publisher of annotations, where one is configured. */
-function addAnnotations(deps: MonitorDeps, { annotations, version, privacy }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
+function addAnnotations(
+  deps: MonitorDeps,
+  { annotations, version, privacy }: MonitorOptions,
+  { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints },
+): AnnotationSink {
   if (annotations === undefined) return noAnnotations;
   const { clock, ids, log } = deps;
   const seen = checkpoints.network(PROCESS_MEMORY).seen(ANNOTATIONS, REMEMBERED_ANNOTATIONS);
-  const annotator = createAnnotator({ clock, log: log.child(ANNOTATIONS), scope, seen, backend: createAnnotationBackend({ clock, ids, version }, annotations) }, annotations);
-  // The class keeps its state to itself, so it is wrapped and not copied. It stops before what it remembers in is closed.
+  const annotator = createAnnotator(
+    {
+      clock,
+      log: log.child(ANNOTATIONS),
+      scope,
+      seen,
+      backend: createAnnotationBackend({ clock, ids, version }, annotations),
+    },
+    annotations,
+  );
+  // The class keeps its state to itself, so it is wrapped and not copied. It stops before what it
+  // remembers in is closed.
   deps.add({
-    name: ANNOTATIONS, needs: [...deps.needs, CHECKPOINTS], readiness: annotator.readiness,
+    name: ANNOTATIONS,
+    needs: [...deps.needs, CHECKPOINTS],
+    readiness: annotator.readiness,
     async start(signal, failed) {
       await annotator.start(signal, failed);
-      annotator.tell({ category: "startup", timeMs: clock.now(), text: `Steward ${version} started.`, tags: [], identity: `${clock.now()}` });
+      annotator.tell({
+        category: "startup",
+        timeMs: clock.now(),
+        text: `Steward ${version} started.`,
+        tags: [],
+        identity: `${clock.now()}`,
+      });
     },
-    stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true },
+    stop: (deadlineMs) => annotator.stop(deadlineMs),
+    health: () => annotator.health?.() ?? { ok: true },
   });
   return unnamedWhere(privacy, annotator);
 }

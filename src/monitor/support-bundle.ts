@@ -1,4 +1,7 @@
-/** `GET /api/support-bundle.zip`: what helps somebody else to understand this Steward, without secrets and, unless asked for, without devices (facts, monitor-api §5.6). */
+/**
+ * `GET /api/support-bundle.zip`: what helps somebody else to understand this Steward, without
+ * secrets and, unless asked for, without devices (facts, monitor-api §5.6).
+ */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -17,12 +20,20 @@ export interface SupportBundleDeps {
 
 /** The route without its handler. */
 export const SUPPORT_BUNDLE_ROUTE: Omit<PlainRoute, "handle"> = {
-  verb: "GET", template: "/api/support-bundle.zip", access: Access.ADMIN, dialect: "monitor",
+  verb: "GET",
+  template: "/api/support-bundle.zip",
+  access: Access.ADMIN,
+  dialect: "monitor",
   describe: {
-    operationId: "monitorGetSupportBundle", tag: "monitor.StatusService",
+    operationId: "monitorGetSupportBundle",
+    tag: "monitor.StatusService",
     text: "Downloads a support bundle. It holds the status, the configuration without secrets, and what happened lately.",
-    answer: "A ZIP archive.", contentType: "application/zip",
-    query: { include_devices: "`1` includes the names and addresses of devices; they are left out otherwise." },
+    answer: "A ZIP archive.",
+    contentType: "application/zip",
+    query: {
+      include_devices:
+        "`1` includes the names and addresses of devices; they are left out otherwise.",
+    },
   },
 };
 
@@ -34,10 +45,25 @@ export function supportBundleRoute(deps: SupportBundleDeps): PlainRoute {
   };
 }
 
-async function answer({ monitor, pool, clock, version }: SupportBundleDeps, devices: boolean, { signal, requestId }: Call): Promise<PlainAnswer> {
+async function answer(
+  { monitor, pool, clock, version }: SupportBundleDeps,
+  devices: boolean,
+  { signal, requestId }: Call,
+): Promise<PlainAnswer> {
   const status = await askStatus(monitor.component, { signal, requestId });
   const atMs = clock.now();
-  const archive = await pool.run(supportBundle, { status, atMs, version, devices }, { signal, transfer: [status.buffer] });
+  const archive = await pool.run(
+    supportBundle,
+    { status, atMs, version, devices },
+    { signal, transfer: [status.buffer] },
+  );
   const stamp = new Date(atMs).toISOString().replace(/[-:]|\.\d+/g, "");
-  return { status: 200, headers: { "content-type": "application/zip", "content-disposition": `attachment; filename="steward-support-${version}-${stamp}.zip"` }, body: archive };
+  return {
+    status: 200,
+    headers: {
+      "content-type": "application/zip",
+      "content-disposition": `attachment; filename="steward-support-${version}-${stamp}.zip"`,
+    },
+    body: archive,
+  };
 }

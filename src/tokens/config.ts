@@ -1,4 +1,7 @@
-/** The tokens service's configuration: its mounts, its seal and its audit (RESOLUTIONS §1.3 T21, T23, T24; §2, Tokens keys). */
+/**
+ * The tokens service's configuration: its mounts, its seal and its audit (RESOLUTIONS §1.3 T21,
+ * T23, T24; §2, Tokens keys).
+ */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Complaint } from "../kernel/config/findings.ts";
 import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";
@@ -31,26 +34,46 @@ export const tokensMounts = defineKey({
   type: listOfObjects<TokensMountConfig>({
     limit: 100,
     fields: {
-      path: { type: string, rule: mountPath, help: "Mount path, e.g. github. The app's credentials are written through the API." },
+      path: {
+        type: string,
+        rule: mountPath,
+        help: "Mount path, e.g. github. The app's credentials are written through the API.",
+      },
       description: { type: text, default: "", help: "Shown in the list of mounts." },
-      default_lease_ttl: { type: duration, default: 0, help: "Default lease TTL; 0 is the system's 768h." },
-      max_lease_ttl: { type: duration, default: 0, help: "Maximum lease TTL; 0 is the system's 768h." },
+      default_lease_ttl: {
+        type: duration,
+        default: 0,
+        help: "Default lease TTL; 0 is the system's 768h.",
+      },
+      max_lease_ttl: {
+        type: duration,
+        default: 0,
+        help: "Maximum lease TTL; 0 is the system's 768h.",
+      },
     },
-    rule: ({ default_lease_ttl: usual, max_lease_ttl: most }) => (most > 0 && usual > most ? { field: "default_lease_ttl", rule: "must not be longer than max_lease_ttl" } : undefined),
+    rule: ({ default_lease_ttl: usual, max_lease_ttl: most }) =>
+      most > 0 && usual > most
+        ? { field: "default_lease_ttl", rule: "must not be longer than max_lease_ttl" }
+        : undefined,
   }),
-  default: [{ path: "github", description: "", default_lease_ttl: 0, max_lease_ttl: 0 }], rule: apart,
+  default: [{ path: "github", description: "", default_lease_ttl: 0, max_lease_ttl: 0 }],
+  rule: apart,
   help: "Engines mounted at every start; others are mounted through the API. Default: one at github/.",
 });
 
 /** How the store gets its key. */
 export const tokensSealType: Key<"file"> = defineKey({
-  path: "tokens.seal.type", type: oneOf(["file"], { shamir: "is \"shamir\", which this version cannot do" }), default: "file",
+  path: "tokens.seal.type",
+  type: oneOf(["file"], { shamir: 'is "shamir", which this version cannot do' }),
+  default: "file",
   help: "file: a key file unseals the store at every start.",
 });
 
 /** The key file. */
 export const tokensSealKeyFile = defineKey({
-  path: "tokens.seal.key_file", type: path, default: "",
+  path: "tokens.seal.key_file",
+  type: path,
+  default: "",
   help: "File with the store's key: 32 bytes in hexadecimal or base64, for Steward's user only. Default: the systemd credential tokens.key, else tokens.key in the state folder, made at the first start.",
 });
 
@@ -60,25 +83,54 @@ export const tokensAudit = defineKey({
   type: listOfObjects<TokensAuditConfig>({
     limit: 10,
     fields: {
-      file_path: { type: string, rule: auditPath, help: "Absolute, or relative to the state folder. Reopened on SIGHUP." },
-      format: { type: oneOf(["json"], { jsonx: "is \"jsonx\", which this version does not write" }), default: "json", help: "json: one JSON object per line." },
+      file_path: {
+        type: string,
+        rule: auditPath,
+        help: "Absolute, or relative to the state folder. Reopened on SIGHUP.",
+      },
+      format: {
+        type: oneOf(["json"], { jsonx: 'is "jsonx", which this version does not write' }),
+        default: "json",
+        help: "json: one JSON object per line.",
+      },
       hmac_accessor: { type: boolean, default: true, help: "Writes token accessors as HMACs." },
-      elide_list_responses: { type: boolean, default: false, help: "Writes lists in responses as their length only." },
+      elide_list_responses: {
+        type: boolean,
+        default: false,
+        help: "Writes lists in responses as their length only.",
+      },
     },
   }),
-  default: [{ file_path: "audit.log", format: "json", hmac_accessor: true, elide_list_responses: false }], rule: differentFiles,
-  warn: (devices) => (devices.length > 0 ? undefined : { rule: "is empty: no record shows who got which token", remedy: "leave the key out, or name a file." }),
+  default: [
+    { file_path: "audit.log", format: "json", hmac_accessor: true, elide_list_responses: false },
+  ],
+  rule: differentFiles,
+  warn: (devices) =>
+    devices.length > 0
+      ? undefined
+      : {
+          rule: "is empty: no record shows who got which token",
+          remedy: "leave the key out, or name a file.",
+        },
   help: "Audit files: every request is recorded before it takes effect, every response before it is sent. Default: audit.log in the state folder; [] disables auditing.",
 });
 
 /** Whether an engine may be pointed at link-local addresses and metadata services. */
 export const tokensAllowLinkLocalBaseUrl = defineKey({
-  path: "tokens.allow_link_local_base_url", type: boolean, default: false,
+  path: "tokens.allow_link_local_base_url",
+  type: boolean,
+  default: false,
   help: "Allows base_url of a mount to resolve to link-local addresses and cloud metadata services. These are refused otherwise, by name and by address.",
 });
 
 /** All of the above. */
-export const tokensKeys: Schema = [tokensMounts, tokensSealType, tokensSealKeyFile, tokensAudit, tokensAllowLinkLocalBaseUrl];
+export const tokensKeys: Schema = [
+  tokensMounts,
+  tokensSealType,
+  tokensSealKeyFile,
+  tokensAudit,
+  tokensAllowLinkLocalBaseUrl,
+];
 
 /** `github`, `/github` and `github/` are the same path. */
 function mountPoint(written: string): string {
@@ -94,20 +146,36 @@ function apart(mounts: readonly TokensMountConfig[]): Complaint | undefined {
   for (const { path: written } of mounts) {
     const point = mountPoint(written);
     const other = taken.find((one) => one.startsWith(point) || point.startsWith(one));
-    if (other !== undefined) return { rule: other === point ? `must have different paths, ${point} is there twice` : `must not have nested paths: ${point} and ${other}`, remedy: "rename one of them." };
+    if (other !== undefined)
+      return {
+        rule:
+          other === point
+            ? `must have different paths, ${point} is there twice`
+            : `must not have nested paths: ${point} and ${other}`,
+        remedy: "rename one of them.",
+      };
     taken.push(point);
   }
   return undefined;
 }
 
 function auditPath(written: string): Complaint | undefined {
-  if (written.startsWith("~") || written.includes("\0")) return { rule: `must be a path without ~ (only a shell expands it), got ${JSON.stringify(written.slice(0, 80))}` };
-  return written.endsWith("/") ? { rule: "must be a file, not a folder", remedy: "add a name, e.g. audit.log." } : undefined;
+  if (written.startsWith("~") || written.includes("\0"))
+    return {
+      rule: `must be a path without ~ (only a shell expands it), got ${JSON.stringify(written.slice(0, 80))}`,
+    };
+  return written.endsWith("/")
+    ? { rule: "must be a file, not a folder", remedy: "add a name, e.g. audit.log." }
+    : undefined;
 }
 
 function differentFiles(devices: readonly TokensAuditConfig[]): Complaint | undefined {
-  const twice = devices.map((device) => device.file_path).find((file, index, all) => all.indexOf(file) !== index);
-  return twice === undefined ? undefined : { rule: `must have different files, ${twice} is there twice`, remedy: "remove one of them." };
+  const twice = devices
+    .map((device) => device.file_path)
+    .find((file, index, all) => all.indexOf(file) !== index);
+  return twice === undefined
+    ? undefined
+    : { rule: `must have different files, ${twice} is there twice`, remedy: "remove one of them." };
 }
 
 function complaintOf(check: () => void): Complaint | undefined {

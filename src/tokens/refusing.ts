@@ -1,4 +1,7 @@
-/** What the tokens service answers while its store cannot be used: 503 on every path below `/v1`, health included. */
+/**
+ * What the tokens service answers while its store cannot be used: 503 on every path below `/v1`,
+ * health included.
+ */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import { EngineService } from "../gen/steward/tokens/v1/engine_service_pb.ts";
 import { LogicalService } from "../gen/steward/tokens/v1/logical_pb.ts";
@@ -8,9 +11,18 @@ import { refuseService } from "../kernel/refusing-service.ts";
 import type { Service } from "../kernel/service.ts";
 
 /** The same requests as those of the running service's route; bodies are not read. */
-const ROUTE = { verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault" } as const;
+const ROUTE = {
+  verb: "*",
+  template: "/v1/{rest=**}",
+  access: Access.SELF,
+  dialect: "vault",
+} as const;
 
 /** Nothing is read, written, audited or made: above all no root token. */
 export function refuseTokens(refusal: StewardError): Service {
-  return refuseService("tokens", { descriptors: [LogicalService, EngineService, SystemService], routes: [ROUTE] }, refusal);
+  return refuseService(
+    "tokens",
+    { descriptors: [LogicalService, EngineService, SystemService], routes: [ROUTE] },
+    refusal,
+  );
 }

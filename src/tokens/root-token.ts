@@ -1,4 +1,7 @@
-/** A new root token when the first one was lost, made by whoever has the state folder and its key while no daemon runs on it. */
+/**
+ * A new root token when the first one was lost, made by whoever has the state folder and its key
+ * while no daemon runs on it.
+ */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Secret } from "../kernel/base/secret.ts";
 import type { Env } from "../kernel/state/types.ts";
@@ -13,10 +16,15 @@ import { createTokens } from "./vault/token-store/token-store.ts";
 import type { AuditRequest } from "./vault/types.ts";
 
 /**
- * Makes one, on disk with its audit record when it resolves. Throws `not_found` for a store that no daemon has begun, `sealed` with the
- * reason when the key is not there, and what the audit throws: nothing is done without its record.
+ * Makes one, on disk with its audit record when it resolves. Throws `not_found` for a store that no
+ * daemon has begun, `sealed` with the reason when the key is not there, and what the audit throws:
+ * nothing is done without its record.
  */
-export async function makeRootToken(deps: Omit<TokensDeps, "observe">, options: Pick<TokensOptions, "directory" | "seal" | "audit">, signal: AbortSignal): Promise<Secret> {
+export async function makeRootToken(
+  deps: Omit<TokensDeps, "observe">,
+  options: Pick<TokensOptions, "directory" | "seal" | "audit">,
+  signal: AbortSignal,
+): Promise<Secret> {
   const env = await deps.state.open(tokensStore, signal);
   try {
     await unseal(env, deps, options);
@@ -26,24 +34,55 @@ export async function makeRootToken(deps: Omit<TokensDeps, "observe">, options: 
   }
 }
 
-async function unseal(env: Env, { ids, log }: Pick<TokensDeps, "ids" | "log">, { directory, seal: where }: Pick<TokensOptions, "directory" | "seal">): Promise<void> {
+async function unseal(
+  env: Env,
+  { ids, log }: Pick<TokensDeps, "ids" | "log">,
+  { directory, seal: where }: Pick<TokensOptions, "directory" | "seal">,
+): Promise<void> {
   // Opening the seal of an empty store would make its key.
-  if (Object.values(env.status().rows).every((rows) => rows === 0)) throw new StewardError("not_found", `the store of tokens in ${directory} is empty`, { rule: "initialized", remedy: "start the daemon, which prints a root token at its first start" });
+  if (Object.values(env.status().rows).every((rows) => rows === 0))
+    throw new StewardError("not_found", `the store of tokens in ${directory} is empty`, {
+      rule: "initialized",
+      remedy: "start the daemon, which prints a root token at its first start",
+    });
   const seal = await openSeal({ env, directory, ids, log }, where);
   const { sealed, reason } = seal.status();
-  if (sealed) throw new StewardError("sealed", `the store of tokens cannot be opened: ${reason ?? "its key is missing"}`, { rule: "sealed" });
+  if (sealed)
+    throw new StewardError(
+      "sealed",
+      `the store of tokens cannot be opened: ${reason ?? "its key is missing"}`,
+      { rule: "sealed" },
+    );
 }
 
-async function make(env: Env, { clock, ids, log }: Omit<TokensDeps, "state" | "observe">, { directory, audit: devices }: Pick<TokensOptions, "directory" | "audit">): Promise<Secret> {
+async function make(
+  env: Env,
+  { clock, ids, log }: Omit<TokensDeps, "state" | "observe">,
+  { directory, audit: devices }: Pick<TokensOptions, "directory" | "audit">,
+): Promise<Secret> {
   const audit = await openAudit({ env, directory, clock, ids, log }, devices);
   try {
     const request: AuditRequest = {
-      id: ids.uuid(), operation: "update", path: ROOT_PATH, mount: { point: "auth/token/", type: "token", accessor: "token_house", class: "auth" },
-      token: undefined, data: undefined, remote: undefined, wrapTtlMs: undefined, granting: [], allowed: true,
+      id: ids.uuid(),
+      operation: "update",
+      path: ROOT_PATH,
+      mount: { point: "auth/token/", type: "token", accessor: "token_house", class: "auth" },
+      token: undefined,
+      data: undefined,
+      remote: undefined,
+      wrapTtlMs: undefined,
+      granting: [],
+      allowed: true,
     };
     await audit.request(request);
     const expiry = await openExpiryClock({ env, clock, log });
-    const tokens = await createTokens({ env, clock: expiry, ids, log, limits: () => ({ defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0 }) });
+    const tokens = await createTokens({
+      env,
+      clock: expiry,
+      ids,
+      log,
+      limits: () => ({ defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0 }),
+    });
     const [identity, id] = [await openIdentity(env, ids), newRootId(ids)];
     const { entry } = await env.write((tx) => putRoot(tx, { tokens, identity, id }));
     await audit.response(request, { auth: { id, entry } });

@@ -1,7 +1,8 @@
 /**
- * Replaces the key of the store of tokens while no daemon runs, so that the former key opens neither the store nor anything in its file.
- * Each step is on the disk before the next, and after each the store opens by the key that stands in the key file
- * (docs/decisions/state-seal.md): a run that was interrupted is ended by another one.
+ * Replaces the key of the store of tokens while no daemon runs, so that the former key opens
+ * neither the store nor anything in its file. Each step is on the disk before the next, and after
+ * each the store opens by the key that stands in the key file (docs/decisions/state-seal.md): a run
+ * that was interrupted is ended by another one.
  */
 import { mkdir, realpath, rename, rm, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +13,14 @@ import type { Env, Keyring } from "../kernel/state/types.ts";
 import type { TokensDeps, TokensOptions } from "./service.ts";
 import { tokensStore } from "./stores.ts";
 import { openAudit } from "./vault/audit/audit.ts";
-import { keyPlaces, newKey, readKey, replaceKey, writeKeyBeside, type KeyPlace } from "./vault/seal/root-key.ts";
+import {
+  keyPlaces,
+  newKey,
+  readKey,
+  replaceKey,
+  writeKeyBeside,
+  type KeyPlace,
+} from "./vault/seal/root-key.ts";
 import type { AuditRequest } from "./vault/types.ts";
 
 /** As the audit records it; no request has this path. */
@@ -43,10 +51,15 @@ export interface RotateKeyDeps extends Omit<TokensDeps, "observe"> {
 }
 
 /**
- * Replaces the key, or ends the replacement that an earlier run began. Throws before anything is changed when the key is missing, wrong or
- * cannot be replaced where it is, and `not_found` for a store that no daemon has begun.
+ * Replaces the key, or ends the replacement that an earlier run began. Throws before anything is
+ * changed when the key is missing, wrong or cannot be replaced where it is, and `not_found` for a
+ * store that no daemon has begun.
  */
-export async function rotateKey(deps: RotateKeyDeps, options: RotateKeyOptions, signal: AbortSignal): Promise<RotatedKey> {
+export async function rotateKey(
+  deps: RotateKeyDeps,
+  options: RotateKeyOptions,
+  signal: AbortSignal,
+): Promise<RotatedKey> {
   const { directory } = options;
   const store = join(directory, `${tokensStore.name}.mdb`);
   await assertOwner(store);
@@ -59,7 +72,9 @@ export async function rotateKey(deps: RotateKeyDeps, options: RotateKeyOptions, 
     key = replaced.key;
     await replaceStore(directory, store);
     deps.progress("the store is replaced by its copy, which contains no deleted data");
-    await withStore(run, async (env) => (await unseal(env, { ...found, key: replaced.key, store })).settleRootKey());
+    await withStore(run, async (env) =>
+      (await unseal(env, { ...found, key: replaced.key, store })).settleRootKey(),
+    );
     return { keyFile: found.path, rows: replaced.rows, resumed: replaced.resumed };
   } finally {
     key?.fill(0);
@@ -121,19 +136,28 @@ interface FoundKey {
 
 async function findKey({ directory, seal, keyFile }: RotateKeyOptions): Promise<FoundKey> {
   const configured = keyPlaces({ ...seal, directory });
-  const places: readonly KeyPlace[] = keyFile === undefined ? configured : [{ path: keyFile, kind: "file" }];
+  const places: readonly KeyPlace[] =
+    keyFile === undefined ? configured : [{ path: keyFile, kind: "file" }];
   for (const place of places) {
     const key = await readKey(place);
     if (key === undefined) continue;
     if (place.kind === "credential") {
-      throw new StewardError("denied", `the key is the systemd credential ${place.path}, which cannot be replaced there`, {
-        rule: "key file", remedy: "name the file that the credential is made from with --key-file (docs/key-rotation.md)",
-      });
+      throw new StewardError(
+        "denied",
+        `the key is the systemd credential ${place.path}, which cannot be replaced there`,
+        {
+          rule: "key file",
+          remedy:
+            "name the file that the credential is made from with --key-file (docs/key-rotation.md)",
+        },
+      );
     }
     return { path: await realpath(place.path), key };
   }
   throw new StewardError("not_found", `the key file ${places.at(-1)?.path ?? ""} is missing`, {
-    rule: "key file", remedy: "put it back from where it was saved, or name the file that holds the key with --key-file",
+    rule: "key file",
+    remedy:
+      "put it back from where it was saved, or name the file that holds the key with --key-file",
   });
 }
 
@@ -143,16 +167,24 @@ async function assertOwner(store: string): Promise<void> {
   const { uid } = await stat(store);
   if (user === undefined || uid === user) return;
   throw new StewardError("denied", `${store} belongs to user ${uid}, this is user ${user}`, {
-    rule: "user", remedy: `run it as Steward's user: sudo -u '#${uid}' steward rotate-key`,
+    rule: "user",
+    remedy: `run it as Steward's user: sudo -u '#${uid}' steward rotate-key`,
   });
 }
 
-async function unseal(env: Env, { path, key, store }: FoundKey & { readonly store: string }): Promise<Keyring> {
+async function unseal(
+  env: Env,
+  { path, key, store }: FoundKey & { readonly store: string },
+): Promise<Keyring> {
   const { keyring } = env;
-  if (keyring === undefined) throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
+  if (keyring === undefined)
+    throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
   // The first unseal of an empty store would make its keys.
   if (Object.values(env.status().rows).every((rows) => rows === 0)) {
-    throw new StewardError("not_found", `the store of tokens ${store} is empty`, { rule: "initialized", remedy: "start the daemon; there is nothing to protect yet" });
+    throw new StewardError("not_found", `the store of tokens ${store} is empty`, {
+      rule: "initialized",
+      remedy: "start the daemon; there is nothing to protect yet",
+    });
   }
   try {
     await keyring.unseal(key);
@@ -161,20 +193,34 @@ async function unseal(env: Env, { path, key, store }: FoundKey & { readonly stor
     const error = toStewardError(thrown);
     if (error.code !== "denied") throw error;
     throw new StewardError("denied", `the key file ${path} does not hold the key of ${store}`, {
-      rule: "root key", remedy: "restore the key file that belongs to this state folder, or name it with --key-file", cause: error,
+      rule: "root key",
+      remedy: "restore the key file that belongs to this state folder, or name it with --key-file",
+      cause: error,
     });
   }
 }
 
 function auditRequest(ids: Ids): AuditRequest {
   return {
-    id: ids.uuid(), operation: "update", path: AUDIT_PATH, mount: { point: "sys/", type: "system", accessor: "sys_house", class: "secret" },
-    token: undefined, data: undefined, remote: undefined, wrapTtlMs: undefined, granting: [], allowed: true,
+    id: ids.uuid(),
+    operation: "update",
+    path: AUDIT_PATH,
+    mount: { point: "sys/", type: "system", accessor: "sys_house", class: "secret" },
+    token: undefined,
+    data: undefined,
+    remote: undefined,
+    wrapTtlMs: undefined,
+    granting: [],
+    allowed: true,
   };
 }
 
 /** Puts a new key in the place of the one that opens the store; both open it when this resolves. */
-async function exchange(keyring: Keyring, { path }: FoundKey, { ids, progress }: RotateKeyDeps): Promise<Uint8Array> {
+async function exchange(
+  keyring: Keyring,
+  { path }: FoundKey,
+  { ids, progress }: RotateKeyDeps,
+): Promise<Uint8Array> {
   const key = newKey(ids);
   await changeFile(path, () => writeKeyBeside(path, key));
   progress(`a new key is in ${path}.new`);
@@ -185,8 +231,9 @@ async function exchange(keyring: Keyring, { path }: FoundKey, { ids, progress }:
   return key;
 }
 
-const FOLDER_REMEDY = "let this user write to its folder, or copy the key into a folder of this user, "
-  + "name the copy with --key-file, and put the new key back afterwards";
+const FOLDER_REMEDY =
+  "let this user write to its folder, or copy the key into a folder of this user, " +
+  "name the copy with --key-file, and put the new key back afterwards";
 
 async function changeFile(path: string, change: () => Promise<unknown>): Promise<void> {
   try {
@@ -196,10 +243,17 @@ async function changeFile(path: string, change: () => Promise<unknown>): Promise
     const { code = "" } = cause as NodeJS.ErrnoException;
     const error = toStewardError(cause);
     const why = code === "" ? error.message : code;
-    const remedy = error.code === "disk_full" ? "free space on its disk and run it again" : FOLDER_REMEDY;
-    throw new StewardError(error.code, `the key file ${path} cannot be replaced (${why}); it still opens the store`, {
-      rule: "key file", remedy, cause,
-    });
+    const remedy =
+      error.code === "disk_full" ? "free space on its disk and run it again" : FOLDER_REMEDY;
+    throw new StewardError(
+      error.code,
+      `the key file ${path} cannot be replaced (${why}); it still opens the store`,
+      {
+        rule: "key file",
+        remedy,
+        cause,
+      },
+    );
   }
 }
 
@@ -209,7 +263,8 @@ interface Watch {
 }
 
 /**
- * The pages that a change frees keep what stood in them, the keyring as the former key wrapped it among that; a copy has the rows alone.
+ * The pages that a change frees keep what stood in them, the keyring as the former key wrapped it
+ * among that; a copy has the rows alone.
  */
 async function copyStore(env: Env, directory: string, { signal, progress }: Watch): Promise<void> {
   const folder = join(directory, COPY_FOLDER);

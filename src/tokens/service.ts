@@ -1,6 +1,6 @@
 /**
- * The tokens service as one piece: its environment, its seal, the secrets manager behind it and the surfaces before it, opened and
- * closed together. Nothing here knows how it is served.
+ * The tokens service as one piece: its environment, its seal, the secrets manager behind it and the
+ * surfaces before it, opened and closed together. Nothing here knows how it is served.
  */
 import type { Clock } from "../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
@@ -29,7 +29,9 @@ import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
 import { tokenRows } from "./vault/token-store/tables.ts";
 
-/** What clients of the original take for its version; they gate features on it (RESOLUTIONS T20). */
+/**
+ * What clients of the original take for its version; they gate features on it (RESOLUTIONS T20).
+ */
 const COMPATIBLE = "1.15.0";
 /** Those inside when the store is sealed have so long to finish. */
 const LEAVE_MS = 10_000;
@@ -67,7 +69,10 @@ export interface Tokens {
   health(): Health;
   /** For metrics; costs a few look-ups. */
   levels(): TokensLevels;
-  /** Makes and shows the first root token, at once or when the store is unsealed; until it is called there is none. */
+  /**
+   * Makes and shows the first root token, at once or when the store is unsealed; until it is called
+   * there is none.
+   */
   showRoot(show: ShowRoot): Promise<void>;
   /** After a rotation of the audit's files. */
   reopenAudit(): Promise<void>;
@@ -75,11 +80,21 @@ export interface Tokens {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Opens the store and, when its key is there, the manager. Throws when the store cannot be opened; a missing key only keeps it sealed. */
-export async function openTokens(deps: TokensDeps, options: TokensOptions, signal: AbortSignal): Promise<Tokens> {
+/**
+ * Opens the store and, when its key is there, the manager. Throws when the store cannot be opened;
+ * a missing key only keeps it sealed.
+ */
+export async function openTokens(
+  deps: TokensDeps,
+  options: TokensOptions,
+  signal: AbortSignal,
+): Promise<Tokens> {
   const env = await deps.state.open(tokensStore, signal);
   try {
-    const seal = await openSeal({ env, directory: options.directory, ids: deps.ids, log: deps.log.child("seal") }, options.seal);
+    const seal = await openSeal(
+      { env, directory: options.directory, ids: deps.ids, log: deps.log.child("seal") },
+      options.seal,
+    );
     const tokens = new Inside(deps, options, { env, seal });
     await tokens.start();
     return tokens;
@@ -103,7 +118,11 @@ class Inside implements Tokens {
   /** Opening and closing go one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: TokensDeps, options: TokensOptions, { env, seal }: { readonly env: Env; readonly seal: Seal }) {
+  constructor(
+    deps: TokensDeps,
+    options: TokensOptions,
+    { env, seal }: { readonly env: Env; readonly seal: Seal },
+  ) {
     this.#deps = deps;
     this.#options = options;
     this.env = env;
@@ -112,18 +131,40 @@ class Inside implements Tokens {
     this.#control = {
       status: () => ({ ...seal.status(), sealed: !this.front.isOpen() }),
       seal: () => this.#sleep(),
-      unseal: (key) => this.#inTurn(async () => {
-        await seal.unseal(key);
-        await this.#wake();
-      }),
+      unseal: (key) =>
+        this.#inTurn(async () => {
+          await seal.unseal(key);
+          await this.#wake();
+        }),
     };
-    const shown = { seal: this.#control, clock: deps.clock, version: this.#version, cluster: () => this.#manager?.cluster ?? { name: "", id: "" } };
-    this.front = watchFront(createFront({ status: createBackend({ type: "system", paths: statusPaths(shown), help: "The state of the secrets manager." }), ids: deps.ids }), {
-      clock: deps.clock, observe: deps.observe ?? unobserved, mounts: () => this.#manager?.mounts,
-    });
+    const shown = {
+      seal: this.#control,
+      clock: deps.clock,
+      version: this.#version,
+      cluster: () => this.#manager?.cluster ?? { name: "", id: "" },
+    };
+    this.front = watchFront(
+      createFront({
+        status: createBackend({
+          type: "system",
+          paths: statusPaths(shown),
+          help: "The state of the secrets manager.",
+        }),
+        ids: deps.ids,
+      }),
+      {
+        clock: deps.clock,
+        observe: deps.observe ?? unobserved,
+        mounts: () => this.#manager?.mounts,
+      },
+    );
     this.service = {
       name: "tokens",
-      rpc: [logicalHandlers(this.front), engineHandlers(this.front), systemHandlers(shown, this.front)],
+      rpc: [
+        logicalHandlers(this.front),
+        engineHandlers(this.front),
+        systemHandlers(shown, this.front),
+      ],
       plain: [vaultRoute({ core: this.front, cors: () => vaultCors(env) })],
     };
   }
@@ -138,15 +179,27 @@ class Inside implements Tokens {
 
   health(): Health {
     const { healthy, reason } = this.env.status();
-    if (!healthy) return { ok: false, unable: true, reason: reason ?? "the store of tokens is unavailable" };
-    if (this.#manager === undefined) return { ok: false, reason: this.#seal.status().reason ?? "sealed: give the key to sys/unseal" };
+    if (!healthy)
+      return { ok: false, unable: true, reason: reason ?? "the store of tokens is unavailable" };
+    if (this.#manager === undefined)
+      return {
+        ok: false,
+        reason: this.#seal.status().reason ?? "sealed: give the key to sys/unseal",
+      };
     return this.#manager.health();
   }
 
   levels(): TokensLevels {
     const manager = this.#manager;
-    if (manager === undefined || this.env.keyring?.status().sealed === true) return { sealed: true, inside: undefined };
-    return { sealed: false, inside: { ...manager.leases.counts(), stored: this.env.read((snapshot) => snapshot.count(tokenRows)) } };
+    if (manager === undefined || this.env.keyring?.status().sealed === true)
+      return { sealed: true, inside: undefined };
+    return {
+      sealed: false,
+      inside: {
+        ...manager.leases.counts(),
+        stored: this.env.read((snapshot) => snapshot.count(tokenRows)),
+      },
+    };
   }
 
   async showRoot(show: ShowRoot): Promise<void> {
@@ -171,8 +224,19 @@ class Inside implements Tokens {
     const { clock, ids, log, observe = unobserved } = this.#deps;
     const { directory, audit, mounts, version, proxy, allowLinkLocal = false } = this.#options;
     const manager = await openManager({
-      env: this.env, directory, audit, seal: this.#control, declared: mounts, version: this.#version, clock, ids, log, observe,
-      secrets: { [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy, allowLinkLocal }) },
+      env: this.env,
+      directory,
+      audit,
+      seal: this.#control,
+      declared: mounts,
+      version: this.#version,
+      clock,
+      ids,
+      log,
+      observe,
+      secrets: {
+        [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy, allowLinkLocal }),
+      },
     });
     try {
       if (this.#showRoot !== undefined) await manager.makeRoot(this.#showRoot);
@@ -184,7 +248,10 @@ class Inside implements Tokens {
     this.front.open(manager.core);
   }
 
-  /** Nobody comes in from here on; the keys go when those inside have left, which may be the one that asks for this. */
+  /**
+   * Nobody comes in from here on; the keys go when those inside have left, which may be the one
+   * that asks for this.
+   */
   #sleep(): Promise<void> {
     const left = this.#leave(LEAVE_MS);
     this.#inTurn(async () => {
@@ -193,7 +260,9 @@ class Inside implements Tokens {
       await this.#leave(LEAVE_MS);
       await this.#stopManager(LEAVE_MS);
       this.#seal.seal();
-    }).catch((thrown: unknown) => this.#deps.log.error("sealing the store failed", { error: toStewardError(thrown) }));
+    }).catch((thrown: unknown) =>
+      this.#deps.log.error("sealing the store failed", { error: toStewardError(thrown) }),
+    );
     return Promise.resolve();
   }
 
@@ -217,9 +286,27 @@ class Inside implements Tokens {
   }
 }
 
-/** What the configuration says of a mount, as the mounts take it. Throws `invalid` for a path that is none. */
-export function declaredMount(row: { readonly path: string; readonly description: string; readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number }): MountSpec {
+/**
+ * What the configuration says of a mount, as the mounts take it. Throws `invalid` for a path that
+ * is none.
+ */
+export function declaredMount(row: {
+  readonly path: string;
+  readonly description: string;
+  readonly defaultLeaseTtlMs: number;
+  readonly maxLeaseTtlMs: number;
+}): MountSpec {
   const plain = row.path.replaceAll(/^\/+|\/+$/g, "");
-  if (plain === "") throw new StewardError("invalid", "tokens.mounts[].path must name a path such as github", { field: "tokens.mounts" });
-  return { path: `${plain}/`, class: "secret", type: ENGINE_TYPE, description: row.description, defaultLeaseTtlMs: row.defaultLeaseTtlMs, maxLeaseTtlMs: row.maxLeaseTtlMs };
+  if (plain === "")
+    throw new StewardError("invalid", "tokens.mounts[].path must name a path such as github", {
+      field: "tokens.mounts",
+    });
+  return {
+    path: `${plain}/`,
+    class: "secret",
+    type: ENGINE_TYPE,
+    description: row.description,
+    defaultLeaseTtlMs: row.defaultLeaseTtlMs,
+    maxLeaseTtlMs: row.maxLeaseTtlMs,
+  };
 }

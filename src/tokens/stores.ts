@@ -1,4 +1,7 @@
-/** The environment of the tokens service as data: who opens, checks or backs it up reads the same shapes (KERNEL §2). */
+/**
+ * The environment of the tokens service as data: who opens, checks or backs it up reads the same
+ * shapes (KERNEL §2).
+ */
 import type { EnvSpec } from "../kernel/state/types.ts";
 import { auditTables } from "./vault/audit/tables.ts";
 import { expiryTables } from "./vault/expiry/tables.ts";
@@ -13,8 +16,18 @@ const SCHEMA = 1;
 
 /** Everything sealed: mounts, policies, tokens, leases, salts. */
 export const tokensStore: Omit<EnvSpec, "directory"> = {
-  name: "tokens", schema: SCHEMA, derived: false, maxBytes: 8 * GIB,
-  tables: [...mountTables, ...policyTables, ...expiryTables, ...tokenTables, ...leaseTables, ...auditTables],
+  name: "tokens",
+  schema: SCHEMA,
+  derived: false,
+  maxBytes: 8 * GIB,
+  tables: [
+    ...mountTables,
+    ...policyTables,
+    ...expiryTables,
+    ...tokenTables,
+    ...leaseTables,
+    ...auditTables,
+  ],
 };
 
 /** All of the above. */

@@ -2,10 +2,22 @@ import { expect, it } from "vitest";
 import { parseArguments } from "../../src/commands/arguments.ts";
 
 it("reads what backup and check are asked for", () => {
-  expect(parseArguments(["backup", "/mnt/b"])).toEqual({ command: "backup", options: { config: undefined, demo: false, target: "/mnt/b" } });
-  expect(parseArguments(["backup", "-config", "s.yaml", "/mnt/b"])).toEqual({ command: "backup", options: { config: "s.yaml", demo: false, target: "/mnt/b" } });
-  expect(parseArguments(["check"])).toEqual({ command: "check", options: { config: undefined, demo: false, directory: undefined } });
-  expect(parseArguments(["check", "--demo", "/mnt/b"])).toEqual({ command: "check", options: { config: undefined, demo: true, directory: "/mnt/b" } });
+  expect(parseArguments(["backup", "/mnt/b"])).toEqual({
+    command: "backup",
+    options: { config: undefined, demo: false, target: "/mnt/b" },
+  });
+  expect(parseArguments(["backup", "-config", "s.yaml", "/mnt/b"])).toEqual({
+    command: "backup",
+    options: { config: "s.yaml", demo: false, target: "/mnt/b" },
+  });
+  expect(parseArguments(["check"])).toEqual({
+    command: "check",
+    options: { config: undefined, demo: false, directory: undefined },
+  });
+  expect(parseArguments(["check", "--demo", "/mnt/b"])).toEqual({
+    command: "check",
+    options: { config: undefined, demo: true, directory: "/mnt/b" },
+  });
   expect(parseArguments(["backup", "--help"])).toEqual({ command: "help", topic: "backup" });
   expect(parseArguments(["help", "check"])).toEqual({ command: "help", topic: "check" });
 });
@@ -22,15 +34,27 @@ it.each([
 });
 
 it("reads what root-token is asked for", () => {
-  expect(parseArguments(["root-token", "--config", "s.yaml"])).toEqual({ command: "root-token", options: { config: "s.yaml", demo: false } });
+  expect(parseArguments(["root-token", "--config", "s.yaml"])).toEqual({
+    command: "root-token",
+    options: { config: "s.yaml", demo: false },
+  });
   expect(parseArguments(["help", "root-token"])).toEqual({ command: "help", topic: "root-token" });
-  expect(() => parseArguments(["root-token", "x"])).toThrow(/^steward root-token: unexpected argument "x"/);
+  expect(() => parseArguments(["root-token", "x"])).toThrow(
+    /^steward root-token: unexpected argument "x"/,
+  );
   expect(() => parseArguments(["root-tokn"])).toThrow(/did you mean root-token\?/);
 });
 
 it("reads what rotate-key is asked for", () => {
-  expect(parseArguments(["rotate-key", "--key-file", "k"])).toEqual({ command: "rotate-key", options: { config: undefined, demo: false, keyFile: "k" } });
+  expect(parseArguments(["rotate-key", "--key-file", "k"])).toEqual({
+    command: "rotate-key",
+    options: { config: undefined, demo: false, keyFile: "k" },
+  });
   expect(parseArguments(["help", "rotate-key"])).toEqual({ command: "help", topic: "rotate-key" });
-  expect(() => parseArguments(["rotate-key", "x"])).toThrow(/^steward rotate-key: unexpected argument "x"/);
-  expect(() => parseArguments(["rotate-key", "--key-file="])).toThrow(/^steward rotate-key: --key-file needs a file/);
+  expect(() => parseArguments(["rotate-key", "x"])).toThrow(
+    /^steward rotate-key: unexpected argument "x"/,
+  );
+  expect(() => parseArguments(["rotate-key", "--key-file="])).toThrow(
+    /^steward rotate-key: --key-file needs a file/,
+  );
 });

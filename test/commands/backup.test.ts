@@ -25,7 +25,11 @@ function folder(): string {
 async function openStores(directory: string): Promise<Env[]> {
   const log = createLog({ level: "error", format: "text", write: () => {}, now: () => 0 });
   const state = createStateFactory({ directory, clock: systemClock, log });
-  const envs = [await state.open(mainStore), await state.open(textStore), await state.open(sketchStore)];
+  const envs = [
+    await state.open(mainStore),
+    await state.open(textStore),
+    await state.open(sketchStore),
+  ];
   await envs[1]?.write((tx) => tx.put(texts, 1, create(TextRowSchema, {})));
   return envs;
 }
@@ -34,9 +38,17 @@ async function close(envs: readonly Env[]): Promise<void> {
   for (const env of envs) await env.close();
 }
 
-async function run(command: typeof backup | typeof check, options: { target: string; directory: string | undefined }, stateFolder: string): Promise<{ code: number; stdout: string; stderr: string }> {
+async function run(
+  command: typeof backup | typeof check,
+  options: { target: string; directory: string | undefined },
+  stateFolder: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const seen = { stdout: "", stderr: "" };
-  const code = await command({ ...none, ...options }, { HOME: "/nonexistent", STEWARD_STATE__DIRECTORY: stateFolder }, { stdout: (text) => void (seen.stdout += text), stderr: (text) => void (seen.stderr += text) });
+  const code = await command(
+    { ...none, ...options },
+    { HOME: "/nonexistent", STEWARD_STATE__DIRECTORY: stateFolder },
+    { stdout: (text) => void (seen.stdout += text), stderr: (text) => void (seen.stderr += text) },
+  );
   return { code, ...seen };
 }
 
@@ -49,8 +61,16 @@ describe("steward backup", () => {
     expect(made).toMatchObject({ code: 0, stderr: "" });
     expect(made.stdout).toMatch(/^dedup-text\.mdb: 0\.\d MiB, 1 rows$/m);
     expect(made.stdout).toMatch(/^dedup-sketch\.mdb: not included, Steward rebuilds it$/m);
-    expect(made.stdout).toMatch(new RegExp(`^backup of ${state} complete: 2 stores, 0\\.\\d MiB in ${target}$`, "m"));
-    expect(readdirSync(target).sort()).toEqual(["dedup-text.mdb", "dedup-text.mdb.json", "dedup.mdb", "dedup.mdb.json", "manifest.json"]);
+    expect(made.stdout).toMatch(
+      new RegExp(`^backup of ${state} complete: 2 stores, 0\\.\\d MiB in ${target}$`, "m"),
+    );
+    expect(readdirSync(target).sort()).toEqual([
+      "dedup-text.mdb",
+      "dedup-text.mdb.json",
+      "dedup.mdb",
+      "dedup.mdb.json",
+      "manifest.json",
+    ]);
     expect(statSync(target).mode & 0o077).toBe(0);
     const checked = await run(check, { target: "", directory: target }, state);
     expect(checked).toMatchObject({ code: 0, stderr: "" });
@@ -61,7 +81,9 @@ describe("steward backup", () => {
   it("refuses a folder that holds anything", async () => {
     const state = folder();
     await close(await openStores(state));
-    await expect(run(backup, { target: state, directory: undefined }, state)).rejects.toMatchObject({ code: "conflict", message: `${state} is not empty` });
+    await expect(run(backup, { target: state, directory: undefined }, state)).rejects.toMatchObject(
+      { code: "conflict", message: `${state} is not empty` },
+    );
   });
 });
 
@@ -69,7 +91,10 @@ describe("steward check", () => {
   it("ends 0 on sound stores, 3 on what is made anew and 1 on what needs a backup, naming it", async () => {
     const state = folder();
     await close(await openStores(state));
-    expect(await run(check, { target: "", directory: undefined }, state)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${state}: all 3 stores are intact\n`) as string });
+    expect(await run(check, { target: "", directory: undefined }, state)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${state}: all 3 stores are intact\n`) as string,
+    });
     truncateSync(join(state, "dedup-sketch.mdb"), 5_000);
     const sketch = await run(check, { target: "", directory: undefined }, state);
     expect(sketch.code).toBe(3);

@@ -13,10 +13,27 @@ function fileOf(text: string, mode = 0o600): string {
   return file;
 }
 
-function run(config: string | undefined, { json = false, strict = false, environment = {} }: { json?: boolean; strict?: boolean; environment?: Record<string, string> } = {}): { code: number; stdout: string; stderr: string } {
+function run(
+  config: string | undefined,
+  {
+    json = false,
+    strict = false,
+    environment = {},
+  }: { json?: boolean; strict?: boolean; environment?: Record<string, string> } = {},
+): { code: number; stdout: string; stderr: string } {
   const seen = { stdout: "", stderr: "" };
-  const output = { stdout: (text: string) => void (seen.stdout += text), stderr: (text: string) => void (seen.stderr += text) };
-  return { code: validate({ config, demo: false, json, warningsAsErrors: strict }, { HOME: "/", ...environment }, output), ...seen };
+  const output = {
+    stdout: (text: string) => void (seen.stdout += text),
+    stderr: (text: string) => void (seen.stderr += text),
+  };
+  return {
+    code: validate(
+      { config, demo: false, json, warningsAsErrors: strict },
+      { HOME: "/", ...environment },
+      output,
+    ),
+    ...seen,
+  };
 }
 
 /** A secret in the file itself, which others should not read. */
@@ -29,53 +46,115 @@ describe("-validate", () => {
   });
 
   it("names all errors on standard error and all warnings on standard output, one a line, in one pass", () => {
-    const file = fileOf("logging: {level: loud}\ngatewey: {listen: x}\nauth: {token: short}\n", 0o644);
+    const file = fileOf(
+      "logging: {level: loud}\ngatewey: {listen: x}\nauth: {token: short}\n",
+      0o644,
+    );
     const { code, stdout, stderr } = run(file, { environment: { STEWARD_NOBODY: "1" } });
     expect(code).toBe(1);
-    expect(stderr.trimEnd().split("\n")).toEqual([expect.stringMatching(/^ERROR gatewey: is not a known key \(line 2\) — did you mean gateway\?$/), expect.stringMatching(/^ERROR logging\.level: must be one of debug, info, warn, error, got "loud" \(line 1\)$/)]);
-    expect(stdout.trimEnd().split("\n").every((line) => /^WARNING \S+: .+/.test(line))).toBe(true);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      expect.stringMatching(
+        /^ERROR gatewey: is not a known key \(line 2\) — did you mean gateway\?$/,
+      ),
+      expect.stringMatching(
+        /^ERROR logging\.level: must be one of debug, info, warn, error, got "loud" \(line 1\)$/,
+      ),
+    ]);
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .every((line) => /^WARNING \S+: .+/.test(line)),
+    ).toBe(true);
     expect(stdout).toContain("0600");
     expect(stdout).not.toContain("config OK");
   });
 
   it("says it all as one JSON array, errors first", () => {
-    const { code, stdout, stderr } = run(fileOf(`logging: {level: loud}\n${SECRET}`, 0o644), { json: true });
+    const { code, stdout, stderr } = run(fileOf(`logging: {level: loud}\n${SECRET}`, 0o644), {
+      json: true,
+    });
     expect([code, stderr]).toEqual([1, ""]);
     expect(JSON.parse(stdout)).toEqual([
-      { severity: "error", path: "logging.level", message: 'must be one of debug, info, warn, error, got "loud" (line 1)' }, { severity: "warning", path: expect.stringContaining("steward.yaml") as string, message: expect.any(String) as string, remediation: expect.stringContaining("chmod 0600") as string },
+      {
+        severity: "error",
+        path: "logging.level",
+        message: 'must be one of debug, info, warn, error, got "loud" (line 1)',
+      },
+      {
+        severity: "warning",
+        path: expect.stringContaining("steward.yaml") as string,
+        message: expect.any(String) as string,
+        remediation: expect.stringContaining("chmod 0600") as string,
+      },
     ]);
   });
 
   it("ends 1 for a warning only when warnings count as errors", () => {
     const file = fileOf(SECRET, 0o644);
-    expect(run(file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^WARNING [^\n]+\nconfig OK\n$/) as string, stderr: "" });
-    expect(run(file, { strict: true })).toMatchObject({ code: 1, stderr: "a warning counts as an error\n" });
+    expect(run(file)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^WARNING [^\n]+\nconfig OK\n$/) as string,
+      stderr: "",
+    });
+    expect(run(file, { strict: true })).toMatchObject({
+      code: 1,
+      stderr: "a warning counts as an error\n",
+    });
     expect(run(file, { strict: true, json: true })).toMatchObject({ code: 1, stderr: "" });
     expect(run(undefined, { strict: true }).code).toBe(0);
   });
 
   it("says in one line of a file that cannot be read, or is no YAML, that it is invalid", () => {
     const missing = join(temporaryFolder(), "missing.yaml");
-    expect(run(missing)).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^config invalid: [^\n]*missing\.yaml: cannot be read[^\n]*\n$/) as string });
-    expect(run(fileOf("a: [\n"))).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^config invalid: [^\n]*is not valid YAML[^\n]*\n$/) as string });
-    expect(JSON.parse(run(missing, { json: true }).stdout)).toMatchObject([{ severity: "error", path: missing }]);
+    expect(run(missing)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^config invalid: [^\n]*missing\.yaml: cannot be read[^\n]*\n$/,
+      ) as string,
+    });
+    expect(run(fileOf("a: [\n"))).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^config invalid: [^\n]*is not valid YAML[^\n]*\n$/) as string,
+    });
+    expect(JSON.parse(run(missing, { json: true }).stdout)).toMatchObject([
+      { severity: "error", path: missing },
+    ]);
   });
 
   it("warns of a path that is not there or is of another kind, by its key and with what to do; such a configuration is sound", () => {
     const folder = temporaryFolder();
     const lines = join(folder, "lines.jsonl");
     writeFileSync(lines, "{}\n");
-    const archives = (...paths: readonly string[]): string => `dedup: {archives: [{name: a, kind: folder, path: ${paths[0]}}, {name: b, kind: jsonl, path: ${paths[1]}}]}\n`;
-    expect(run(fileOf(archives(folder, lines)))).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
+    const archives = (...paths: readonly string[]): string =>
+      `dedup: {archives: [{name: a, kind: folder, path: ${paths[0]}}, {name: b, kind: jsonl, path: ${paths[1]}}]}\n`;
+    expect(run(fileOf(archives(folder, lines)))).toEqual({
+      code: 0,
+      stdout: "config OK\n",
+      stderr: "",
+    });
     const away = join(folder, "away");
-    const wrong = run(fileOf(`${archives(away, folder)}state: {directory: ${lines}/state}\ntokens: {audit: [{file_path: ${lines}/audit.log}], seal: {key_file: ${away}}}\n`));
+    const wrong = run(
+      fileOf(
+        `${archives(away, folder)}state: {directory: ${lines}/state}\ntokens: {audit: [{file_path: ${lines}/audit.log}], seal: {key_file: ${away}}}\n`,
+      ),
+    );
     expect(wrong).toMatchObject({ code: 0, stderr: "" });
     expect(wrong.stdout.trimEnd().split("\n").toSorted()).toEqual([
-      `WARNING dedup.archives[0].path: ${away} does not exist — mount or make it, or correct the path.`, `WARNING dedup.archives[1].path: ${folder} is a folder — give the path of a file.`,
-      `WARNING state.directory: ${lines} is no folder — check the path and its permissions.`, `WARNING tokens.audit[0].file_path: ${lines} is no folder — check the path and its permissions.`,
-      `WARNING tokens.seal.key_file: ${away} does not exist — check the path and its permissions.`, "config OK",
+      `WARNING dedup.archives[0].path: ${away} does not exist — mount or make it, or correct the path.`,
+      `WARNING dedup.archives[1].path: ${folder} is a folder — give the path of a file.`,
+      `WARNING state.directory: ${lines} is no folder — check the path and its permissions.`,
+      `WARNING tokens.audit[0].file_path: ${lines} is no folder — check the path and its permissions.`,
+      `WARNING tokens.seal.key_file: ${away} does not exist — check the path and its permissions.`,
+      "config OK",
     ]);
     expect(run(fileOf(archives(away, lines)), { strict: true }).code).toBe(1);
-    expect(run(fileOf(`services: {dedup: false}\n${archives(away, away)}`))).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
+    expect(run(fileOf(`services: {dedup: false}\n${archives(away, away)}`))).toEqual({
+      code: 0,
+      stdout: "config OK\n",
+      stderr: "",
+    });
   });
 });

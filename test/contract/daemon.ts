@@ -1,4 +1,6 @@
-/** Starts the real launcher on ports and folders of its own, and speaks to it as any client would. */
+/**
+ * Starts the real launcher on ports and folders of its own, and speaks to it as any client would.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,9 +31,15 @@ export interface DaemonOptions {
   readonly cwd?: string;
 }
 
-/** Only what a launcher needs: nothing of the developer's own settings reaches the test. All daemons share one cache of compiled code, so that a start takes a fifth less. */
+/**
+ * Only what a launcher needs: nothing of the developer's own settings reaches the test. All daemons
+ * share one cache of compiled code, so that a start takes a fifth less.
+ */
 export const cleanEnvironment: Readonly<Record<string, string>> = {
-  PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", LANG: "C.UTF-8", NODE_COMPILE_CACHE: join(root, "node_modules/.cache/steward-test"),
+  PATH: process.env["PATH"] ?? "",
+  HOME: "/nonexistent",
+  LANG: "C.UTF-8",
+  NODE_COMPILE_CACHE: join(root, "node_modules/.cache/steward-test"),
 };
 
 const folders: string[] = [];
@@ -48,7 +56,10 @@ export function removeTemporaryFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Starts the daemon and waits for its start line; rejects with everything it said when it ends before that. */
+/**
+ * Starts the daemon and waits for its start line; rejects with everything it said when it ends
+ * before that.
+ */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const args = [...(options.args ?? [])];
   if (options.config !== undefined) {
@@ -56,15 +67,24 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     writeFileSync(file, options.config);
     args.push("-config", file);
   }
-  const child = spawn(LAUNCHER, args, { env: { ...cleanEnvironment, ...options.env }, cwd: options.cwd ?? tmpdir(), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(LAUNCHER, args, {
+    env: { ...cleanEnvironment, ...options.env },
+    cwd: options.cwd ?? tmpdir(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   return await watchStart(child);
 }
 
-/** Waits for the start line of a process that runs the daemon; rejects with everything it said when it ends before that. */
+/**
+ * Waits for the start line of a process that runs the daemon; rejects with everything it said when
+ * it ends before that.
+ */
 export async function watchStart(child: ChildProcess): Promise<Daemon> {
   const stdout: string[] = [];
   const stderr: string[] = [];
-  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
+    child.on("close", (code, signal) => resolve({ code, signal })),
+  );
   if (child.stderr) createInterface(child.stderr).on("line", (line) => stderr.push(line));
   const url = await new Promise<string>((resolve, reject) => {
     if (child.stdout) {
@@ -74,7 +94,9 @@ export async function watchStart(child: ChildProcess): Promise<Daemon> {
         if (match?.[1]) resolve(match[1]);
       });
     }
-    void exited.then(({ code }) => reject(new Error(`ended with ${code} before it listened:\n${stderr.join("\n")}`)));
+    void exited.then(({ code }) =>
+      reject(new Error(`ended with ${code} before it listened:\n${stderr.join("\n")}`)),
+    );
   });
   const stop: Daemon["stop"] = async (signal = "SIGTERM") => {
     child.kill(signal);
@@ -91,15 +113,23 @@ export interface CommandResult {
 }
 
 /** Runs the launcher with arguments and standard input to its end. */
-export async function runSteward(args: readonly string[], options: { input?: string; env?: Readonly<Record<string, string>>; cwd?: string } = {}): Promise<CommandResult> {
-  const child = spawn(LAUNCHER, args, { env: { ...cleanEnvironment, ...options.env }, cwd: options.cwd ?? tmpdir() });
+export async function runSteward(
+  args: readonly string[],
+  options: { input?: string; env?: Readonly<Record<string, string>>; cwd?: string } = {},
+): Promise<CommandResult> {
+  const child = spawn(LAUNCHER, args, {
+    env: { ...cleanEnvironment, ...options.env },
+    cwd: options.cwd ?? tmpdir(),
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => {});
   child.stdin.end(options.input ?? "");
-  const code = await new Promise<number | null>((resolve) => child.on("close", (value) => resolve(value)));
+  const code = await new Promise<number | null>((resolve) =>
+    child.on("close", (value) => resolve(value)),
+  );
   return { code, stdout, stderr };
 }
 
@@ -112,16 +142,34 @@ export interface Rest {
 }
 
 /** One REST call. A body that is no string is sent as JSON. */
-export async function rest(daemon: Pick<Daemon, "url">, method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Rest> {
-  const init: RequestInit = { method, headers: body === undefined ? headers : { "content-type": "application/json", ...headers } };
+export async function rest(
+  daemon: Pick<Daemon, "url">,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Rest> {
+  const init: RequestInit = {
+    method,
+    headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
+  };
   if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
   const answer = await fetch(daemon.url + path, init);
   const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, text, json: /json/.test(answer.headers.get("content-type") ?? "") ? JSON.parse(text) : undefined };
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    json: /json/.test(answer.headers.get("content-type") ?? "") ? JSON.parse(text) : undefined,
+  };
 }
 
 /** Starts a job by POST and waits on its event stream until it has ended; returns the job. */
-export async function runJob(daemon: Pick<Daemon, "url">, path: string, body?: unknown): Promise<any> {
+export async function runJob(
+  daemon: Pick<Daemon, "url">,
+  path: string,
+  body?: unknown,
+): Promise<any> {
   const started = await rest(daemon, "POST", path, body);
   if (started.status !== 202) throw new Error(`POST ${path}: ${started.status} ${started.text}`);
   return await jobEnd(daemon, started.json.data.jobId as string);

@@ -17,7 +17,9 @@ function archive(more: Readonly<Record<string, string | Uint8Array>> = {}): stri
 }
 
 function lines(records: readonly unknown[]): string {
-  return records.map((record) => (typeof record === "string" ? record : JSON.stringify(record))).join("\n");
+  return records
+    .map((record) => (typeof record === "string" ? record : JSON.stringify(record)))
+    .join("\n");
 }
 
 const garden = smallArchive["minutes/fence.txt"] ?? "";
@@ -27,7 +29,8 @@ describe("steward dedup on a folder", () => {
     const folder = archive();
     const result = await runSteward(["dedup", folder]);
     expect(result.code).toBe(0);
-    for (const name of ["fence", "fence-copy", "fence-white"]) expect(result.stdout).toContain(name);
+    for (const name of ["fence", "fence-copy", "fence-white"])
+      expect(result.stdout).toContain(name);
     expect(result.stdout).not.toContain("water");
     expect(result.stdout).toMatch(/7 documents/);
     expect(result.stdout).toMatch(/documents per second/i);
@@ -44,7 +47,9 @@ describe("steward dedup on a folder", () => {
     expect(report.groups).toHaveLength(1);
     expect(report.groups[0]).toMatchObject({ status: "pending", id: expect.any(String) as string });
     expect(report.groups[0].confidence).toBeCloseTo((1 + 2 * 0.8525714285714285) / 3, 12);
-    expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(fences.map((name) => join(folder, name)));
+    expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(
+      fences.map((name) => join(folder, name)),
+    );
     expect(report.groups[0].members.filter((member: any) => member.primary)).toHaveLength(1);
     expect(report.groups[0].reasons.length).toBeGreaterThan(0);
     expect(report.summary).toMatchObject({ documents: 7, groups: 1, pairs: 3 });
@@ -53,20 +58,36 @@ describe("steward dedup on a folder", () => {
 
   it("gives the same answer whatever the number of workers", async () => {
     const folder = archive();
-    const answers = await Promise.all(["1", "2"].map(async (workers) => JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--workers", workers, folder])).stdout).groups));
+    const answers = await Promise.all(
+      ["1", "2"].map(
+        async (workers) =>
+          JSON.parse(
+            (await runSteward(["dedup", "--json", "--quiet", "--workers", workers, folder])).stdout,
+          ).groups,
+      ),
+    );
     expect(answers[0]).toEqual(answers[1]);
   });
 
   it("takes the threshold and the least number of words", async () => {
     const folder = archive();
-    const strict = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--threshold", "0.9", folder])).stdout);
+    const strict = JSON.parse(
+      (await runSteward(["dedup", "--json", "--quiet", "--threshold", "0.9", folder])).stdout,
+    );
     expect(strict.groups[0].members).toHaveLength(2);
-    const long = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--min-words", "30", folder])).stdout);
+    const long = JSON.parse(
+      (await runSteward(["dedup", "--json", "--quiet", "--min-words", "30", folder])).stdout,
+    );
     expect(long.groups).toHaveLength(0);
   });
 
   it("survives unreadable files, foreign encodings, binary files, broken and cyclic links, and names them", async () => {
-    const folder = archive({ "odd/latin1.txt": Buffer.from(garden.replace("green", "gr\u00fcn"), "latin1"), "odd/binary.txt": Buffer.from([0, 1, 2, 0, 255]), "odd/empty.txt": "", "odd/locked.txt": garden });
+    const folder = archive({
+      "odd/latin1.txt": Buffer.from(garden.replace("green", "gr\u00fcn"), "latin1"),
+      "odd/binary.txt": Buffer.from([0, 1, 2, 0, 255]),
+      "odd/empty.txt": "",
+      "odd/locked.txt": garden,
+    });
     symlinkSync(folder, join(folder, "odd/cycle"));
     symlinkSync(join(folder, "nowhere"), join(folder, "odd/broken.txt"));
     mkdirSync(join(folder, "odd/looks-like.txt"));
@@ -84,10 +105,24 @@ describe("steward dedup on a folder", () => {
   it("never calls a file the duplicate of itself, and says what was given twice", async () => {
     const folder = archive();
     const fence = join(folder, "minutes/fence.txt");
-    const result = await runSteward(["dedup", "--json", "--quiet", folder, fence, join(folder, "minutes")]);
+    const result = await runSteward([
+      "dedup",
+      "--json",
+      "--quiet",
+      folder,
+      fence,
+      join(folder, "minutes"),
+    ]);
     const report = JSON.parse(result.stdout);
-    expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(fences.map((name) => join(folder, name)));
-    expect(report.summary).toMatchObject({ documents: 7, groups: 1, pairs: 3, skipped: { "read already": expect.any(Number) as number } });
+    expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(
+      fences.map((name) => join(folder, name)),
+    );
+    expect(report.summary).toMatchObject({
+      documents: 7,
+      groups: 1,
+      pairs: 3,
+      skipped: { "read already": expect.any(Number) as number },
+    });
     expect(report.summary.notes).toEqual([expect.stringContaining(fence) as string]);
   });
 
@@ -103,11 +138,23 @@ describe("steward dedup on a folder", () => {
     const home = temporaryFolder();
     const state = join(temporaryFolder(), "state");
     const before = readdirSync(folder, { recursive: true });
-    const first = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--state", state, folder], { env: { HOME: home, XDG_STATE_HOME: home } })).stdout);
+    const first = JSON.parse(
+      (
+        await runSteward(["dedup", "--json", "--quiet", "--state", state, folder], {
+          env: { HOME: home, XDG_STATE_HOME: home },
+        })
+      ).stdout,
+    );
     expect(readdirSync(folder, { recursive: true })).toEqual(before);
     expect(readdirSync(home)).toEqual([]);
     expect(statSync(state).isDirectory()).toBe(true);
-    const second = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--state", state, folder], { env: { HOME: home } })).stdout);
+    const second = JSON.parse(
+      (
+        await runSteward(["dedup", "--json", "--quiet", "--state", state, folder], {
+          env: { HOME: home },
+        })
+      ).stdout,
+    );
     expect(second.groups).toEqual(first.groups);
     await runSteward(["dedup", "--quiet", folder], { env: { HOME: home, XDG_STATE_HOME: home } });
     expect(readdirSync(home)).toEqual([]);
@@ -116,8 +163,14 @@ describe("steward dedup on a folder", () => {
 
 describe("steward dedup on JSON Lines", () => {
   const records = [
-    { id: "a", content: garden, title: "Fence" }, { id: 7, content: garden.replace("green", "white") },
-    "{broken", { id: "a", content: "the same id again" }, { content: "no id" }, { id: "n", content: 5 }, "", { id: "e", content: "" },
+    { id: "a", content: garden, title: "Fence" },
+    { id: 7, content: garden.replace("green", "white") },
+    "{broken",
+    { id: "a", content: "the same id again" },
+    { content: "no id" },
+    { id: "n", content: 5 },
+    "",
+    { id: "e", content: "" },
   ];
 
   it("reads a file, names broken lines by number and goes on", async () => {
@@ -132,7 +185,9 @@ describe("steward dedup on JSON Lines", () => {
   });
 
   it("reads standard input", async () => {
-    const result = await runSteward(["dedup", "--json", "--quiet", "-"], { input: lines(records.slice(0, 2)) });
+    const result = await runSteward(["dedup", "--json", "--quiet", "-"], {
+      input: lines(records.slice(0, 2)),
+    });
     expect(JSON.parse(result.stdout).groups[0].members).toHaveLength(2);
   });
 
@@ -144,8 +199,12 @@ describe("steward dedup on JSON Lines", () => {
 
 describe("steward dedup, misused", () => {
   it.each([
-    [["dedup"], /PATH/], [["dedup", "--threshold", "2", "."], /--threshold/], [["dedup", "--threshold", "x", "."], /--threshold/],
-    [["dedup", "--min-words", "0", "."], /--min-words/], [["dedup", "--workers", "0", "."], /--workers/], [["dedup", "--jsn", "."], /--jsn[\s\S]*--json/],
+    [["dedup"], /PATH/],
+    [["dedup", "--threshold", "2", "."], /--threshold/],
+    [["dedup", "--threshold", "x", "."], /--threshold/],
+    [["dedup", "--min-words", "0", "."], /--min-words/],
+    [["dedup", "--workers", "0", "."], /--workers/],
+    [["dedup", "--jsn", "."], /--jsn[\s\S]*--json/],
   ])("%j ends 2 and says what is wrong", async (args, message) => {
     const result = await runSteward(args);
     expect(result.code).toBe(2);
@@ -157,22 +216,32 @@ describe("steward dedup, misused", () => {
     const child = spawn(LAUNCHER, ["dedup", "-"], { env: cleanEnvironment });
     child.stdin.on("error", () => {});
     child.stdin.write(`${JSON.stringify({ id: "a", content: garden })}\n`);
-    const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+    const ended = new Promise<number | null>((resolve) =>
+      child.on("close", (code) => resolve(code)),
+    );
     await new Promise((resolve) => child.stderr.once("data", resolve));
     child.kill("SIGINT");
     expect(await ended).toBe(130);
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("ends 130 on %s while nobody writes to the pipe that it reads", async (signal) => {
-    const pipe = join(temporaryFolder(), "pipe");
-    execFileSync("mkfifo", [pipe]);
-    const child = spawn(LAUNCHER, ["dedup", pipe], { env: cleanEnvironment });
-    const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
-    const isReading = (): boolean => readdirSync(`/proc/${child.pid}/fd`).some((fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`) === pipe);
-    await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 30_000 });
-    child.kill(signal);
-    const impatient = setTimeout(() => child.kill("SIGKILL"), 10_000);
-    expect(await ended).toBe(130);
-    clearTimeout(impatient);
-  });
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "ends 130 on %s while nobody writes to the pipe that it reads",
+    async (signal) => {
+      const pipe = join(temporaryFolder(), "pipe");
+      execFileSync("mkfifo", [pipe]);
+      const child = spawn(LAUNCHER, ["dedup", pipe], { env: cleanEnvironment });
+      const ended = new Promise<number | null>((resolve) =>
+        child.on("close", (code) => resolve(code)),
+      );
+      const isReading = (): boolean =>
+        readdirSync(`/proc/${child.pid}/fd`).some(
+          (fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`) === pipe,
+        );
+      await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 30_000 });
+      child.kill(signal);
+      const impatient = setTimeout(() => child.kill("SIGKILL"), 10_000);
+      expect(await ended).toBe(130);
+      clearTimeout(impatient);
+    },
+  );
 });

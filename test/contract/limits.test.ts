@@ -1,7 +1,13 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
-import { type Daemon, removeTemporaryFolders, rest, startDaemon, temporaryFolder } from "./daemon.ts";
+import {
+  type Daemon,
+  removeTemporaryFolders,
+  rest,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
 
 let daemon: Daemon;
 
@@ -45,14 +51,21 @@ describe("a client that misbehaves", () => {
 
   it("and sends a header over 16 KiB gets 431", async () => {
     const socket = raw();
-    socket.write(`GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"a".repeat(17_000)}\r\n\r\n`);
+    socket.write(
+      `GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"a".repeat(17_000)}\r\n\r\n`,
+    );
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 431 /);
   });
 
   it("and asks under a foreign name is refused, over REST and rpc alike", async () => {
-    for (const path of ["GET /api/v1/documents", "POST /steward.dedup.v1.DocumentService/ListDocuments"]) {
+    for (const path of [
+      "GET /api/v1/documents",
+      "POST /steward.dedup.v1.DocumentService/ListDocuments",
+    ]) {
       const socket = raw();
-      socket.write(`${path} HTTP/1.1\r\nHost: rebound.example\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
+      socket.write(
+        `${path} HTTP/1.1\r\nHost: rebound.example\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      );
       expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 (401|403) /);
     }
   });
@@ -67,7 +80,9 @@ describe("a client that misbehaves", () => {
     for (let round = 0; round < 20; round++) {
       const socket = raw();
       await new Promise((resolve) => socket.once("connect", resolve));
-      socket.write("POST /api/v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"for");
+      socket.write(
+        'POST /api/v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"for',
+      );
       socket.destroy();
     }
     expect((await rest(daemon, "GET", "/api/v1/health")).status).toBe(200);
@@ -75,7 +90,11 @@ describe("a client that misbehaves", () => {
 });
 
 describe("bodies around the limit of 4 MiB", () => {
-  it.each([[-1, 202], [0, 202], [1, 413]])("%i bytes off", async (off, status) => {
+  it.each([
+    [-1, 202],
+    [0, 202],
+    [1, 413],
+  ])("%i bytes off", async (off, status) => {
     const body = `{"force":true${" ".repeat(4 * 1024 * 1024 - 14 + off)}}`;
     const answer = await rest(daemon, "POST", "/api/v1/sync", body);
     if (answer.status === 409) expect(status).toBe(202);

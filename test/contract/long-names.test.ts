@@ -2,7 +2,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, it, onTestFinished, vi } from "vitest";
 import { startReceiver } from "../support/otlp/receiver.ts";
-import { removeTemporaryFolders, rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import {
+  removeTemporaryFolders,
+  rest,
+  startDaemon,
+  temporaryFolder,
+  type Daemon,
+} from "./daemon.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -14,19 +20,49 @@ const SOON = { timeout: 30_000, interval: 100 };
 function node(id: number, end: string): object {
   const name = `${LONG}${end}`;
   return {
-    id: String(id), machineKey: "mkey:0", nodeKey: "nodekey:0", discoKey: "discokey:0", ipAddresses: [`100.64.0.${id}`], name, givenName: name, user: { id: "1", name: `${LONG}u`, createdAt: "2026-01-02T03:04:05Z" },
-    lastSeen: "2026-01-02T03:04:05Z", expiry: null, preAuthKey: null, createdAt: "2026-01-02T03:04:05Z", registerMethod: "REGISTER_METHOD_CLI", online: true,
-    approvedRoutes: [], availableRoutes: [], subnetRoutes: [], tags: [],
+    id: String(id),
+    machineKey: "mkey:0",
+    nodeKey: "nodekey:0",
+    discoKey: "discokey:0",
+    ipAddresses: [`100.64.0.${id}`],
+    name,
+    givenName: name,
+    user: { id: "1", name: `${LONG}u`, createdAt: "2026-01-02T03:04:05Z" },
+    lastSeen: "2026-01-02T03:04:05Z",
+    expiry: null,
+    preAuthKey: null,
+    createdAt: "2026-01-02T03:04:05Z",
+    registerMethod: "REGISTER_METHOD_CLI",
+    online: true,
+    approvedRoutes: [],
+    availableRoutes: [],
+    subnetRoutes: [],
+    tags: [],
   };
 }
 
 /** A control plane that answers with them. */
 async function startHostileHeadscale(): Promise<string> {
-  const users = [{ id: "1", name: `${LONG}u`, displayName: `half a pair \ud83d`, createdAt: "2026-01-02T03:04:05Z" }];
-  const answers: Readonly<Record<string, object>> = { node: { nodes: [node(1, "1"), node(2, "2"), node(3, "\ud800")] }, user: { users }, preauthkey: { preAuthKeys: [] }, apikey: { apiKeys: [] }, policy: { policy: "{}", updatedAt: null } };
+  const users = [
+    {
+      id: "1",
+      name: `${LONG}u`,
+      displayName: `half a pair \ud83d`,
+      createdAt: "2026-01-02T03:04:05Z",
+    },
+  ];
+  const answers: Readonly<Record<string, object>> = {
+    node: { nodes: [node(1, "1"), node(2, "2"), node(3, "\ud800")] },
+    user: { users },
+    preauthkey: { preAuthKeys: [] },
+    apikey: { apiKeys: [] },
+    policy: { policy: "{}", updatedAt: null },
+  };
   const server: Server = createServer((request, response) => {
     const answer = answers[/^\/api\/v1\/(\w+)/.exec(request.url ?? "")?.[1] ?? ""];
-    response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
+    response
+      .writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" })
+      .end(JSON.stringify(answer ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -37,7 +73,9 @@ async function startHostileHeadscale(): Promise<string> {
 }
 
 async function scrape(daemon: Daemon): Promise<string> {
-  const port = daemon.stderr.map((line) => /listening.*name=metrics.*address=127\.0\.0\.1:(\d+)/.exec(line)?.[1]).find((found) => found !== undefined);
+  const port = daemon.stderr
+    .map((line) => /listening.*name=metrics.*address=127\.0\.0\.1:(\d+)/.exec(line)?.[1])
+    .find((found) => found !== undefined);
   return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
@@ -50,13 +88,21 @@ it("a control plane with names of half a megabyte makes small scrapes, exports a
   const url = await startHostileHeadscale();
   const receiver = await startReceiver({ protocol: "http" });
   onTestFinished(() => receiver.close());
-  const daemon = await startDaemon({ config: JSON.stringify({
-    gateway: { listen: "127.0.0.1:0" }, state: { directory: temporaryFolder() }, services: { dedup: false, tokens: false }, scrape: { enabled: true, listen: "127.0.0.1:0" },
-    otlp: { endpoint: receiver.endpoint, metric_interval: "300ms" }, provider: "headscale", headscale: { url, api_key: "hskey-0123456789" },
-    collectors: { devices: { interval: "1s" }, users: { interval: "1s" } },
-  }) });
-  onTestFinished(async () => void await daemon.stop());
-  const online = (text: string): string[] => text.split("\n").filter((line) => line.startsWith("vpn_device_online_ratio{"));
+  const daemon = await startDaemon({
+    config: JSON.stringify({
+      gateway: { listen: "127.0.0.1:0" },
+      state: { directory: temporaryFolder() },
+      services: { dedup: false, tokens: false },
+      scrape: { enabled: true, listen: "127.0.0.1:0" },
+      otlp: { endpoint: receiver.endpoint, metric_interval: "300ms" },
+      provider: "headscale",
+      headscale: { url, api_key: "hskey-0123456789" },
+      collectors: { devices: { interval: "1s" }, users: { interval: "1s" } },
+    }),
+  });
+  onTestFinished(async () => void (await daemon.stop()));
+  const online = (text: string): string[] =>
+    text.split("\n").filter((line) => line.startsWith("vpn_device_online_ratio{"));
   await vi.waitFor(async () => expect(online(await scrape(daemon))).toHaveLength(3), SOON);
   const text = await scrape(daemon);
   const names = online(text).map((line) => /host_name="([^"]*)"/.exec(line)?.[1] ?? "");
@@ -65,10 +111,18 @@ it("a control plane with names of half a megabyte makes small scrapes, exports a
     expect(name).toMatch(/^x+…~[0-9a-f]{16}$/);
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(MAX_BYTES);
   }
-  const labels = [...text.matchAll(/[a-z_]="((?:[^"\\]|\\.)*)"/g)].map(([, value]) => Buffer.byteLength(value ?? ""));
+  const labels = [...text.matchAll(/[a-z_]="((?:[^"\\]|\\.)*)"/g)].map(([, value]) =>
+    Buffer.byteLength(value ?? ""),
+  );
   expect(Math.max(...labels)).toBeLessThanOrEqual(MAX_BYTES);
   expect(text.length).toBeLessThan(1_000_000);
-  await vi.waitFor(() => expect(receiver.points().filter(({ metric }) => metric === "vpn.device.online").length).toBeGreaterThan(2), SOON);
+  await vi.waitFor(
+    () =>
+      expect(
+        receiver.points().filter(({ metric }) => metric === "vpn.device.online").length,
+      ).toBeGreaterThan(2),
+    SOON,
+  );
   expect(holdsLongName(JSON.stringify([receiver.points(), receiver.logs()]))).toBe(false);
   for (const path of ["status", "config", "cardinality"]) {
     const document = await rest(daemon, "GET", `/api/${path}.json`);

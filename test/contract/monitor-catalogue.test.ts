@@ -11,21 +11,47 @@ import { monitorRecords } from "../../src/monitor/catalogue/records.ts";
 import { makePair } from "../kernel/listen/test-certificates.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import { smallArchive, writeFiles } from "./corpus.ts";
-import { removeTemporaryFolders, runJob, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
-import { bothNetworks, objectStores, startEstate, type Estate, type Section } from "./monitor-estate.ts";
+import {
+  removeTemporaryFolders,
+  runJob,
+  startDaemon,
+  temporaryFolder,
+  type Daemon,
+} from "./daemon.ts";
+import {
+  bothNetworks,
+  objectStores,
+  startEstate,
+  type Estate,
+  type Section,
+} from "./monitor-estate.ts";
 import { arrangeOddities } from "./monitor-oddities.ts";
 
 afterAll(removeTemporaryFolders);
 
-const rows: ReadonlyMap<string, AnyRow> = new Map([...houseMetrics, ...monitorMetrics].map((row) => [row.name, row]));
+const rows: ReadonlyMap<string, AnyRow> = new Map(
+  [...houseMetrics, ...monitorMetrics].map((row) => [row.name, row]),
+);
 
-/** What no daemon of this test says, and why. Everything else of the catalogue is seen, and a row that comes to be seen must leave this list. */
+/**
+ * What no daemon of this test says, and why. Everything else of the catalogue is seen, and a row
+ * that comes to be seen must leave this list.
+ */
 const ABSENT: Readonly<Record<string, readonly string[]>> = {
-  "Node has no such figure (RESOLUTIONS M33)": ["svc.runtime.memory.heap_objects", "svc.runtime.memory.stack_inuse", "svc.runtime.gc.next_target"],
+  "Node has no such figure (RESOLUTIONS M33)": [
+    "svc.runtime.memory.heap_objects",
+    "svc.runtime.memory.stack_inuse",
+    "svc.runtime.gc.next_target",
+  ],
   "receivers: a later issue": names("vpn.stream.", "vpn.webhook.", "svc.ingress_wal."),
-  "names and places of addresses: a later issue": [...names("vpn.geoip.", "vpn.rdns."), "vpn.devices.by_country"],
+  "names and places of addresses: a later issue": [
+    ...names("vpn.geoip.", "vpn.rdns."),
+    "vpn.devices.by_country",
+  ],
   "the local store of flows: a later issue": ["vpn.network.store.dropped"],
-  "a minute after an object could not be read, shown in test/monitor/objectstore": ["svc.objectstore.retries"],
+  "a minute after an object could not be read, shown in test/monitor/objectstore": [
+    "svc.objectstore.retries",
+  ],
   "a disk that fails, shown in test/monitor/runner": ["svc.checkpoint.persist.errors"],
 };
 
@@ -44,9 +70,20 @@ function polling(estate: Estate, receiver: Receiver): Section {
   const { networks, ...rest } = bothNetworks(estate);
   const [first = {}, second = {}] = networks as Section[];
   return {
-    ...house(receiver), ...rest, networks: [{ ...first, http: { retry: { base_delay: "10ms", max_delay: "20ms" } } }, { ...second, http: { rate_limit: 5 } }],
-    services: { tokens: false }, dedup: { archives: [{ name: "papers", kind: "folder", path: archive }] },
-    annotations: { url: estate.dashboard.url, token: "dashboard-secret", queue_size: 1, categories: { config_change: { rollup: false }, expiry: { rollup: false } } },
+    ...house(receiver),
+    ...rest,
+    networks: [
+      { ...first, http: { retry: { base_delay: "10ms", max_delay: "20ms" } } },
+      { ...second, http: { rate_limit: 5 } },
+    ],
+    services: { tokens: false },
+    dedup: { archives: [{ name: "papers", kind: "folder", path: archive }] },
+    annotations: {
+      url: estate.dashboard.url,
+      token: "dashboard-secret",
+      queue_size: 1,
+      categories: { config_change: { rollup: false }, expiry: { rollup: false } },
+    },
   };
 }
 
@@ -54,7 +91,8 @@ function polling(estate: Estate, receiver: Receiver): Section {
 async function startOutside(): Promise<AsyncDisposable & { readonly url: string }> {
   let profiles = 0;
   const server = createServer((request, response) => {
-    if (request.url?.startsWith("/ingest") === true) response.statusCode = (profiles += 1) % 2 === 0 ? 200 : 500;
+    if (request.url?.startsWith("/ingest") === true)
+      response.statusCode = (profiles += 1) % 2 === 0 ? 200 : 500;
     else response.setHeader("content-type", "application/json");
     request.resume().once("end", () => response.end('{"tag_name": "v99.0.0"}'));
   });
@@ -68,7 +106,10 @@ async function startOutside(): Promise<AsyncDisposable & { readonly url: string 
   };
 }
 
-/** The other half of what excludes each other: records from a bucket, rollups, TLS, limits that are met; and what a house may do beside. */
+/**
+ * The other half of what excludes each other: records from a bucket, rollups, TLS, limits that are
+ * met; and what a house may do beside.
+ */
 function feeding(estate: Estate, receiver: Receiver, outside: string): Section {
   const { networks, collectors, version_checks, vpn } = bothNetworks(estate);
   const [first = {}] = networks as Section[];
@@ -78,20 +119,38 @@ function feeding(estate: Estate, receiver: Receiver, outside: string): Section {
   writeFileSync(join(folder, "key.pem"), key, { mode: 0o600 });
   const { flowlogs, auditlogs, node_metrics, ...others } = collectors as Record<string, Section>;
   return {
-    ...house(receiver), scrape: { enabled: true, listen: "127.0.0.1:0", tls: { cert_file: join(folder, "cert.pem"), key_file: join(folder, "key.pem") } }, vpn, version_checks: { ...(version_checks as Section), self: { url: `${outside}/latest` } },
-    admin: { auth: { token: "administrator-0123456789" } }, profiling: { profiler: { enabled: true, server_address: outside, upload_rate: "1s" } }, services: { dedup: false, tokens: false },
+    ...house(receiver),
+    scrape: {
+      enabled: true,
+      listen: "127.0.0.1:0",
+      tls: { cert_file: join(folder, "cert.pem"), key_file: join(folder, "key.pem") },
+    },
+    vpn,
+    version_checks: { ...(version_checks as Section), self: { url: `${outside}/latest` } },
+    admin: { auth: { token: "administrator-0123456789" } },
+    profiling: { profiler: { enabled: true, server_address: outside, upload_rate: "1s" } },
+    services: { dedup: false, tokens: false },
     networks: [{ ...first, objectstore: objectStores(estate) }],
     collectors: {
-      ...others, node_metrics: { ...node_metrics, max_distinct_metrics: 2 }, k8s_audit: { enabled: true },
-      flowlogs: { ...flowlogs, source: "objectstore", max_log_records_per_window: 1 }, auditlogs: { ...auditlogs, source: "objectstore" },
+      ...others,
+      node_metrics: { ...node_metrics, max_distinct_metrics: 2 },
+      k8s_audit: { enabled: true },
+      flowlogs: { ...flowlogs, source: "objectstore", max_log_records_per_window: 1 },
+      auditlogs: { ...auditlogs, source: "objectstore" },
     },
   };
 }
 
 function house(receiver: Receiver): Section {
   return {
-    gateway: { listen: "127.0.0.1:0" }, state: { directory: temporaryFolder() }, scrape: { enabled: true, listen: "127.0.0.1:0" },
-    otlp: { endpoint: receiver.endpoint, metric_interval: "500ms", retry: { max_elapsed_time: "1s" } },
+    gateway: { listen: "127.0.0.1:0" },
+    state: { directory: temporaryFolder() },
+    scrape: { enabled: true, listen: "127.0.0.1:0" },
+    otlp: {
+      endpoint: receiver.endpoint,
+      metric_interval: "500ms",
+      retry: { max_elapsed_time: "1s" },
+    },
   };
 }
 
@@ -106,39 +165,80 @@ function seriesOf(receiver: Receiver): Map<string, Set<string>> {
   return seen;
 }
 
-const addressOf = (daemon: Daemon): string => daemon.stderr.map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined) ?? "";
+const addressOf = (daemon: Daemon): string =>
+  daemon.stderr
+    .map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1])
+    .find((found) => found !== undefined) ?? "";
 
-it("with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not", { timeout: 120_000 }, async () => {
-  await using estate = await startEstate();
-  arrangeOddities(estate);
-  await using outside = await startOutside();
-  const receiver = await startReceiver({ protocol: "http" });
-  receiver.answer = { kind: "refuse", grpc: 14, http: 400 };
-  estate.tailscale.faults.next("users", { kind: "status", status: 500 }, 12);
-  const [first, second] = await Promise.all([startDaemon({ config: JSON.stringify(polling(estate, receiver)) }), startDaemon({ config: JSON.stringify(feeding(estate, receiver, outside.url)) })]);
-  expect((await fetch(`${second.url}/api/status.json`)).status).toBe(401);
-  await runJob(first, "/api/v1/sync");
-  await vi.waitFor(() => expect(receiver.refused).toBeGreaterThan(6), { timeout: 30_000, interval: 50 });
-  receiver.answer = { kind: "accept" };
-  const absent = Object.values(ABSENT).flat().toSorted();
-  const missing = (): string[] => [...rows.keys()].filter((name) => !receiver.points().some(({ metric }) => metric === name)).toSorted();
-  await vi.waitFor(async () => {
-    await fetch(`http://${addressOf(first)}/metrics`).then((answer) => answer.text());
+it(
+  "with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not",
+  { timeout: 120_000 },
+  async () => {
+    await using estate = await startEstate();
+    arrangeOddities(estate);
+    await using outside = await startOutside();
+    const receiver = await startReceiver({ protocol: "http" });
+    receiver.answer = { kind: "refuse", grpc: 14, http: 400 };
+    estate.tailscale.faults.next("users", { kind: "status", status: 500 }, 12);
+    const [first, second] = await Promise.all([
+      startDaemon({ config: JSON.stringify(polling(estate, receiver)) }),
+      startDaemon({ config: JSON.stringify(feeding(estate, receiver, outside.url)) }),
+    ]);
+    expect((await fetch(`${second.url}/api/status.json`)).status).toBe(401);
+    await runJob(first, "/api/v1/sync");
+    await vi.waitFor(() => expect(receiver.refused).toBeGreaterThan(6), {
+      timeout: 30_000,
+      interval: 50,
+    });
+    receiver.answer = { kind: "accept" };
+    const absent = Object.values(ABSENT).flat().toSorted();
+    const missing = (): string[] =>
+      [...rows.keys()]
+        .filter((name) => !receiver.points().some(({ metric }) => metric === name))
+        .toSorted();
+    await vi
+      .waitFor(
+        async () => {
+          await fetch(`http://${addressOf(first)}/metrics`).then((answer) => answer.text());
+          expect(missing()).toEqual(absent);
+        },
+        { timeout: 45_000, interval: 500 },
+      )
+      .catch(() => undefined);
+    const exposition = await fetch(`http://${addressOf(first)}/metrics`).then((answer) =>
+      answer.text(),
+    );
+    await Promise.all([first.stop(), second.stop()]);
     expect(missing()).toEqual(absent);
-  }, { timeout: 45_000, interval: 500 }).catch(() => undefined);
-  const exposition = await fetch(`http://${addressOf(first)}/metrics`).then((answer) => answer.text());
-  await Promise.all([first.stop(), second.stop()]);
-  expect(missing()).toEqual(absent);
-  const seen = seriesOf(receiver);
-  expect([...seen.keys()].filter((name) => !rows.has(name) && !forwarded(name))).toEqual([]);
-  const strange = [...seen].flatMap(([name, sets]) => {
-    const known = new Set<string>(rows.get(name)?.attributes ?? []);
-    return forwarded(name) ? [] : [...sets].flatMap((set) => set.split(" ").filter((attribute) => attribute !== "" && !known.has(attribute) && !CONSTANTS.has(attribute)).map((attribute) => `${name} ${attribute}`));
-  });
-  expect(strange).toEqual([]);
-  // The same rows by the names of the exposition.
-  const families = new Set([...rows.values()].map((row) => familyName(row)));
-  expect([...exposition.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name).filter((name) => !families.has(name) && !forwarded(name) && name !== "target_info")).toEqual([]);
-  expect([...new Set(receiver.logs().map(({ name }) => name))].filter((name) => name !== "" && !monitorRecords.some((row) => row.name === name))).toEqual([]);
-  await receiver.close();
-});
+    const seen = seriesOf(receiver);
+    expect([...seen.keys()].filter((name) => !rows.has(name) && !forwarded(name))).toEqual([]);
+    const strange = [...seen].flatMap(([name, sets]) => {
+      const known = new Set<string>(rows.get(name)?.attributes ?? []);
+      return forwarded(name)
+        ? []
+        : [...sets].flatMap((set) =>
+            set
+              .split(" ")
+              .filter(
+                (attribute) =>
+                  attribute !== "" && !known.has(attribute) && !CONSTANTS.has(attribute),
+              )
+              .map((attribute) => `${name} ${attribute}`),
+          );
+    });
+    expect(strange).toEqual([]);
+    // The same rows by the names of the exposition.
+    const families = new Set([...rows.values()].map((row) => familyName(row)));
+    expect(
+      [...exposition.matchAll(/^# TYPE (\S+)/gm)]
+        .map(([, name = ""]) => name)
+        .filter((name) => !families.has(name) && !forwarded(name) && name !== "target_info"),
+    ).toEqual([]);
+    expect(
+      [...new Set(receiver.logs().map(({ name }) => name))].filter(
+        (name) => name !== "" && !monitorRecords.some((row) => row.name === name),
+      ),
+    ).toEqual([]);
+    await receiver.close();
+  },
+);

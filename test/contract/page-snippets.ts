@@ -1,4 +1,7 @@
-/** The code blocks of a Markdown page, and one shell that runs them one after the other as a reader would. */
+/**
+ * The code blocks of a Markdown page, and one shell that runs them one after the other as a reader
+ * would.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 
@@ -7,7 +10,10 @@ export interface Snippet {
   readonly language: string;
   /** The heading of the second level that it stands under. */
   readonly section: string;
-  /** The file that it shows, from a first line such as `# agent.hcl` or `// mint.mjs`; undefined for commands. */
+  /**
+   * The file that it shows, from a first line such as `# agent.hcl` or `// mint.mjs`; undefined for
+   * commands.
+   */
   readonly file: string | undefined;
   /** Without the indentation of a list. */
   readonly text: string;
@@ -19,7 +25,10 @@ export function snippetsOf(page: string): readonly Snippet[] {
   const snippets: Snippet[] = [];
   for (const found of page.matchAll(/^## (.+)$|^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)) {
     const [, heading, indent = "", language = "", body = ""] = found;
-    if (heading === undefined) snippets.push(snippetOf(section, language, body.replaceAll(new RegExp(`^ {${indent.length}}`, "gm"), "")));
+    if (heading === undefined)
+      snippets.push(
+        snippetOf(section, language, body.replaceAll(new RegExp(`^ {${indent.length}}`, "gm"), "")),
+      );
     else section = heading;
   }
   return snippets;
@@ -31,19 +40,30 @@ function snippetOf(section: string, language: string, text: string): Snippet {
 
 /** A bash that stays, so that later blocks know the variables and jobs of earlier ones. */
 export interface Shell {
-  /** Runs commands; resolves with what they print. Rejects with all output when one fails, and the shell is over then. */
+  /**
+   * Runs commands; resolves with what they print. Rejects with all output when one fails, and the
+   * shell is over then.
+   */
   run(commands: string): Promise<string>;
   /** Ends the shell and the jobs that it still has. */
   close(): Promise<void>;
 }
 
 /** Starts one that ends at the first command that fails, inside pipes too. */
-export function startShell(options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }): Shell {
+export function startShell(options: {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}): Shell {
   // A process group of its own, so that its jobs end with it.
-  const child = spawn("bash", ["-euo", "pipefail"], { ...options, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn("bash", ["-euo", "pipefail"], {
+    ...options,
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
   return {
     async run(commands) {
       const mark = randomUUID();
@@ -51,11 +71,13 @@ export function startShell(options: { readonly cwd: string; readonly env: Readon
       child.stdin.write(`${commands}\nprintf '\\n%s\\n' ${mark}\n`);
       const printed = (): string => output.slice(from);
       await Promise.race([seen(child, () => printed().includes(mark)), ended]);
-      if (!printed().includes(mark)) throw new Error(`the shell ended in:\n${commands}\nafter printing:\n${printed()}`);
+      if (!printed().includes(mark))
+        throw new Error(`the shell ended in:\n${commands}\nafter printing:\n${printed()}`);
       return printed().slice(0, printed().indexOf(`\n${mark}`));
     },
     async close() {
-      if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+        process.kill(-child.pid, "SIGKILL");
       await ended;
     },
   };

@@ -8,7 +8,10 @@ import { type Daemon, removeTemporaryFolders, startDaemon, temporaryFolder } fro
 
 const python = join(import.meta.dirname, "../../.cache/python/bin/python");
 const there = existsSync(python);
-if (!there) process.stderr.write("skipped: the Python gRPC client (no .cache/python; `.ci/run` makes it where Python is)\n");
+if (!there)
+  process.stderr.write(
+    "skipped: the Python gRPC client (no .cache/python; `.ci/run` makes it where Python is)\n",
+  );
 
 describe.skipIf(!there)("a Python client that knows nothing but the address", () => {
   let daemon: Daemon;
@@ -23,7 +26,10 @@ describe.skipIf(!there)("a Python client that knows nothing but the address", ()
   });
 
   it("finds health, the services by reflection and calls one", async () => {
-    const { stdout } = await promisify(execFile)(python, [join(import.meta.dirname, "python/client.py"), daemon.host]);
+    const { stdout } = await promisify(execFile)(python, [
+      join(import.meta.dirname, "python/client.py"),
+      daemon.host,
+    ]);
     expect(stdout).toMatch(/^health SERVING$/m);
     expect(stdout).toMatch(/^services .*steward\.dedup\.v1\.DuplicateService/m);
     expect(stdout).toMatch(/^groups 0$/m);

@@ -4,7 +4,13 @@ import { type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
-import { removeTemporaryFolders, rest, runSteward, startDaemon, temporaryFolder } from "./daemon.ts";
+import {
+  removeTemporaryFolders,
+  rest,
+  runSteward,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -41,7 +47,9 @@ describe("the daemon", () => {
   it("refuses a state folder that another Steward holds, naming the folder and the holder", async () => {
     const { state, config } = settings();
     const first = await startDaemon({ config });
-    await expect(startDaemon({ config })).rejects.toThrow(new RegExp(`ended with 1[\\s\\S]*${state}[\\s\\S]*${first.pid}`));
+    await expect(startDaemon({ config })).rejects.toThrow(
+      new RegExp(`ended with 1[\\s\\S]*${state}[\\s\\S]*${first.pid}`),
+    );
     await first.stop();
   });
 
@@ -51,12 +59,18 @@ describe("the daemon", () => {
     const { port } = blocker.address() as AddressInfo;
     const config = settings().config.replace("127.0.0.1:0", `127.0.0.1:${port}`);
     const failed = startDaemon({ config });
-    await expect(failed).rejects.toThrow(new RegExp(`ended with 1[\\s\\S]*${port}[\\s\\S]*gateway\\.listen`));
+    await expect(failed).rejects.toThrow(
+      new RegExp(`ended with 1[\\s\\S]*${port}[\\s\\S]*gateway\\.listen`),
+    );
     // The root token is shown once, so not by a start that fails.
     await expect(failed).rejects.not.toThrow(/root token/);
     blocker.close();
-    const daemon = await startDaemon({ config: config.replace(`127.0.0.1:${port}`, "127.0.0.1:0") });
-    expect(daemon.stderr.join("\n")).toMatch(/root token of the Vault API, shown only once and not stored: hvs\.\S+/);
+    const daemon = await startDaemon({
+      config: config.replace(`127.0.0.1:${port}`, "127.0.0.1:0"),
+    });
+    expect(daemon.stderr.join("\n")).toMatch(
+      /root token of the Vault API, shown only once and not stored: hvs\.\S+/,
+    );
     await daemon.stop();
   });
 
@@ -71,9 +85,14 @@ describe("the daemon", () => {
     expect(daemon.stderr.join("\n")).not.toContain("this is a demo");
     expect((await rest(daemon, "GET", "/api/v1/health")).json).not.toMatchObject({ demo: true });
     await daemon.stop();
-    expect(await runSteward(["check"], { env: { XDG_CONFIG_HOME: home } })).toMatchObject({ code: 0, stdout: expect.stringContaining(state) as string });
+    expect(await runSteward(["check"], { env: { XDG_CONFIG_HOME: home } })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(state) as string,
+    });
     writeFileSync(file, "gateway: [");
-    await expect(startDaemon({ env: { XDG_CONFIG_HOME: home } })).rejects.toThrow(/ended with 1[\s\S]*steward\.yaml: is not valid YAML/);
+    await expect(startDaemon({ env: { XDG_CONFIG_HOME: home } })).rejects.toThrow(
+      /ended with 1[\s\S]*steward\.yaml: is not valid YAML/,
+    );
   });
 
   it("refuses to listen beyond loopback without a token", async () => {
@@ -83,18 +102,27 @@ describe("the daemon", () => {
 
   it("names every wrong key of the configuration with its line and the nearest right one", async () => {
     const config = `${settings().config}gatway:\n  listen: x\nlogging:\n  level: loud\n`;
-    await expect(startDaemon({ config })).rejects.toThrow(/gatway[\s\S]*gateway[\s\S]*logging\.level|logging\.level[\s\S]*gatway[\s\S]*gateway/);
+    await expect(startDaemon({ config })).rejects.toThrow(
+      /gatway[\s\S]*gateway[\s\S]*logging\.level|logging\.level[\s\S]*gatway[\s\S]*gateway/,
+    );
   });
 
   it("is the demo when nothing is configured, says so, and shows groups by itself", async () => {
     const home = temporaryFolder();
-    const daemon = await startDaemon({ env: { XDG_STATE_HOME: home, STEWARD_DEMO: "true", STEWARD_GATEWAY__LISTEN: "127.0.0.1:0" } });
+    const daemon = await startDaemon({
+      env: { XDG_STATE_HOME: home, STEWARD_DEMO: "true", STEWARD_GATEWAY__LISTEN: "127.0.0.1:0" },
+    });
     expect(daemon.stderr.join("\n")).toMatch(/demo/i);
-    expect((await rest(daemon, "GET", "/api/v1/health")).json.data).toMatchObject({ status: "ok", demo: true });
+    expect((await rest(daemon, "GET", "/api/v1/health")).json.data).toMatchObject({
+      status: "ok",
+      demo: true,
+    });
     let groups: any[] = [];
     for (let attempt = 0; attempt < 100 && groups.length === 0; attempt++) {
       groups = (await rest(daemon, "GET", "/api/v1/duplicates")).json.data;
-      const jobs = (await rest(daemon, "GET", "/api/v1/jobs?status=running")).json.data as { id: string }[];
+      const jobs = (await rest(daemon, "GET", "/api/v1/jobs?status=running")).json.data as {
+        id: string;
+      }[];
       if (jobs[0]) await (await fetch(`${daemon.url}/api/v1/jobs/${jobs[0].id}/progress`)).text();
     }
     expect(groups.length).toBeGreaterThan(10);

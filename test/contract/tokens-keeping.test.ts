@@ -1,9 +1,18 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/grpc/health/v1/health_pb.ts";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../src/gen/grpc/health/v1/health_pb.ts";
 import type { CodeHost } from "../../src/demo/code-host/types.ts";
-import { removeTemporaryFolders, rest, runSteward, startDaemon, temporaryFolder } from "./daemon.ts";
+import {
+  removeTemporaryFolders,
+  rest,
+  runSteward,
+  startDaemon,
+  temporaryFolder,
+} from "./daemon.ts";
 import { grpcUnary } from "./rpc.ts";
 import { configure, startCodeHost, startVault, type VaultDaemon } from "./vault.ts";
 
@@ -30,21 +39,45 @@ describe("a lost root token", () => {
     const config = configFor(first.state);
     const refused = await runSteward(["root-token", "--config", config]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toMatch(new RegExp(`^steward: the state folder ${first.state} is in use by process ${first.daemon.pid}; stop that process`));
+    expect(refused.stderr).toMatch(
+      new RegExp(
+        `^steward: the state folder ${first.state} is in use by process ${first.daemon.pid}; stop that process`,
+      ),
+    );
     await first.daemon.stop();
 
     const made = await runSteward(["root-token", "--config", config]);
     expect(made).toMatchObject({ code: 0, stderr: "" });
     expect(made.stdout).toMatch(/^hvs\.[0-9A-Za-z]{24}\n$/);
     const root = made.stdout.trim();
-    const files = ["tokens.mdb", "audit.log"].map((name) => readFileSync(join(first.state, name), "latin1"));
+    const files = ["tokens.mdb", "audit.log"].map((name) =>
+      readFileSync(join(first.state, name), "latin1"),
+    );
     expect(files.some((text) => text.includes(root))).toBe(false);
-    const records = readFileSync(join(first.state, "audit.log"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as { type: string; request: { path: string }; auth?: { client_token?: string } });
-    expect(records.slice(-2).map(({ type, request }) => [type, request.path])).toEqual([["request", "auth/token/root"], ["response", "auth/token/root"]]);
+    const records = readFileSync(join(first.state, "audit.log"), "utf8")
+      .trim()
+      .split("\n")
+      .map(
+        (line) =>
+          JSON.parse(line) as {
+            type: string;
+            request: { path: string };
+            auth?: { client_token?: string };
+          },
+      );
+    expect(records.slice(-2).map(({ type, request }) => [type, request.path])).toEqual([
+      ["request", "auth/token/root"],
+      ["response", "auth/token/root"],
+    ]);
 
     const again = await startVault({ state: first.state, root });
     expect(again.daemon.stderr.some((line) => line.includes("root token"))).toBe(false);
-    expect((await again.ask("GET", "auth/token/lookup-self")).json.data).toMatchObject({ path: "auth/token/root", policies: ["root"], ttl: 0, display_name: "root" });
+    expect((await again.ask("GET", "auth/token/lookup-self")).json.data).toMatchObject({
+      path: "auth/token/root",
+      policies: ["root"],
+      ttl: 0,
+      display_name: "root",
+    });
     expect((await again.ask("GET", "sys/mounts", { token: first.root })).status).toBe(200);
     expect((await again.ask("POST", "auth/token/revoke-self")).status).toBe(204);
     await again.daemon.stop();
@@ -53,7 +86,13 @@ describe("a lost root token", () => {
   it("is not replaced where no daemon has been, or without the key, and nothing is made there", async () => {
     const empty = temporaryFolder();
     const nothing = await runSteward(["root-token", "--config", configFor(empty)]);
-    expect(nothing).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("holds no store of tokens; name the daemon's configuration") as string });
+    expect(nothing).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining(
+        "holds no store of tokens; name the daemon's configuration",
+      ) as string,
+    });
     const vault = await startVault();
     await vault.daemon.stop();
     rmSync(join(vault.state, "tokens.key"));
@@ -64,8 +103,14 @@ describe("a lost root token", () => {
 
   it("has a help text that says how", async () => {
     const help = await runSteward(["root-token", "--help"]);
-    expect([help.code, help.stdout.includes("steward root-token --config steward.yaml")]).toEqual([0, true]);
-    expect(await runSteward(["root-token", "now"])).toMatchObject({ code: 2, stderr: expect.stringContaining("unexpected argument \"now\"") as string });
+    expect([help.code, help.stdout.includes("steward root-token --config steward.yaml")]).toEqual([
+      0,
+      true,
+    ]);
+    expect(await runSteward(["root-token", "now"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('unexpected argument "now"') as string,
+    });
   });
 });
 
@@ -73,23 +118,36 @@ describe("a backup", () => {
   it("of a running daemon with leases is sound, and restores them so that they can still be revoked", async () => {
     const vault = await startVault();
     await configure(vault, host);
-    const minted = await Promise.all(Array.from({ length: 20 }, () => vault.ask("POST", "github/token", { body: { installation_id: 1001 } })));
+    const minted = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        vault.ask("POST", "github/token", { body: { installation_id: 1001 } }),
+      ),
+    );
     const leases = minted.map(({ json }) => json.lease_id as string);
     const [config, target] = [configFor(vault.state), join(temporaryFolder(), "copy")];
     const copied = await runSteward(["backup", "--config", config, target]);
     expect([copied.code, copied.stdout]).toEqual([0, expect.stringMatching(/^tokens\.mdb: /m)]);
-    expect(await runSteward(["check", target])).toMatchObject({ code: 0, stdout: expect.stringMatching(/tokens\.mdb: SOUND.*leases 20/) as string });
+    expect(await runSteward(["check", target])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/tokens\.mdb: SOUND.*leases 20/) as string,
+    });
     // What happens afterwards is in no backup.
     await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: leases[0] } });
     await vault.daemon.stop();
-    writeFileSync(join(target, "tokens.key"), readFileSync(join(vault.state, "tokens.key")), { mode: 0o600 });
+    writeFileSync(join(target, "tokens.key"), readFileSync(join(vault.state, "tokens.key")), {
+      mode: 0o600,
+    });
 
     const restored: VaultDaemon = await startVault({ state: target, root: vault.root });
-    expect((await restored.ask("LIST", "sys/leases/lookup/github/token")).json.data.keys).toHaveLength(20);
+    expect(
+      (await restored.ask("LIST", "sys/leases/lookup/github/token")).json.data.keys,
+    ).toHaveLength(20);
     const before = host.counts().revoked;
     expect((await restored.ask("PUT", "sys/leases/revoke-prefix/github/token")).status).toBe(204);
     expect(host.counts().revoked).toBe(before + 19); // one was gone already
-    expect((await restored.ask("POST", "github/token", { body: { installation_id: 1001 } })).status).toBe(200);
+    expect(
+      (await restored.ask("POST", "github/token", { body: { installation_id: 1001 } })).status,
+    ).toBe(200);
     await restored.daemon.stop();
   });
 });
@@ -97,23 +155,64 @@ describe("a backup", () => {
 describe("a sealed store", () => {
   it("is not serving by its own health, and closes neither the process's nor the page's", async () => {
     const vault = await startVault();
-    const status = async (service: string): Promise<Status> => (await grpcUnary(vault.daemon.host, Health.method.check, { service })).status;
+    const status = async (service: string): Promise<Status> =>
+      (await grpcUnary(vault.daemon.host, Health.method.check, { service })).status;
     const shown = async (): Promise<unknown[]> => [
-      (await rest(vault.daemon, "GET", "/readyz")).text, (await vault.ask("GET", "sys/health", { token: "" })).status, await status(""), await status("steward.tokens.v1.EngineService"), await status("steward.tokens.v1.LogicalService"),
+      (await rest(vault.daemon, "GET", "/readyz")).text,
+      (await vault.ask("GET", "sys/health", { token: "" })).status,
+      await status(""),
+      await status("steward.tokens.v1.EngineService"),
+      await status("steward.tokens.v1.LogicalService"),
     ];
-    expect(await shown()).toEqual([expect.stringMatching(/^ok/), 200, Status.SERVING, Status.SERVING, Status.SERVING]);
+    expect(await shown()).toEqual([
+      expect.stringMatching(/^ok/),
+      200,
+      Status.SERVING,
+      Status.SERVING,
+      Status.SERVING,
+    ]);
     expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
-    expect(await shown()).toEqual([expect.stringMatching(/^ok/), 503, Status.SERVING, Status.NOT_SERVING, Status.NOT_SERVING]);
-    const [whole, ...parts] = (await rest(vault.daemon, "GET", "/readyz?verbose=1")).text.trimEnd().split("\n");
-    expect([whole, parts.includes("gateway: ready"), parts.find((line) => line.startsWith("tokens: "))]).toEqual(["ok", true, "tokens: degraded, sealed by sys/seal: give the key to sys/unseal, or restart"]);
-    expect((await vault.ask("PUT", "sys/unseal", { body: { key: readFileSync(join(vault.state, "tokens.key"), "utf8") } })).json.sealed).toBe(false);
-    expect(await shown()).toEqual([expect.stringMatching(/^ok/), 200, Status.SERVING, Status.SERVING, Status.SERVING]);
+    expect(await shown()).toEqual([
+      expect.stringMatching(/^ok/),
+      503,
+      Status.SERVING,
+      Status.NOT_SERVING,
+      Status.NOT_SERVING,
+    ]);
+    const [whole, ...parts] = (await rest(vault.daemon, "GET", "/readyz?verbose=1")).text
+      .trimEnd()
+      .split("\n");
+    expect([
+      whole,
+      parts.includes("gateway: ready"),
+      parts.find((line) => line.startsWith("tokens: ")),
+    ]).toEqual([
+      "ok",
+      true,
+      "tokens: degraded, sealed by sys/seal: give the key to sys/unseal, or restart",
+    ]);
+    expect(
+      (
+        await vault.ask("PUT", "sys/unseal", {
+          body: { key: readFileSync(join(vault.state, "tokens.key"), "utf8") },
+        })
+      ).json.sealed,
+    ).toBe(false);
+    expect(await shown()).toEqual([
+      expect.stringMatching(/^ok/),
+      200,
+      Status.SERVING,
+      Status.SERVING,
+      Status.SERVING,
+    ]);
     await vault.daemon.stop();
   });
 });
 
 it("SIGHUP, which reopens the audit, ends no daemon that has none", async () => {
-  const daemon = await startDaemon({ config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${temporaryFolder()} }\nservices: { tokens: false }\n` });
+  const daemon = await startDaemon({
+    config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${temporaryFolder()} }\nservices: { tokens: false }\n`,
+  });
   process.kill(daemon.pid, "SIGHUP");
   expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });

@@ -20,8 +20,17 @@ async function squat(): Promise<number> {
 }
 
 const deps: GatewayDeps = {
-  services: [], plain: [], probes: { live: () => ({ ok: true, reasons: [] }), ready: () => ({ ok: true, reasons: [] }), serviceReady: () => true }, auth: { allowedHosts: [] },
-  log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }), clock: systemClock, ids: systemIds,
+  services: [],
+  plain: [],
+  probes: {
+    live: () => ({ ok: true, reasons: [] }),
+    ready: () => ({ ok: true, reasons: [] }),
+    serviceReady: () => true,
+  },
+  auth: { allowedHosts: [] },
+  log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
+  clock: systemClock,
+  ids: systemIds,
 };
 const signal = new AbortController().signal;
 
@@ -29,9 +38,17 @@ describe("the admin listener", () => {
   it("lets the process start while its port is taken, says so, and opens it when it is free", async () => {
     const port = await squat();
     const clock = createManualClock();
-    const listener = adminListener(configOf({ STEWARD_ADMIN__LISTEN: `127.0.0.1:${port}` }), [], () => deps, clock);
+    const listener = adminListener(
+      configOf({ STEWARD_ADMIN__LISTEN: `127.0.0.1:${port}` }),
+      [],
+      () => deps,
+      clock,
+    );
     await listener?.start(signal, () => undefined);
-    expect(listener?.health?.()).toEqual({ ok: false, reason: `127.0.0.1:${port} is already in use by another process` });
+    expect(listener?.health?.()).toEqual({
+      ok: false,
+      reason: `127.0.0.1:${port} is already in use by another process`,
+    });
     await clock.advance(500);
     await vi.waitFor(() => expect(clock.timers()).toBe(1), { timeout: 30_000 });
     expect(listener?.health?.().ok).toBe(false);

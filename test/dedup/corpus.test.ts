@@ -12,8 +12,17 @@ const parameters = { minWords: 1, ngramSize: 1 };
 const pool = createInlinePool();
 
 async function read(...paths: string[]): Promise<Corpus> {
-  const archives = await Promise.all(paths.map((path) => openPath({ pool }, path, Readable.from([]))));
-  return await readCorpus({ archives, paths, parameters, pool, signal: new AbortController().signal, progress: () => undefined });
+  const archives = await Promise.all(
+    paths.map((path) => openPath({ pool }, path, Readable.from([]))),
+  );
+  return await readCorpus({
+    archives,
+    paths,
+    parameters,
+    pool,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  });
 }
 
 function refsOf(corpus: Corpus): string[] {
@@ -38,7 +47,13 @@ describe("documents of several paths", () => {
     const folder = folderWith({ "real/a.txt": "one text", "real/b/c.txt": "another text" });
     symlinkSync(join(folder, "real"), join(folder, "link"));
     symlinkSync(join(folder, "real/a.txt"), join(folder, "other.txt"));
-    const corpus = await read(join(folder, "real"), join(folder, "link"), join(folder, "real/b"), `${folder}/real/../link/a.txt`, join(folder, "other.txt"));
+    const corpus = await read(
+      join(folder, "real"),
+      join(folder, "link"),
+      join(folder, "real/b"),
+      `${folder}/real/../link/a.txt`,
+      join(folder, "other.txt"),
+    );
     expect(refsOf(corpus)).toEqual([join(folder, "real/a.txt"), join(folder, "real/b/c.txt")]);
     expect(corpus.skipped(parameters)).toEqual({ "read already": 5 });
     expect(corpus.notes).toHaveLength(2);
@@ -55,7 +70,9 @@ describe("documents of several paths", () => {
   });
 
   it("are read once where they are lines of a file that is given twice", async () => {
-    const folder = folderWith({ "l.jsonl": "{\"id\":\"x\",\"content\":\"one text\"}\n{\"id\":\"y\",\"content\":\"another\"}\n" });
+    const folder = folderWith({
+      "l.jsonl": '{"id":"x","content":"one text"}\n{"id":"y","content":"another"}\n',
+    });
     const path = join(folder, "l.jsonl");
     const corpus = await read(folder, path, path);
     expect(refsOf(corpus)).toEqual(["x", "y"]);
@@ -66,9 +83,21 @@ describe("documents of several paths", () => {
   it("name a file that vanished before its turn", async () => {
     const folder = folderWith({ "a.txt": "one text", "b.txt": "another" });
     const [a, b] = [join(folder, "a.txt"), join(folder, "b.txt")];
-    const archives = await Promise.all([a, b].map((path) => openPath({ pool }, path, Readable.from([]))));
+    const archives = await Promise.all(
+      [a, b].map((path) => openPath({ pool }, path, Readable.from([]))),
+    );
     rmSync(b);
-    const corpus = await readCorpus({ archives, paths: [a, b], parameters, pool, signal: new AbortController().signal, progress: () => undefined });
-    expect([refsOf(corpus), corpus.notes]).toEqual([[a], [`${b}: vanished while the archive was read`]]);
+    const corpus = await readCorpus({
+      archives,
+      paths: [a, b],
+      parameters,
+      pool,
+      signal: new AbortController().signal,
+      progress: () => undefined,
+    });
+    expect([refsOf(corpus), corpus.notes]).toEqual([
+      [a],
+      [`${b}: vanished while the archive was read`],
+    ]);
   });
 });

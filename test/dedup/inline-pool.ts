@@ -1,7 +1,13 @@
-/** A pool without threads for tests: imports the task and runs it here, one input after the other. */
+/**
+ * A pool without threads for tests: imports the task and runs it here, one input after the other.
+ */
 import type { Pool, TaskControl } from "../../src/kernel/pool/types.ts";
 
-const control: TaskControl = { cancelled: () => false, step: () => undefined, transfer: () => undefined };
+const control: TaskControl = {
+  cancelled: () => false,
+  step: () => undefined,
+  transfer: () => undefined,
+};
 
 /** Counts the runs of each task; `fail` makes an input fail. */
 export interface InlinePool extends Pool {
@@ -15,7 +21,9 @@ export function createInlinePool(fail: (input: unknown) => boolean = () => false
     options.signal.throwIfAborted();
     runs[task.name] = (runs[task.name] ?? 0) + 1;
     if (fail(input)) throw new Error("the input broke the task");
-    const module = (await import(task.file.href)) as { run: (input: unknown, control: TaskControl) => never };
+    const module = (await import(task.file.href)) as {
+      run: (input: unknown, control: TaskControl) => never;
+    };
     return module.run(input, control);
   };
   return {

@@ -1,12 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { metaDocNos, metaNumber, setMetaDocNos, setMetaNumber, setMetaText } from "../../src/dedup/meta.ts";
+import {
+  metaDocNos,
+  metaNumber,
+  setMetaDocNos,
+  setMetaNumber,
+  setMetaText,
+} from "../../src/dedup/meta.ts";
 import { meta } from "../../src/dedup/tables.ts";
 import { openBench } from "./store-bench.ts";
 
 describe("the facts about the store", () => {
   it("are absent until they are set, and can be forgotten", async () => {
     const { env } = await openBench();
-    const read = (): unknown => env.read((snapshot) => [metaNumber(snapshot, "lastSyncAtMs"), snapshot.get(meta, "analysisFingerprint")?.text, metaDocNos(snapshot, "rewriting")]);
+    const read = (): unknown =>
+      env.read((snapshot) => [
+        metaNumber(snapshot, "lastSyncAtMs"),
+        snapshot.get(meta, "analysisFingerprint")?.text,
+        metaDocNos(snapshot, "rewriting"),
+      ]);
     expect(read()).toEqual([undefined, undefined, []]);
     await env.write((tx) => {
       setMetaNumber(tx, "lastSyncAtMs", 1_700_000_000_123.5);

@@ -38,19 +38,42 @@ interface Life {
   close(): Promise<void>;
 }
 
-async function live(state: string, papers: string, variables: Readonly<Record<string, string>> = {}): Promise<Life> {
+async function live(
+  state: string,
+  papers: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Life> {
   const environment = { STEWARD_DEDUP__SYNC__INTERVAL: "1h", ...variables };
   const { config, findings } = loadConfig({ environment, schema: dedupKeys, readFile: () => "" });
   if (config === undefined) throw new Error(JSON.stringify(findings));
   const pool = createPool({ threads: 1, clock: systemClock, log });
   const scheduler = createScheduler({ clock: systemClock, log }, { name: "schedules" });
   const added: Schedule[] = [];
-  const spy: Pick<Scheduler, "add"> = { add: (schedule) => {
-    added.push(schedule);
-    return scheduler.add(schedule);
-  } };
-  const archives = [openArchive({ pool }, { name: "papers", kind: "folder", path: papers, include: [], exclude: [] })];
-  const dedup = await openDedup({ config, state: createStateFactory({ directory: state, clock: systemClock, log }), pool, scheduler: spy, clock: systemClock, ids: systemIds, log }, { archives, demo: false }, never);
+  const spy: Pick<Scheduler, "add"> = {
+    add: (schedule) => {
+      added.push(schedule);
+      return scheduler.add(schedule);
+    },
+  };
+  const archives = [
+    openArchive(
+      { pool },
+      { name: "papers", kind: "folder", path: papers, include: [], exclude: [] },
+    ),
+  ];
+  const dedup = await openDedup(
+    {
+      config,
+      state: createStateFactory({ directory: state, clock: systemClock, log }),
+      pool,
+      scheduler: spy,
+      clock: systemClock,
+      ids: systemIds,
+      log,
+    },
+    { archives, demo: false },
+    never,
+  );
   return {
     dedup,
     async tick() {
@@ -70,8 +93,12 @@ async function live(state: string, papers: string, variables: Readonly<Record<st
 
 /** Analyses and counts the members of each group. */
 async function groupSizes(life: Life): Promise<number[]> {
-  const started = await ask(life.bound(AnalysisService), AnalysisService.method.startAnalysis, { force: true });
-  await follow(life.bound(JobService), JobService.method.watchJob, { jobId: started.data?.jobId ?? "" });
+  const started = await ask(life.bound(AnalysisService), AnalysisService.method.startAnalysis, {
+    force: true,
+  });
+  await follow(life.bound(JobService), JobService.method.watchJob, {
+    jobId: started.data?.jobId ?? "",
+  });
   const list = await ask(life.bound(DuplicateService), DuplicateService.method.listGroups, {});
   return list.data.map(({ memberCount }) => memberCount);
 }
@@ -81,11 +108,17 @@ describe("the document service", () => {
     const [state, papers] = [folder(), folder()];
     writeFiles(papers, smallArchive);
     const life = await live(state, papers, { STEWARD_DEDUP__ANALYSIS__AUTO_ANALYZE: "false" });
-    expect(life.dedup.status().schedule).toMatchObject({ name: "sync", everyMs: 3_600_000, runs: 0 });
+    expect(life.dedup.status().schedule).toMatchObject({
+      name: "sync",
+      everyMs: 3_600_000,
+      runs: 0,
+    });
     await life.tick();
     const { data } = await ask(life.bound(JobService), JobService.method.listJobs, {});
     // Nor does an analysis follow, with auto_analyze off.
-    expect(data.map(({ type, status }) => [type, status])).toEqual([[JobType.SYNC, JobStatus.COMPLETED]]);
+    expect(data.map(({ type, status }) => [type, status])).toEqual([
+      [JobType.SYNC, JobStatus.COMPLETED],
+    ]);
     await life.close();
     const again = await live(state, papers, { STEWARD_DEDUP__SYNC__INTERVAL: "0" });
     expect(again.dedup.status()).toEqual({ schedule: undefined, archives: 1 });
@@ -105,7 +138,10 @@ describe("the document service", () => {
     const next = await live(state, papers, off);
     expect(await groupSizes(next)).toEqual([2]);
     await next.close();
-    const pinned = await live(state, papers, { ...off, STEWARD_DEDUP__ANALYSIS__SIMILARITY_THRESHOLD: "0.75" });
+    const pinned = await live(state, papers, {
+      ...off,
+      STEWARD_DEDUP__ANALYSIS__SIMILARITY_THRESHOLD: "0.75",
+    });
     expect(await groupSizes(pinned)).toEqual([3]);
     await pinned.close();
   });

@@ -1,4 +1,7 @@
-/** A document service on a folder of its own for tests: real stores, a pool without threads, a clock that stands still. */
+/**
+ * A document service on a folder of its own for tests: real stores, a pool without threads, a clock
+ * that stands still.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +26,9 @@ export interface StoreBench {
 export const never: AbortSignal = new AbortController().signal;
 
 /** A clock that moves by hand. */
-export function createHandClock(startMs: number = Date.UTC(2026, 0, 1)): Clock & { advance(ms: number): void } {
+export function createHandClock(
+  startMs: number = Date.UTC(2026, 0, 1),
+): Clock & { advance(ms: number): void } {
   let atMs = startMs;
   const timers = new Set<{ readonly dueMs: number; readonly run: () => void }>();
   return {
@@ -49,7 +54,7 @@ export function countingIds(): Ids {
   let next = 0;
   return createIds((length) => {
     next += 1;
-    return Uint8Array.from({ length }, (_, at) => (next >>> (at % 4 * 6)) & 63);
+    return Uint8Array.from({ length }, (_, at) => (next >>> ((at % 4) * 6)) & 63);
   });
 }
 
@@ -57,15 +62,32 @@ export function countingIds(): Ids {
 export async function openBench(archiveOrder: readonly string[] = []): Promise<StoreBench> {
   const directory = mkdtempSync(join(tmpdir(), "steward-store-"));
   const clock = createHandClock();
-  const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => clock.now() });
+  const log = createLog({
+    level: "error",
+    format: "text",
+    write: () => undefined,
+    now: () => clock.now(),
+  });
   const state = createStateFactory({ directory, clock, log });
   const spec = { schema: 1, derived: false, maxBytes: 1 << 30 };
-  const env = await state.open({ ...spec, name: "dedup", tables: [documents, groups, decisions, meta] as readonly unknown[] as readonly AnyTable[] });
-  const textEnv = await state.open({ ...spec, name: "dedup-text", tables: [texts] as readonly unknown[] as readonly AnyTable[] });
+  const env = await state.open({
+    ...spec,
+    name: "dedup",
+    tables: [documents, groups, decisions, meta] as readonly unknown[] as readonly AnyTable[],
+  });
+  const textEnv = await state.open({
+    ...spec,
+    name: "dedup-text",
+    tables: [texts] as readonly unknown[] as readonly AnyTable[],
+  });
   onTestFinished(async () => {
     await env.close();
     await textEnv.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  return { env, textEnv, store: await openDocumentStore({ env, textEnv }, { archiveOrder, signal: never }) };
+  return {
+    env,
+    textEnv,
+    store: await openDocumentStore({ env, textEnv }, { archiveOrder, signal: never }),
+  };
 }

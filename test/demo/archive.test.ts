@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -11,17 +20,30 @@ import { tokensOf } from "../../workers/score/tokens.ts";
 import { countWords, normalise } from "../../workers/text/normalise.ts";
 import { shingleSet } from "../../workers/text/shingles.ts";
 
-const defaults = { similarityThreshold: 0.75, confidenceWeightJaccard: 60, confidenceWeightFuzzy: 40, discriminativePenaltyStrength: 70, fuzzySampleSize: 10_000 };
+const defaults = {
+  similarityThreshold: 0.75,
+  confidenceWeightJaccard: 60,
+  confidenceWeightFuzzy: 40,
+  discriminativePenaltyStrength: 70,
+  fuzzySampleSize: 10_000,
+};
 /** Below it no pair reaches the threshold. */
 const FLOOR = (0.75 - 0.4) / 0.6;
 
 function readable(file: DemoFile): string {
-  const text = file.path.endsWith(".html") ? file.text.replace(/<head>.*<\/head>/s, "").replaceAll(/<[^>]*>/g, " ").replaceAll("&amp;", "&") : file.text;
+  const text = file.path.endsWith(".html")
+    ? file.text
+        .replace(/<head>.*<\/head>/s, "")
+        .replaceAll(/<[^>]*>/g, " ")
+        .replaceAll("&amp;", "&")
+    : file.text;
   return normalise(text);
 }
 
 function scoreAll(files: readonly DemoFile[]): { found: Map<string, number>; unrelated: number } {
-  const documents = files.map((file) => ({ path: file.path, text: readable(file) })).map(({ path, text }) => ({ path, text, shingles: shingleSet(text, 3) }));
+  const documents = files
+    .map((file) => ({ path: file.path, text: readable(file) }))
+    .map(({ path, text }) => ({ path, text, shingles: shingleSet(text, 3) }));
   const found = new Map<string, number>();
   let unrelated = 0;
   for (const [index, a] of documents.entries()) {
@@ -31,7 +53,12 @@ function scoreAll(files: readonly DemoFile[]): { found: Map<string, number>; unr
         unrelated = Math.max(unrelated, jaccard);
         continue;
       }
-      const score = confidence(jaccard, fuzzyRatio(wordSorted(a.text), wordSorted(b.text)), discriminativeScore(tokensOf(a.text), tokensOf(b.text)), defaults);
+      const score = confidence(
+        jaccard,
+        fuzzyRatio(wordSorted(a.text), wordSorted(b.text)),
+        discriminativeScore(tokensOf(a.text), tokensOf(b.text)),
+        defaults,
+      );
       found.set(keyOf(a.path, b.path), score);
     }
   }
@@ -60,33 +87,49 @@ describe.each([1, 2, 8400])("the archive of seed %i", (seed) => {
     const words = files.map((file) => countWords(readable(file))).toSorted((a, b) => a - b);
     expect(words[0]).toBeGreaterThanOrEqual(90);
     expect(words.at(-1)).toBeLessThanOrEqual(500);
-    for (const ending of [".txt", ".md", ".html"]) expect(files.filter((file) => file.path.endsWith(ending)).length).toBeGreaterThan(20);
+    for (const ending of [".txt", ".md", ".html"])
+      expect(files.filter((file) => file.path.endsWith(ending)).length).toBeGreaterThan(20);
     expect(new Set(files.map((file) => file.path)).size).toBe(files.length);
   });
 
   it("is found by the score just as it was planted: every copy and nothing else", () => {
     const planted = truth.pairs.map((pair) => keyOf(pair.a, pair.b)).toSorted();
-    expect([...found].filter(([, score]) => score >= 0.75).map(([key]) => key).toSorted()).toEqual(planted);
-    for (const kind of ["exact", "edited", "rescan"]) expect(truth.pairs.filter((pair) => pair.kind === kind).length).toBeGreaterThanOrEqual(10);
+    expect(
+      [...found]
+        .filter(([, score]) => score >= 0.75)
+        .map(([key]) => key)
+        .toSorted(),
+    ).toEqual(planted);
+    for (const kind of ["exact", "edited", "rescan"])
+      expect(truth.pairs.filter((pair) => pair.kind === kind).length).toBeGreaterThanOrEqual(10);
   });
 
   it("keeps a clear distance on both sides of the threshold", () => {
     const copies = new Set(truth.pairs.map((pair) => keyOf(pair.a, pair.b)));
-    expect(Math.min(...[...found].filter(([key]) => copies.has(key)).map(([, score]) => score))).toBeGreaterThan(0.78);
-    expect(Math.max(...[...found].filter(([key]) => !copies.has(key)).map(([, score]) => score))).toBeLessThan(0.6);
+    expect(
+      Math.min(...[...found].filter(([key]) => copies.has(key)).map(([, score]) => score)),
+    ).toBeGreaterThan(0.78);
+    expect(
+      Math.max(...[...found].filter(([key]) => !copies.has(key)).map(([, score]) => score)),
+    ).toBeLessThan(0.6);
   });
 
   it("has bills that only their figures keep apart, and otherwise texts that share little", () => {
     expect(truth.siblings.map((bills) => bills.length)).toEqual([12, 12, 12, 12, 12]);
-    for (const [first, second] of truth.siblings) expect(found.get(keyOf(first ?? "", second ?? ""))).toBeDefined();
+    for (const [first, second] of truth.siblings)
+      expect(found.get(keyOf(first ?? "", second ?? ""))).toBeDefined();
     expect(unrelated).toBeLessThan(0.45);
   });
 });
 
 describe("inventing", () => {
   it("gives the same for the same seed, and something else for another", () => {
-    expect(inventArchive({ seed: 5, documents: 60 })).toEqual(inventArchive({ seed: 5, documents: 60 }));
-    expect(inventArchive({ seed: 5, documents: 60 }).files[0]?.text).not.toBe(inventArchive({ seed: 6, documents: 60 }).files[0]?.text);
+    expect(inventArchive({ seed: 5, documents: 60 })).toEqual(
+      inventArchive({ seed: 5, documents: 60 }),
+    );
+    expect(inventArchive({ seed: 5, documents: 60 }).files[0]?.text).not.toBe(
+      inventArchive({ seed: 6, documents: 60 }).files[0]?.text,
+    );
   });
 
   it.each([40, 100, 1000])("makes %i documents when asked", (documents) => {
@@ -109,12 +152,23 @@ describe("writing", () => {
   it("puts every file there once, dated as its document, and a second time changes nothing", async () => {
     const folder = temporaryFolder();
     const truth = await writeDemoArchive(join(folder, "new/archive"), { seed: 1, documents: 60 });
-    const listed = (): string[] => readdirSync(join(folder, "new/archive"), { recursive: true, encoding: "utf8" }).filter((name) => name.includes(".")).toSorted();
+    const listed = (): string[] =>
+      readdirSync(join(folder, "new/archive"), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.includes("."))
+        .toSorted();
     expect(listed()).toEqual([...truth.files].toSorted());
-    const state = (): unknown[] => truth.files.map((file) => [statSync(join(folder, "new/archive", file)).ino, statSync(join(folder, "new/archive", file)).mtimeMs]);
+    const state = (): unknown[] =>
+      truth.files.map((file) => [
+        statSync(join(folder, "new/archive", file)).ino,
+        statSync(join(folder, "new/archive", file)).mtimeMs,
+      ]);
     const before = state();
-    expect(new Date(statSync(join(folder, "new/archive", truth.files[0] ?? "")).mtimeMs).getFullYear()).toBeLessThan(2026);
-    expect(await writeDemoArchive(join(folder, "new/archive"), { seed: 1, documents: 60 })).toEqual(truth);
+    expect(
+      new Date(statSync(join(folder, "new/archive", truth.files[0] ?? "")).mtimeMs).getFullYear(),
+    ).toBeLessThan(2026);
+    expect(await writeDemoArchive(join(folder, "new/archive"), { seed: 1, documents: 60 })).toEqual(
+      truth,
+    );
     expect(state()).toEqual(before);
     expect(statSync(join(folder, "new/archive")).mode & 0o777).toBe(0o700);
   });
@@ -132,7 +186,9 @@ describe("writing", () => {
   it("does not follow a link out of its folder", async () => {
     const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
     symlinkSync(elsewhere, join(folder, "bills"));
-    await expect(writeDemoArchive(folder, { seed: 1, documents: 40 })).rejects.toThrow("bills lies inside the demo's archive");
+    await expect(writeDemoArchive(folder, { seed: 1, documents: 40 })).rejects.toThrow(
+      "bills lies inside the demo's archive",
+    );
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 });

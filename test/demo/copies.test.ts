@@ -10,10 +10,14 @@ const words = (text: readonly string[]): string[] => text.join(" ").split(/\s+/)
 describe("copies", () => {
   it("with edits differ in a few words and in no figure", () => {
     const edited = editWords(document, 3, createRandom(1));
-    const lost = words(document.paragraphs).filter((word) => !words(edited.paragraphs).includes(word));
+    const lost = words(document.paragraphs).filter(
+      (word) => !words(edited.paragraphs).includes(word),
+    );
     expect(edited.paragraphs).not.toEqual(document.paragraphs);
     expect(lost.length).toBeLessThanOrEqual(3);
-    expect(words(edited.paragraphs).filter((word) => /\d/.test(word))).toEqual(words(document.paragraphs).filter((word) => /\d/.test(word)));
+    expect(words(edited.paragraphs).filter((word) => /\d/.test(word))).toEqual(
+      words(document.paragraphs).filter((word) => /\d/.test(word)),
+    );
   });
 
   it("misread have about one wrong character in a hundred", () => {
@@ -29,8 +33,14 @@ describe("copies", () => {
 
 describe("rules", () => {
   it("replace names, begin with capitals and choose the article", () => {
-    const rules = { thing: ["apple"], whole: ["a {thing} of a {colour}"], colour: () => "one green" };
-    expect(expand("{^whole}, a unit, a used {thing}, a orange", rules, createRandom(1))).toBe("An apple of a one green, a unit, a used apple, an orange");
+    const rules = {
+      thing: ["apple"],
+      whole: ["a {thing} of a {colour}"],
+      colour: () => "one green",
+    };
+    expect(expand("{^whole}, a unit, a used {thing}, a orange", rules, createRandom(1))).toBe(
+      "An apple of a one green, a unit, a used apple, an orange",
+    );
   });
 
   it("that are missing or never end are our own mistake", () => {

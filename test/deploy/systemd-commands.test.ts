@@ -1,6 +1,17 @@
-/** The commands of docs/systemd.md, run as the service's user with the variables that systemd sets. */
+/**
+ * The commands of docs/systemd.md, run as the service's user with the variables that systemd sets.
+ */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
@@ -9,13 +20,22 @@ const root = join(import.meta.dirname, "../..");
 const USER = 61_184;
 const GROUP = 61_185;
 /** The clone may lie where only its owner may look; what is written, is written as the user. */
-const AS_USER = [`--reuid=${USER}`, `--regid=${USER}`, `--groups=${GROUP}`, "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search", "--bounding-set=-all,+dac_read_search"];
+const AS_USER = [
+  `--reuid=${USER}`,
+  `--regid=${USER}`,
+  `--groups=${GROUP}`,
+  "--inh-caps=-all,+dac_read_search",
+  "--ambient-caps=-all,+dac_read_search",
+  "--bounding-set=-all,+dac_read_search",
+];
 const able = process.getuid?.() === 0 && spawnSync("setpriv", [...AS_USER, "true"]).status === 0;
 
 afterAll(removeTemporaryFolders);
 
 /** What stands in quotes after each `sh -c` of the page. */
-const commands = [...readFileSync(join(root, "docs/systemd.md"), "utf8").matchAll(/sh -c '([^']+)'/g)].map(([, line = ""]) => line.replace("/opt/steward", root));
+const commands = [
+  ...readFileSync(join(root, "docs/systemd.md"), "utf8").matchAll(/sh -c '([^']+)'/g),
+].map(([, line = ""]) => line.replace("/opt/steward", root));
 
 interface Place {
   readonly state: string;
@@ -23,27 +43,52 @@ interface Place {
 }
 
 function place(): Place {
-  const [state, credentials] = [join(temporaryFolder(), "state"), join(temporaryFolder(), "credentials")];
+  const [state, credentials] = [
+    join(temporaryFolder(), "state"),
+    join(temporaryFolder(), "credentials"),
+  ];
   for (const folder of [state, credentials]) mkdirSync(folder);
   for (const folder of [state, credentials]) chmodSync(join(folder, ".."), 0o755);
-  writeFileSync(join(credentials, "steward.yaml"), "gateway:\n  listen: 127.0.0.1:0\ndedup:\n  archives: []\n", { mode: 0o400 });
+  writeFileSync(
+    join(credentials, "steward.yaml"),
+    "gateway:\n  listen: 127.0.0.1:0\ndedup:\n  archives: []\n",
+    { mode: 0o400 },
+  );
   writeFileSync(join(credentials, "tokens.key"), `${"0".repeat(63)}1\n`, { mode: 0o400 });
-  for (const name of ["", "steward.yaml", "tokens.key"]) chownSync(join(credentials, name), USER, USER);
+  for (const name of ["", "steward.yaml", "tokens.key"])
+    chownSync(join(credentials, name), USER, USER);
   chmodSync(credentials, 0o500);
   return { state, credentials };
 }
 
-function asService(line: string, { state, credentials }: Place): { code: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync("setpriv", [...AS_USER, "sh", "-c", `umask 022; ${line}`], {
-    cwd: "/", encoding: "utf8", timeout: 45_000, env: { PATH: process.env["PATH"], STATE_DIRECTORY: state, CREDENTIALS_DIRECTORY: credentials },
-  });
+function asService(
+  line: string,
+  { state, credentials }: Place,
+): { code: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(
+    "setpriv",
+    [...AS_USER, "sh", "-c", `umask 022; ${line}`],
+    {
+      cwd: "/",
+      encoding: "utf8",
+      timeout: 45_000,
+      env: {
+        PATH: process.env["PATH"],
+        STATE_DIRECTORY: state,
+        CREDENTIALS_DIRECTORY: credentials,
+      },
+    },
+  );
   return { code: status, output: stdout + stderr };
 }
 
 /** Starts the daemon and stops it as soon as it listens, so that there is a state. */
 function startOnce(where: Place): string {
   const daemon = `"${root}/bin/steward" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`;
-  const { code, output } = asService(`exec 3>&1; { ${daemon} 2>&3 & echo "$!" > "$STATE_DIRECTORY/pid"; wait; } | while read -r line; do echo "$line"; kill "$(cat "$STATE_DIRECTORY/pid")"; done`, where);
+  const { code, output } = asService(
+    `exec 3>&1; { ${daemon} 2>&3 & echo "$!" > "$STATE_DIRECTORY/pid"; wait; } | while read -r line; do echo "$line"; kill "$(cat "$STATE_DIRECTORY/pid")"; done`,
+    where,
+  );
   expect(code).toBe(0);
   return output;
 }
@@ -55,10 +100,24 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
     startOnce(where);
     const [rootToken = "", check = "", backup = "", rotateKey = "", ...others] = commands;
     expect(others).toEqual([]);
-    expect(asService(rootToken, where)).toEqual({ code: 0, output: expect.stringMatching(/^hvs\.\S+\n$/) as string });
-    expect(asService(check, where)).toEqual({ code: 0, output: expect.stringContaining(`${where.state}: all 4 stores are intact`) as string });
-    expect(asService(backup, where)).toEqual({ code: 0, output: expect.stringContaining("complete: 3 stores") as string });
-    expect(asService(rotateKey, where)).toEqual({ code: 1, output: expect.stringContaining(`the key is the systemd credential ${where.credentials}/tokens.key`) as string });
+    expect(asService(rootToken, where)).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^hvs\.\S+\n$/) as string,
+    });
+    expect(asService(check, where)).toEqual({
+      code: 0,
+      output: expect.stringContaining(`${where.state}: all 4 stores are intact`) as string,
+    });
+    expect(asService(backup, where)).toEqual({
+      code: 0,
+      output: expect.stringContaining("complete: 3 stores") as string,
+    });
+    expect(asService(rotateKey, where)).toEqual({
+      code: 1,
+      output: expect.stringContaining(
+        `the key is the systemd credential ${where.credentials}/tokens.key`,
+      ) as string,
+    });
   });
 
   it("rotate-key replaces a key that lies in the state folder", () => {
@@ -76,20 +135,47 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
     const where = place();
     chownSync(where.state, 0, GROUP);
     chmodSync(where.state, 0o2775);
-    expect(startOnce(where)).toContain(`the state folder ${where.state} belongs to another user and keeps its mode 0775`);
+    expect(startOnce(where)).toContain(
+      `the state folder ${where.state} belongs to another user and keeps its mode 0775`,
+    );
     expect(statSync(where.state).mode & 0o7777).toBe(0o2775);
-    const open = readdirSync(where.state, { withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== "pid" && (statSync(join(where.state, entry.name)).mode & 0o777) !== 0o600);
+    const open = readdirSync(where.state, { withFileTypes: true }).filter(
+      (entry) =>
+        entry.isFile() &&
+        entry.name !== "pid" &&
+        (statSync(join(where.state, entry.name)).mode & 0o777) !== 0o600,
+    );
     expect(open.map(({ name }) => name)).toEqual([]);
-    expect(readdirSync(where.state)).toEqual(expect.arrayContaining(["lock", "tokens.mdb", "audit.log"]));
+    expect(readdirSync(where.state)).toEqual(
+      expect.arrayContaining(["lock", "tokens.mdb", "audit.log"]),
+    );
   });
 
   it.each([
-    ["a folder of somebody else", (state: string) => chmodSync(state, 0o755), "", `user ${USER} may not write there (EACCES); give the folder to that user`],
-    ["a file", (state: string) => writeFileSync(join(state, "file"), ""), "/file", "it, or a part of its path, is a file (ENOTDIR); choose another folder"],
+    [
+      "a folder of somebody else",
+      (state: string) => chmodSync(state, 0o755),
+      "",
+      `user ${USER} may not write there (EACCES); give the folder to that user`,
+    ],
+    [
+      "a file",
+      (state: string) => writeFileSync(join(state, "file"), ""),
+      "/file",
+      "it, or a part of its path, is a file (ENOTDIR); choose another folder",
+    ],
   ])("%s is refused with path, rule and remedy", (_case, prepare, below, expected) => {
     const where = place();
     prepare(where.state);
-    const { code, output } = asService(`exec "${root}/bin/steward" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`, { ...where, state: `${where.state}${below}` });
-    expect([code, output]).toEqual([1, expect.stringContaining(`steward: the state folder ${where.state}${below} cannot be used: ${expected}`) as string]);
+    const { code, output } = asService(
+      `exec "${root}/bin/steward" -config "$CREDENTIALS_DIRECTORY/steward.yaml"`,
+      { ...where, state: `${where.state}${below}` },
+    );
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining(
+        `steward: the state folder ${where.state}${below} cannot be used: ${expected}`,
+      ) as string,
+    ]);
   });
 });

@@ -13,7 +13,10 @@ const DROP_INS = ["archives.conf", "credentials.conf"];
 
 type Unit = Readonly<Record<string, readonly (readonly [name: string, value: string])[]>>;
 
-/** Sections with their assignments in order, as systemd.syntax(7) has them; what it does not know throws. */
+/**
+ * Sections with their assignments in order, as systemd.syntax(7) has them; what it does not know
+ * throws.
+ */
 function parseUnit(text: string): Unit {
   const unit: Record<string, [string, string][]> = {};
   let section: [string, string][] | undefined;
@@ -22,7 +25,8 @@ function parseUnit(text: string): Unit {
     const head = /^\[(\w+)\]$/.exec(line)?.[1];
     const assignment = /^([A-Z]\w*)=(.*)$/.exec(line);
     if (head !== undefined) section = unit[head] ??= [];
-    else if (assignment !== null && section !== undefined) section.push([assignment[1] ?? "", assignment[2] ?? ""]);
+    else if (assignment !== null && section !== undefined)
+      section.push([assignment[1] ?? "", assignment[2] ?? ""]);
     else throw new Error(`line ${index + 1} is no assignment: ${line}`);
   }
   return unit;
@@ -48,7 +52,8 @@ function placed(dropIns: readonly string[]): string {
   const unit = readFileSync(join(folder, "steward.service"), "utf8").replaceAll(INSTALLED, root);
   mkdirSync(join(into, "steward.service.d"));
   writeFileSync(join(into, "steward.service"), unit);
-  for (const name of dropIns) writeFileSync(join(into, "steward.service.d", name), readFileSync(join(folder, name)));
+  for (const name of dropIns)
+    writeFileSync(join(into, "steward.service.d", name), readFileSync(join(folder, name)));
   return join(into, "steward.service");
 }
 
@@ -67,11 +72,17 @@ describe("steward.service", () => {
   });
 
   it("waits until the daemon says that it serves, and hears it from its child", () => {
-    expect([one("Type"), one("NotifyAccess"), one("WatchdogSec")]).toEqual(["notify", "all", "30s"]);
+    expect([one("Type"), one("NotifyAccess"), one("WatchdogSec")]).toEqual([
+      "notify",
+      "all",
+      "30s",
+    ]);
   });
 
   it("gives the daemon more time to stop than that takes for itself", () => {
-    const stopMs = /^const STOP_MS = ([\d_]+);$/m.exec(readFileSync(join(root, "src/commands/serve.ts"), "utf8"))?.[1]?.replaceAll("_", "");
+    const stopMs = /^const STOP_MS = ([\d_]+);$/m
+      .exec(readFileSync(join(root, "src/commands/serve.ts"), "utf8"))?.[1]
+      ?.replaceAll("_", "");
     expect(Number(stopMs)).toBeGreaterThan(0);
     expect(seconds(one("TimeoutStopSec")) * 1000).toBeGreaterThan(Number(stopMs));
     expect(seconds(one("TimeoutStartSec"))).toBeGreaterThan(60);
@@ -80,31 +91,60 @@ describe("steward.service", () => {
   it("starts the launcher on the configuration that it hands over", () => {
     const [name, source] = one("LoadCredential")?.split(":") ?? [];
     expect(source).toMatch(/^\/etc\/steward\//);
-    expect(one("ExecStart")).toBe(`${INSTALLED}/bin/steward -config \${CREDENTIALS_DIRECTORY}/${name}`);
+    expect(one("ExecStart")).toBe(
+      `${INSTALLED}/bin/steward -config \${CREDENTIALS_DIRECTORY}/${name}`,
+    );
   });
 
   it("keeps state in a folder of its own that nobody else reads, and writes nowhere else", () => {
-    expect([one("StateDirectory"), one("StateDirectoryMode"), one("UMask"), one("DynamicUser"), one("ProtectSystem")]).toEqual(["steward", "0700", "0077", "yes", "strict"]);
+    expect([
+      one("StateDirectory"),
+      one("StateDirectoryMode"),
+      one("UMask"),
+      one("DynamicUser"),
+      one("ProtectSystem"),
+    ]).toEqual(["steward", "0700", "0077", "yes", "strict"]);
     expect(one("ReadWritePaths")).toBeUndefined();
   });
 
   it("leaves V8 its compiled code, and takes every privilege", () => {
     expect(one("MemoryDenyWriteExecute")).toBe("no");
-    expect([one("NoNewPrivileges"), one("CapabilityBoundingSet"), one("AmbientCapabilities")]).toEqual(["yes", "", ""]);
+    expect([
+      one("NoNewPrivileges"),
+      one("CapabilityBoundingSet"),
+      one("AmbientCapabilities"),
+    ]).toEqual(["yes", "", ""]);
   });
 
-  it.skipIf(!hasSystemd)("is sound in the eyes of systemd, alone and with its drop-ins (skipped without systemd-analyze)", () => {
-    for (const dropIns of [[], DROP_INS]) {
-      const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", placed(dropIns)], { encoding: "utf8" });
-      // An unknown setting is only a warning there: anything said is a fault.
-      expect([status, stdout, stderr]).toEqual([0, "", ""]);
-    }
-  });
+  it.skipIf(!hasSystemd)(
+    "is sound in the eyes of systemd, alone and with its drop-ins (skipped without systemd-analyze)",
+    () => {
+      for (const dropIns of [[], DROP_INS]) {
+        const { status, stdout, stderr } = spawnSync(
+          "systemd-analyze",
+          ["verify", "--man=no", placed(dropIns)],
+          { encoding: "utf8" },
+        );
+        // An unknown setting is only a warning there: anything said is a fault.
+        expect([status, stdout, stderr]).toEqual([0, "", ""]);
+      }
+    },
+  );
 
-  it.skipIf(!hasSystemd)("exposes little: at most 2.0 of 10 (skipped without systemd-analyze)", () => {
-    const { status, stdout } = spawnSync("systemd-analyze", ["security", "--offline=true", "--threshold=20", placed([])], { encoding: "utf8" });
-    expect([status, /Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]]).toEqual([0, expect.stringMatching(/^[01]\.\d$/) as string]);
-  });
+  it.skipIf(!hasSystemd)(
+    "exposes little: at most 2.0 of 10 (skipped without systemd-analyze)",
+    () => {
+      const { status, stdout } = spawnSync(
+        "systemd-analyze",
+        ["security", "--offline=true", "--threshold=20", placed([])],
+        { encoding: "utf8" },
+      );
+      expect([status, /Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]]).toEqual([
+        0,
+        expect.stringMatching(/^[01]\.\d$/) as string,
+      ]);
+    },
+  );
 });
 
 describe("the drop-ins", () => {
@@ -115,11 +155,21 @@ describe("the drop-ins", () => {
 
   it("name in each variable a key of the configuration, and a credential that is loaded", () => {
     const unit = read("credentials.conf");
-    const files = daemonSchema.flatMap((key) => (key.secret === true ? [`${variableOf(key.path)}_FILE`] : key.path.endsWith("_file") ? [variableOf(key.path)] : []));
+    const files = daemonSchema.flatMap((key) =>
+      key.secret === true
+        ? [`${variableOf(key.path)}_FILE`]
+        : key.path.endsWith("_file")
+          ? [variableOf(key.path)]
+          : [],
+    );
     const loaded = all(unit, "LoadCredential").map((line) => line.split(":")[0]);
-    const variables = all(unit, "Environment").map((line) => /^(\w+)=%d\/(\S+)$/.exec(line)?.slice(1) ?? [line]);
+    const variables = all(unit, "Environment").map(
+      (line) => /^(\w+)=%d\/(\S+)$/.exec(line)?.slice(1) ?? [line],
+    );
     // The key of the store of tokens is found by its name, without a variable.
-    expect(new Set([...variables.map(([, credential]) => credential), "tokens.key"])).toEqual(new Set(loaded));
+    expect(new Set([...variables.map(([, credential]) => credential), "tokens.key"])).toEqual(
+      new Set(loaded),
+    );
     for (const [variable] of variables) expect(files).toContain(variable);
   });
 });

@@ -1,12 +1,26 @@
 /**
- * Strangers take all they can get of a daemon with `auth.token` and its limits as shipped; its owner is served and every
- * probe answered. The normal run shows each attack once, `STEWARD_TEST_LONG=1` shows it by every protocol, with and without TLS.
+ * Strangers take all they can get of a daemon with `auth.token` and its limits as shipped; its
+ * owner is served and every probe answered. The normal run shows each attack once,
+ * `STEWARD_TEST_LONG=1` shows it by every protocol, with and without TLS.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
-import { type Daemon, removeTemporaryFolders, rest, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+import {
+  type Daemon,
+  removeTemporaryFolders,
+  rest,
+  startDaemon,
+  temporaryFolder,
+} from "../contract/daemon.ts";
 import { hasOpenssl, makePairIn, writePair } from "../kernel/listen/test-certificates.ts";
-import { slowBodies, slowHeads, unreadAnswers, watches, type Attack, type Target } from "../support/attacks.ts";
+import {
+  slowBodies,
+  slowHeads,
+  unreadAnswers,
+  watches,
+  type Attack,
+  type Target,
+} from "../support/attacks.ts";
 import { OWNER_KINDS, ownerCalls, PROBE_KINDS } from "../support/owner-calls.ts";
 
 const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
@@ -24,9 +38,25 @@ const ATTACKS: Readonly<Record<string, (target: Target) => Promise<Attack>>> = {
   "285 watches over 3 connections": (target) => watches(target, { count: 285, sessions: 3 }),
 };
 /** What the normal run shows: the harder way of each. */
-const SHOWN = new Set(["2,000 slow heads, h1, TLS", "2,000 slow bodies, h1, plain", "300 half-sent bodies, h1, plain", "800 unread answers, h2, plain", "285 watches over 3 connections, h2, plain"]);
+const SHOWN = new Set([
+  "2,000 slow heads, h1, TLS",
+  "2,000 slow bodies, h1, plain",
+  "300 half-sent bodies, h1, plain",
+  "800 unread answers, h2, plain",
+  "285 watches over 3 connections, h2, plain",
+]);
 
-const VARIANTS = Object.keys(ATTACKS).flatMap((attack) => (["h1", "h2"] as const).flatMap((version) => [false, true].map((tls) => ({ attack, version, tls, name: `${attack}, ${version}, ${tls ? "TLS" : "plain"}` }))))
+const VARIANTS = Object.keys(ATTACKS)
+  .flatMap((attack) =>
+    (["h1", "h2"] as const).flatMap((version) =>
+      [false, true].map((tls) => ({
+        attack,
+        version,
+        tls,
+        name: `${attack}, ${version}, ${tls ? "TLS" : "plain"}`,
+      })),
+    ),
+  )
   .filter(({ tls, name }) => (LONG || SHOWN.has(name)) && (!tls || hasOpenssl));
 
 const daemons: Partial<Record<"plain" | "tls", Daemon>> = {};
@@ -34,10 +64,20 @@ const daemons: Partial<Record<"plain" | "tls", Daemon>> = {};
 async function start(tls: boolean): Promise<Daemon> {
   const archive = temporaryFolder();
   writeFiles(archive, smallArchive);
-  const certificates = tls ? writePair(temporaryFolder(), makePairIn(temporaryFolder(), "hold")) : undefined;
+  const certificates = tls
+    ? writePair(temporaryFolder(), makePairIn(temporaryFolder(), "hold"))
+    : undefined;
   return await startDaemon({
     config: folderConfig(temporaryFolder(), archive),
-    env: { STEWARD_AUTH__TOKEN: TOKEN, ...(certificates === undefined ? {} : { STEWARD_GATEWAY__TLS__CERT_FILE: certificates.certFile, STEWARD_GATEWAY__TLS__KEY_FILE: certificates.keyFile }) },
+    env: {
+      STEWARD_AUTH__TOKEN: TOKEN,
+      ...(certificates === undefined
+        ? {}
+        : {
+            STEWARD_GATEWAY__TLS__CERT_FILE: certificates.certFile,
+            STEWARD_GATEWAY__TLS__KEY_FILE: certificates.keyFile,
+          }),
+    },
   });
 }
 
@@ -57,7 +97,8 @@ describe("the owner is served and every probe answered", () => {
     if (daemon === undefined) throw new Error("no daemon");
     const calls = ownerCalls(daemon.url, TOKEN);
     await calls.round();
-    // The strangers come while the owner calls, and the owner goes on calling once they are all there.
+    // The strangers come while the owner calls, and the owner goes on calling once they are all
+    // there.
     const coming = ATTACKS[attack]?.({ url: daemon.url, version });
     for (let round = 0; round < ROUNDS; round += 1) await calls.round();
     const strangers = await coming;
@@ -67,22 +108,46 @@ describe("the owner is served and every probe answered", () => {
     // Without a restart, and at once.
     const after = ownerCalls(daemon.url, TOKEN);
     await after.round();
-    expect(Object.values(after.results).map(({ failures }) => failures).flat()).toEqual([]);
+    expect(
+      Object.values(after.results)
+        .map(({ failures }) => failures)
+        .flat(),
+    ).toEqual([]);
     after.close();
-    const told = Object.fromEntries(Object.entries(calls.results).map(([kind, { asked, served, failures }]) => [kind, `${served}/${asked} ${failures.join("; ")}`]));
-    if (LONG) process.stdout.write(`${attack}, ${version}, ${tls ? "TLS" : "plain"}: ${standing} still stand; ${JSON.stringify(told)}\n`);
-    for (const kind of OWNER_KINDS) expect([kind, told[kind], calls.results[kind].served / calls.results[kind].asked >= SERVED]).toEqual([kind, told[kind], true]);
-    for (const kind of PROBE_KINDS) expect([kind, told[kind], calls.results[kind].served]).toEqual([kind, told[kind], calls.results[kind].asked]);
+    const told = Object.fromEntries(
+      Object.entries(calls.results).map(([kind, { asked, served, failures }]) => [
+        kind,
+        `${served}/${asked} ${failures.join("; ")}`,
+      ]),
+    );
+    if (LONG)
+      process.stdout.write(
+        `${attack}, ${version}, ${tls ? "TLS" : "plain"}: ${standing} still stand; ${JSON.stringify(told)}\n`,
+      );
+    for (const kind of OWNER_KINDS)
+      expect([
+        kind,
+        told[kind],
+        calls.results[kind].served / calls.results[kind].asked >= SERVED,
+      ]).toEqual([kind, told[kind], true]);
+    for (const kind of PROBE_KINDS)
+      expect([kind, told[kind], calls.results[kind].served]).toEqual([
+        kind,
+        told[kind],
+        calls.results[kind].asked,
+      ]);
     calls.close();
   });
 });
 
 describe("strangers who do no harm", () => {
   it.each([
-    ["300 half-sent bodies", "h1"], ["800 unread answers", "h2"],
+    ["300 half-sent bodies", "h1"],
+    ["800 unread answers", "h2"],
   ] as const)("are answered under %s, %s", async (attack, version) => {
     const { daemon, attackers } = await underAttack(attack, version);
-    const ask = async (): Promise<number> => (await rest(daemon, "GET", "/v1/sys/seal-status")).status;
+    const ask = async (): Promise<number> =>
+      (await rest(daemon, "GET", "/v1/sys/seal-status")).status;
     // The first of them fill the queue, too, for as long as a request waits for a place.
     await expect.poll(ask, { interval: 50, timeout: 30_000 }).toBe(200);
     const statuses: number[] = [];
@@ -92,9 +157,14 @@ describe("strangers who do no harm", () => {
   });
 });
 
-async function underAttack(attack: string, version: "h1" | "h2"): Promise<{ daemon: Daemon; attackers: Attack }> {
+async function underAttack(
+  attack: string,
+  version: "h1" | "h2",
+): Promise<{ daemon: Daemon; attackers: Attack }> {
   const daemon = daemons.plain;
-  const attackers = daemon === undefined ? undefined : await ATTACKS[attack]?.({ url: daemon.url, version });
-  if (daemon === undefined || attackers === undefined) throw new Error("no daemon or no such attack");
+  const attackers =
+    daemon === undefined ? undefined : await ATTACKS[attack]?.({ url: daemon.url, version });
+  if (daemon === undefined || attackers === undefined)
+    throw new Error("no daemon or no such attack");
   return { daemon, attackers };
 }

@@ -19,23 +19,41 @@ export function canary(where: string): Canary {
 /** How it may be written. */
 function forms({ value }: Canary): Buffer[] {
   const bytes = Buffer.from(value);
-  // In base64 a text looks different by where it begins; the ends depend on neighbours and are left out.
-  const base64 = [0, 1, 2].map((shift) => Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64").slice(4, -4));
-  return [value, value.toUpperCase(), bytes.toString("hex"), ...base64, bytes.toString("utf16le")].map((text) => Buffer.from(text)).concat(Buffer.from(value, "utf16le"));
+  // In base64 a text looks different by where it begins; the ends depend on neighbours and are left
+  // out.
+  const base64 = [0, 1, 2].map((shift) =>
+    Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString("base64")
+      .slice(4, -4),
+  );
+  return [value, value.toUpperCase(), bytes.toString("hex"), ...base64, bytes.toString("utf16le")]
+    .map((text) => Buffer.from(text))
+    .concat(Buffer.from(value, "utf16le"));
 }
 
 /** Names of the canaries that are to be found in what came out; none should be. */
-export function found(canaries: readonly Canary[], outputs: Readonly<Record<string, string | Buffer>>): string[] {
+export function found(
+  canaries: readonly Canary[],
+  outputs: Readonly<Record<string, string | Buffer>>,
+): string[] {
   const hits: string[] = [];
   for (const [name, output] of Object.entries(outputs)) {
     const bytes = Buffer.from(output);
-    for (const each of canaries) if (forms(each).some((form) => bytes.includes(form))) hits.push(`${each.where} in ${name}`);
+    for (const each of canaries)
+      if (forms(each).some((form) => bytes.includes(form))) hits.push(`${each.where} in ${name}`);
   }
   return hits;
 }
 
 /** Every file below a folder. */
 export function filesOf(folder: string): Record<string, Buffer> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Object.fromEntries(entries.map((entry) => [`state file ${entry.name}`, readFileSync(join(entry.parentPath, entry.name))]));
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Object.fromEntries(
+    entries.map((entry) => [
+      `state file ${entry.name}`,
+      readFileSync(join(entry.parentPath, entry.name)),
+    ]),
+  );
 }

@@ -16,9 +16,15 @@ const silent = createLog({ level: "error", format: "text", write: () => undefine
 
 /** One request on a connection of its own; the name on the certificate it was served with. */
 async function ask(port: number): Promise<string> {
-  const request = httpsRequest({ port, host: "127.0.0.1", path: "/a", rejectUnauthorized: false, agent: false });
+  const request = httpsRequest({
+    port,
+    host: "127.0.0.1",
+    path: "/a",
+    rejectUnauthorized: false,
+    agent: false,
+  });
   request.end();
-  const [response] = await once(request, "response") as [IncomingMessage];
+  const [response] = (await once(request, "response")) as [IncomingMessage];
   const name = (response.socket as TLSSocket).getPeerCertificate().subject.CN;
   let text = "";
   for await (const chunk of response as AsyncIterable<Buffer>) text += chunk.toString();
@@ -26,35 +32,54 @@ async function ask(port: number): Promise<string> {
   return name;
 }
 
-it.skipIf(!hasOpenssl)(`serves every request through ${SWAPS} swaps of the pair, each written in halves (skipped without the openssl command)`, async () => {
-  const folder = testFolder();
-  const pairs = [makePair("even"), makePair("odd")] as const;
-  const listener = createListener({ name: "test", setting: "gateway.listen", address: { host: "127.0.0.1", port: 0 }, credential: false, handle: echo, tls: { ...writePair(folder, pairs[0]), reloadMs: 2 } }, { clock: systemClock, log: silent });
-  await listener.start();
-  onTestFinished(() => listener.stop(0));
+it.skipIf(!hasOpenssl)(
+  `serves every request through ${SWAPS} swaps of the pair, each written in halves (skipped without the openssl command)`,
+  async () => {
+    const folder = testFolder();
+    const pairs = [makePair("even"), makePair("odd")] as const;
+    const listener = createListener(
+      {
+        name: "test",
+        setting: "gateway.listen",
+        address: { host: "127.0.0.1", port: 0 },
+        credential: false,
+        handle: echo,
+        tls: { ...writePair(folder, pairs[0]), reloadMs: 2 },
+      },
+      { clock: systemClock, log: silent },
+    );
+    await listener.start();
+    onTestFinished(() => listener.stop(0));
 
-  const served: Record<string, number> = { even: 0, odd: 0 };
-  const over = new AbortController();
-  const clients = Array.from({ length: CLIENTS }, async () => {
-    while (!over.signal.aborted) {
-      const name = await ask(listener.port);
-      served[name] = (served[name] ?? 0) + 1;
+    const served: Record<string, number> = { even: 0, odd: 0 };
+    const over = new AbortController();
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      while (!over.signal.aborted) {
+        const name = await ask(listener.port);
+        served[name] = (served[name] ?? 0) + 1;
+      }
+    });
+    let fingerprint = listener.certificate()?.fingerprint;
+    for (let swap = 1; swap <= SWAPS; swap += 1) {
+      const { cert, key } = pairs[swap % 2] ?? pairs[0];
+      writeFileSync(`${folder}/tls.crt`, cert.slice(0, 200));
+      await new Promise((resolve) => setImmediate(resolve));
+      writeFileSync(`${folder}/tls.crt`, cert);
+      writeFileSync(`${folder}/tls.key`, key.slice(0, 60));
+      await new Promise((resolve) => setImmediate(resolve));
+      writeFileSync(`${folder}/tls.key`, key);
+      await expect
+        .poll(() => listener.certificate()?.fingerprint !== fingerprint, {
+          interval: 2,
+          timeout: 30_000,
+        })
+        .toBe(true);
+      fingerprint = listener.certificate()?.fingerprint;
     }
-  });
-  let fingerprint = listener.certificate()?.fingerprint;
-  for (let swap = 1; swap <= SWAPS; swap += 1) {
-    const { cert, key } = pairs[swap % 2] ?? pairs[0];
-    writeFileSync(`${folder}/tls.crt`, cert.slice(0, 200));
-    await new Promise((resolve) => setImmediate(resolve));
-    writeFileSync(`${folder}/tls.crt`, cert);
-    writeFileSync(`${folder}/tls.key`, key.slice(0, 60));
-    await new Promise((resolve) => setImmediate(resolve));
-    writeFileSync(`${folder}/tls.key`, key);
-    await expect.poll(() => listener.certificate()?.fingerprint !== fingerprint, { interval: 2, timeout: 30_000 }).toBe(true);
-    fingerprint = listener.certificate()?.fingerprint;
-  }
-  over.abort();
-  await Promise.all(clients);
-  expect(Object.keys(served).sort()).toEqual(["even", "odd"]);
-  await expect.poll(() => listener.connections()).toBe(0);
-}, 600_000);
+    over.abort();
+    await Promise.all(clients);
+    expect(Object.keys(served).sort()).toEqual(["even", "odd"]);
+    await expect.poll(() => listener.connections()).toBe(0);
+  },
+  600_000,
+);

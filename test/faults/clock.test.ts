@@ -21,14 +21,23 @@ interface Jump {
   readonly monotonicMs: number;
 }
 
-/** Facts, reliability D.3 row 8. Wall time here is UTC, where daylight saving is no step at all; who sets local time by hand steps an hour. */
+/**
+ * Facts, reliability D.3 row 8. Wall time here is UTC, where daylight saving is no step at all; who
+ * sets local time by hand steps an hour.
+ */
 const jumps: Readonly<Record<string, Jump>> = {
   "an hour forward": { wallMs: HOUR, monotonicMs: 0 },
-  "an hour back, as by a wrong time zone or the end of summer time": { wallMs: -HOUR, monotonicMs: 0 },
+  "an hour back, as by a wrong time zone or the end of summer time": {
+    wallMs: -HOUR,
+    monotonicMs: 0,
+  },
   "400 days forward": { wallMs: 400 * DAY, monotonicMs: 0 },
   "400 days back": { wallMs: -400 * DAY, monotonicMs: 0 },
   "a leap second": { wallMs: -SECOND, monotonicMs: 0 },
-  "eight hours of sleep that the monotonic clock does not count": { wallMs: 8 * HOUR, monotonicMs: 0 },
+  "eight hours of sleep that the monotonic clock does not count": {
+    wallMs: 8 * HOUR,
+    monotonicMs: 0,
+  },
   "eight hours of sleep that it counts": { wallMs: 8 * HOUR, monotonicMs: 8 * HOUR },
   "eight hours of sleep and a wall clock that stood still": { wallMs: 0, monotonicMs: 8 * HOUR },
 };
@@ -57,7 +66,14 @@ describe.each(Object.entries(jumps))("%s", (_, jump) => {
     const clock = createJumpingClock();
     const scheduler = createScheduler({ clock, log: quietLog }, { name: "s" });
     const atMs: number[] = [];
-    scheduler.add({ name: "a", everyMs: 60 * SECOND, staggerMs: 0, overlap: "never", history: 100, run: () => Promise.resolve(void atMs.push(clock.monotonic())) });
+    scheduler.add({
+      name: "a",
+      everyMs: 60 * SECOND,
+      staggerMs: 0,
+      overlap: "never",
+      history: 100,
+      run: () => Promise.resolve(void atMs.push(clock.monotonic())),
+    });
     await scheduler.start(never, () => undefined);
     await clock.advance(90 * SECOND);
     expect(atMs).toHaveLength(2);
@@ -81,7 +97,10 @@ describe.each(Object.entries(jumps))("%s", (_, jump) => {
     const type = jobType(() => open);
     const env = await openEnv(temporaryFolder(), { tables: jobTables });
     const jobs = createJobs({ env, clock, ids: systemIds, log: quietLog }, [type]);
-    const [running, cancelled] = [await jobs.start(type, "a"), jobType(() => new Promise(() => undefined), { type: "other", exclusive: "other" })];
+    const [running, cancelled] = [
+      await jobs.start(type, "a"),
+      jobType(() => new Promise(() => undefined), { type: "other", exclusive: "other" }),
+    ];
     await expect.poll(() => jobs.get(running.id)?.status).toBe("running");
     clock.jump(jump);
     resolve();
@@ -92,13 +111,19 @@ describe.each(Object.entries(jumps))("%s", (_, jump) => {
     const other = await others.start(cancelled, "b");
     clock.jump(jump);
     const stopped = await others.cancel(other.id);
-    expect(stopped.completedAtMs).toBeGreaterThanOrEqual(stopped.startedAtMs ?? stopped.createdAtMs);
+    expect(stopped.completedAtMs).toBeGreaterThanOrEqual(
+      stopped.startedAtMs ?? stopped.createdAtMs,
+    );
   });
 
   it("lets no credential live longer than it was given for", async () => {
     const clock = createJumpingClock();
     let fetched = 0;
-    const fetch = (): Promise<{ token: Secret; expiresAtMs: number }> => Promise.resolve({ token: Secret.of(`t${(fetched += 1)}`, "test"), expiresAtMs: clock.now() + HOUR });
+    const fetch = (): Promise<{ token: Secret; expiresAtMs: number }> =>
+      Promise.resolve({
+        token: Secret.of(`t${(fetched += 1)}`, "test"),
+        expiresAtMs: clock.now() + HOUR,
+      });
     const auth = refreshing({ fetch, earlyMs: 60 * SECOND, fetchMs: SECOND }, clock);
     await auth.authorization(never);
     await clock.advance(30 * 60 * SECOND);

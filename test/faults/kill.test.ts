@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { writeDemoArchive } from "../../src/demo/archive.ts";
 import { folderConfig } from "../contract/corpus.ts";
-import { type Daemon, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+import {
+  type Daemon,
+  removeTemporaryFolders,
+  rest,
+  runJob,
+  startDaemon,
+  temporaryFolder,
+} from "../contract/daemon.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] ? 200 : 15;
 const statuses = ["pending", "ignored", "false_positive"] as const;
@@ -20,10 +27,25 @@ interface Verdict {
 async function groupsOf(daemon: Daemon): Promise<string[]> {
   const found: string[] = [];
   for (let offset = 0; ; offset += 100) {
-    const page = (await rest(daemon, "GET", `/api/v1/duplicates?limit=100&offset=${offset}&status=pending,ignored,false_positive`)).json;
+    const page = (
+      await rest(
+        daemon,
+        "GET",
+        `/api/v1/duplicates?limit=100&offset=${offset}&status=pending,ignored,false_positive`,
+      )
+    ).json;
     for (const summary of page.data) {
-      const group = (await rest(daemon, "GET", `/api/v1/duplicates/${summary.id}?light=true`)).json.data;
-      found.push(JSON.stringify([group.members.map((member: any) => member.archiveRef).sort(), group.confidenceScore, group.jaccardSimilarity, group.fuzzyTextRatio, group.discriminativeScore]));
+      const group = (await rest(daemon, "GET", `/api/v1/duplicates/${summary.id}?light=true`)).json
+        .data;
+      found.push(
+        JSON.stringify([
+          group.members.map((member: any) => member.archiveRef).sort(),
+          group.confidenceScore,
+          group.jaccardSimilarity,
+          group.fuzzyTextRatio,
+          group.discriminativeScore,
+        ]),
+      );
     }
     if (page.data.length < 100) return found.sort();
   }
@@ -32,7 +54,9 @@ async function groupsOf(daemon: Daemon): Promise<string[]> {
 async function finish(daemon: Daemon): Promise<void> {
   for (const path of ["/api/v1/sync", "/api/v1/analysis"]) {
     for (;;) {
-      const running = (await rest(daemon, "GET", "/api/v1/jobs?limit=50")).json.data.find((job: any) => job.status === "running" || job.status === "pending");
+      const running = (await rest(daemon, "GET", "/api/v1/jobs?limit=50")).json.data.find(
+        (job: any) => job.status === "running" || job.status === "pending",
+      );
       if (!running) break;
       await (await fetch(`${daemon.url}/api/v1/jobs/${running.id}/progress`)).text();
     }
@@ -40,67 +64,95 @@ async function finish(daemon: Daemon): Promise<void> {
   }
 }
 
-it(`${KILLS} kills during sync, analysis and decisions lose nothing that was acknowledged and change no result`, { timeout: 900_000 }, async () => {
-  const folder = join(temporaryFolder(), "archive");
-  await writeDemoArchive(folder, { seed: 7 });
-  const undisturbed = await startDaemon({ config: folderConfig(temporaryFolder(), folder) });
-  await finish(undisturbed);
-  const expected = await groupsOf(undisturbed);
-  await undisturbed.stop();
-  expect(expected.length).toBeGreaterThan(10);
+it(
+  `${KILLS} kills during sync, analysis and decisions lose nothing that was acknowledged and change no result`,
+  { timeout: 900_000 },
+  async () => {
+    const folder = join(temporaryFolder(), "archive");
+    await writeDemoArchive(folder, { seed: 7 });
+    const undisturbed = await startDaemon({ config: folderConfig(temporaryFolder(), folder) });
+    await finish(undisturbed);
+    const expected = await groupsOf(undisturbed);
+    await undisturbed.stop();
+    expect(expected.length).toBeGreaterThan(10);
 
-  const config = folderConfig(temporaryFolder(), folder);
-  const acknowledged = new Map<string, Verdict>();
-  let jobs = new Set<string>();
-  for (let kill = 0; kill < KILLS; kill++) {
-    const daemon = await startDaemon({ config });
-    for (const id of jobs) expect([id, (await rest(daemon, "GET", `/api/v1/jobs/${id}`)).status]).toEqual([id, 200]);
-    for (const [id, { status, members }] of acknowledged) {
-      const answer = await rest(daemon, "GET", `/api/v1/duplicates/${id}?light=true`);
-      // A group that gained a document since then is open again; its verdict is history (RESOLUTIONS D36).
-      const found = answer.json.data?.members.length > members ? answer.json.data.history.at(-1)?.status : answer.json.data?.status;
-      expect([id, answer.status, found]).toEqual([id, 200, status]);
+    const config = folderConfig(temporaryFolder(), folder);
+    const acknowledged = new Map<string, Verdict>();
+    let jobs = new Set<string>();
+    for (let kill = 0; kill < KILLS; kill++) {
+      const daemon = await startDaemon({ config });
+      for (const id of jobs)
+        expect([id, (await rest(daemon, "GET", `/api/v1/jobs/${id}`)).status]).toEqual([id, 200]);
+      for (const [id, { status, members }] of acknowledged) {
+        const answer = await rest(daemon, "GET", `/api/v1/duplicates/${id}?light=true`);
+        // A group that gained a document since then is open again; its verdict is history
+        // (RESOLUTIONS D36).
+        const found =
+          answer.json.data?.members.length > members
+            ? answer.json.data.history.at(-1)?.status
+            : answer.json.data?.status;
+        expect([id, answer.status, found]).toEqual([id, 200, status]);
+      }
+      jobs = new Set();
+      const work = disturb(daemon, acknowledged, jobs);
+      await new Promise((resolve) => setTimeout(resolve, randomInt(400)));
+      await daemon.stop("SIGKILL");
+      await work;
     }
-    jobs = new Set();
-    const work = disturb(daemon, acknowledged, jobs);
-    await new Promise((resolve) => setTimeout(resolve, randomInt(400)));
-    await daemon.stop("SIGKILL");
-    await work;
-  }
-  const last = await startDaemon({ config });
-  await openAll(last);
-  await finish(last);
-  expect(await groupsOf(last)).toEqual(expected);
-  expect((await rest(last, "GET", "/api/v1/ready")).status).toBe(200);
-  expect(await last.stop()).toEqual({ code: 0, signal: null });
-});
+    const last = await startDaemon({ config });
+    await openAll(last);
+    await finish(last);
+    expect(await groupsOf(last)).toEqual(expected);
+    expect((await rest(last, "GET", "/api/v1/ready")).status).toBe(200);
+    expect(await last.stop()).toEqual({ code: 0, signal: null });
+  },
+);
 
 /** Takes back every verdict, also those whose answer was lost. */
 async function openAll(daemon: Daemon): Promise<void> {
   for (;;) {
-    const decided = (await rest(daemon, "GET", "/api/v1/duplicates?limit=100&status=ignored,false_positive")).json.data as { id: string }[];
+    const decided = (
+      await rest(daemon, "GET", "/api/v1/duplicates?limit=100&status=ignored,false_positive")
+    ).json.data as { id: string }[];
     if (decided.length === 0) return;
-    for (const { id } of decided) expect((await rest(daemon, "PUT", `/api/v1/duplicates/${id}/status`, { status: "pending" })).status).toBe(200);
+    for (const { id } of decided)
+      expect(
+        (await rest(daemon, "PUT", `/api/v1/duplicates/${id}/status`, { status: "pending" }))
+          .status,
+      ).toBe(200);
   }
 }
 
 /** Starts jobs and decides about groups until the daemon dies; remembers only what was answered. */
-async function disturb(daemon: Daemon, acknowledged: Map<string, Verdict>, jobs: Set<string>): Promise<void> {
+async function disturb(
+  daemon: Daemon,
+  acknowledged: Map<string, Verdict>,
+  jobs: Set<string>,
+): Promise<void> {
   try {
     for (;;) {
-      const started = await rest(daemon, "POST", randomInt(2) ? "/api/v1/sync" : "/api/v1/analysis", { force: true });
+      const started = await rest(
+        daemon,
+        "POST",
+        randomInt(2) ? "/api/v1/sync" : "/api/v1/analysis",
+        { force: true },
+      );
       if (started.status === 202) jobs.add(started.json.data.jobId as string);
-      const groups = (await rest(daemon, "GET", "/api/v1/duplicates?limit=20")).json.data as { id: string }[];
+      const groups = (await rest(daemon, "GET", "/api/v1/duplicates?limit=20")).json.data as {
+        id: string;
+      }[];
       const group = groups[randomInt(Math.max(1, groups.length))];
       if (!group) continue;
       const status = statuses[randomInt(statuses.length)] ?? "pending";
       const before = acknowledged.get(group.id);
       acknowledged.delete(group.id);
       const answer = await rest(daemon, "PUT", `/api/v1/duplicates/${group.id}/status`, { status });
-      if (answer.status === 200) acknowledged.set(group.id, { status, members: answer.json.data.memberCount as number });
+      if (answer.status === 200)
+        acknowledged.set(group.id, { status, members: answer.json.data.memberCount as number });
       else if (before !== undefined) acknowledged.set(group.id, before);
     }
   } catch {
-    // The daemon was killed: what was asked last may or may not have been done, and nothing is expected of it.
+    // The daemon was killed: what was asked last may or may not have been done, and nothing is
+    // expected of it.
   }
 }

@@ -18,15 +18,29 @@ export interface MeasuredDaemon {
 export async function startMeasured(): Promise<MeasuredDaemon> {
   const socket = join(temporaryFolder(), "loop.sock");
   const meter = join(import.meta.dirname, "../support/loop-meter.ts");
-  const vault = await startVault({ services: {}, env: { NODE_OPTIONS: `--import=${meter}`, LOOP_METER_SOCKET: socket } });
+  const vault = await startVault({
+    services: {},
+    env: { NODE_OPTIONS: `--import=${meter}`, LOOP_METER_SOCKET: socket },
+  });
   await rest(vault.daemon, "GET", "/api/v1/health");
-  return { vault, read: () => reading(socket), block: (ms) => void connect(socket).on("error", () => undefined).end(String(ms)) };
+  return {
+    vault,
+    read: () => reading(socket),
+    block: (ms) =>
+      void connect(socket)
+        .on("error", () => undefined)
+        .end(String(ms)),
+  };
 }
 
 function reading(path: string): Promise<LoopReading> {
   return new Promise((resolve, reject) => {
     let text = "";
     const client = connect(path);
-    client.setEncoding("utf8").on("data", (part: string) => (text += part)).on("error", reject).on("end", () => resolve(JSON.parse(text) as LoopReading));
+    client
+      .setEncoding("utf8")
+      .on("data", (part: string) => (text += part))
+      .on("error", reject)
+      .on("end", () => resolve(JSON.parse(text) as LoopReading));
   });
 }

@@ -1,4 +1,7 @@
-/** No request holds the main thread's event loop for more than 50 ms, whatever it brings within the size limits. */
+/**
+ * No request holds the main thread's event loop for more than 50 ms, whatever it brings within the
+ * size limits.
+ */
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
@@ -13,11 +16,16 @@ const MAX_TURN_MS = 50;
 const ROUNDS = 6;
 const isLong = process.env["STEWARD_TEST_LONG"] === "1";
 /** What was broken once, and one of each kind; all of them with STEWARD_TEST_LONG=1. */
-const USUAL = new RegExp([
-  "^(REST|Connect in JSON|Vault, unwrap with a token), (300,000 unknown names|99,000 long names|a list of lists|one long string of escaped quotes|one long number|white space|lists without an end)$",
-  "^Vault, (unwrap without a token, 99,000 unknown names|wrap, (one long string|99,000 long numbers)|.* between commas|99,000 repository ids.*|capabilities of 99,000 paths|a form of .*|a policy in base64|a text to hash)$",
-  "^(Connect|gRPC-Web) in protobuf, ", "^gRPC-Web, ", "^Connect, ", "^Headers, ",
-].join("|"));
+const USUAL = new RegExp(
+  [
+    "^(REST|Connect in JSON|Vault, unwrap with a token), (300,000 unknown names|99,000 long names|a list of lists|one long string of escaped quotes|one long number|white space|lists without an end)$",
+    "^Vault, (unwrap without a token, 99,000 unknown names|wrap, (one long string|99,000 long numbers)|.* between commas|99,000 repository ids.*|capabilities of 99,000 paths|a form of .*|a policy in base64|a text to hash)$",
+    "^(Connect|gRPC-Web) in protobuf, ",
+    "^gRPC-Web, ",
+    "^Connect, ",
+    "^Headers, ",
+  ].join("|"),
+);
 
 let measured: MeasuredDaemon;
 
@@ -34,10 +42,25 @@ afterAll(async () => {
 function send({ method, path, headers, token, body }: NastyRequest): Promise<number> {
   const { vault } = measured;
   return new Promise((resolve) => {
-    const sent = request({
-      host: "127.0.0.1", port: new URL(vault.daemon.url).port, method, path, agent: false,
-      headers: { ...headers, ...(method === "GET" ? {} : { "content-length": body.length }), ...(token ? { "x-vault-token": vault.root } : {}) },
-    }, (answer) => void answer.resume().on("end", () => resolve(answer.statusCode ?? 0)).on("error", () => resolve(0)));
+    const sent = request(
+      {
+        host: "127.0.0.1",
+        port: new URL(vault.daemon.url).port,
+        method,
+        path,
+        agent: false,
+        headers: {
+          ...headers,
+          ...(method === "GET" ? {} : { "content-length": body.length }),
+          ...(token ? { "x-vault-token": vault.root } : {}),
+        },
+      },
+      (answer) =>
+        void answer
+          .resume()
+          .on("end", () => resolve(answer.statusCode ?? 0))
+          .on("error", () => resolve(0)),
+    );
     sent.on("error", () => resolve(0)).end(body);
   });
 }
@@ -56,16 +79,25 @@ async function longestTurn(run: () => Promise<unknown>): Promise<number> {
 describe("the event loop is not held by", () => {
   const rows = Object.entries(nastyRequests()).filter(([name]) => isLong || USUAL.test(name));
 
-  it.each(rows)("%s", async (_name, make) => {
-    const nasty = make();
-    expect(await longestTurn(() => send(nasty))).toBeLessThanOrEqual(MAX_TURN_MS);
-  }, 120_000);
+  it.each(rows)(
+    "%s",
+    async (_name, make) => {
+      const nasty = make();
+      expect(await longestTurn(() => send(nasty))).toBeLessThanOrEqual(MAX_TURN_MS);
+    },
+    120_000,
+  );
 
   it("a stream of hundreds of thousands of empty messages", async () => {
     const session = connectHttp2(measured.vault.daemon.url);
     session.on("error", () => undefined);
     const turnMs = await longestTurn(async () => {
-      const stream = session.request({ ":method": "POST", ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "content-type": "application/grpc", te: "trailers" });
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "content-type": "application/grpc",
+        te: "trailers",
+      });
       stream.on("error", () => undefined).resume();
       stream.end(repeated([0, 0, 0, 0, 0], 1024 * 1024));
       await once(stream, "close");
@@ -78,9 +110,12 @@ describe("the event loop is not held by", () => {
     const nasty = nastyRequests()["REST, 300,000 unknown names"]?.();
     if (nasty === undefined) throw new Error("the table has lost a row");
     const clients = { open: 4 };
-    const sent = Promise.all(Array.from({ length: clients.open }, () => send(nasty).finally(() => (clients.open -= 1))));
+    const sent = Promise.all(
+      Array.from({ length: clients.open }, () => send(nasty).finally(() => (clients.open -= 1))),
+    );
     let answered = 0;
-    for (; clients.open > 0; answered++) expect((await rest(measured.vault.daemon, "GET", "/healthz")).status).toBe(200);
+    for (; clients.open > 0; answered++)
+      expect((await rest(measured.vault.daemon, "GET", "/healthz")).status).toBe(200);
     expect(await sent).toEqual([413, 413, 413, 413]);
     expect(answered).toBeGreaterThan(4);
   });
@@ -90,6 +125,8 @@ describe("the meter", () => {
   it("sees a turn that is too long", async () => {
     await measured.read();
     measured.block(120);
-    await expect.poll(async () => (await measured.read()).turnMs, { interval: 20 }).toBeGreaterThan(MAX_TURN_MS);
+    await expect
+      .poll(async () => (await measured.read()).turnMs, { interval: 20 })
+      .toBeGreaterThan(MAX_TURN_MS);
   });
 });

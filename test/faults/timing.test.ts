@@ -1,4 +1,7 @@
-/** The one comparison of secrets, measured by itself; `timing-requests.test.ts` measures requests to a running daemon. */
+/**
+ * The one comparison of secrets, measured by itself; `timing-requests.test.ts` measures requests to
+ * a running daemon.
+ */
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,17 +30,24 @@ function fresh(text: string): string {
 type Pairs = readonly (readonly [secret: string, candidate: string])[];
 
 /**
- * Two secrets, one a byte shorter. Every class reads both and one candidate of each length, so that classes differ in what
- * agrees and never in how much there is to hash: what a longer candidate takes longer, whoever sent it knows already.
+ * Two secrets, one a byte shorter. Every class reads both and one candidate of each length, so that
+ * classes differ in what agrees and never in how much there is to hash: what a longer candidate
+ * takes longer, whoever sent it knows already.
  */
 function classes(secret: string): Record<Class, Pairs> {
   const other = (character: string | undefined): string => (character === "a" ? "b" : "a");
   const short = fresh(secret.slice(1));
-  const pairs = (change: (text: string) => string): Pairs => [[secret, fresh(change(secret))], [short, fresh(change(short))]];
+  const pairs = (change: (text: string) => string): Pairs => [
+    [secret, fresh(change(secret))],
+    [short, fresh(change(short))],
+  ];
   return {
     "first byte wrong": pairs((text) => other(text[0]) + text.slice(1)),
     "last byte wrong": pairs((text) => text.slice(0, -1) + other(text.at(-1))),
-    "wrong length": [[secret, fresh(secret.slice(0, -1))], [short, fresh(`${short}a`)]],
+    "wrong length": [
+      [secret, fresh(secret.slice(0, -1))],
+      [short, fresh(`${short}a`)],
+    ],
     right: pairs((text) => text),
   };
 }
@@ -53,7 +63,8 @@ function measure(compare: Compare, secret: string, samples: number): Map<Class, 
       if (entry === undefined) continue;
       const [name, pairs] = entry;
       const began = process.hrtime.bigint();
-      for (let round = 0; round < ROUNDS; round += 1) for (const [left, right] of pairs) compare(left, right);
+      for (let round = 0; round < ROUNDS; round += 1)
+        for (const [left, right] of pairs) compare(left, right);
       const took = Number(process.hrtime.bigint() - began);
       const column = times.get(name);
       if (sample >= 0 && column !== undefined) column[sample] = took; // the first 500 rounds warm up
@@ -65,7 +76,11 @@ function measure(compare: Compare, secret: string, samples: number): Map<Class, 
 /** The largest |t| over all pairs of classes. */
 function worst(compare: Compare, secret: string, samples: number): { t: number; pair: string } {
   const columns = [...measure(compare, secret, samples)];
-  const pairs = columns.flatMap(([left, a], at) => columns.slice(at + 1).map(([right, b]) => ({ t: Math.abs(welch(a, b)), pair: `${left} / ${right}` })));
+  const pairs = columns.flatMap(([left, a], at) =>
+    columns
+      .slice(at + 1)
+      .map(([right, b]) => ({ t: Math.abs(welch(a, b)), pair: `${left} / ${right}` })),
+  );
   return pairs.reduce((most, pair) => (pair.t > most.t ? pair : most));
 }
 
@@ -82,7 +97,8 @@ function leastOf(compare: Compare, secret: string): { t: number; pair: string } 
 /** What nobody should do: leaves at the first byte that differs. */
 function leaky(left: string, right: string): boolean {
   if (left.length !== right.length) return false;
-  for (let at = 0; at < left.length; at += 1) if (left.charCodeAt(at) !== right.charCodeAt(at)) return false;
+  for (let at = 0; at < left.length; at += 1)
+    if (left.charCodeAt(at) !== right.charCodeAt(at)) return false;
   return true;
 }
 
@@ -95,31 +111,62 @@ describe("the comparison of secrets", () => {
   const secret = randomBytes(24).toString("hex");
 
   it("tells right from wrong", () => {
-    const answers = Object.fromEntries(Object.entries(classes(secret)).map(([name, pairs]) => [name, pairs.map(([left, right]) => equalSecrets(left, right))]));
-    expect(answers).toEqual({ "first byte wrong": [false, false], "last byte wrong": [false, false], "wrong length": [false, false], right: [true, true] });
-    expect([equalSecrets("", ""), equalSecrets(secret, ""), equalSecrets("", secret), equalSecrets("é", "e\u0301")]).toEqual([true, false, false, false]);
+    const answers = Object.fromEntries(
+      Object.entries(classes(secret)).map(([name, pairs]) => [
+        name,
+        pairs.map(([left, right]) => equalSecrets(left, right)),
+      ]),
+    );
+    expect(answers).toEqual({
+      "first byte wrong": [false, false],
+      "last byte wrong": [false, false],
+      "wrong length": [false, false],
+      right: [true, true],
+    });
+    expect([
+      equalSecrets("", ""),
+      equalSecrets(secret, ""),
+      equalSecrets("", secret),
+      equalSecrets("é", "e\u0301"),
+    ]).toEqual([true, false, false, false]);
   });
 
-  it("takes the same time wherever the difference is: Welch's t stays under 4.5", { timeout: 300_000 }, () => {
-    const { t, pair } = leastOf(equalSecrets, secret);
-    if (LONG) process.stdout.write(`${SAMPLES} samples a class: worst |t| ${t.toFixed(2)} (${pair})\n`);
-    expect([t < LEAKAGE_BAR, t, pair]).toEqual([true, t, pair]);
-  });
+  it(
+    "takes the same time wherever the difference is: Welch's t stays under 4.5",
+    { timeout: 300_000 },
+    () => {
+      const { t, pair } = leastOf(equalSecrets, secret);
+      if (LONG)
+        process.stdout.write(`${SAMPLES} samples a class: worst |t| ${t.toFixed(2)} (${pair})\n`);
+      expect([t < LEAKAGE_BAR, t, pair]).toEqual([true, t, pair]);
+    },
+  );
 
-  it("is measured finely enough to find a comparison that leaves early", { timeout: 300_000 }, () => {
-    // Most tries find it: on a busy machine one may drown.
-    for (const compare of [leaky, tellsLength]) {
-      expect(median(Array.from({ length: 3 }, () => worst(compare, secret, SAMPLES).t))).toBeGreaterThan(LEAKAGE_BAR);
-    }
-  });
+  it(
+    "is measured finely enough to find a comparison that leaves early",
+    { timeout: 300_000 },
+    () => {
+      // Most tries find it: on a busy machine one may drown.
+      for (const compare of [leaky, tellsLength]) {
+        expect(
+          median(Array.from({ length: 3 }, () => worst(compare, secret, SAMPLES).t)),
+        ).toBeGreaterThan(LEAKAGE_BAR);
+      }
+    },
+  );
 });
 
-/** Comparisons, as operators, of something whose name says that it is secret, with anything but a constant. */
+/**
+ * Comparisons, as operators, of something whose name says that it is secret, with anything but a
+ * constant.
+ */
 function openComparisons(text: string): string[] {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "");
   const operand = String.raw`[\w$#\])"'\`]+(?:(?:\?\.|\.|\[)[\w$#\]"']+|\([^()]*\))*`;
   const found: string[] = [];
-  for (const match of code.matchAll(new RegExp(String.raw`(${operand})!?\s*[!=]==?\s*([!(]*${operand})`, "g"))) {
+  for (const match of code.matchAll(
+    new RegExp(String.raw`(${operand})!?\s*[!=]==?\s*([!(]*${operand})`, "g"),
+  )) {
     const [whole, left = "", right = ""] = match;
     if ([left, right].some((side) => isConstant(side))) continue;
     if ([left, right].some((side) => isSecretName(side))) found.push(whole);
@@ -132,21 +179,51 @@ function isConstant(operand: string): boolean {
 }
 
 function isSecretName(operand: string): boolean {
-  const name = operand.replaceAll(/\([^()]*\)/g, "").split(/\.|\?\./).at(-1) ?? "";
+  const name =
+    operand
+      .replaceAll(/\([^()]*\)/g, "")
+      .split(/\.|\?\./)
+      .at(-1) ?? "";
   return /(token|secret|password|passphrase|credential|apikey|hmac)s?$/i.test(name);
 }
 
 describe("the house", () => {
   it("compares no secret by an operator, but by Secret.equals", () => {
-    const files = ["src", "gateway"].flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${folder}/${file}`));
+    const files = ["src", "gateway"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
+        (file) => `${folder}/${file}`,
+      ),
+    );
     const authored = files.filter((file) => file.endsWith(".ts") && !file.startsWith("src/gen/"));
     expect(authored.length).toBeGreaterThan(100);
-    expect(authored.flatMap((file) => openComparisons(readFileSync(join(root, file), "utf8")).map((found) => `${file}: ${found}`))).toEqual([]);
+    expect(
+      authored.flatMap((file) =>
+        openComparisons(readFileSync(join(root, file), "utf8")).map((found) => `${file}: ${found}`),
+      ),
+    ).toEqual([]);
   });
 
   it("would notice one", () => {
-    const wrong = ["if (token === given) x", "presented !== this.#secret", "a.password == b", "options.auth.token !== header", "expectedToken() === got", "(row?.apiKey === key)"];
+    const wrong = [
+      "if (token === given) x",
+      "presented !== this.#secret",
+      "a.password == b",
+      "options.auth.token !== header",
+      "expectedToken() === got",
+      "(row?.apiKey === key)",
+    ];
     expect(wrong.filter((line) => openComparisons(line).length === 0)).toEqual([]);
-    expect(["token === undefined", "base.password !== \"\"", "key.secret === true", "this.#token === \"none\"", "// token === given", "tokens.length === 3", "token.kind !== kind", "(token === undefined)"].filter((line) => openComparisons(line).length > 0)).toEqual([]);
+    expect(
+      [
+        "token === undefined",
+        'base.password !== ""',
+        "key.secret === true",
+        'this.#token === "none"',
+        "// token === given",
+        "tokens.length === 3",
+        "token.kind !== kind",
+        "(token === undefined)",
+      ].filter((line) => openComparisons(line).length > 0),
+    ).toEqual([]);
   });
 });

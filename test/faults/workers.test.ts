@@ -6,13 +6,23 @@ import { createLog } from "../../src/kernel/base/log.ts";
 import { createPool } from "../../src/kernel/pool/pool.ts";
 import type { Pool, Task } from "../../src/kernel/pool/types.ts";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
-import { jobEnd, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+import {
+  jobEnd,
+  removeTemporaryFolders,
+  rest,
+  runJob,
+  startDaemon,
+  temporaryFolder,
+} from "../contract/daemon.ts";
 
 const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 const ROUNDS = LONG ? 50 : 2;
 const HEAP_MB = 32;
 const THREADS = 2;
-/** A pool serves again within this time of a fault, or on a busy machine within a few times what a new pool takes for its first tasks. */
+/**
+ * A pool serves again within this time of a fault, or on a busy machine within a few times what a
+ * new pool takes for its first tasks.
+ */
 const RESTORED_MS = 1_000;
 const TIMES_FIRST = 4;
 const SPIN_MS = 300;
@@ -29,17 +39,50 @@ const fail = task<{ how: string; code?: string }, never>("fail");
 const spin = task<{ deaf: boolean; rounds: number }, string>("spin");
 
 /** Each fault with what its caller must hear, the worker threads it costs. */
-const faults: Readonly<Record<string, { run(pool: Pool): Promise<unknown>; readonly error: object; readonly threads: number }>> = {
-  "throws an error of the house": { run: (pool) => pool.run(fail, { how: "code", code: "too_large" }, { signal: never }), error: { code: "too_large", message: "it failed: code" }, threads: 0 },
-  "throws anything else": { run: (pool) => pool.run(fail, { how: "plain" }, { signal: never }), error: { code: "internal" }, threads: 0 },
+const faults: Readonly<
+  Record<
+    string,
+    { run(pool: Pool): Promise<unknown>; readonly error: object; readonly threads: number }
+  >
+> = {
+  "throws an error of the house": {
+    run: (pool) => pool.run(fail, { how: "code", code: "too_large" }, { signal: never }),
+    error: { code: "too_large", message: "it failed: code" },
+    threads: 0,
+  },
+  "throws anything else": {
+    run: (pool) => pool.run(fail, { how: "plain" }, { signal: never }),
+    error: { code: "internal" },
+    threads: 0,
+  },
   "spins and hears nothing": {
-    run: (pool) => pool.run(spin, { deaf: true, rounds: 1e9 }, { signal: AbortSignal.timeout(SPIN_MS) }), error: { name: "TimeoutError" }, threads: 0,
+    run: (pool) =>
+      pool.run(spin, { deaf: true, rounds: 1e9 }, { signal: AbortSignal.timeout(SPIN_MS) }),
+    error: { name: "TimeoutError" },
+    threads: 0,
   },
-  "spins and hears": { run: (pool) => pool.run(spin, { deaf: false, rounds: 1e9 }, { signal: AbortSignal.timeout(SPIN_MS) }), error: { name: "TimeoutError" }, threads: 0 },
+  "spins and hears": {
+    run: (pool) =>
+      pool.run(spin, { deaf: false, rounds: 1e9 }, { signal: AbortSignal.timeout(SPIN_MS) }),
+    error: { name: "TimeoutError" },
+    threads: 0,
+  },
   "exhausts its heap": {
-    run: (pool) => pool.run(fail, { how: "heap" }, { signal: never }), error: { code: "exhausted", message: expect.stringContaining(`needs more than the ${HEAP_MB} MiB`) as string }, threads: 2,
+    run: (pool) => pool.run(fail, { how: "heap" }, { signal: never }),
+    error: {
+      code: "exhausted",
+      message: expect.stringContaining(`needs more than the ${HEAP_MB} MiB`) as string,
+    },
+    threads: 2,
   },
-  "exits": { run: (pool) => pool.run(fail, { how: "exit" }, { signal: never }), error: { code: "internal", message: expect.stringContaining("ended 2 worker threads") as string }, threads: 2 },
+  exits: {
+    run: (pool) => pool.run(fail, { how: "exit" }, { signal: never }),
+    error: {
+      code: "internal",
+      message: expect.stringContaining("ended 2 worker threads") as string,
+    },
+    threads: 2,
+  },
 };
 
 const pools: Pool[] = [];
@@ -58,10 +101,14 @@ afterAll(removeTemporaryFolders);
 /** Resolves with the time that the tasks took, in milliseconds. */
 async function serves(pool: Pool): Promise<number> {
   const began = performance.now();
-  expect(await Promise.all([1, 2, 3, 4].map((input) => pool.run(double, input, { signal: never })))).toEqual([2, 4, 6, 8]);
+  expect(
+    await Promise.all([1, 2, 3, 4].map((input) => pool.run(double, input, { signal: never }))),
+  ).toEqual([2, 4, 6, 8]);
   const tookMs = performance.now() - began;
   // A task that was told to stop may hold its thread for a moment longer than its caller waits.
-  await expect.poll(() => pool.status(), { interval: 5, timeout: 10 * RESTORED_MS }).toMatchObject({ running: 0, queued: 0 });
+  await expect
+    .poll(() => pool.status(), { interval: 5, timeout: 10 * RESTORED_MS })
+    .toMatchObject({ running: 0, queued: 0 });
   return tookMs;
 }
 
@@ -91,19 +138,32 @@ describe("a pool whose task", () => {
       for await (const result of pool.map(double, inputs, { signal: never })) results.push(result);
       return results;
     })();
-    // One after the other: more than twice the threads at once would be refused, which is another test's matter.
-    for (const fault of Object.values(faults)) await expect(fault.run(pool)).rejects.toMatchObject(fault.error);
+    // One after the other: more than twice the threads at once would be refused, which is another
+    // test's matter.
+    for (const fault of Object.values(faults))
+      await expect(fault.run(pool)).rejects.toMatchObject(fault.error);
     expect(await good).toEqual(inputs.map((input) => input * 2));
     await serves(pool);
     await pool.close();
-    expect(process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length).toBeLessThanOrEqual(before);
+    expect(
+      process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length,
+    ).toBeLessThanOrEqual(before);
   });
 
   it("fails in the middle of many fails the whole run with that error, and the next run is whole", async () => {
     const pool = open();
     for (const how of ["exit", "heap"]) {
-      const faulty = pool.map(fail, [{ how: "code", code: "conflict" }, { how }], { signal: never, inFlight: 2 });
-      await expect((async () => { for await (const _ of faulty) { /* the first fails */ } })()).rejects.toBeInstanceOf(StewardError);
+      const faulty = pool.map(fail, [{ how: "code", code: "conflict" }, { how }], {
+        signal: never,
+        inFlight: 2,
+      });
+      await expect(
+        (async () => {
+          for await (const _ of faulty) {
+            /* the first fails */
+          }
+        })(),
+      ).rejects.toBeInstanceOf(StewardError);
       await serves(pool);
     }
   });
@@ -114,7 +174,11 @@ describe("a document that kills its worker", () => {
   it.runIf(LONG)("is left out with the reason, the job and all other work go on", async () => {
     const folder = join(temporaryFolder(), "papers");
     // A table of a few bytes that unfolds to more cells than a worker thread has memory for.
-    writeFiles(folder, { ...smallArchive, "notes/table.html": "<table><tr><td colspan=100000 rowspan=100000>x</td></tr><tr><td>y</td></tr></table>" });
+    writeFiles(folder, {
+      ...smallArchive,
+      "notes/table.html":
+        "<table><tr><td colspan=100000 rowspan=100000>x</td></tr><tr><td>y</td></tr></table>",
+    });
     const daemon = await startDaemon({ config: folderConfig(temporaryFolder(), folder) });
     const started = await rest(daemon, "POST", "/api/v1/sync", { force: true });
     const tookMs: number[] = [];
@@ -136,9 +200,13 @@ describe("a document that kills its worker", () => {
     expect(daemon.stderr.filter((line) => /a worker thread died/.test(line))).toHaveLength(1);
     const sorted = tookMs.toSorted((a, b) => a - b);
     expect(sorted[Math.floor(sorted.length * 0.95)]).toBeLessThan(RESTORED_MS);
-    const chained = (await rest(daemon, "GET", "/api/v1/analysis/status")).json.data.currentJobId as string | null;
+    const chained = (await rest(daemon, "GET", "/api/v1/analysis/status")).json.data
+      .currentJobId as string | null;
     if (chained !== null) await jobEnd(daemon, chained);
-    expect(await runJob(daemon, "/api/v1/analysis", { force: true })).toMatchObject({ status: "completed", result: { totalDocuments: Object.keys(smallArchive).length } });
+    expect(await runJob(daemon, "/api/v1/analysis", { force: true })).toMatchObject({
+      status: "completed",
+      result: { totalDocuments: Object.keys(smallArchive).length },
+    });
     expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   });

@@ -1,4 +1,6 @@
-/** Every service that the protos of this repository declare, over handlers that answer with nothing. */
+/**
+ * Every service that the protos of this repository declare, over handlers that answer with nothing.
+ */
 import type { DescService } from "@bufbuild/protobuf";
 import type { BoundService } from "../../src/kernel/service.ts";
 import { declaredServices } from "../../tools/declared-services.ts";
@@ -9,6 +11,11 @@ const descs: readonly DescService[] = await declaredServices();
 export function allServices(): BoundService[] {
   return descs.map((desc) => ({
     desc,
-    handler: (method) => (method.methodKind === "server_streaming" ? async function* () { /* ends at once */ } : () => ({})),
+    handler: (method) =>
+      method.methodKind === "server_streaming"
+        ? async function* () {
+            /* ends at once */
+          }
+        : () => ({}),
   }));
 }

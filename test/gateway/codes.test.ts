@@ -1,6 +1,14 @@
 import { Code as RpcCode } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { dedupCode, errorText, httpStatus, retryAfterSeconds, rpcCode, seenError, UNKNOWN_ROUTE } from "../../gateway/codes.ts";
+import {
+  dedupCode,
+  errorText,
+  httpStatus,
+  retryAfterSeconds,
+  rpcCode,
+  seenError,
+  UNKNOWN_ROUTE,
+} from "../../gateway/codes.ts";
 import { StewardError, type Code } from "../../src/kernel/base/errors.ts";
 
 describe("the table of codes", () => {
@@ -25,17 +33,33 @@ describe("the table of codes", () => {
   ];
   it.each(rows)("says what %s means on every surface", (code, monitor, dedup, name, vault, rpc) => {
     const error = new StewardError(code, "m");
-    expect([httpStatus(error, "monitor"), httpStatus(error, "dedup"), dedupCode(error), httpStatus(error, "vault"), rpcCode(error, "dedup")]).toEqual([monitor, dedup, name, vault, rpc]);
+    expect([
+      httpStatus(error, "monitor"),
+      httpStatus(error, "dedup"),
+      dedupCode(error),
+      httpStatus(error, "vault"),
+      rpcCode(error, "dedup"),
+    ]).toEqual([monitor, dedup, name, vault, rpc]);
   });
 
   it("has the exceptions that a code alone does not tell", () => {
-    expect(dedupCode(new StewardError("invalid", "m", { rule: "bad_request" }))).toBe("BAD_REQUEST");
+    expect(dedupCode(new StewardError("invalid", "m", { rule: "bad_request" }))).toBe(
+      "BAD_REQUEST",
+    );
     expect(dedupCode(new StewardError("not_ready", "m", { facts: {} }))).toBe("NOT_READY");
-    expect(rpcCode(new StewardError("unauthenticated", "m"), "vault")).toBe(RpcCode.PermissionDenied);
-    expect(rpcCode(new StewardError("not_found", "m", { rule: UNKNOWN_ROUTE }), "dedup")).toBe(RpcCode.Unimplemented);
+    expect(rpcCode(new StewardError("unauthenticated", "m"), "vault")).toBe(
+      RpcCode.PermissionDenied,
+    );
+    expect(rpcCode(new StewardError("not_found", "m", { rule: UNKNOWN_ROUTE }), "dedup")).toBe(
+      RpcCode.Unimplemented,
+    );
   });
 
-  it.each([[{ retryAfterMs: 1 }, 1], [{ retryAfterMs: 1001 }, 2], [{}, 1]])("rounds the waiting of %o up to %s s", (options, seconds) => {
+  it.each([
+    [{ retryAfterMs: 1 }, 1],
+    [{ retryAfterMs: 1001 }, 2],
+    [{}, 1],
+  ])("rounds the waiting of %o up to %s s", (options, seconds) => {
     expect(retryAfterSeconds(new StewardError("exhausted", "m", options))).toBe(seconds);
   });
 
@@ -49,16 +73,30 @@ describe("what may be seen of an error", () => {
     const error = new StewardError("conflict", "the group is deleted");
     expect(seenError(error, "r")).toBe(error);
     const abort = new DOMException("aborted", "AbortError");
-    expect(seenError(Object.assign(new Error("x", { cause: error }), { name: "AbortError" }), "r")).toBe(error);
+    expect(
+      seenError(Object.assign(new Error("x", { cause: error }), { name: "AbortError" }), "r"),
+    ).toBe(error);
     expect(seenError(abort, "r").code).toBe("cancelled");
   });
 
   it.each([
     ["an assertion", new StewardError("internal", "assertion failed: /secret"), "internal"],
     ["damage", new StewardError("corrupt", "row 7 of /secret"), "corrupt"],
-    ["a missing file", Object.assign(new Error("ENOENT: open '/secret'"), { code: "ENOENT" }), "internal"],
-    ["a refused connection", Object.assign(new Error("connect ECONNREFUSED secret:1"), { code: "ECONNREFUSED" }), "internal"],
-    ["a full disk", Object.assign(new Error("ENOSPC: write '/secret'"), { code: "ENOSPC" }), "disk_full"],
+    [
+      "a missing file",
+      Object.assign(new Error("ENOENT: open '/secret'"), { code: "ENOENT" }),
+      "internal",
+    ],
+    [
+      "a refused connection",
+      Object.assign(new Error("connect ECONNREFUSED secret:1"), { code: "ECONNREFUSED" }),
+      "internal",
+    ],
+    [
+      "a full disk",
+      Object.assign(new Error("ENOSPC: write '/secret'"), { code: "ENOSPC" }),
+      "disk_full",
+    ],
     ["any other error", new TypeError("secret is undefined"), "internal"],
     ["something that is no error", "secret", "internal"],
   ])("is nothing of %s but its kind", (_what, thrown, code) => {
@@ -71,8 +109,18 @@ describe("what may be seen of an error", () => {
 
 describe("the text of an error", () => {
   it("says the remedy once, and leaves a text alone that clients know letter by letter", () => {
-    expect(errorText(new StewardError("invalid", "x is wrong", { remedy: "write y" }))).toBe("x is wrong; write y");
-    expect(errorText(new StewardError("invalid", "x is wrong; write y", { remedy: "write y" }))).toBe("x is wrong; write y");
-    expect(errorText(new StewardError("invalid", "1 error occurred:\n\t* unknown field: x\n\n", { remedy: "ask for help" }))).toBe("1 error occurred:\n\t* unknown field: x\n\n");
+    expect(errorText(new StewardError("invalid", "x is wrong", { remedy: "write y" }))).toBe(
+      "x is wrong; write y",
+    );
+    expect(
+      errorText(new StewardError("invalid", "x is wrong; write y", { remedy: "write y" })),
+    ).toBe("x is wrong; write y");
+    expect(
+      errorText(
+        new StewardError("invalid", "1 error occurred:\n\t* unknown field: x\n\n", {
+          remedy: "ask for help",
+        }),
+      ),
+    ).toBe("1 error occurred:\n\t* unknown field: x\n\n");
   });
 });

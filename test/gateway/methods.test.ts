@@ -2,17 +2,31 @@ import { describe, expect, it } from "vitest";
 import { accessOf, methodTable } from "../../gateway/methods.ts";
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { bindService, type BoundService } from "../../src/kernel/service.ts";
-import { CollidingService, NestedQueryService, NoAccessService, StrayVariableService } from "../gen/steward/test/v1/broken_pb.ts";
+import {
+  CollidingService,
+  NestedQueryService,
+  NoAccessService,
+  StrayVariableService,
+} from "../gen/steward/test/v1/broken_pb.ts";
 import { DedupSampleService } from "../gen/steward/test/v1/dedup_sample_pb.ts";
 import { dedupService, otherServices, plainRoute } from "./sample-services.ts";
 
 const answer = (): Promise<never> => Promise.reject(new Error("not called"));
-const table = methodTable([dedupService(), ...otherServices()], [plainRoute("/api/v1/samples/{number}/progress", answer), plainRoute("/", answer, { dialect: "monitor" })]);
+const table = methodTable(
+  [dedupService(), ...otherServices()],
+  [
+    plainRoute("/api/v1/samples/{number}/progress", answer),
+    plainRoute("/", answer, { dialect: "monitor" }),
+  ],
+);
 
 function found(verb: string, path: string): unknown {
   const match = table.match(verb, path);
   if (match.kind !== "found") return match.kind;
-  return [match.route.kind === "rpc" ? match.route.method.rpc.name : match.route.template.text, match.params];
+  return [
+    match.route.kind === "rpc" ? match.route.method.rpc.name : match.route.template.text,
+    match.params,
+  ];
 }
 
 describe("the method table", () => {
@@ -47,11 +61,26 @@ describe("the method table", () => {
 
   it("keeps what the options say of a method", () => {
     const byName = new Map(table.methods.map((method) => [method.rpc.name, method]));
-    expect(byName.get("CreateSample")).toMatchObject({ access: Access.OPERATOR, dialect: "dedup", httpStatus: 202, bodyBytes: 2048 });
-    expect(byName.get("ExportSample")).toMatchObject({ httpStatus: 200, raw: true, attachment: "sample.json", bodyBytes: 4 * 1024 * 1024 });
-    expect(byName.get("GetMonitorSample")).toMatchObject({ access: Access.ADMIN, bodyBytes: 64 * 1024 });
+    expect(byName.get("CreateSample")).toMatchObject({
+      access: Access.OPERATOR,
+      dialect: "dedup",
+      httpStatus: 202,
+      bodyBytes: 2048,
+    });
+    expect(byName.get("ExportSample")).toMatchObject({
+      httpStatus: 200,
+      raw: true,
+      attachment: "sample.json",
+      bodyBytes: 4 * 1024 * 1024,
+    });
+    expect(byName.get("GetMonitorSample")).toMatchObject({
+      access: Access.ADMIN,
+      bodyBytes: 64 * 1024,
+    });
     expect(byName.get("WatchSample")).toMatchObject({ access: Access.OPERATOR });
-    expect(table.routes.some((route) => route.kind === "rpc" && route.method.rpc.name === "WatchSample")).toBe(false);
+    expect(
+      table.routes.some((route) => route.kind === "rpc" && route.method.rpc.name === "WatchSample"),
+    ).toBe(false);
     expect(accessOf(DedupSampleService.method.getSampleStats)).toBe(Access.PUBLIC);
   });
 });
@@ -59,17 +88,37 @@ describe("the method table", () => {
 describe("what must not start", () => {
   const nothing = (): object => ({});
   const cases: [string, BoundService, string][] = [
-    ["a method without access", bindService(NoAccessService, { forgotten: nothing }), "does not say who may call it"],
-    ["two methods on one route", bindService(CollidingService, { first: nothing, second: nothing }), "GET /api/v1/things/{name} collides with /api/v1/things/{id}"],
-    ["a path variable that is no field", bindService(StrayVariableService, { stray: nothing }), "has no scalar field missing"],
-    ["a query that text cannot give", bindService(NestedQueryService, { nested: nothing }), "cannot be given in a path or query"],
+    [
+      "a method without access",
+      bindService(NoAccessService, { forgotten: nothing }),
+      "does not say who may call it",
+    ],
+    [
+      "two methods on one route",
+      bindService(CollidingService, { first: nothing, second: nothing }),
+      "GET /api/v1/things/{name} collides with /api/v1/things/{id}",
+    ],
+    [
+      "a path variable that is no field",
+      bindService(StrayVariableService, { stray: nothing }),
+      "has no scalar field missing",
+    ],
+    [
+      "a query that text cannot give",
+      bindService(NestedQueryService, { nested: nothing }),
+      "cannot be given in a path or query",
+    ],
   ];
   it.each(cases)("%s", (_what, service, message) => {
     expect(() => methodTable([service], [])).toThrow(message);
   });
 
   it("a plain route without access, or one that collides with a method", () => {
-    expect(() => methodTable([], [plainRoute("/x", answer, { access: Access.UNSPECIFIED })])).toThrow("does not say who may call it");
-    expect(() => methodTable([dedupService()], [plainRoute("/api/v1/samples/{id}", answer)])).toThrow("collides");
+    expect(() =>
+      methodTable([], [plainRoute("/x", answer, { access: Access.UNSPECIFIED })]),
+    ).toThrow("does not say who may call it");
+    expect(() =>
+      methodTable([dedupService()], [plainRoute("/api/v1/samples/{id}", answer)]),
+    ).toThrow("collides");
   });
 });

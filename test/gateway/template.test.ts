@@ -18,13 +18,32 @@ describe("a path template", () => {
     expect(parseTemplate(text).variables).toEqual(variables);
   });
 
-  it.each(["", "api", "/a/{b}c", "/a/*", "/a/{b=*}", "/a:verb", "/{a=**}/b", "/{a}/{a}", "/a/{b.c}", "/a?b"])("%s is refused", (text) => {
+  it.each([
+    "",
+    "api",
+    "/a/{b}c",
+    "/a/*",
+    "/a/{b=*}",
+    "/a:verb",
+    "/{a=**}/b",
+    "/{a}/{a}",
+    "/a/{b.c}",
+    "/a?b",
+  ])("%s is refused", (text) => {
     expect(() => parseTemplate(text)).toThrow("assertion failed");
   });
 });
 
 describe("the tree of paths", () => {
-  const paths = tree("/", "/d/{id}", "/d/stats", "/d/{id}/content", "/d/stats/deep/{x}", "/v1/{rest=**}", "/v1/sys/health");
+  const paths = tree(
+    "/",
+    "/d/{id}",
+    "/d/stats",
+    "/d/{id}/content",
+    "/d/stats/deep/{x}",
+    "/v1/{rest=**}",
+    "/v1/sys/health",
+  );
   it.each([
     ["/", "/", []],
     ["/d/stats", "/d/stats", []],
@@ -39,9 +58,12 @@ describe("the tree of paths", () => {
     expect(paths.find(splitPath(path) ?? [])).toEqual({ leaf, values });
   });
 
-  it.each(["", "//", "/d", "/d/", "/d/x/", "/d//content", "/D/x", "/d/x/content/y", "/v1"])("finds nothing for %s", (path) => {
-    expect(paths.find(splitPath(path) ?? ["no path"])).toBeUndefined();
-  });
+  it.each(["", "//", "/d", "/d/", "/d/x/", "/d//content", "/D/x", "/d/x/content/y", "/v1"])(
+    "finds nothing for %s",
+    (path) => {
+      expect(paths.find(splitPath(path) ?? ["no path"])).toBeUndefined();
+    },
+  );
 
   it.each(["/%", "/%zz", "/%ff", "/a/%c3", "a", "*"])("cannot split %s", (path) => {
     expect(splitPath(path)).toBeUndefined();
@@ -49,16 +71,31 @@ describe("the tree of paths", () => {
 
   it("finds the template that a path was made from, with what its variables stood for", () => {
     const segment = fc.oneof(fc.stringMatching(/^[a-z]{1,3}$/), fc.stringMatching(/^\{[a-z]\}$/));
-    const templates = fc.array(fc.uniqueArray(segment, { minLength: 1, maxLength: 4 }).map((parts) => `/${parts.join("/")}`), { minLength: 1, maxLength: 12 });
+    const templates = fc.array(
+      fc.uniqueArray(segment, { minLength: 1, maxLength: 4 }).map((parts) => `/${parts.join("/")}`),
+      { minLength: 1, maxLength: 12 },
+    );
     const value = fc.string({ minLength: 1, unit: "grapheme" }).map((text) => `=${text}`);
-    fc.assert(fc.property(templates, fc.nat(), fc.array(value, { minLength: 4, maxLength: 4 }), (texts, pick, values) => {
-      const chosen = parseTemplate(texts[pick % texts.length] ?? "/");
-      const given = chosen.variables.map((_, index) => values[index] ?? "=");
-      const path = chosen.text.replaceAll(/\{.\}/g, () => encodeURIComponent(given.shift() ?? "="));
-      const found = tree(...texts).find(splitPath(path) ?? []);
-      // Values never equal a literal here, so only templates of the same shape can have been found.
-      expect(found?.leaf.replaceAll(/\{.\}/g, "{}")).toBe(chosen.text.replaceAll(/\{.\}/g, "{}"));
-      expect(found?.values).toEqual(chosen.variables.map((_, index) => values[index] ?? "="));
-    }));
+    fc.assert(
+      fc.property(
+        templates,
+        fc.nat(),
+        fc.array(value, { minLength: 4, maxLength: 4 }),
+        (texts, pick, values) => {
+          const chosen = parseTemplate(texts[pick % texts.length] ?? "/");
+          const given = chosen.variables.map((_, index) => values[index] ?? "=");
+          const path = chosen.text.replaceAll(/\{.\}/g, () =>
+            encodeURIComponent(given.shift() ?? "="),
+          );
+          const found = tree(...texts).find(splitPath(path) ?? []);
+          // Values never equal a literal here, so only templates of the same shape can have been
+          // found.
+          expect(found?.leaf.replaceAll(/\{.\}/g, "{}")).toBe(
+            chosen.text.replaceAll(/\{.\}/g, "{}"),
+          );
+          expect(found?.values).toEqual(chosen.variables.map((_, index) => values[index] ?? "="));
+        },
+      ),
+    );
   });
 });

@@ -14,7 +14,10 @@ import { startGateway } from "./start-gateway.ts";
 
 async function sampleOn(on: Placement): Promise<readonly BoundService[]> {
   const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });
-  const host = placeService({ clock: systemClock, ids: systemIds, log }, sampleModule, { on, options: { greeting: "hello" } });
+  const host = placeService({ clock: systemClock, ids: systemIds, log }, sampleModule, {
+    on,
+    options: { greeting: "hello" },
+  });
   onTestFinished(() => host.stop(5000));
   await host.start(new AbortController().signal, () => undefined);
   return host.service().rpc;
@@ -22,19 +25,41 @@ async function sampleOn(on: Placement): Promise<readonly BoundService[]> {
 
 async function ask(url: string, line: string, body?: string): Promise<unknown[]> {
   const [method = "GET", path = "/"] = line.split(" ");
-  const answer = await fetch(`${url}${path}`, { method, ...(body === undefined ? {} : { body }), headers: { "x-request-id": "r-1" } });
-  return [answer.status, answer.headers.get("content-type"), answer.headers.get("content-length"), await answer.text()];
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    ...(body === undefined ? {} : { body }),
+    headers: { "x-request-id": "r-1" },
+  });
+  return [
+    answer.status,
+    answer.headers.get("content-type"),
+    answer.headers.get("content-length"),
+    await answer.text(),
+  ];
 }
 
 describe("a service in a thread of its own", () => {
   it("answers REST with the very bytes that it would answer with on the main thread", async () => {
-    const urls = await Promise.all((["main", "thread"] as const).map(async (on) => (await startGateway({ services: await sampleOn(on) })).url));
-    const lines: [string, string?][] = [["GET /api/v1/shelves/ü/samples?limit=7"], ["GET /api/v1/samples/stats"], ["GET /api/v1/samples/9"], ["POST /api/v1/samples", '{"name":"n","kind":"plain"}'], ["POST /api/v1/samples", "{}"], ["GET /api/v1/export/sample.json"]];
+    const urls = await Promise.all(
+      (["main", "thread"] as const).map(
+        async (on) => (await startGateway({ services: await sampleOn(on) })).url,
+      ),
+    );
+    const lines: [string, string?][] = [
+      ["GET /api/v1/shelves/ü/samples?limit=7"],
+      ["GET /api/v1/samples/stats"],
+      ["GET /api/v1/samples/9"],
+      ["POST /api/v1/samples", '{"name":"n","kind":"plain"}'],
+      ["POST /api/v1/samples", "{}"],
+      ["GET /api/v1/export/sample.json"],
+    ];
     for (const [line, body] of lines) {
       const [main, thread] = await Promise.all(urls.map((url) => ask(url, line, body)));
       expect(thread).toEqual(main);
     }
-    expect((await ask(urls[1] ?? "", "GET /api/v1/export/sample.json"))[3]).toBe('{\n  "version": "r-1"\n}');
+    expect((await ask(urls[1] ?? "", "GET /api/v1/export/sample.json"))[3]).toBe(
+      '{\n  "version": "r-1"\n}',
+    );
   });
 
   it("writes the JSON there, but for streams, which have no REST route", async () => {
@@ -46,16 +71,27 @@ describe("a service in a thread of its own", () => {
 
 it("the routes of a service in a thread keep their description, limits and lifetime", () => {
   const row = { ...JOB_PROGRESS_ROUTE, limits: { bodyBytes: 1 } };
-  expect(plainRows({ name: "dedup", rpc: [], plain: [{ ...row, handle: () => Promise.reject(new Error("not asked")) }] })).toEqual([row]);
+  expect(
+    plainRows({
+      name: "dedup",
+      rpc: [],
+      plain: [{ ...row, handle: () => Promise.reject(new Error("not asked")) }],
+    }),
+  ).toEqual([row]);
 });
 
 describe("JSON that a service has written itself", () => {
   it("goes out as it is, in the envelope of its surface", async () => {
-    const written = (service: BoundService): BoundService => ({ ...service, json: () => () => Promise.resolve(Buffer.from('{"as":"written","n":1.10}')) });
+    const written = (service: BoundService): BoundService => ({
+      ...service,
+      json: () => () => Promise.resolve(Buffer.from('{"as":"written","n":1.10}')),
+    });
     const { url } = await startGateway({ services: otherServices().map(written) });
     expect((await ask(url, "GET /api/sample.json"))[3]).toBe('{"as":"written","n":1.10}\n');
     expect((await ask(url, "POST /api/sample/purge"))[3]).toBe('{"as":"written","n":1.10}');
-    expect((await ask(url, "GET /v1/sample/x"))[3]).toContain('"data":{"as":"written","n":1.10},"wrap_info"');
+    expect((await ask(url, "GET /v1/sample/x"))[3]).toContain(
+      '"data":{"as":"written","n":1.10},"wrap_info"',
+    );
     expect((await ask(url, "DELETE /v1/sample/x")).slice(0, 1)).toEqual([204]);
   });
 });

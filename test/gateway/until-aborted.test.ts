@@ -20,7 +20,9 @@ describe("a promise", () => {
   it("settles as it would, or with the signal's reason", async () => {
     const control = new AbortController();
     expect(await orAborted(Promise.resolve(1), control.signal)).toBe(1);
-    await expect(orAborted(Promise.reject(new Error("own")), control.signal)).rejects.toThrow("own");
+    await expect(orAborted(Promise.reject(new Error("own")), control.signal)).rejects.toThrow(
+      "own",
+    );
     const waiting = orAborted(never, control.signal);
     control.abort(new Error("reason"));
     await expect(waiting).rejects.toThrow("reason");
@@ -31,20 +33,27 @@ describe("a promise", () => {
 describe("a stream", () => {
   it("gives the same items and ends when its source does", async () => {
     const seen: number[] = [];
-    for await (const value of untilAborted(counting(3).source, new AbortController().signal)) seen.push(value);
+    for await (const value of untilAborted(counting(3).source, new AbortController().signal))
+      seen.push(value);
     expect(seen).toEqual([0, 1, 2]);
   });
 
   it("ends its source when its consumer stops", async () => {
     const { source, ended } = counting();
-    for await (const value of untilAborted(source, new AbortController().signal)) if (value === 2) break;
+    for await (const value of untilAborted(source, new AbortController().signal))
+      if (value === 2) break;
     expect(ended()).toBe(true);
   });
 
   it("throws the reason and ends its source when the signal fires while it waits", async () => {
     const control = new AbortController();
     let ended = false;
-    const source = { [Symbol.asyncIterator]: () => ({ next: () => never, return: () => ((ended = true), Promise.resolve({ done: true as const, value: undefined })) }) };
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => never,
+        return: () => ((ended = true), Promise.resolve({ done: true as const, value: undefined })),
+      }),
+    };
     const next = untilAborted(source, control.signal).next();
     control.abort(new Error("reason"));
     await expect(next).rejects.toThrow("reason");

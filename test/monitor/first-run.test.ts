@@ -6,7 +6,10 @@ describe("the first run", () => {
     const first = createFirstRun();
     expect(first.component.health?.()).toEqual({ ok: true });
     for (const name of ["devices", "users"]) first.registered(name);
-    expect(first.component.health?.()).toEqual({ ok: false, reason: "starting: waiting for first run: devices, users" });
+    expect(first.component.health?.()).toEqual({
+      ok: false,
+      reason: "starting: waiting for first run: devices, users",
+    });
     first.succeeded();
     expect(first.component.health?.()).toEqual({ ok: true });
   });

@@ -11,7 +11,10 @@ import { allCollectors } from "../../src/monitor/collectors/all.ts";
 import { createStageClock, startStage, type Stage } from "./stage.ts";
 import { everyCollector, headscaleNetwork, tailscaleNetwork } from "./stage-options.ts";
 
-/** Writes the files anew instead of comparing: `STEWARD_TEST_GOLDEN=1`. What changed is then to be read. */
+/**
+ * Writes the files anew instead of comparing: `STEWARD_TEST_GOLDEN=1`. What changed is then to be
+ * read.
+ */
 const rewrite = process.env["STEWARD_TEST_GOLDEN"] === "1";
 const folder = join(import.meta.dirname, "golden");
 const SEED = 3;
@@ -23,8 +26,12 @@ const forwarded = (name: string): boolean => name.startsWith("tailscaled_");
 
 /** What a collector said in two runs, by its metrics. */
 function saidBy(stage: Stage, collector: string): string {
-  const rows = new Set(allCollectors.find(({ name }) => name === collector)?.emits.map(({ name }) => name));
-  const lines = stage.exposition(({ name }) => rows.has(name) || (collector === "nodemetrics" && forwarded(name)));
+  const rows = new Set(
+    allCollectors.find(({ name }) => name === collector)?.emits.map(({ name }) => name),
+  );
+  const lines = stage.exposition(
+    ({ name }) => rows.has(name) || (collector === "nodemetrics" && forwarded(name)),
+  );
   return lines.map((line) => `${line}\n`).join("");
 }
 
@@ -46,23 +53,77 @@ describe("What each collector says of a simulated network with a fixed seed, at 
   beforeAll(async () => {
     const clock = createStageClock();
     const network = createNetwork({ seed: SEED, devices: 8 });
-    const tailscale = await startTailscale({ clock, ids: systemIds, log, network, streams: ["configuration"], gzip: false });
+    const tailscale = await startTailscale({
+      clock,
+      ids: systemIds,
+      log,
+      network,
+      streams: ["configuration"],
+      gzip: false,
+    });
     const agents = await startNodeAgents({ clock, ids: systemIds, log, network });
-    const targets = network.roster.slice(0, 2).map(({ place }, index) => ({ place, index })).map(({ index }) => network.devices.at(clock.now())[index]).flatMap((device) => (device === undefined ? [] : [{ url: agents.urlOf(device.host), instance: device.host }]));
-    const asked = (requests: Readonly<Record<string, number>>): number => Object.values(requests).reduce((sum, count) => sum + count, 0);
-    hosted = await startStage(clock, tailscaleNetwork(tailscale, everyCollector(5 * MINUTE_MS, targets)), { progress: () => asked(tailscale.requests()) + asked(agents.requests()) });
+    const targets = network.roster
+      .slice(0, 2)
+      .map(({ place }, index) => ({ place, index }))
+      .map(({ index }) => network.devices.at(clock.now())[index])
+      .flatMap((device) =>
+        device === undefined ? [] : [{ url: agents.urlOf(device.host), instance: device.host }],
+      );
+    const asked = (requests: Readonly<Record<string, number>>): number =>
+      Object.values(requests).reduce((sum, count) => sum + count, 0);
+    hosted = await startStage(
+      clock,
+      tailscaleNetwork(tailscale, everyCollector(5 * MINUTE_MS, targets)),
+      { progress: () => asked(tailscale.requests()) + asked(agents.requests()) },
+    );
     await clock.advance(11 * MINUTE_MS);
     const another = createStageClock();
-    const headscale = await startHeadscale({ clock: another, ids: systemIds, log, flavour: "release", network, apiKeys: [{ key: "hskey-api-goldenGOLDEN-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01", expiresAtMs: another.now() + 86_400_000 }] });
-    own = await startStage(another, headscaleNetwork(headscale, everyCollector(5 * MINUTE_MS)), { progress: () => asked(headscale.requests()) });
+    const headscale = await startHeadscale({
+      clock: another,
+      ids: systemIds,
+      log,
+      flavour: "release",
+      network,
+      apiKeys: [
+        {
+          key: "hskey-api-goldenGOLDEN-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01",
+          expiresAtMs: another.now() + 86_400_000,
+        },
+      ],
+    });
+    own = await startStage(another, headscaleNetwork(headscale, everyCollector(5 * MINUTE_MS)), {
+      progress: () => asked(headscale.requests()),
+    });
     await another.advance(11 * MINUTE_MS);
-    stop.push(() => hosted[Symbol.asyncDispose](), () => own[Symbol.asyncDispose](), () => tailscale.stop(), () => agents.stop(), () => headscale.stop());
+    stop.push(
+      () => hosted[Symbol.asyncDispose](),
+      () => own[Symbol.asyncDispose](),
+      () => tailscale.stop(),
+      () => agents.stop(),
+      () => headscale.stop(),
+    );
   });
   afterAll(async () => {
     for (const each of stop) await each();
   });
 
-  it.each(["devices", "users", "keys", "settings", "acl", "dns", "contacts", "webhooks", "posture_integrations", "logstream", "oauth_apps", "services", "nodemetrics", "flowlogs", "auditlogs"])("%s of the hosted control plane", (collector) => {
+  it.each([
+    "devices",
+    "users",
+    "keys",
+    "settings",
+    "acl",
+    "dns",
+    "contacts",
+    "webhooks",
+    "posture_integrations",
+    "logstream",
+    "oauth_apps",
+    "services",
+    "nodemetrics",
+    "flowlogs",
+    "auditlogs",
+  ])("%s of the hosted control plane", (collector) => {
     expect(hosted.collector(collector)).toMatchObject({ failures: 0 });
     compare(hosted, collector, `${collector}.txt`);
   });

@@ -19,8 +19,20 @@ import { plainMonitorModule } from "./fixtures/module.ts";
 const never = new AbortController().signal;
 const log = createLog({ level: "error", format: "json", write: () => {}, now: () => 0 });
 const everything = {
-  emails: true, user_display_names: true, user_ids: true, hostnames: true, node_ids: true, vpn_ips: true, internal_ips: true, external_ips: true, service_addrs: true, endpoint_paths: true,
-  network_topology: true, network_name: true, free_text_details: true, command_text: true,
+  emails: true,
+  user_display_names: true,
+  user_ids: true,
+  hostnames: true,
+  node_ids: true,
+  vpn_ips: true,
+  internal_ips: true,
+  external_ips: true,
+  service_addrs: true,
+  endpoint_paths: true,
+  network_topology: true,
+  network_name: true,
+  free_text_details: true,
+  command_text: true,
 };
 
 /** A control plane of plain HTTP. */
@@ -37,21 +49,61 @@ async function startControlPlane(name: string) {
   return { plane, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-// What a collector wrote ends after five intervals without a run: on a busy machine a second is not enough.
+// What a collector wrote ends after five intervals without a run: on a busy machine a second is not
+// enough.
 function network(name: string, url: string, intervalMs = 1_000): NetworkOptions {
-  const none = { users: undefined, keys: undefined, settings: undefined, acl: undefined, dns: undefined, contacts: undefined, webhooks: undefined, postureIntegrations: undefined, logStream: undefined, oauthApps: undefined, services: undefined };
+  const none = {
+    users: undefined,
+    keys: undefined,
+    settings: undefined,
+    acl: undefined,
+    dns: undefined,
+    contacts: undefined,
+    webhooks: undefined,
+    postureIntegrations: undefined,
+    logStream: undefined,
+    oauthApps: undefined,
+    services: undefined,
+  };
   const options = networkOptions({ collectors: none });
   const { devices } = options.collectors;
-  return { ...options, name, provider: { ...options.provider, url }, collectors: { ...options.collectors, devices: devices && { ...devices, intervalMs, collectDeviceInvites: false } } };
+  return {
+    ...options,
+    name,
+    provider: { ...options.provider, url },
+    collectors: {
+      ...options.collectors,
+      devices: devices && { ...devices, intervalMs, collectDeviceInvites: false },
+    },
+  };
 }
 
 function monitorOptions(networks: readonly NetworkOptions[]): MonitorOptions {
   const directory = mkdtempSync(join(tmpdir(), "steward-monitor-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return {
-    version: "1.0.0", networks, several: networks.length > 1, privacy: everything, resource: { "service.name": "steward", "service.instance.id": "here" }, logs: undefined, metricIntervalMs: 60_000,
-    checkpoint: { store: "file", filePath: join(directory, "checkpoints.mdb"), isDefault: true, evidenceStore: "file" },
-    versionChecks: { devices: false, url: "http://127.0.0.1:9/", cacheTtlMs: 60_000, timeoutMs: 1_000 }, annotations: undefined, selfObservability: { enabled: true, instanceId: "" }, configWarnings: 3,
+    version: "1.0.0",
+    networks,
+    several: networks.length > 1,
+    privacy: everything,
+    resource: { "service.name": "steward", "service.instance.id": "here" },
+    logs: undefined,
+    metricIntervalMs: 60_000,
+    checkpoint: {
+      store: "file",
+      filePath: join(directory, "checkpoints.mdb"),
+      isDefault: true,
+      evidenceStore: "file",
+    },
+    versionChecks: {
+      devices: false,
+      url: "http://127.0.0.1:9/",
+      cacheTtlMs: 60_000,
+      timeoutMs: 1_000,
+    },
+    annotations: undefined,
+    selfObservability: { enabled: true, instanceId: "" },
+    configWarnings: 3,
   };
 }
 
@@ -59,7 +111,18 @@ async function startTelemetry() {
   const receiver = await startReceiver({ protocol: "http" });
   onTestFinished(() => receiver.close());
   // So long an interval that only what is flushed arrives.
-  const telemetry = createTelemetry({ clock: systemClock, log }, { pull: false, metrics: { protocol: "http", endpoint: receiver.endpoint, intervalMs: 3_600_000, timeoutMs: 30_000 } });
+  const telemetry = createTelemetry(
+    { clock: systemClock, log },
+    {
+      pull: false,
+      metrics: {
+        protocol: "http",
+        endpoint: receiver.endpoint,
+        intervalMs: 3_600_000,
+        timeoutMs: 30_000,
+      },
+    },
+  );
   telemetry.scope({ name: "process", resource: { "service.name": "steward" }, constants: {} });
   await telemetry.component.start(never, () => undefined);
   onTestFinished(() => telemetry.component.stop(5_000));
@@ -71,7 +134,17 @@ function place(on: Placement, telemetry: Telemetry, options: MonitorOptions) {
     const port = telemetry.port();
     return port === undefined ? {} : { telemetry: port };
   };
-  const host = placeService({ clock: systemClock, ids: systemIds, log, ports, drained: (deadlineMs) => telemetry.flush(deadlineMs) }, plainMonitorModule, { on, options, readiness: "reported" });
+  const host = placeService(
+    {
+      clock: systemClock,
+      ids: systemIds,
+      log,
+      ports,
+      drained: (deadlineMs) => telemetry.flush(deadlineMs),
+    },
+    plainMonitorModule,
+    { on, options, readiness: "reported" },
+  );
   onTestFinished(() => host.stop(5_000));
   return host;
 }
@@ -83,24 +156,58 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     plane.broken = true;
     const host = place(on, telemetry, monitorOptions([network("-", url)]));
     await host.start(never, () => undefined);
-    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")).toMatchObject({ phase: "degraded", reason: "starting: waiting for first run: devices" }), { timeout: 30_000 });
+    await vi.waitFor(
+      () =>
+        expect(host.states().find(({ name }) => name === "first-run")).toMatchObject({
+          phase: "degraded",
+          reason: "starting: waiting for first run: devices",
+        }),
+      { timeout: 30_000 },
+    );
     plane.broken = false;
-    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"), { timeout: 30_000, interval: 20 });
+    await vi.waitFor(
+      () => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"),
+      { timeout: 30_000, interval: 20 },
+    );
     plane.devices = ["a", "b", "c"];
     const { asked } = plane;
     // The run that asks secondly began after the change.
-    await vi.waitFor(() => expect(plane.asked).toBeGreaterThan(asked + 3), { timeout: 30_000, interval: 10 });
+    await vi.waitFor(() => expect(plane.asked).toBeGreaterThan(asked + 3), {
+      timeout: 30_000,
+      interval: 10,
+    });
     expect(receiver.points()).toEqual([]);
     await host.stop(30_000);
     const points = receiver.points();
     const count = points.filter(({ metric }) => metric === "vpn.devices.count");
-    expect(count.map((point) => [point.value, point.attributes["vpn.network"], point.attributes["svc.provider"]])).toEqual([[3, "told.test", "headscale"]]);
-    const requests = points.filter(({ metric, attributes }) => metric === "svc.api.requests" && attributes["endpoint"] === "devices" && attributes["http.response.status_code"] === 200);
+    expect(
+      count.map((point) => [
+        point.value,
+        point.attributes["vpn.network"],
+        point.attributes["svc.provider"],
+      ]),
+    ).toEqual([[3, "told.test", "headscale"]]);
+    const requests = points.filter(
+      ({ metric, attributes }) =>
+        metric === "svc.api.requests" &&
+        attributes["endpoint"] === "devices" &&
+        attributes["http.response.status_code"] === 200,
+    );
     expect(requests).toHaveLength(1);
     expect(requests[0]?.value).toBeGreaterThan(3);
-    const shown = (metric: string) => points.filter((point) => point.metric === metric).map(({ value }) => value);
-    expect([shown("svc.config.valid"), shown("svc.config.warnings"), shown("svc.checkpoint.disk.size").length, shown("svc.enrich.cache_age").length]).toEqual([[1], [3], 1, 1]);
-    expect(points.filter((point) => point.metric === "svc.capability.status" && point.value === 1).map(({ attributes }) => attributes["vpn.api.state"])).toEqual(["supported"]);
+    const shown = (metric: string) =>
+      points.filter((point) => point.metric === metric).map(({ value }) => value);
+    expect([
+      shown("svc.config.valid"),
+      shown("svc.config.warnings"),
+      shown("svc.checkpoint.disk.size").length,
+      shown("svc.enrich.cache_age").length,
+    ]).toEqual([[1], [3], 1, 1]);
+    expect(
+      points
+        .filter((point) => point.metric === "svc.capability.status" && point.value === 1)
+        .map(({ attributes }) => attributes["vpn.api.state"]),
+    ).toEqual(["supported"]);
   });
 
   it("goes on for one network while another is dead, each with its own name and instance", async () => {
@@ -108,14 +215,35 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     const dead = await startControlPlane("y");
     dead.plane.broken = true;
     const { receiver, telemetry } = await startTelemetry();
-    const host = place(on, telemetry, monitorOptions([network("east", alive.url), network("west", dead.url)]));
+    const host = place(
+      on,
+      telemetry,
+      monitorOptions([network("east", alive.url), network("west", dead.url)]),
+    );
     await host.start(never, () => undefined);
-    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"), { timeout: 30_000, interval: 20 });
+    await vi.waitFor(
+      () => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"),
+      { timeout: 30_000, interval: 20 },
+    );
     // A run asks once: the second question shows that the first run has ended.
-    await vi.waitFor(() => expect(dead.plane.asked).toBeGreaterThan(1), { timeout: 30_000, interval: 10 });
+    await vi.waitFor(() => expect(dead.plane.asked).toBeGreaterThan(1), {
+      timeout: 30_000,
+      interval: 10,
+    });
     await host.stop(30_000);
     const count = receiver.points().filter(({ metric }) => metric === "vpn.devices.count");
-    expect(count.map((point) => [point.attributes["vpn.network"], point.resource["service.instance.id"]])).toEqual([["east", "here/east"]]);
-    expect(receiver.points().filter(({ metric }) => metric === "svc.scrape.success").map(({ attributes, value }) => `${String(attributes["vpn.network"])} ${value}`).toSorted()).toEqual(["east 1", "west 0"]);
+    expect(
+      count.map((point) => [
+        point.attributes["vpn.network"],
+        point.resource["service.instance.id"],
+      ]),
+    ).toEqual([["east", "here/east"]]);
+    expect(
+      receiver
+        .points()
+        .filter(({ metric }) => metric === "svc.scrape.success")
+        .map(({ attributes, value }) => `${String(attributes["vpn.network"])} ${value}`)
+        .toSorted(),
+    ).toEqual(["east 1", "west 0"]);
   });
 });

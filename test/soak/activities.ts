@@ -1,7 +1,12 @@
-/** Runs activities again and again, each at its own pace and never twice at once, and counts how they end. */
+/**
+ * Runs activities again and again, each at its own pace and never twice at once, and counts how
+ * they end.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Something that a user of the daemon does. It rejects when the daemon does not do what it should. */
+/**
+ * Something that a user of the daemon does. It rejects when the daemon does not do what it should.
+ */
 export interface Activity {
   readonly name: string;
   readonly everyMs: number;
@@ -33,7 +38,12 @@ export interface Running {
 /** Starts all of them. */
 export function startActivities(activities: readonly Activity[]): Running {
   const stopping = new AbortController();
-  const outcomes = activities.map(({ name }): Outcome => ({ name, succeeded: 0, failed: 0, reason: "" }));
+  const outcomes = activities.map(({ name }): Outcome => ({
+    name,
+    succeeded: 0,
+    failed: 0,
+    reason: "",
+  }));
   let paused = false;
   const repeat = async (activity: Activity, outcome: Outcome): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -57,7 +67,10 @@ export function startActivities(activities: readonly Activity[]): Running {
 
 async function runOnce(activity: Activity, outcome: Outcome, stopping: AbortSignal): Promise<void> {
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(new Error(`not done within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  const timer = setTimeout(
+    () => ended.abort(new Error(`not done within ${DEADLINE_MS} ms`)),
+    DEADLINE_MS,
+  );
   const abort = (): void => ended.abort();
   stopping.addEventListener("abort", abort, { once: true });
   try {

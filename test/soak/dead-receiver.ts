@@ -1,4 +1,7 @@
-/** An OTLP receiver that is dead in two ways by turns: it refuses connections, or takes them and never answers. */
+/**
+ * An OTLP receiver that is dead in two ways by turns: it refuses connections, or takes them and
+ * never answers.
+ */
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 /** A port that nobody answers. */
@@ -17,9 +20,16 @@ export async function startDeadReceiver(): Promise<DeadReceiver> {
   const listen = async (port: number): Promise<number> => {
     // What comes is read and dropped: it is the answer that never comes.
     server = createServer((socket) => {
-      sockets.add(socket.on("error", () => undefined).once("close", () => sockets.delete(socket)).resume());
+      sockets.add(
+        socket
+          .on("error", () => undefined)
+          .once("close", () => sockets.delete(socket))
+          .resume(),
+      );
     });
-    await new Promise<void>((resolve, reject) => server?.once("error", reject).listen(port, "127.0.0.1", resolve));
+    await new Promise<void>((resolve, reject) =>
+      server?.once("error", reject).listen(port, "127.0.0.1", resolve),
+    );
     return (server.address() as AddressInfo).port;
   };
   const close = async (): Promise<void> => {
@@ -30,5 +40,9 @@ export async function startDeadReceiver(): Promise<DeadReceiver> {
   };
   const port = await listen(0);
   await close();
-  return { port, hang: async () => void (server === undefined && await listen(port)), refuse: close };
+  return {
+    port,
+    hang: async () => void (server === undefined && (await listen(port))),
+    refuse: close,
+  };
 }

@@ -1,10 +1,14 @@
 /**
- * Collects the garbage of a Node process that runs as shipped, from outside: SIGUSR1 opens its inspector on loopback, and each
- * of its threads is asked in turn. What is resident afterwards is in use, or cannot be given back.
+ * Collects the garbage of a Node process that runs as shipped, from outside: SIGUSR1 opens its
+ * inspector on loopback, and each of its threads is asked in turn. What is resident afterwards is
+ * in use, or cannot be given back.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a thread holds after a collection, in MiB: objects with the buffers outside of the heap, and compiled code with its tables. */
+/**
+ * What a thread holds after a collection, in MiB: objects with the buffers outside of the heap, and
+ * compiled code with its tables.
+ */
 export interface LiveHeap {
   readonly dataMiB: number;
   readonly codeMiB: number;
@@ -34,18 +38,26 @@ const ADDRESS = /^Debugger listening on (ws:\S+)$/;
 type Result = Readonly<Record<string, unknown>>;
 type Ask = (method: string, params?: Result) => Promise<Result | undefined>;
 
-/** Asks the process to open its inspector, and reads the address from its lines. @throws when it says none in time. */
+/**
+ * Asks the process to open its inspector, and reads the address from its lines. @throws when it
+ * says none in time.
+ */
 export async function openInspector(pid: number, lines: readonly string[]): Promise<string> {
   process.kill(pid, "SIGUSR1");
   for (let waitedMs = 0; waitedMs < ANSWER_MS; waitedMs += 100) {
-    const address = lines.map((line) => ADDRESS.exec(line)?.[1]).find((found) => found !== undefined);
+    const address = lines
+      .map((line) => ADDRESS.exec(line)?.[1])
+      .find((found) => found !== undefined);
     if (address !== undefined) return address;
     await sleep(100);
   }
   throw new Error("the daemon did not open its inspector");
 }
 
-/** Collects in all threads. A thread that does not answer in time is left out, e.g. a worker that blocks until there is work. */
+/**
+ * Collects in all threads. A thread that does not answer in time is left out, e.g. a worker that
+ * blocks until there is work.
+ */
 export async function collectGarbage(address: string): Promise<Collection> {
   const inspector = await connect(address);
   try {
@@ -53,11 +65,18 @@ export async function collectGarbage(address: string): Promise<Collection> {
     const heaps: LiveHeap[] = [];
     for (const ask of threads) {
       for (let round = 0; round < ROUNDS; round += 1) await ask("HeapProfiler.collectGarbage");
-      const { value } = ((await ask("Runtime.evaluate", { expression: MEASURE, returnByValue: true }))?.["result"] ?? {}) as { value?: { data: number; code: number } };
+      const { value } = ((
+        await ask("Runtime.evaluate", { expression: MEASURE, returnByValue: true })
+      )?.["result"] ?? {}) as { value?: { data: number; code: number } };
       if (value !== undefined) heaps.push({ dataMiB: value.data / MIB, codeMiB: value.code / MIB });
     }
-    const sum = (of: (heap: LiveHeap) => number): number => heaps.reduce((total, heap) => total + of(heap), 0);
-    return { threads: heaps.length, dataMiB: sum(({ dataMiB }) => dataMiB), codeMiB: sum(({ codeMiB }) => codeMiB) };
+    const sum = (of: (heap: LiveHeap) => number): number =>
+      heaps.reduce((total, heap) => total + of(heap), 0);
+    return {
+      threads: heaps.length,
+      dataMiB: sum(({ dataMiB }) => dataMiB),
+      codeMiB: sum(({ codeMiB }) => codeMiB),
+    };
   } finally {
     await inspector.close();
   }
@@ -81,7 +100,9 @@ async function connect(address: string): Promise<Inspector> {
   const socket = new WebSocket(address);
   await new Promise((resolve, reject) => {
     socket.addEventListener("open", resolve, { once: true });
-    socket.addEventListener("error", () => reject(new Error("the inspector does not answer")), { once: true });
+    socket.addEventListener("error", () => reject(new Error("the inspector does not answer")), {
+      once: true,
+    });
   });
   const waiting = new Map<string, (result: Result | undefined) => void>();
   const sessions: string[] = [];
@@ -106,16 +127,29 @@ async function connect(address: string): Promise<Inspector> {
   const handle = (session: string, { id, result, method, params = {} }: Message): void => {
     if (id !== undefined) answer(`${session} ${id}`, result);
     else if (method === "NodeWorker.attachedToWorker") sessions.push(params["sessionId"] ?? "");
-    else if (method === "NodeWorker.receivedMessageFromWorker") handle(params["sessionId"] ?? "", JSON.parse(params["message"] ?? "{}") as Message);
+    else if (method === "NodeWorker.receivedMessageFromWorker")
+      handle(params["sessionId"] ?? "", JSON.parse(params["message"] ?? "{}") as Message);
   };
   socket.addEventListener("message", ({ data }) => handle("", JSON.parse(String(data)) as Message));
-  const post = (method: string, params: Result = {}): Promise<Result | undefined> => call("", (id) => socket.send(JSON.stringify({ id, method, params })));
+  const post = (method: string, params: Result = {}): Promise<Result | undefined> =>
+    call("", (id) => socket.send(JSON.stringify({ id, method, params })));
   return {
     ask: post,
     async workers() {
       await post("NodeWorker.enable", { waitForDebuggerOnStart: false });
       await sleep(ATTACH_MS);
-      return sessions.map((sessionId): Ask => (method, params = {}) => call(sessionId, (id) => void post("NodeWorker.sendMessageToWorker", { sessionId, message: JSON.stringify({ id, method, params }) })));
+      return sessions.map(
+        (sessionId): Ask =>
+          (method, params = {}) =>
+            call(
+              sessionId,
+              (id) =>
+                void post("NodeWorker.sendMessageToWorker", {
+                  sessionId,
+                  message: JSON.stringify({ id, method, params }),
+                }),
+            ),
+      );
     },
     async close() {
       await post("NodeWorker.disable");

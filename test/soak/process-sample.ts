@@ -16,7 +16,10 @@ export interface ProcessSample {
 
 /** `USER_HZ`, which Linux fixes for what it shows below /proc. */
 const TICKS_PER_SECOND = 100;
-/** Fields of /proc/PID/stat after the name in parentheses: state is the first, utime the 12th, stime the 13th. */
+/**
+ * Fields of /proc/PID/stat after the name in parentheses: state is the first, utime the 12th, stime
+ * the 13th.
+ */
 const USER_TIME_FIELD = 11;
 const SYSTEM_TIME_FIELD = 12;
 
@@ -33,12 +36,19 @@ export function sampleProcess(pid: number, atMs: number): ProcessSample | undefi
 
 function readSample(pid: number, atMs: number): ProcessSample {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? NaN);
+  const field = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? NaN);
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const after = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return {
-    atMs, residentMiB: field("VmRSS") / 1_024, anonymousMiB: field("RssAnon") / 1_024, fileMiB: field("RssFile") / 1_024,
-    sharedMiB: field("RssShmem") / 1_024, threads: field("Threads"), descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    cpuSeconds: (Number(after[USER_TIME_FIELD]) + Number(after[SYSTEM_TIME_FIELD])) / TICKS_PER_SECOND,
+    atMs,
+    residentMiB: field("VmRSS") / 1_024,
+    anonymousMiB: field("RssAnon") / 1_024,
+    fileMiB: field("RssFile") / 1_024,
+    sharedMiB: field("RssShmem") / 1_024,
+    threads: field("Threads"),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    cpuSeconds:
+      (Number(after[USER_TIME_FIELD]) + Number(after[SYSTEM_TIME_FIELD])) / TICKS_PER_SECOND,
   };
 }

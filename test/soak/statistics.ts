@@ -1,6 +1,7 @@
 /**
- * Trends in samples of a process. Resident memory is a sawtooth of several garbage collectors, so a trend is taken over the lowest
- * value of each minute: what the process cannot give back, not what it has not collected yet.
+ * Trends in samples of a process. Resident memory is a sawtooth of several garbage collectors, so a
+ * trend is taken over the lowest value of each minute: what the process cannot give back, not what
+ * it has not collected yet.
  */
 
 /** A value and when it was read. */
@@ -9,7 +10,9 @@ export interface Reading {
   readonly value: number;
 }
 
-/** A line through readings. `perHour` is its slope, `errorPerHour` the standard error of that slope. */
+/**
+ * A line through readings. `perHour` is its slope, `errorPerHour` the standard error of that slope.
+ */
 export interface Trend {
   readonly perHour: number;
   readonly errorPerHour: number;
@@ -18,7 +21,10 @@ export interface Trend {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** The lowest reading of each minute since the first, in order. Minutes without a reading are left out. */
+/**
+ * The lowest reading of each minute since the first, in order. Minutes without a reading are left
+ * out.
+ */
 export function minuteMinima(readings: readonly Reading[]): Reading[] {
   const [first] = readings;
   if (first === undefined) return [];
@@ -47,17 +53,28 @@ export function leastSquares(readings: readonly Reading[]): Trend {
   const meanHour = mean(hours);
   const meanValue = mean(readings.map(({ value }) => value));
   const spread = hours.reduce((sum, hour) => sum + (hour - meanHour) ** 2, 0);
-  const perHour = readings.reduce((sum, { value }, at) => sum + ((hours[at] ?? 0) - meanHour) * (value - meanValue), 0) / spread;
+  const perHour =
+    readings.reduce(
+      (sum, { value }, at) => sum + ((hours[at] ?? 0) - meanHour) * (value - meanValue),
+      0,
+    ) / spread;
   const residual = readings.reduce((sum, { value }, at) => {
     return sum + (value - meanValue - perHour * ((hours[at] ?? 0) - meanHour)) ** 2;
   }, 0);
   return { perHour, errorPerHour: Math.sqrt(residual / (count - 2) / spread) };
 }
 
-/** Theil–Sen: the median slope of all pairs, which a few outliers do not move. NaN with fewer than two readings. */
+/**
+ * Theil–Sen: the median slope of all pairs, which a few outliers do not move. NaN with fewer than
+ * two readings.
+ */
 export function theilSen(readings: readonly Reading[]): number {
-  const slopes = readings.flatMap((from, at) => readings.slice(at + 1).filter(({ atMs }) => atMs > from.atMs)
-    .map((to) => (to.value - from.value) / ((to.atMs - from.atMs) / HOUR_MS)));
+  const slopes = readings.flatMap((from, at) =>
+    readings
+      .slice(at + 1)
+      .filter(({ atMs }) => atMs > from.atMs)
+      .map((to) => (to.value - from.value) / ((to.atMs - from.atMs) / HOUR_MS)),
+  );
   return median(slopes);
 }
 

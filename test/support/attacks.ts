@@ -1,8 +1,14 @@
 /**
- * Clients without a credential that hold what they can get: slow heads, slow bodies, answers that nobody reads, streams
- * that nobody ends, bodies that nobody asked for. Shared by test/faults/admission*.test.ts and bench/hold.ts.
+ * Clients without a credential that hold what they can get: slow heads, slow bodies, answers that
+ * nobody reads, streams that nobody ends, bodies that nobody asked for. Shared by
+ * test/faults/admission*.test.ts and bench/hold.ts.
  */
-import { connect as connectHttp2, constants, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import {
+  connect as connectHttp2,
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+} from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
@@ -29,15 +35,33 @@ const AT_ONCE = 100;
 
 /** Heads that come a byte at a time and never end. */
 export function slowHeads(target: Target, count: number): Promise<Attack> {
-  const begin = target.version === "h1" ? "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nX-Slow: " : Buffer.concat([PREFACE, SETTINGS, frameHead(4096, HEADERS, 0, 1)]);
+  const begin =
+    target.version === "h1"
+      ? "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+      : Buffer.concat([PREFACE, SETTINGS, frameHead(4096, HEADERS, 0, 1)]);
   return connections(target, count, (socket) => drip(socket, begin));
 }
 
 /** Bodies that come a byte at a time and never end, to a path that anybody may post to. */
-export function slowBodies(target: Target, count: number, path = "/v1/auth/approle/login"): Promise<Attack> {
-  if (target.version === "h1") return connections(target, count, (socket) => drip(socket, `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n{`));
+export function slowBodies(
+  target: Target,
+  count: number,
+  path = "/v1/auth/approle/login",
+): Promise<Attack> {
+  if (target.version === "h1")
+    return connections(target, count, (socket) =>
+      drip(
+        socket,
+        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n{`,
+      ),
+    );
   return streams(target, { count, sessions: Math.ceil(count / 100) }, (session) => {
-    const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/json", "content-length": "10000" });
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/json",
+      "content-length": "10000",
+    });
     const timer = setInterval(() => stream.writable && stream.write("{"), DRIP_MS);
     stream.once("close", () => clearInterval(timer));
     return stream;
@@ -45,7 +69,11 @@ export function slowBodies(target: Target, count: number, path = "/v1/auth/appro
 }
 
 /** Answers that are asked for and not read. */
-export function unreadAnswers(target: Target, count: number, path = "/v1/sys/seal-status"): Promise<Attack> {
+export function unreadAnswers(
+  target: Target,
+  count: number,
+  path = "/v1/sys/seal-status",
+): Promise<Attack> {
   if (target.version === "h1") {
     return connections(target, count, (socket) => {
       socket.pause();
@@ -53,17 +81,37 @@ export function unreadAnswers(target: Target, count: number, path = "/v1/sys/sea
     });
   }
   // No window: not a byte of a body can be sent.
-  return streams(target, { count, sessions: Math.ceil(count / 100), settings: { initialWindowSize: 0 } }, (session) => session.request({ ":method": "GET", ":path": path }));
+  return streams(
+    target,
+    { count, sessions: Math.ceil(count / 100), settings: { initialWindowSize: 0 } },
+    (session) => session.request({ ":method": "GET", ":path": path }),
+  );
 }
 
 /** gRPC health watches; over HTTP/1.1 by gRPC-Web, one on each connection. */
-export function watches(target: Target, options: { count: number; sessions: number }): Promise<Attack> {
+export function watches(
+  target: Target,
+  options: { count: number; sessions: number },
+): Promise<Attack> {
   const path = "/grpc.health.v1.Health/Watch";
   if (target.version === "h1") {
     const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/grpc-web+proto\r\nContent-Length: 5\r\n\r\n`;
-    return connections(target, options.count, (socket) => void socket.write(Buffer.concat([Buffer.from(head), EMPTY_MESSAGE])));
+    return connections(
+      target,
+      options.count,
+      (socket) => void socket.write(Buffer.concat([Buffer.from(head), EMPTY_MESSAGE])),
+    );
   }
-  return streams(target, options, (session) => session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", "te": "trailers" }).end(EMPTY_MESSAGE));
+  return streams(target, options, (session) =>
+    session
+      .request({
+        ":method": "POST",
+        ":path": path,
+        "content-type": "application/grpc",
+        te: "trailers",
+      })
+      .end(EMPTY_MESSAGE),
+  );
 }
 
 /** The body of a large request. */
@@ -75,59 +123,100 @@ export interface LargeBodies {
   readonly framing: "length" | "chunked";
 }
 
-/** Whole large bodies over HTTP/1.1, sent as far as they are taken. Resolves when each was answered or cut; with the statuses, 0 where there was none. */
+/**
+ * Whole large bodies over HTTP/1.1, sent as far as they are taken. Resolves when each was answered
+ * or cut; with the statuses, 0 where there was none.
+ */
 export async function largeBodies(target: Target, options: LargeBodies): Promise<number[]> {
   return await (target.version === "h1" ? largeH1Bodies : largeH2Bodies)(target, options);
 }
 
 /** Four streams on each connection: each has its window, and the connection's. */
-async function largeH2Bodies({ url }: Target, { count, bytes, path, framing }: LargeBodies): Promise<number[]> {
+async function largeH2Bodies(
+  { url }: Target,
+  { count, bytes, path, framing }: LargeBodies,
+): Promise<number[]> {
   const part = Buffer.alloc(64 * 1024, 0x20);
   const length = framing === "length" ? { "content-length": String(bytes) } : {};
-  const sessions = Array.from({ length: Math.ceil(count / 4) }, () => connectHttp2(url, { rejectUnauthorized: false }).on("error", () => undefined));
-  const statuses = await Promise.all(Array.from({ length: count }, async (_, index) => {
-    const stream = sessions[index % sessions.length]?.request({ ":method": "POST", ":path": path, "content-type": "application/json", ...length });
-    if (stream === undefined) return 0;
-    let status = 0;
-    let sent = 0;
-    const pour = (): void => {
-      while (sent < bytes && stream.writable) {
-        sent += part.length;
-        if (!stream.write(part)) return;
-      }
-      if (stream.writable) stream.end();
-    };
-    // A stream that its server has closed does not end by itself in Node's client while a write of it waits.
-    stream.on("response", (headers) => (status = Number(headers[":status"]))).on("end", () => stream.destroy()).on("error", () => undefined).on("drain", pour).resume();
-    pour();
-    await closed(stream);
-    return status;
-  }));
+  const sessions = Array.from({ length: Math.ceil(count / 4) }, () =>
+    connectHttp2(url, { rejectUnauthorized: false }).on("error", () => undefined),
+  );
+  const statuses = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const stream = sessions[index % sessions.length]?.request({
+        ":method": "POST",
+        ":path": path,
+        "content-type": "application/json",
+        ...length,
+      });
+      if (stream === undefined) return 0;
+      let status = 0;
+      let sent = 0;
+      const pour = (): void => {
+        while (sent < bytes && stream.writable) {
+          sent += part.length;
+          if (!stream.write(part)) return;
+        }
+        if (stream.writable) stream.end();
+      };
+      // A stream that its server has closed does not end by itself in Node's client while a write
+      // of it waits.
+      stream
+        .on("response", (headers) => (status = Number(headers[":status"])))
+        .on("end", () => stream.destroy())
+        .on("error", () => undefined)
+        .on("drain", pour)
+        .resume();
+      pour();
+      await closed(stream);
+      return status;
+    }),
+  );
   for (const session of sessions) session.destroy();
   return statuses;
 }
 
-async function largeH1Bodies(target: Target, { count, bytes, path, framing }: LargeBodies): Promise<number[]> {
+async function largeH1Bodies(
+  target: Target,
+  { count, bytes, path, framing }: LargeBodies,
+): Promise<number[]> {
   const part = Buffer.alloc(64 * 1024, 0x20);
   const size = framing === "length" ? `Content-Length: ${bytes}` : "Transfer-Encoding: chunked";
-  return await Promise.all(Array.from({ length: count }, async () => {
-    const socket = await open(target);
-    if (socket === undefined) return 0;
-    let answer = "";
-    let sent = 0;
-    socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
-    const pour = (): void => {
-      while (sent < bytes && socket.writable) {
-        sent += part.length;
-        if (!socket.write(framing === "length" ? part : Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")]))) return;
-      }
-      if (sent >= bytes && framing === "chunked" && socket.writable) socket.write("0\r\n\r\n");
-    };
-    socket.on("drain", pour).write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n${size}\r\n\r\n`);
-    pour();
-    await closed(socket);
-    return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
-  }));
+  return await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = await open(target);
+      if (socket === undefined) return 0;
+      let answer = "";
+      let sent = 0;
+      socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
+      const pour = (): void => {
+        while (sent < bytes && socket.writable) {
+          sent += part.length;
+          if (
+            !socket.write(
+              framing === "length"
+                ? part
+                : Buffer.concat([
+                    Buffer.from(`${part.length.toString(16)}\r\n`),
+                    part,
+                    Buffer.from("\r\n"),
+                  ]),
+            )
+          )
+            return;
+        }
+        if (sent >= bytes && framing === "chunked" && socket.writable) socket.write("0\r\n\r\n");
+      };
+      socket
+        .on("drain", pour)
+        .write(
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n${size}\r\n\r\n`,
+        );
+      pour();
+      await closed(socket);
+      return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+    }),
+  );
 }
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
@@ -156,9 +245,21 @@ function drip(socket: Socket, begin: string | Buffer): void {
 async function open({ url, version }: Target): Promise<Socket | undefined> {
   const { hostname, port, protocol } = new URL(url);
   const secured = protocol === "https:";
-  const socket = secured ? connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false, ALPNProtocols: [version === "h1" ? "http/1.1" : "h2"] }) : connectTcp(Number(port), hostname);
+  const socket = secured
+    ? connectTls({
+        host: hostname,
+        port: Number(port),
+        rejectUnauthorized: false,
+        ALPNProtocols: [version === "h1" ? "http/1.1" : "h2"],
+      })
+    : connectTcp(Number(port), hostname);
   socket.on("error", () => undefined);
-  const ready = await Promise.race([new Promise<true>((resolve) => socket.once(secured ? "secureConnect" : "connect", () => resolve(true))), closed(socket)]);
+  const ready = await Promise.race([
+    new Promise<true>((resolve) =>
+      socket.once(secured ? "secureConnect" : "connect", () => resolve(true)),
+    ),
+    closed(socket),
+  ]);
   return ready === true ? socket : undefined;
 }
 
@@ -166,7 +267,11 @@ function closed(stream: Socket | ClientHttp2Stream): Promise<void> {
   return new Promise((resolve) => (stream.closed ? resolve() : void stream.once("close", resolve)));
 }
 
-async function connections(target: Target, count: number, begin: (socket: Socket) => void): Promise<Attack> {
+async function connections(
+  target: Target,
+  count: number,
+  begin: (socket: Socket) => void,
+): Promise<Attack> {
   const sockets: Socket[] = [];
   let opened = 0;
   while (opened < count) {
@@ -180,7 +285,11 @@ async function connections(target: Target, count: number, begin: (socket: Socket
       sockets.push(socket);
     }
   }
-  return { opened, standing: () => sockets.filter((socket) => !socket.closed).length, stop: () => sockets.forEach((socket) => socket.destroy()) };
+  return {
+    opened,
+    standing: () => sockets.filter((socket) => !socket.closed).length,
+    stop: () => sockets.forEach((socket) => socket.destroy()),
+  };
 }
 
 interface StreamsOptions {
@@ -189,20 +298,33 @@ interface StreamsOptions {
   readonly settings?: Readonly<Record<string, number>>;
 }
 
-async function streams(target: Target, { count, sessions, settings = {} }: StreamsOptions, begin: (session: ClientHttp2Session) => ClientHttp2Stream): Promise<Attack> {
+async function streams(
+  target: Target,
+  { count, sessions, settings = {} }: StreamsOptions,
+  begin: (session: ClientHttp2Session) => ClientHttp2Stream,
+): Promise<Attack> {
   const opened: ClientHttp2Stream[] = [];
   const all: ClientHttp2Session[] = [];
   for (let at = 0; at < sessions; at += 1) {
     const session = connectHttp2(target.url, { rejectUnauthorized: false, settings });
     session.on("error", () => undefined);
     all.push(session);
-    await new Promise<void>((resolve) => session.once("remoteSettings", () => resolve()).once("close", () => resolve()));
-    for (let stream = 0; stream < Math.ceil(count / sessions) && opened.length < count && !session.destroyed; stream += 1) {
+    await new Promise<void>((resolve) =>
+      session.once("remoteSettings", () => resolve()).once("close", () => resolve()),
+    );
+    for (
+      let stream = 0;
+      stream < Math.ceil(count / sessions) && opened.length < count && !session.destroyed;
+      stream += 1
+    ) {
       opened.push(begin(session).on("error", () => undefined));
     }
   }
   return {
-    opened: opened.length, standing: () => opened.filter((stream) => !stream.closed && stream.rstCode === constants.NGHTTP2_NO_ERROR).length,
+    opened: opened.length,
+    standing: () =>
+      opened.filter((stream) => !stream.closed && stream.rstCode === constants.NGHTTP2_NO_ERROR)
+        .length,
     stop: () => all.forEach((session) => session.destroy()),
   };
 }

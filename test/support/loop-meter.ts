@@ -1,8 +1,9 @@
 /**
- * Loaded into a daemon by `NODE_OPTIONS=--import`: measures how long one turn of the main thread's event loop runs. A connection to
- * the socket named by LOOP_METER_SOCKET gets the longest turn since the last connection, as JSON; a number that it sends keeps the
- * thread busy for so many milliseconds. It counts the thread's CPU time,
- * not the wall clock, so that other processes on the machine do not lengthen a turn.
+ * Loaded into a daemon by `NODE_OPTIONS=--import`: measures how long one turn of the main thread's
+ * event loop runs. A connection to the socket named by LOOP_METER_SOCKET gets the longest turn
+ * since the last connection, as JSON; a number that it sends keeps the thread busy for so many
+ * milliseconds. It counts the thread's CPU time, not the wall clock, so that other processes on the
+ * machine do not lengthen a turn.
  */
 import { createServer } from "node:net";
 import { isMainThread } from "node:worker_threads";
@@ -44,7 +45,9 @@ function meter(path: string): void {
   const server = createServer((client) => {
     client.on("data", (text) => block(Number(String(text))));
     look();
-    client.on("error", () => undefined).end(JSON.stringify({ turnMs, gapMs } satisfies LoopReading));
+    client
+      .on("error", () => undefined)
+      .end(JSON.stringify({ turnMs, gapMs } satisfies LoopReading));
     [turnMs, gapMs] = [0, 0];
   });
   server.listen(path).unref();

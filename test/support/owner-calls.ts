@@ -1,6 +1,13 @@
-/** An owner's calls and probes, by every way in, on kept and on fresh connections: how many are served, and after how long. */
+/**
+ * An owner's calls and probes, by every way in, on kept and on fresh connections: how many are
+ * served, and after how long.
+ */
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import { connect as connectHttp2, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
+import {
+  connect as connectHttp2,
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+} from "node:http2";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 /** Calls of one kind. */
@@ -16,7 +23,13 @@ export interface Served {
 /** An owner's calls. */
 export const OWNER_KINDS = ["REST, kept", "REST, fresh", "gRPC, kept", "gRPC, fresh"] as const;
 /** Health checks, without a credential. */
-export const PROBE_KINDS = ["/healthz, fresh", "/readyz, fresh", "gRPC health, kept", "gRPC health, fresh", "gRPC health list, fresh"] as const;
+export const PROBE_KINDS = [
+  "/healthz, fresh",
+  "/readyz, fresh",
+  "gRPC health, kept",
+  "gRPC health, fresh",
+  "gRPC health list, fresh",
+] as const;
 type Kind = (typeof OWNER_KINDS)[number] | (typeof PROBE_KINDS)[number];
 
 /** What an owner sees of a daemon. */
@@ -34,20 +47,35 @@ const EMPTY_MESSAGE = Buffer.alloc(5);
 /** Calls with `auth.token`. The kept connections are opened by the first round. */
 export function ownerCalls(url: string, token: string): OwnerCalls {
   const secured = url.startsWith("https:");
-  const agent = (keepAlive: boolean): HttpAgent => (secured ? new HttpsAgent({ keepAlive, maxSockets: 1, rejectUnauthorized: false }) : new HttpAgent({ keepAlive, maxSockets: 1 }));
+  const agent = (keepAlive: boolean): HttpAgent =>
+    secured
+      ? new HttpsAgent({ keepAlive, maxSockets: 1, rejectUnauthorized: false })
+      : new HttpAgent({ keepAlive, maxSockets: 1 });
   const kept = agent(true);
   const owner = { authorization: `Bearer ${token}` };
   let keptSession: ClientHttp2Session | undefined;
   const session = (): ClientHttp2Session => {
-    if (keptSession === undefined || keptSession.destroyed || keptSession.closed) keptSession = openSession(url);
+    if (keptSession === undefined || keptSession.destroyed || keptSession.closed)
+      keptSession = openSession(url);
     return keptSession;
   };
-  const rest = (path: string, headers: Record<string, string>, way: HttpAgent): Promise<string> => new Promise((resolve) => {
-    const sent = (secured ? httpsRequest : httpRequest)(`${url}${path}`, { agent: way, headers, timeout: PATIENCE_MS }, (answer) => {
-      answer.resume().once("end", () => resolve(String(answer.statusCode))).once("error", (error) => resolve(error.message));
+  const rest = (path: string, headers: Record<string, string>, way: HttpAgent): Promise<string> =>
+    new Promise((resolve) => {
+      const sent = (secured ? httpsRequest : httpRequest)(
+        `${url}${path}`,
+        { agent: way, headers, timeout: PATIENCE_MS },
+        (answer) => {
+          answer
+            .resume()
+            .once("end", () => resolve(String(answer.statusCode)))
+            .once("error", (error) => resolve(error.message));
+        },
+      );
+      sent
+        .once("timeout", () => sent.destroy(new Error("no answer")))
+        .once("error", (error) => resolve(error.message))
+        .end();
     });
-    sent.once("timeout", () => sent.destroy(new Error("no answer"))).once("error", (error) => resolve(error.message)).end();
-  });
   const fresh = async (path: string, headers: Record<string, string>): Promise<string> => {
     const way = agent(false);
     const status = await rest(path, headers, way);
@@ -73,7 +101,9 @@ export function ownerCalls(url: string, token: string): OwnerCalls {
     "gRPC health, fresh": ["grpc 0", () => freshGrpc(health, {})],
     "gRPC health list, fresh": ["grpc 0", () => freshGrpc("/grpc.health.v1.Health/List", {})],
   };
-  const results = Object.fromEntries(Object.keys(calls).map((kind) => [kind, { asked: 0, served: 0, failures: [], times: [] }])) as unknown as Record<Kind, Served>;
+  const results = Object.fromEntries(
+    Object.keys(calls).map((kind) => [kind, { asked: 0, served: 0, failures: [], times: [] }]),
+  ) as unknown as Record<Kind, Served>;
   return {
     results,
     async round(kinds = [...OWNER_KINDS, ...PROBE_KINDS]) {
@@ -100,18 +130,37 @@ function openSession(url: string): ClientHttp2Session {
 }
 
 /** `grpc N` for an answer with that status. */
-function grpc(session: ClientHttp2Session, path: string, headers: Record<string, string>): Promise<string> {
+function grpc(
+  session: ClientHttp2Session,
+  path: string,
+  headers: Record<string, string>,
+): Promise<string> {
   return new Promise((resolve) => {
     if (session.destroyed || session.closed) return resolve("no connection");
-    const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", "te": "trailers", ...headers });
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc",
+      te: "trailers",
+      ...headers,
+    });
     let status: string | string[] | undefined;
     let http: number | undefined;
-    stream.on("response", (head) => {
-      http = head[":status"];
-      status = head["grpc-status"];
-    }).on("trailers", (trailers: IncomingHttpHeaders) => (status = trailers["grpc-status"] ?? status));
+    stream
+      .on("response", (head) => {
+        http = head[":status"];
+        status = head["grpc-status"];
+      })
+      .on(
+        "trailers",
+        (trailers: IncomingHttpHeaders) => (status = trailers["grpc-status"] ?? status),
+      );
     stream.setTimeout(PATIENCE_MS, () => stream.close());
-    stream.once("error", (error) => resolve(error.message)).once("close", () => resolve(status === undefined ? `http ${http}` : `grpc ${status.toString()}`));
+    stream
+      .once("error", (error) => resolve(error.message))
+      .once("close", () =>
+        resolve(status === undefined ? `http ${http}` : `grpc ${status.toString()}`),
+      );
     stream.resume().end(EMPTY_MESSAGE);
   });
 }

@@ -5,16 +5,23 @@ import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
 /** Decisions are left out: they tell what was so on their day. */
-const pages: readonly string[] = ["README.md", ...globSync(["docs/*.md", "docs/architecture/*.md"], { cwd: root })];
+const pages: readonly string[] = [
+  "README.md",
+  ...globSync(["docs/*.md", "docs/architecture/*.md"], { cwd: root }),
+];
 
 /** Paths in backticks, without a line or an option behind them. */
 function namedIn(text: string): string[] {
-  return [...text.matchAll(/`((?:src|test|docs|bench|workers|gateway|tools|proto|deploy)\/[\w@./*-]+)`/g)].map((match) => match[1] ?? "");
+  return [
+    ...text.matchAll(/`((?:src|test|docs|bench|workers|gateway|tools|proto|deploy)\/[\w@./*-]+)`/g),
+  ].map((match) => match[1] ?? "");
 }
 
 /** Targets of links to files, without the place in the page. */
 function linkedIn(text: string): string[] {
-  return [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? "").filter((target) => !/^[a-z]+:/.test(target));
+  return [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+    .map((match) => match[1] ?? "")
+    .filter((target) => !/^[a-z]+:/.test(target));
 }
 
 describe.each(pages)("%s", (page) => {
@@ -25,6 +32,8 @@ describe.each(pages)("%s", (page) => {
   });
 
   it("links to no file that is not there", () => {
-    expect(linkedIn(text).filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+    expect(
+      linkedIn(text).filter((target) => !existsSync(join(root, dirname(page), target))),
+    ).toEqual([]);
   });
 });

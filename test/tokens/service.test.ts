@@ -13,9 +13,24 @@ import { direct } from "./support/engine.ts";
 
 async function open(options: Partial<TokensOptions> = {}): Promise<Tokens> {
   const directory = temporaryFolder();
-  const tokens = await openTokens({ state: createStateFactory({ directory, clock: systemClock, log: quietLog }), clock: systemClock, ids: systemIds, log: quietLog }, {
-    directory, version: "0.1.0", mounts: [], seal: { type: "file", keyFile: undefined, credentials: undefined }, audit: [{ filePath: "audit.log", hmacAccessor: true, elideListResponses: false }], proxy: direct, ...options,
-  }, new AbortController().signal);
+  const tokens = await openTokens(
+    {
+      state: createStateFactory({ directory, clock: systemClock, log: quietLog }),
+      clock: systemClock,
+      ids: systemIds,
+      log: quietLog,
+    },
+    {
+      directory,
+      version: "0.1.0",
+      mounts: [],
+      seal: { type: "file", keyFile: undefined, credentials: undefined },
+      audit: [{ filePath: "audit.log", hmacAccessor: true, elideListResponses: false }],
+      proxy: direct,
+      ...options,
+    },
+    new AbortController().signal,
+  );
   onTestFinished(() => tokens.close(1_000));
   return tokens;
 }
@@ -25,30 +40,66 @@ describe("the health of the tokens service", () => {
     const tokens = await open();
     await tokens.showRoot(() => true);
     expect(tokens.health()).toEqual({ ok: true });
-    expect(tokens.levels()).toEqual({ sealed: false, inside: { leases: 0, due: 0, irrevocable: 0, orphans: 0, stored: 1 } });
+    expect(tokens.levels()).toEqual({
+      sealed: false,
+      inside: { leases: 0, due: 0, irrevocable: 0, orphans: 0, stored: 1 },
+    });
   });
 
   it("names what may exist without a lease, and where to look", async () => {
     const tokens = await open();
     const leases = tokens.manager()?.leases;
-    const intent = await leases?.intend({ requestId: "r1", path: "github/token", mountPoint: "github/", about: {} });
+    const intent = await leases?.intend({
+      requestId: "r1",
+      path: "github/token",
+      mountPoint: "github/",
+      about: {},
+    });
     expect(tokens.health().ok).toBe(true);
     if (intent !== undefined) await leases?.orphan(intent, "the connection broke", {});
-    expect(tokens.health()).toEqual({ ok: false, reason: "tokens that may exist without a lease until they expire: 1 (sys/leases/orphans shows them)", unable: false });
+    expect(tokens.health()).toEqual({
+      ok: false,
+      reason:
+        "tokens that may exist without a lease until they expire: 1 (sys/leases/orphans shows them)",
+      unable: false,
+    });
     expect(tokens.levels().inside?.orphans).toBe(1);
   });
 
   it("names an audit device that takes no records", async () => {
     const tokens = await open();
     await tokens.manager()?.audit.close();
-    await expect(tokens.front.handle({ verb: "read", path: "sys/mounts", data: {}, token: undefined, remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal })).rejects.toMatchObject({ rule: "audit" });
-    expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("the audit device file/ (audit.log) accepts no records") as string });
+    await expect(
+      tokens.front.handle({
+        verb: "read",
+        path: "sys/mounts",
+        data: {},
+        token: undefined,
+        remote: undefined,
+        wrapTtlMs: undefined,
+        signal: new AbortController().signal,
+      }),
+    ).rejects.toMatchObject({ rule: "audit" });
+    expect(tokens.health()).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining(
+        "the audit device file/ (audit.log) accepts no records",
+      ) as string,
+    });
   });
 
   it("says why it is sealed", async () => {
-    const tokens = await open({ seal: { type: "file", keyFile: "/nonexistent/key", credentials: undefined } });
-    expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("/nonexistent/key is missing") as string });
-    expect([tokens.levels(), tokens.front.isOpen()]).toEqual([{ sealed: true, inside: undefined }, false]);
+    const tokens = await open({
+      seal: { type: "file", keyFile: "/nonexistent/key", credentials: undefined },
+    });
+    expect(tokens.health()).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining("/nonexistent/key is missing") as string,
+    });
+    expect([tokens.levels(), tokens.front.isOpen()]).toEqual([
+      { sealed: true, inside: undefined },
+      false,
+    ]);
   });
 });
 
@@ -64,17 +115,45 @@ describe("a credential in the headers", () => {
     };
     const made = async (spec: Partial<TokenSpec>): Promise<{ id: string; key: string }> => {
       const token = await tokens.manager()?.tokens.create({
-        type: "service", policies: ["default"], path: "auth/token/create", displayName: "x", numUses: 0, parent: undefined, ttlMs: 3_600_000, explicitMaxTtlMs: 0, periodMs: 0, renewable: true, ...spec,
+        type: "service",
+        policies: ["default"],
+        path: "auth/token/create",
+        displayName: "x",
+        numUses: 0,
+        parent: undefined,
+        ttlMs: 3_600_000,
+        explicitMaxTtlMs: 0,
+        periodMs: 0,
+        renewable: true,
+        ...spec,
       });
       return { id: token?.id.use((id) => id) ?? "", key: token?.entry.key ?? "" };
     };
-    const [once, batch, wrapping, ended] = [await made({ numUses: 1 }), await made({ type: "batch" }), await made({ policies: ["response-wrapping"] }), await made({})];
+    const [once, batch, wrapping, ended] = [
+      await made({ numUses: 1 }),
+      await made({ type: "batch" }),
+      await made({ policies: ["response-wrapping"] }),
+      await made({}),
+    ];
     await tokens.manager()?.tokens.revoke(ended.key);
     const audit = join(tokens.env.status().path, "../audit.log");
     const before = readFileSync(audit, "utf8");
-    for (let times = 0; times < 3; times++) for (const id of [root, once.id, batch.id, wrapping.id]) expect(seen({ "x-vault-token": id })).toBe(true);
-    expect([seen({ authorization: `Bearer ${root}` }), seen({ "x-vault-token": [root, "hvs.other"] })]).toEqual([true, true]);
-    const without: RequestHeaders[] = [{}, { "x-vault-token": "" }, { "x-vault-token": "hvs.unknown" }, { "x-vault-token": "hvb.AAAA" }, { "x-vault-token": ended.id }, { authorization: `Basic ${root}` }, { "x-vault-token": "hvs.unknown", authorization: `Bearer ${root}` }];
+    for (let times = 0; times < 3; times++)
+      for (const id of [root, once.id, batch.id, wrapping.id])
+        expect(seen({ "x-vault-token": id })).toBe(true);
+    expect([
+      seen({ authorization: `Bearer ${root}` }),
+      seen({ "x-vault-token": [root, "hvs.other"] }),
+    ]).toEqual([true, true]);
+    const without: RequestHeaders[] = [
+      {},
+      { "x-vault-token": "" },
+      { "x-vault-token": "hvs.unknown" },
+      { "x-vault-token": "hvb.AAAA" },
+      { "x-vault-token": ended.id },
+      { authorization: `Basic ${root}` },
+      { "x-vault-token": "hvs.unknown", authorization: `Bearer ${root}` },
+    ];
     expect(without.map(seen)).toEqual(without.map(() => false));
     expect(tokens.manager()?.tokens.lookup(Secret.of(once.id, "test"))?.numUses).toBe(1);
     expect(readFileSync(audit, "utf8")).toBe(before);
@@ -89,14 +168,32 @@ describe("sealing and unsealing at once", () => {
     const tokens = await open();
     await tokens.showRoot((token) => (shown = token) !== "");
     const key = readFileSync(join(tokens.env.status().path, "../tokens.key"), "utf8");
-    const ask = (path: string, data: Record<string, unknown>): Promise<unknown> => tokens.front.handle({
-      verb: "write", path, data, token: Secret.of(shown, "test"), remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal,
-    }).catch((error: unknown) => error);
+    const ask = (path: string, data: Record<string, unknown>): Promise<unknown> =>
+      tokens.front
+        .handle({
+          verb: "write",
+          path,
+          data,
+          token: Secret.of(shown, "test"),
+          remote: undefined,
+          wrapTtlMs: undefined,
+          signal: new AbortController().signal,
+        })
+        .catch((error: unknown) => error);
     for (let round = 0; round < 8; round++) {
-      await Promise.all([ask("sys/seal", {}), ask("sys/seal", {}), ask("sys/unseal", { key }), ask("sys/seal", {}), ask("sys/unseal", { key })]);
+      await Promise.all([
+        ask("sys/seal", {}),
+        ask("sys/seal", {}),
+        ask("sys/unseal", { key }),
+        ask("sys/seal", {}),
+        ask("sys/unseal", { key }),
+      ]);
       // An unseal waits for its turn, so all that came before it is over.
       await ask("sys/unseal", { key });
-      if (tokens.front.isOpen()) expect(await ask("auth/token/lookup-self", {})).toMatchObject({ response: { data: { policies: ["root"] } } });
+      if (tokens.front.isOpen())
+        expect(await ask("auth/token/lookup-self", {})).toMatchObject({
+          response: { data: { policies: ["root"] } },
+        });
       else expect(tokens.env.keyring?.status().sealed).toBe(true);
     }
   });

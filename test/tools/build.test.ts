@@ -14,7 +14,13 @@ describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () =
   beforeAll(() => cpSync(join(root, "dist"), copy, { recursive: true }));
   afterAll(() => rmSync(parent, { recursive: true }));
 
-  const run = (...args: string[]): string => execFileSync(join(copy, "bin/steward"), args, { env: cleanEnvironment, cwd: parent, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const run = (...args: string[]): string =>
+    execFileSync(join(copy, "bin/steward"), args, {
+      env: cleanEnvironment,
+      cwd: parent,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
 
   it("names the version and the commit it was built from", () => {
     expect(run("version")).toMatch(/^steward \d+\.\d+\.\d+\ncommit {2}[0-9a-f]{40}\n/);
@@ -22,25 +28,43 @@ describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () =
 
   it("holds no sources, types or manuals, and the licence of every package in it", () => {
     const files = readdirSync(copy, { recursive: true, encoding: "utf8" });
-    expect(files.filter((file) => /\.ts$|^node_modules\/.*\.(c|h|cpp|map|md)$/.test(file))).toEqual([]);
+    expect(files.filter((file) => /\.ts$|^node_modules\/.*\.(c|h|cpp|map|md)$/.test(file))).toEqual(
+      [],
+    );
     const licences = readFileSync(join(copy, "LICENSES-OF-PACKAGES.txt"), "utf8");
-    for (const name of ["undici", "@bufbuild/protobuf", "pino", "preact", "yaml"]) expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
+    for (const name of ["undici", "@bufbuild/protobuf", "pino", "preact", "yaml"])
+      expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
     expect(existsSync(join(copy, "LICENSE"))).toBe(true);
   });
 
   it("runs the daemon: threads, stores, pages and pool tasks come from the copy alone", async () => {
     const state = join(parent, "state");
     const child = spawn(join(copy, "bin/steward"), ["-demo"], {
-      env: { ...cleanEnvironment, STEWARD_STATE__DIRECTORY: state, STEWARD_GATEWAY__LISTEN: "127.0.0.1:0" }, cwd: parent, stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...cleanEnvironment,
+        STEWARD_STATE__DIRECTORY: state,
+        STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+      },
+      cwd: parent,
+      stdio: ["ignore", "pipe", "pipe"],
     });
     const daemon = await watchStart(child);
     try {
-      await expect.poll(async () => (await rest(daemon, "GET", "/api/v1/duplicates?limit=1")).json.meta?.total ?? 0).toBeGreaterThan(0);
+      await expect
+        .poll(
+          async () =>
+            (await rest(daemon, "GET", "/api/v1/duplicates?limit=1")).json.meta?.total ?? 0,
+        )
+        .toBeGreaterThan(0);
       const page = await rest(daemon, "GET", "/");
       expect(page.status).toBe(200);
       const [script = ""] = /\/assets\/landing\.[^"]+\.js/.exec(page.text) ?? [];
       expect((await rest(daemon, "GET", script)).status).toBe(200);
-      await expect.poll(async () => (await rest(daemon, "GET", "/api/status.json")).json?.devices?.length ?? 0).toBe(25);
+      await expect
+        .poll(
+          async () => (await rest(daemon, "GET", "/api/status.json")).json?.devices?.length ?? 0,
+        )
+        .toBe(25);
     } finally {
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });
     }

@@ -12,7 +12,9 @@ describe("the reference page of the configuration", () => {
 
   it("has every key once, with its help", () => {
     for (const { path, help } of daemonSchema) {
-      expect(page.match(new RegExp(`^\\| \`${path.replaceAll(".", "\\.")}\`[ *a-z]* \\|`, "gm"))).toHaveLength(1);
+      expect(
+        page.match(new RegExp(`^\\| \`${path.replaceAll(".", "\\.")}\`[ *a-z]* \\|`, "gm")),
+      ).toHaveLength(1);
       expect(page).toContain(help.replaceAll("|", "\\|"));
     }
   });

@@ -15,7 +15,15 @@ describe("the reference page of metrics and records", () => {
   });
 
   it("has every row once", () => {
-    for (const { name } of rows) expect(page.match(new RegExp(`<br>\`${name.replaceAll(".", "\\.")}\` \\|`, "g"))).toHaveLength(1);
-    for (const { name } of monitorRecords) expect(page.split("\n").filter((line) => line.startsWith(`| \`${name}\``) || line.startsWith(`| \`${name}.‹`))).toHaveLength(1);
+    for (const { name } of rows)
+      expect(
+        page.match(new RegExp(`<br>\`${name.replaceAll(".", "\\.")}\` \\|`, "g")),
+      ).toHaveLength(1);
+    for (const { name } of monitorRecords)
+      expect(
+        page
+          .split("\n")
+          .filter((line) => line.startsWith(`| \`${name}\``) || line.startsWith(`| \`${name}.‹`)),
+      ).toHaveLength(1);
   });
 });

@@ -9,35 +9,47 @@ const shape = { sketchSize: 10, numBands: 5 };
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const words = (minLength: number, maxLength: number) => fc.uint32Array({ minLength, maxLength });
 const signature: fc.Arbitrary<Signature> = fc.record({
-  hash: bytes(32), bands: words(5, 5), sketch: bytes(10), tokens: words(3, 9), set: words(0, 20), sample: fc.uint8Array({ maxLength: 20 }),
+  hash: bytes(32),
+  bands: words(5, 5),
+  sketch: bytes(10),
+  tokens: words(3, 9),
+  set: words(0, 20),
+  sample: fc.uint8Array({ maxLength: 20 }),
 });
 
 describe("a block", () => {
   it("gives back what was written, whatever it holds", () => {
-    fc.assert(fc.property(fc.array(signature, { maxLength: 8 }), (signatures) => {
-      const block = readBlock(writeBlock(fingerprint, shape, signatures));
-      expect(block).toMatchObject({ classes: signatures.length, ...shape });
-      expect(block.fingerprint).toEqual(fingerprint);
-      for (const [i, expected] of signatures.entries()) {
-        const { sketch, ...rest } = signatureAt(block, i);
-        const { sketch: expectedSketch, ...expectedRest } = expected;
-        expect(rest).toEqual(expectedRest);
-        expect([...sketch]).toEqual([...expectedSketch, 0, 0]);
-      }
-    }));
+    fc.assert(
+      fc.property(fc.array(signature, { maxLength: 8 }), (signatures) => {
+        const block = readBlock(writeBlock(fingerprint, shape, signatures));
+        expect(block).toMatchObject({ classes: signatures.length, ...shape });
+        expect(block.fingerprint).toEqual(fingerprint);
+        for (const [i, expected] of signatures.entries()) {
+          const { sketch, ...rest } = signatureAt(block, i);
+          const { sketch: expectedSketch, ...expectedRest } = expected;
+          expect(rest).toEqual(expectedRest);
+          expect([...sketch]).toEqual([...expectedSketch, 0, 0]);
+        }
+      }),
+    );
   });
 
   it("can be written again from its own views", () => {
     const [one] = fc.sample(signature, 1);
     const first = writeBlock(fingerprint, shape, one ? [one, one] : []);
     const block = readBlock(first);
-    expect(new Uint8Array(writeBlock(fingerprint, shape, [signatureAt(block, 0), signatureAt(block, 1)]))).toEqual(new Uint8Array(first));
+    expect(
+      new Uint8Array(
+        writeBlock(fingerprint, shape, [signatureAt(block, 0), signatureAt(block, 1)]),
+      ),
+    ).toEqual(new Uint8Array(first));
   });
 
   it("that is cut or has a damaged head or table is corrupt", () => {
     const whole = writeBlock(fingerprint, shape, fc.sample(signature, 3));
     const corrupt = expect.objectContaining({ code: "corrupt" }) as Error;
-    for (const length of [0, 4, 60, whole.byteLength - 4, whole.byteLength - 1]) expect(() => readBlock(whole.slice(0, length))).toThrow(corrupt);
+    for (const length of [0, 4, 60, whole.byteLength - 4, whole.byteLength - 1])
+      expect(() => readBlock(whole.slice(0, length))).toThrow(corrupt);
     const tableWord = 14 + 3 * 8 + 3 * 5 + 3 * 3;
     for (const word of [0, 1, 2, 5, tableWord, tableWord + 2]) {
       const damaged = new Uint32Array(whole.slice(0));
@@ -48,8 +60,10 @@ describe("a block", () => {
 });
 
 it("packs byte strings end to end", () => {
-  fc.assert(fc.property(fc.array(fc.uint8Array({ maxLength: 10 })), (items) => {
-    const packed = pack(items);
-    expect(items.map((_, i) => itemOf(packed, i))).toEqual(items);
-  }));
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 10 })), (items) => {
+      const packed = pack(items);
+      expect(items.map((_, i) => itemOf(packed, i))).toEqual(items);
+    }),
+  );
 });

@@ -10,7 +10,10 @@ export function assetData(root: string): Plugin {
     name: "asset-data",
     load: {
       filter: { id },
-      handler: () => ({ code: `export const makeAssetFiles = () => ${JSON.stringify(makeAssetFiles())};`, moduleType: "js" }),
+      handler: () => ({
+        code: `export const makeAssetFiles = () => ${JSON.stringify(makeAssetFiles())};`,
+        moduleType: "js",
+      }),
     },
   };
 }

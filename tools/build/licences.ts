@@ -8,17 +8,24 @@ interface Manifest {
   readonly license?: string;
 }
 
-/** One text with name, version, licence and its wording of every package that one of the `modules` is from, sorted by name. */
+/**
+ * One text with name, version, licence and its wording of every package that one of the `modules`
+ * is from, sorted by name.
+ */
 export function licenceText(modules: Iterable<string>): string {
   const folders = new Set([...modules].map(packageFolder).filter((folder) => folder !== undefined));
-  return [...folders].map(describe).sort().join(`\n${"-".repeat(80)}\n`);
+  return [...folders]
+    .map(describe)
+    .sort()
+    .join(`\n${"-".repeat(80)}\n`);
 }
 
 /** The nearest folder below `node_modules` whose manifest has a name. */
 function packageFolder(file: string): string | undefined {
   if (!file.includes("/node_modules/")) return undefined;
   let folder = dirname(file);
-  while (readManifest(folder).name === undefined || readManifest(folder).version === undefined) folder = dirname(folder);
+  while (readManifest(folder).name === undefined || readManifest(folder).version === undefined)
+    folder = dirname(folder);
   return folder;
 }
 
@@ -29,7 +36,9 @@ function readManifest(folder: string): Manifest {
 
 function describe(folder: string): string {
   const { name = "", version = "", license = "" } = readManifest(folder);
-  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile() && /^(licen[cs]e|notice)/i.test(entry.name));
+  const files = readdirSync(folder, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && /^(licen[cs]e|notice)/i.test(entry.name),
+  );
   const texts = files.map((file) => readFileSync(join(folder, file.name), "utf8").trim()).sort();
   return [`${name} ${version}, ${license}`, ...texts].join("\n\n") + "\n";
 }

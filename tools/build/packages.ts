@@ -7,31 +7,62 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Found by name at run time only when there is no addon at `lmdb/build/Release`, where `npm run prepare` puts one. */
+/**
+ * Found by name at run time only when there is no addon at `lmdb/build/Release`, where `npm run
+ * prepare` puts one.
+ */
 const UNUSED = /^@lmdb\//;
-const NO_RUNTIME_FILES: ReadonlySet<string> = new Set([".ts", ".cts", ".mts", ".map", ".c", ".cc", ".cpp", ".h", ".md", ".gyp", ".yml", ".markdown"]);
+const NO_RUNTIME_FILES: ReadonlySet<string> = new Set([
+  ".ts",
+  ".cts",
+  ".mts",
+  ".map",
+  ".c",
+  ".cc",
+  ".cpp",
+  ".h",
+  ".md",
+  ".gyp",
+  ".yml",
+  ".markdown",
+]);
 
-/** Copies `names` and their dependencies from `root/node_modules` into `target/node_modules`, without sources, types and manuals. */
+/**
+ * Copies `names` and their dependencies from `root/node_modules` into `target/node_modules`,
+ * without sources, types and manuals.
+ */
 export function copyPackages(root: string, target: string, names: readonly string[]): void {
   const copied = new Set<string>();
   const pending = names.map((name) => join(root, "node_modules", name));
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     if (copied.has(folder)) continue;
     copied.add(folder);
-    cpSync(folder, join(target, relative(root, folder)), { recursive: true, filter: (path) => !NO_RUNTIME_FILES.has(extname(path)) });
+    cpSync(folder, join(target, relative(root, folder)), {
+      recursive: true,
+      filter: (path) => !NO_RUNTIME_FILES.has(extname(path)),
+    });
     pending.push(...dependenciesOf(folder, root));
   }
 }
 
 /** The installed ones; an optional one may be for another platform. */
 function dependenciesOf(folder: string, root: string): string[] {
-  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
-  const required = Object.keys(dependencies).filter((name) => !(name in optionalDependencies)).map((name) => {
-    const found = locate(name, folder, root);
-    if (found === undefined) throw new Error(`${relative(root, folder)} needs ${name}, which is not installed: run npm ci`);
-    return found;
-  });
-  const optional = Object.keys(optionalDependencies).filter((name) => !UNUSED.test(name)).map((name) => locate(name, folder, root));
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  ) as Manifest;
+  const required = Object.keys(dependencies)
+    .filter((name) => !(name in optionalDependencies))
+    .map((name) => {
+      const found = locate(name, folder, root);
+      if (found === undefined)
+        throw new Error(
+          `${relative(root, folder)} needs ${name}, which is not installed: run npm ci`,
+        );
+      return found;
+    });
+  const optional = Object.keys(optionalDependencies)
+    .filter((name) => !UNUSED.test(name))
+    .map((name) => locate(name, folder, root));
   return [...required, ...optional.filter((found) => found !== undefined)];
 }
 
@@ -55,6 +86,11 @@ export function copyNode(root: string, target: string): void {
     } catch {
       copyFileSync(join(root, path), join(target, path));
     }
-    for (const file of ["LICENSE", "package.json"]) if (existsSync(join(root, "node_modules", name, file))) copyFileSync(join(root, "node_modules", name, file), join(target, "node_modules", name, file));
+    for (const file of ["LICENSE", "package.json"])
+      if (existsSync(join(root, "node_modules", name, file)))
+        copyFileSync(
+          join(root, "node_modules", name, file),
+          join(target, "node_modules", name, file),
+        );
   }
 }

@@ -1,13 +1,22 @@
 /**
- * A support bundle: a zip of what helps somebody else to understand a Steward, in an order that never changes, with caps, and
- * without what identifies devices unless that was asked for (facts, monitor-api §5.6). Runs on the pool: ten thousand devices
- * take longer than the main thread may stand still.
+ * A support bundle: a zip of what helps somebody else to understand a Steward, in an order that
+ * never changes, with caps, and without what identifies devices unless that was asked for (facts,
+ * monitor-api §5.6). Runs on the pool: ten thousand devices take longer than the main thread may
+ * stand still.
  */
 import { strToU8, zipSync } from "fflate";
 import type { TaskControl } from "../control.ts";
 import type { BundleInput } from "./tasks.ts";
 
-const CAPS = { devices: 5_000, collectors: 2_000, diagnostics: 1_000, endpoints: 500, advisories: 500, catalog_metrics: 5_000, catalog_log_events: 5_000 } as const;
+const CAPS = {
+  devices: 5_000,
+  collectors: 2_000,
+  diagnostics: 1_000,
+  endpoints: 500,
+  advisories: 500,
+  catalog_metrics: 5_000,
+  catalog_log_events: 5_000,
+} as const;
 /** Never in it, or only on demand. */
 const EXCLUDED = ["flow_records", "raw_logs", "device_inventory"] as const;
 
@@ -34,7 +43,10 @@ interface StatusParts {
 }
 
 /** The archive. */
-export function run({ status: document, atMs, version, devices }: BundleInput, control: TaskControl): Uint8Array {
+export function run(
+  { status: document, atMs, version, devices }: BundleInput,
+  control: TaskControl,
+): Uint8Array {
   const status = JSON.parse(new TextDecoder().decode(document)) as StatusParts;
   const truncated: string[] = [];
   const capped = (name: keyof typeof CAPS, rows: Rows): Rows => {
@@ -44,14 +56,28 @@ export function run({ status: document, atMs, version, devices }: BundleInput, c
   const parts: Readonly<Record<string, unknown>> = {
     version: { service: status.service, update: status.update },
     diagnostics: capped("diagnostics", diagnosticsOf(status)),
-    config: status.config, components: status.components,
+    config: status.config,
+    components: status.components,
     api: { ...status.api, endpoints: capped("endpoints", status.api.endpoints ?? []) },
-    delivery: status.delivery, collectors: capped("collectors", status.collectors), advisories: capped("advisories", status.advisories), flow_store: status.flow_store,
-    catalog_metrics: capped("catalog_metrics", status.metrics), catalog_log_events: capped("catalog_log_events", status.log_events),
+    delivery: status.delivery,
+    collectors: capped("collectors", status.collectors),
+    advisories: capped("advisories", status.advisories),
+    flow_store: status.flow_store,
+    catalog_metrics: capped("catalog_metrics", status.metrics),
+    catalog_log_events: capped("catalog_log_events", status.log_events),
     ...(devices ? { devices: capped("devices", status.devices) } : {}),
   };
-  const manifest = { format_version: 1, generated_at: new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z"), version, included: Object.keys(parts), excluded_by_default: EXCLUDED, truncated };
-  const files = Object.entries({ manifest, ...parts }).map(([name, part]) => [`${name}.json`, strToU8(`${JSON.stringify(part, null, 2)}\n`)] as const);
+  const manifest = {
+    format_version: 1,
+    generated_at: new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z"),
+    version,
+    included: Object.keys(parts),
+    excluded_by_default: EXCLUDED,
+    truncated,
+  };
+  const files = Object.entries({ manifest, ...parts }).map(
+    ([name, part]) => [`${name}.json`, strToU8(`${JSON.stringify(part, null, 2)}\n`)] as const,
+  );
   const archive = zipSync(Object.fromEntries(files), { mtime: atMs });
   control.transfer(archive.buffer);
   return archive;
@@ -62,12 +88,29 @@ function diagnosticsOf(status: StatusParts): Rows {
   return [
     { area: "health", message: status.health },
     ...(status.health_reasons ?? []).map((message) => ({ area: "health", message })),
-    ...failing("component", status.components, "name", ({ failed, reason }) => (failed === true ? (reason ?? "failed") : undefined)),
+    ...failing("component", status.components, "name", ({ failed, reason }) =>
+      failed === true ? (reason ?? "failed") : undefined,
+    ),
     ...failing("delivery", status.delivery, "signal", ({ last_error_class: problem }) => problem),
     ...failing("collector", status.collectors, "name", ({ last_error: problem }) => problem),
-    ...failing("endpoint", status.api.endpoints ?? [], "endpoint", ({ last_error: problem }) => problem),
-    ...failing("capability", status.capability_matrix, "collector", ({ state, reason, actionable }) => (actionable === true ? (reason ?? state) : undefined)),
-    ...failing("cardinality", status.cardinality.alerts ?? [], "metric", ({ level, count }) => `${String(level)}: ${String(count)} series`),
+    ...failing(
+      "endpoint",
+      status.api.endpoints ?? [],
+      "endpoint",
+      ({ last_error: problem }) => problem,
+    ),
+    ...failing(
+      "capability",
+      status.capability_matrix,
+      "collector",
+      ({ state, reason, actionable }) => (actionable === true ? (reason ?? state) : undefined),
+    ),
+    ...failing(
+      "cardinality",
+      status.cardinality.alerts ?? [],
+      "metric",
+      ({ level, count }) => `${String(level)}: ${String(count)} series`,
+    ),
   ];
 }
 

@@ -13,4 +13,7 @@ export interface BundleInput {
 }
 
 /** A status document → a zip archive. Throws what parsing the document throws. */
-export const supportBundle: TaskRow<BundleInput, Uint8Array> = { name: "support-bundle", file: new URL("./bundle.ts", import.meta.url) };
+export const supportBundle: TaskRow<BundleInput, Uint8Array> = {
+  name: "support-bundle",
+  file: new URL("./bundle.ts", import.meta.url),
+};

@@ -9,8 +9,12 @@ import { normalise, sampleOf } from "../text/normalise.ts";
 import type { ExplainInput } from "./tasks.ts";
 
 /** In input order. Throws `cancelled`. */
-export function run({ pairs, ngramSize, sampleUnits }: ExplainInput, control: TaskControl): string[][] {
-  const tokens = (text: Uint8Array): TokenSets => tokensOf(sampleOf(normalise(decompressText(text)), sampleUnits));
+export function run(
+  { pairs, ngramSize, sampleUnits }: ExplainInput,
+  control: TaskControl,
+): string[][] {
+  const tokens = (text: Uint8Array): TokenSets =>
+    tokensOf(sampleOf(normalise(decompressText(text)), sampleUnits));
   return pairs.map(({ a, b, jaccard, fuzzy }) => {
     if (control.cancelled()) throw stopped();
     control.step(1);

@@ -19,7 +19,13 @@ export interface ExplainInput {
 }
 
 /** Texts in UTF-8 under zstd → share of ordinary characters of each, 0 to 1. */
-export const textQualities: TaskRow<readonly Uint8Array[], number[]> = { name: "text-qualities", file: new URL("./qualities.ts", import.meta.url) };
+export const textQualities: TaskRow<readonly Uint8Array[], number[]> = {
+  name: "text-qualities",
+  file: new URL("./qualities.ts", import.meta.url),
+};
 
 /** Pairs → why they match, in words. */
-export const explainPairs: TaskRow<ExplainInput, string[][]> = { name: "explain-pairs", file: new URL("./explain-pairs.ts", import.meta.url) };
+export const explainPairs: TaskRow<ExplainInput, string[][]> = {
+  name: "explain-pairs",
+  file: new URL("./explain-pairs.ts", import.meta.url),
+};

@@ -4,7 +4,10 @@
 const SAMPLE_UNITS = 10_000;
 const ORDINARY = /[\p{L}\p{M}\p{N}\s.,;:!?'"()/%&+\-–—’“”„€$£§]+/gu;
 
-/** Share of a text's first characters that are letters, digits, space and usual marks, 0 to 1; an empty text has 0. */
+/**
+ * Share of a text's first characters that are letters, digits, space and usual marks, 0 to 1; an
+ * empty text has 0.
+ */
 export function textQuality(text: string): number {
   const sample = text.slice(0, SAMPLE_UNITS).toWellFormed();
   if (sample.length === 0) return 0;

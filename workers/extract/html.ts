@@ -1,4 +1,7 @@
-/** HTML to the text a reader sees: no addresses, no scripts, tables in rows. Runs on the pool: a megabyte takes 150 ms and more. */
+/**
+ * HTML to the text a reader sees: no addresses, no scripts, tables in rows. Runs on the pool: a
+ * megabyte takes 150 ms and more.
+ */
 import { convert } from "html-to-text";
 import type { HtmlToTextOptions } from "html-to-text";
 import { stopped } from "../control.ts";
@@ -12,7 +15,10 @@ const options: HtmlToTextOptions = {
     { selector: "a", options: { ignoreHref: true } },
     { selector: "img", format: "skip" },
     { selector: "table", format: "dataTable", options: { uppercaseHeaderCells: false } },
-    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } })),
+    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
+      selector,
+      options: { uppercase: false },
+    })),
   ],
 };
 

@@ -1,7 +1,13 @@
-/** Parses one JSON text that is too large for the main thread and gives back only what fits in a document. */
+/**
+ * Parses one JSON text that is too large for the main thread and gives back only what fits in a
+ * document.
+ */
 import type { JsonLine, JsonLineValue } from "./tasks.ts";
 
-/** The value of the line with its `content` cut to `units`; `error` says what is wrong with it instead. */
+/**
+ * The value of the line with its `content` cut to `units`; `error` says what is wrong with it
+ * instead.
+ */
 export function run({ bytes, units }: JsonLine): JsonLineValue {
   let text: string;
   try {
@@ -11,12 +17,15 @@ export function run({ bytes, units }: JsonLine): JsonLineValue {
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return { value: Array.isArray(value) ? [] : null, cut: false };
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return { value: Array.isArray(value) ? [] : null, cut: false };
     const record = value as Record<string, unknown>;
     const content = record["content"];
     const cut = typeof content === "string" && content.length > units;
     return { value: cut ? { ...record, content: content.slice(0, units) } : record, cut };
   } catch (error) {
-    return { error: `is not valid JSON: ${error instanceof Error ? error.message.slice(0, 120) : "unknown"}` };
+    return {
+      error: `is not valid JSON: ${error instanceof Error ? error.message.slice(0, 120) : "unknown"}`,
+    };
   }
 }

@@ -20,10 +20,18 @@ export interface JsonLine {
 }
 
 /** The parsed line, `cut` if its content was longer; or what is wrong with it. */
-export type JsonLineValue = { readonly value: unknown; readonly cut: boolean } | { readonly error: string };
+export type JsonLineValue =
+  | { readonly value: unknown; readonly cut: boolean }
+  | { readonly error: string };
 
 /** HTML pages to text. */
-export const htmlToText: TaskRow<readonly HtmlPage[], HtmlText[]> = { name: "html-to-text", file: new URL("./html.ts", import.meta.url) };
+export const htmlToText: TaskRow<readonly HtmlPage[], HtmlText[]> = {
+  name: "html-to-text",
+  file: new URL("./html.ts", import.meta.url),
+};
 
 /** A large JSON line to its value. */
-export const parseJsonLine: TaskRow<JsonLine, JsonLineValue> = { name: "json-line", file: new URL("./json-line.ts", import.meta.url) };
+export const parseJsonLine: TaskRow<JsonLine, JsonLineValue> = {
+  name: "json-line",
+  file: new URL("./json-line.ts", import.meta.url),
+};

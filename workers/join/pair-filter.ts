@@ -1,9 +1,18 @@
-/** Whether two classes that meet in a band may still be duplicates: the cheap tests before anything exact (KERNEL §6 steps 1 to 4). */
+/**
+ * Whether two classes that meet in a band may still be duplicates: the cheap tests before anything
+ * exact (KERNEL §6 steps 1 to 4).
+ */
 import { confidence, jaccardFloor } from "../score/confidence.ts";
 import type { ScoreParameters } from "../score/confidence.ts";
 import { discriminativeOfHashes } from "../score/discriminative.ts";
 import { COUNT_WORDS } from "../block.ts";
-import { countEqual, estimateFrom, estimateMargin, leastEqual, sketchStride } from "../sketch/estimate.ts";
+import {
+  countEqual,
+  estimateFrom,
+  estimateMargin,
+  leastEqual,
+  sketchStride,
+} from "../sketch/estimate.ts";
 import type { Columns } from "./columns.ts";
 
 /** Keeps the bounds on the safe side of rounding. */
@@ -13,7 +22,10 @@ const ROUNDING = 1e-9;
 export interface PairFilter {
   /** Whether the classes agree in a band before this one, where the pair was met already. */
   metBefore(band: number, a: number, b: number): boolean;
-  /** Equal sketch bytes of a pair that may still reach the threshold, or -1. Depends on the two texts and the parameters alone. */
+  /**
+   * Equal sketch bytes of a pair that may still reach the threshold, or -1. Depends on the two
+   * texts and the parameters alone.
+   */
   test(a: number, b: number): number;
 }
 
@@ -37,7 +49,16 @@ export function createPairFilter(columns: Columns, parameters: ScoreParameters):
     if (!penalised) return true;
     const inA = tokenStarts[a] ?? 0;
     const inB = tokenStarts[b] ?? 0;
-    const alike = discriminativeOfHashes(tokens, tokenCounts, inA + COUNT_WORDS, tokens, tokenCounts, inB + COUNT_WORDS, inA * 2, inB * 2);
+    const alike = discriminativeOfHashes(
+      tokens,
+      tokenCounts,
+      inA + COUNT_WORDS,
+      tokens,
+      tokenCounts,
+      inB + COUNT_WORDS,
+      inA * 2,
+      inB * 2,
+    );
     return confidence(bound, 1, alike, parameters) >= parameters.similarityThreshold - ROUNDING;
   }
 
@@ -56,7 +77,9 @@ export function createPairFilter(columns: Columns, parameters: ScoreParameters):
       if (ratio < floor) return -1;
       const equal = countEqual(sketches, a * words, b * words, words, padding);
       if (equal < least) return -1;
-      return mayReach(a, b, Math.min(1, ratio, estimateFrom(equal, sketchSize) + margin)) ? equal : -1;
+      return mayReach(a, b, Math.min(1, ratio, estimateFrom(equal, sketchSize) + margin))
+        ? equal
+        : -1;
     },
   };
 }

@@ -33,7 +33,9 @@ export function createPairList(): PairList {
   }
 
   return {
-    get length() { return length; },
+    get length() {
+      return length;
+    },
     push(lowClass, highClass, equalBytes) {
       if (length === low.length) grow();
       low[length] = lowClass;
@@ -41,6 +43,10 @@ export function createPairList(): PairList {
       equal[length] = equalBytes;
       length += 1;
     },
-    take: () => ({ low: low.slice(0, length), high: high.slice(0, length), equal: equal.slice(0, length) }),
+    take: () => ({
+      low: low.slice(0, length),
+      high: high.slice(0, length),
+      equal: equal.slice(0, length),
+    }),
   };
 }

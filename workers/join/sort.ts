@@ -10,10 +10,16 @@ export interface SortedBand {
   readonly classes: Uint32Array;
 }
 
-/** A stable radix sort of 32-bit keys with the class each belongs to; overwrites its input. 16 bytes of scratch a class. */
+/**
+ * A stable radix sort of 32-bit keys with the class each belongs to; overwrites its input. 16 bytes
+ * of scratch a class.
+ */
 export function sortByKey(keys: Uint32Array, classes: Uint32Array): SortedBand {
   let from: SortedBand = { keys, classes };
-  let to: SortedBand = { keys: new Uint32Array(keys.length), classes: new Uint32Array(keys.length) };
+  let to: SortedBand = {
+    keys: new Uint32Array(keys.length),
+    classes: new Uint32Array(keys.length),
+  };
   for (let pass = 0; pass < PASSES; pass += 1) {
     scatter(from, to, pass * BITS);
     [from, to] = [to, from];
@@ -27,7 +33,8 @@ function scatter(from: SortedBand, to: SortedBand, shift: number): void {
     const bucket = ((from.keys[i] ?? 0) >>> shift) & (BUCKETS - 1);
     starts[bucket + 1] = (starts[bucket + 1] ?? 0) + 1;
   }
-  for (let bucket = 0; bucket < BUCKETS; bucket += 1) starts[bucket + 1] = (starts[bucket + 1] ?? 0) + (starts[bucket] ?? 0);
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1)
+    starts[bucket + 1] = (starts[bucket + 1] ?? 0) + (starts[bucket] ?? 0);
   for (let i = 0; i < from.keys.length; i += 1) {
     const key = from.keys[i] ?? 0;
     const bucket = (key >>> shift) & (BUCKETS - 1);

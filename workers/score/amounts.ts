@@ -1,8 +1,9 @@
 /**
- * Sums of money in one form: `1234.56`, whether written 1,234.56 or 1.234,56 or 1'234.56; a whole sum has `.00`.
- * A number is a sum when a currency stands beside it, when a money word stands before it, or when it has exactly two
- * decimals and at least three digits before them (so that a misread label does not change what a number is).
- * Thousands set apart by a space cannot be told from two numbers and are not joined.
+ * Sums of money in one form: `1234.56`, whether written 1,234.56 or 1.234,56 or 1'234.56; a whole
+ * sum has `.00`. A number is a sum when a currency stands beside it, when a money word stands
+ * before it, or when it has exactly two decimals and at least three digits before them (so that a
+ * misread label does not change what a number is). Thousands set apart by a space cannot be told
+ * from two numbers and are not joined.
  */
 import { anyOf, CURRENCY_CODES, CURRENCY_WORDS, MONEY_WORDS } from "./labels.ts";
 import { CLAIMED, type Found } from "./token-sets.ts";
@@ -26,7 +27,8 @@ const CODE_BEFORE = new RegExp(`(?<=(?<![\\p{L}\\d]|\\d\\s)${CODE}\\s?)`, "uy");
 const CURRENCY_AFTER = new RegExp(`\\s?(?:${SIGN}|${CODE}(?![\\p{L}\\d]))(?!\\s?\\d)`, "uy");
 const DECIMAL_CURRENCY_AFTER = new RegExp(`\\s?(?:${SIGN}|${ANY_CODE}(?![\\p{L}\\d]))`, "uy");
 const DECIMAL_LABEL_BEFORE = new RegExp(
-  `(?<=(?<![\\p{L}\\d])(?:${anyOf(MONEY_WORDS)}(?![\\p{L}\\d])[^\\d${CLAIMED}]{0,30}|${anyOf(CURRENCY_WORDS)}\\s?))`, "uy",
+  `(?<=(?<![\\p{L}\\d])(?:${anyOf(MONEY_WORDS)}(?![\\p{L}\\d])[^\\d${CLAIMED}]{0,30}|${anyOf(CURRENCY_WORDS)}\\s?))`,
+  "uy",
 );
 /** A letter, or a code that goes on: then the run is a part of something else. */
 const PART_BEFORE = /(?<=\p{L}|[\p{L}\d][-/])/uy;
@@ -40,14 +42,18 @@ interface Sum {
   readonly long: boolean;
 }
 
-/** The sums of money of a lower-case text whose dates and times are claimed; their stretches do not overlap. */
+/**
+ * The sums of money of a lower-case text whose dates and times are claimed; their stretches do not
+ * overlap.
+ */
 export function findAmounts(text: string): readonly Found[] {
   const found: Found[] = [];
   for (const match of text.matchAll(RUN)) {
     const start = match.index;
     const end = start + match[0].length;
     const sum = match[0].length <= MAX_RUN ? readSum(match[0]) : undefined;
-    if (sum !== undefined && isAmount(text, start, end, sum)) found.push({ token: sum.token, start, end });
+    if (sum !== undefined && isAmount(text, start, end, sum))
+      found.push({ token: sum.token, start, end });
   }
   return found;
 }
@@ -65,7 +71,8 @@ function isAmount(text: string, start: number, end: number, sum: Sum): boolean {
 function readSum(run: string): Sum | undefined {
   const grouped = ENGLISH.test(run) || CONTINENTAL.test(run) || SWISS.test(run);
   if (!grouped && !PLAIN.test(run)) return undefined;
-  // A grouped run has decimals after its last separator only if that one differs from the one that groups.
+  // A grouped run has decimals after its last separator only if that one differs from the one that
+  // groups.
   const last = Math.max(run.lastIndexOf("."), run.lastIndexOf(","));
   const separator = last < 0 ? "" : (run[last] ?? "");
   const grouping = grouped ? (/[.,']/.exec(run)?.[0] ?? "") : "";

@@ -1,10 +1,19 @@
-/** The confidence of a pair from its three similarities, and the bounds that let a pair be dropped early. */
+/**
+ * The confidence of a pair from its three similarities, and the bounds that let a pair be dropped
+ * early.
+ */
 
-/** The settings that the score depends on; changing one never changes a signature. Contract: dedup configuration. */
+/**
+ * The settings that the score depends on; changing one never changes a signature. Contract: dedup
+ * configuration.
+ */
 export interface ScoreParameters {
   /** The least confidence of a duplicate pair, 0 to 1. */
   readonly similarityThreshold: number;
-  /** Weight of the Jaccard similarity; together with the fuzzy weight 100, though any two numbers ≥ 0 will do here. */
+  /**
+   * Weight of the Jaccard similarity; together with the fuzzy weight 100, though any two numbers ≥
+   * 0 will do here.
+   */
   readonly confidenceWeightJaccard: number;
   readonly confidenceWeightFuzzy: number;
   /** How much different dates, amounts and numbers lower the score, 0 to 100 per cent. */
@@ -13,36 +22,58 @@ export interface ScoreParameters {
   readonly fuzzySampleSize: number;
 }
 
-/** Keeps the bounds on the safe side of floating-point rounding, which is a thousand times smaller. */
+/**
+ * Keeps the bounds on the safe side of floating-point rounding, which is a thousand times smaller.
+ */
 const MARGIN = 1e-12;
 
-/** The mean of both similarities by their weights, 0 to 1; 0 when both weights are 0. Facts §3 step 14. */
+/**
+ * The mean of both similarities by their weights, 0 to 1; 0 when both weights are 0. Facts §3 step
+ * 14.
+ */
 export function baseScore(jaccard: number, fuzzy: number, parameters: ScoreParameters): number {
   const { confidenceWeightJaccard: onJaccard, confidenceWeightFuzzy: onFuzzy } = parameters;
   const total = onJaccard + onFuzzy;
   return total === 0 ? 0 : (onJaccard * jaccard + onFuzzy * fuzzy) / total;
 }
 
-/** The confidence of a pair, 0 to 1, never rounded: the base score less the discriminative penalty. Facts §3 step 15. */
+/**
+ * The confidence of a pair, 0 to 1, never rounded: the base score less the discriminative penalty.
+ * Facts §3 step 15.
+ */
 export function confidence(
-  jaccard: number, fuzzy: number, discriminative: number, parameters: ScoreParameters,
+  jaccard: number,
+  fuzzy: number,
+  discriminative: number,
+  parameters: ScoreParameters,
 ): number {
   return baseScore(jaccard, fuzzy, parameters) * kept(discriminative, parameters);
 }
 
 /**
- * The least Jaccard similarity with which a pair could still reach the threshold, were all else perfect:
- * (T - wF) / wJ with the weights as fractions, at least 0. Above 1 when no pair can. KERNEL §6 point 2.
+ * The least Jaccard similarity with which a pair could still reach the threshold, were all else
+ * perfect: (T - wF) / wJ with the weights as fractions, at least 0. Above 1 when no pair can.
+ * KERNEL §6 point 2.
  */
 export function jaccardFloor(parameters: ScoreParameters): number {
-  return leastFor(parameters.similarityThreshold, 1, parameters.confidenceWeightJaccard, parameters.confidenceWeightFuzzy);
+  return leastFor(
+    parameters.similarityThreshold,
+    1,
+    parameters.confidenceWeightJaccard,
+    parameters.confidenceWeightFuzzy,
+  );
 }
 
 /**
- * The least fuzzy ratio with which a pair of this Jaccard similarity and D could still reach the threshold: 0 when any
- * will do, above 1 when none will. No pair at or above the threshold has a lower one.
+ * The least fuzzy ratio with which a pair of this Jaccard similarity and D could still reach the
+ * threshold: 0 when any will do, above 1 when none will. No pair at or above the threshold has a
+ * lower one.
  */
-export function fuzzyNeeded(jaccard: number, discriminative: number, parameters: ScoreParameters): number {
+export function fuzzyNeeded(
+  jaccard: number,
+  discriminative: number,
+  parameters: ScoreParameters,
+): number {
   const { similarityThreshold, confidenceWeightFuzzy, confidenceWeightJaccard } = parameters;
   if (similarityThreshold <= 0) return 0;
   const base = similarityThreshold / kept(discriminative, parameters);

@@ -1,14 +1,22 @@
-/** The discriminative score D: how far two texts agree in dates, times, amounts, identifiers, references and routes. */
+/**
+ * The discriminative score D: how far two texts agree in dates, times, amounts, identifiers,
+ * references and routes.
+ */
 import { commonOf } from "./jaccard.ts";
 import { CATEGORIES, WEIGHTS, type TokenSets } from "./token-sets.ts";
 
 /** D when exactly one of two texts has any token. Facts §3.1. */
 const ONE_SIDED = 0.5;
-/** Tokens of one category that the hashed form keeps; a sample of 100,000 units cannot hold so many. */
+/**
+ * Tokens of one category that the hashed form keeps; a sample of 100,000 units cannot hold so many.
+ */
 const MAX_TOKENS = 65_535;
 const WEIGHT_OF: readonly number[] = CATEGORIES.map((category) => WEIGHTS[category]);
 
-/** The tokens of a text as numbers: per category sorted distinct 32-bit hashes, one category after the other. */
+/**
+ * The tokens of a text as numbers: per category sorted distinct 32-bit hashes, one category after
+ * the other.
+ */
 export interface HashedTokens {
   readonly words: Uint32Array;
   /** Six entries, in the order of CATEGORIES: how many of `words` belong to each. */
@@ -16,8 +24,9 @@ export interface HashedTokens {
 }
 
 /**
- * From 0 to 1: the mean of the categories' Jaccard similarities, weighted by WEIGHTS, over the categories in which at
- * least one text has tokens. Neither text has any: 1. Only one has: 0.5. Facts §3.1.
+ * From 0 to 1: the mean of the categories' Jaccard similarities, weighted by WEIGHTS, over the
+ * categories in which at least one text has tokens. Neither text has any: 1. Only one has: 0.5.
+ * Facts §3.1.
  */
 export function discriminativeScore(a: TokenSets, b: TokenSets): number {
   const tally = { sum: 0, weight: 0, inA: 0, inB: 0 };
@@ -38,7 +47,8 @@ export function discriminativeScore(a: TokenSets, b: TokenSets): number {
 /** The hashed form of a text's tokens (FNV-1a, 32 bits, over UTF-16 units). */
 export function hashTokens(sets: TokenSets): HashedTokens {
   const perCategory = CATEGORIES.map((category) =>
-    Uint32Array.from(new Set(sets[category].slice(0, MAX_TOKENS).map(hashOf))).sort());
+    Uint32Array.from(new Set(sets[category].slice(0, MAX_TOKENS).map(hashOf))).sort(),
+  );
   const words = new Uint32Array(perCategory.reduce((sum, hashes) => sum + hashes.length, 0));
   let at = 0;
   for (const hashes of perCategory) {
@@ -49,13 +59,20 @@ export function hashTokens(sets: TokenSets): HashedTokens {
 }
 
 /**
- * {@link discriminativeScore} from the hashed form, bit for bit the same unless two different tokens share a hash
- * (about one in four thousand million pairs of tokens). `aOffset` is where the text's hashes begin in `a`,
- * `aCountsOffset` where its six counts begin in `aCounts`; likewise for `b`. Allocates nothing.
+ * {@link discriminativeScore} from the hashed form, bit for bit the same unless two different
+ * tokens share a hash (about one in four thousand million pairs of tokens). `aOffset` is where the
+ * text's hashes begin in `a`, `aCountsOffset` where its six counts begin in `aCounts`; likewise for
+ * `b`. Allocates nothing.
  */
 export function discriminativeOfHashes(
-  a: Uint32Array, aCounts: Uint16Array, aOffset: number, b: Uint32Array, bCounts: Uint16Array, bOffset: number,
-  aCountsOffset: number = 0, bCountsOffset: number = 0,
+  a: Uint32Array,
+  aCounts: Uint16Array,
+  aOffset: number,
+  b: Uint32Array,
+  bCounts: Uint16Array,
+  bOffset: number,
+  aCountsOffset: number = 0,
+  bCountsOffset: number = 0,
 ): number {
   let sum = 0;
   let weight = 0;
@@ -81,6 +98,7 @@ export function discriminativeOfHashes(
 
 function hashOf(token: string): number {
   let hash = 0x811c_9dc5;
-  for (let index = 0; index < token.length; index++) hash = Math.imul(hash ^ token.charCodeAt(index), 0x0100_0193);
+  for (let index = 0; index < token.length; index++)
+    hash = Math.imul(hash ^ token.charCodeAt(index), 0x0100_0193);
   return hash >>> 0;
 }

@@ -24,12 +24,24 @@ const NAMES: Readonly<Record<Category, readonly [one: string, many: string]>> = 
   references: ["reference number", "reference numbers"],
   routes: ["route", "routes"],
 };
-const COUNTS: readonly string[] = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+const COUNTS: readonly string[] = [
+  "no",
+  "one",
+  "two",
+  "three",
+  "four",
+  "five",
+  "six",
+  "seven",
+  "eight",
+  "nine",
+];
 
 /**
- * The reasons, most telling first: the similarities, then by category what is the same and what differs, as
- * "different dates: 2024-03-14 / 2024-06-14". An exact copy says just that. Bounded: at most three lines a category,
- * four values a list, 40 characters a value. The texts are called first and second in the order given.
+ * The reasons, most telling first: the similarities, then by category what is the same and what
+ * differs, as "different dates: 2024-03-14 / 2024-06-14". An exact copy says just that. Bounded: at
+ * most three lines a category, four values a list, 40 characters a value. The texts are called
+ * first and second in the order given.
  */
 export function explain(a: TokenSets, b: TokenSets, scores: ExplainedScores): string[] {
   if (scores.sameText) return ["exact copy: the texts are the same, word for word"];
@@ -42,7 +54,11 @@ export function explain(a: TokenSets, b: TokenSets, scores: ExplainedScores): st
   ];
 }
 
-function explainCategory(category: Category, a: readonly string[], b: readonly string[]): readonly string[] {
+function explainCategory(
+  category: Category,
+  a: readonly string[],
+  b: readonly string[],
+): readonly string[] {
   const inA = new Set(a);
   const inB = new Set(b);
   const both = b.filter((token) => inA.has(token));
@@ -53,7 +69,9 @@ function explainCategory(category: Category, a: readonly string[], b: readonly s
     return [...lines, `different ${NAMES[category][1]}: ${list(onlyA)} / ${list(onlyB)}`];
   }
   if (onlyA.length > 0) return [...lines, `only the first text has ${named(category, onlyA)}`];
-  return onlyB.length > 0 ? [...lines, `only the second text has ${named(category, onlyB)}`] : lines;
+  return onlyB.length > 0
+    ? [...lines, `only the second text has ${named(category, onlyB)}`]
+    : lines;
 }
 
 function named(category: Category, tokens: readonly string[]): string {

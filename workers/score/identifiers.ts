@@ -1,7 +1,8 @@
 /**
- * Identifiers: numbers and codes that a label announces (invoice, booking, customer, flight, seat …), and the last four
- * digits of a masked card. Kept without separators. Each contains a digit: a plain word is never one. They are found
- * from their digits backwards, so a text without digits costs one scan.
+ * Identifiers: numbers and codes that a label announces (invoice, booking, customer, flight, seat
+ * …), and the last four digits of a masked card. Kept without separators. Each contains a digit: a
+ * plain word is never one. They are found from their digits backwards, so a text without digits
+ * costs one scan.
  */
 import { anyOf, LABELS, NUMBER_WORDS, type LabelKind } from "./labels.ts";
 import { type Found } from "./token-sets.ts";
@@ -20,7 +21,9 @@ const MARKED = (labels: string): string =>
   `|${labels}(?:(?:s|n|en)?[\\s.:#\\-]{0,3}${NUMBER_WORD}){1,2}${WORD_END}${GAP}|${labels}\\s?[:#]\\s?))`;
 
 const CODE = "[a-z\\d](?:[a-z\\d]|[-./](?=[a-z\\d])){2,29}";
-const RULES: Readonly<Record<LabelKind, readonly [before: (labels: string) => string, value: string]>> = {
+const RULES: Readonly<
+  Record<LabelKind, readonly [before: (labels: string) => string, value: string]>
+> = {
   document: [LABELLED, CODE],
   flight: [LABELLED, "[a-z\\d]{2}\\d{1,4}"],
   booking: [LABELLED, "[a-z\\d]{4,10}"],
@@ -29,8 +32,10 @@ const RULES: Readonly<Record<LabelKind, readonly [before: (labels: string) => st
   place: [LABELLED, "[a-z]?\\d{1,3}[a-z]?"],
   parcel: [LABELLED, "[a-z\\d]{8,30}"],
 };
-const PATTERNS: readonly RegExp[] = Object.entries(RULES).map(([kind, [before, value]]) =>
-  new RegExp(`${before(anyOf(LABELS[kind as LabelKind]))}${value}(?![\\p{L}\\d])`, "uy"));
+const PATTERNS: readonly RegExp[] = Object.entries(RULES).map(
+  ([kind, [before, value]]) =>
+    new RegExp(`${before(anyOf(LABELS[kind as LabelKind]))}${value}(?![\\p{L}\\d])`, "uy"),
+);
 const CARD = /(?:\*{4}|x{4}|•{4})\s?(\d{4})(?![\p{L}\d])/gu;
 /** How far a value may reach to the left of its first digit. */
 const MAX_REACH = 30;
@@ -56,7 +61,10 @@ export function findIdentifiers(text: string): readonly Found[] {
   return found;
 }
 
-/** Where the code around a digit begins: as far left as ASCII letters, digits and `- . /` reach, less leading marks. */
+/**
+ * Where the code around a digit begins: as far left as ASCII letters, digits and `- . /` reach,
+ * less leading marks.
+ */
 function startOfCode(text: string, digit: number): number {
   let start = digit;
   for (let at = digit - 1; at >= 0 && at >= digit - MAX_REACH; at--) {

@@ -1,11 +1,17 @@
 /** The exact Jaccard similarity of two sets kept as sorted, distinct 32-bit numbers. */
 
 /**
- * Size of the intersection over size of the union of `a[aStart…aEnd)` and `b[bStart…bEnd)`, from 0 to 1; two empty sets
- * share nothing and give 0. Both ranges must be sorted and without repeats; allocates nothing.
+ * Size of the intersection over size of the union of `a[aStart…aEnd)` and `b[bStart…bEnd)`, from 0
+ * to 1; two empty sets share nothing and give 0. Both ranges must be sorted and without repeats;
+ * allocates nothing.
  */
 export function jaccardOf(
-  a: Uint32Array, aStart: number, aEnd: number, b: Uint32Array, bStart: number, bEnd: number,
+  a: Uint32Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint32Array,
+  bStart: number,
+  bEnd: number,
 ): number {
   const common = commonOf(a, aStart, aEnd, b, bStart, bEnd);
   const union = aEnd - aStart + (bEnd - bStart) - common;
@@ -14,7 +20,12 @@ export function jaccardOf(
 
 /** How many numbers the two ranges share; terms as {@link jaccardOf}. */
 export function commonOf(
-  a: Uint32Array, aStart: number, aEnd: number, b: Uint32Array, bStart: number, bEnd: number,
+  a: Uint32Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint32Array,
+  bStart: number,
+  bEnd: number,
 ): number {
   let common = 0;
   let i = aStart;

@@ -1,6 +1,6 @@
 /**
- * The words that give numbers their meaning, as tables: English, German and French, lower-case. A language is added by
- * adding words here; the patterns are built from the tables.
+ * The words that give numbers their meaning, as tables: English, German and French, lower-case. A
+ * language is added by adding words here; the patterns are built from the tables.
  */
 
 /** Month words by month, 1 to 12; abbreviations without their full stop. */
@@ -26,26 +26,146 @@ export const MONTHS: ReadonlyMap<string, number> = new Map(
 
 /** Words before a sum of money. Facts §3.1, with German and French beside. */
 export const MONEY_WORDS: readonly string[] = [
-  "total", "subtotal", "sub-total", "amount", "balance", "net", "gross", "price", "fee", "charge", "cost", "due", "payment",
-  "summe", "gesamt", "gesamtbetrag", "gesamtsumme", "betrag", "rechnungsbetrag", "endbetrag", "zahlbetrag", "zwischensumme",
-  "netto", "brutto", "preis", "gebühr", "kosten", "saldo", "zu zahlen",
-  "montant", "sous-total", "solde", "brut", "prix", "frais", "coût", "à payer", "tarif",
+  "total",
+  "subtotal",
+  "sub-total",
+  "amount",
+  "balance",
+  "net",
+  "gross",
+  "price",
+  "fee",
+  "charge",
+  "cost",
+  "due",
+  "payment",
+  "summe",
+  "gesamt",
+  "gesamtbetrag",
+  "gesamtsumme",
+  "betrag",
+  "rechnungsbetrag",
+  "endbetrag",
+  "zahlbetrag",
+  "zwischensumme",
+  "netto",
+  "brutto",
+  "preis",
+  "gebühr",
+  "kosten",
+  "saldo",
+  "zu zahlen",
+  "montant",
+  "sous-total",
+  "solde",
+  "brut",
+  "prix",
+  "frais",
+  "coût",
+  "à payer",
+  "tarif",
 ];
 
-/** Currency codes that are no word of any of the languages: a whole number beside one is a sum of money. */
+/**
+ * Currency codes that are no word of any of the languages: a whole number beside one is a sum of
+ * money.
+ */
 export const CURRENCY_CODES: readonly string[] = [
-  "usd", "eur", "gbp", "jpy", "chf", "cad", "aud", "nzd", "cny", "rmb", "hkd", "sgd", "twd", "krw", "inr", "thb", "myr",
-  "php", "idr", "vnd", "pkr", "bdt", "lkr", "sek", "nok", "dkk", "pln", "czk", "huf", "bgn", "hrk", "rub", "uah", "rsd",
-  "aed", "qar", "kwd", "bhd", "egp", "ngn", "kes", "zar", "tnd", "tzs", "brl", "mxn", "ars", "clp", "uyp", "jmd", "ttd",
-  "crc", "euro", "euros", "dollar", "dollars",
+  "usd",
+  "eur",
+  "gbp",
+  "jpy",
+  "chf",
+  "cad",
+  "aud",
+  "nzd",
+  "cny",
+  "rmb",
+  "hkd",
+  "sgd",
+  "twd",
+  "krw",
+  "inr",
+  "thb",
+  "myr",
+  "php",
+  "idr",
+  "vnd",
+  "pkr",
+  "bdt",
+  "lkr",
+  "sek",
+  "nok",
+  "dkk",
+  "pln",
+  "czk",
+  "huf",
+  "bgn",
+  "hrk",
+  "rub",
+  "uah",
+  "rsd",
+  "aed",
+  "qar",
+  "kwd",
+  "bhd",
+  "egp",
+  "ngn",
+  "kes",
+  "zar",
+  "tnd",
+  "tzs",
+  "brl",
+  "mxn",
+  "ars",
+  "clp",
+  "uyp",
+  "jmd",
+  "ttd",
+  "crc",
+  "euro",
+  "euros",
+  "dollar",
+  "dollars",
 ];
 
-/** Currency codes that are words too: only a number with two decimals beside one is a sum of money. */
-export const CURRENCY_WORDS: readonly string[] = ["ron", "isk", "try", "gel", "sar", "omr", "ils", "ghs", "mad", "cop", "pen", "dop"];
+/**
+ * Currency codes that are words too: only a number with two decimals beside one is a sum of money.
+ */
+export const CURRENCY_WORDS: readonly string[] = [
+  "ron",
+  "isk",
+  "try",
+  "gel",
+  "sar",
+  "omr",
+  "ils",
+  "ghs",
+  "mad",
+  "cop",
+  "pen",
+  "dop",
+];
 
-/** Words that may stand between a label and its number, or before the label ("numéro de client"). */
+/**
+ * Words that may stand between a label and its number, or before the label ("numéro de client").
+ */
 export const NUMBER_WORDS: readonly string[] = [
-  "number", "num", "no", "nr", "id", "code", "ref", "reference", "nummer", "kennung", "numéro", "numero", "n°", "nº", "référence",
+  "number",
+  "num",
+  "no",
+  "nr",
+  "id",
+  "code",
+  "ref",
+  "reference",
+  "nummer",
+  "kennung",
+  "numéro",
+  "numero",
+  "n°",
+  "nº",
+  "référence",
 ];
 
 /** What kind of thing a label announces; decides the form its number may have. */
@@ -54,31 +174,126 @@ export type LabelKind = "document" | "flight" | "booking" | "file" | "account" |
 /** The labels of identifiers by kind. Facts §3.1, with German and French beside. */
 export const LABELS: Readonly<Record<LabelKind, readonly string[]>> = {
   document: [
-    "invoice", "inv", "receipt", "order", "po", "bill", "quote", "estimate", "credit note", "ticket", "transaction",
-    "rechnung", "bestellung", "bestell", "auftrag", "angebot", "beleg", "gutschrift", "lieferschein", "vorgang",
-    "facture", "commande", "devis", "reçu", "avoir", "billet",
+    "invoice",
+    "inv",
+    "receipt",
+    "order",
+    "po",
+    "bill",
+    "quote",
+    "estimate",
+    "credit note",
+    "ticket",
+    "transaction",
+    "rechnung",
+    "bestellung",
+    "bestell",
+    "auftrag",
+    "angebot",
+    "beleg",
+    "gutschrift",
+    "lieferschein",
+    "vorgang",
+    "facture",
+    "commande",
+    "devis",
+    "reçu",
+    "avoir",
+    "billet",
   ],
   flight: ["flight", "flt", "flug", "vol"],
-  booking: ["booking", "confirmation", "conf", "pnr", "reservation", "itinerary", "buchung", "reservierung", "réservation"],
+  booking: [
+    "booking",
+    "confirmation",
+    "conf",
+    "pnr",
+    "reservation",
+    "itinerary",
+    "buchung",
+    "reservierung",
+    "réservation",
+  ],
   file: [
-    "policy", "claim", "case", "file", "docket", "permit", "licence", "license",
-    "police", "versicherungsschein", "aktenzeichen", "schaden", "dossier", "contrat", "vertrag",
+    "policy",
+    "claim",
+    "case",
+    "file",
+    "docket",
+    "permit",
+    "licence",
+    "license",
+    "police",
+    "versicherungsschein",
+    "aktenzeichen",
+    "schaden",
+    "dossier",
+    "contrat",
+    "vertrag",
   ],
   account: [
-    "account", "acct", "customer", "member", "patient", "employee", "subscriber",
-    "konto", "kunden", "mitglied", "mitglieds", "patienten", "personal", "compte", "client", "adhérent", "abonné",
+    "account",
+    "acct",
+    "customer",
+    "member",
+    "patient",
+    "employee",
+    "subscriber",
+    "konto",
+    "kunden",
+    "mitglied",
+    "mitglieds",
+    "patienten",
+    "personal",
+    "compte",
+    "client",
+    "adhérent",
+    "abonné",
   ],
   place: ["gate", "seat", "zone", "boarding group", "sitz", "sitzplatz", "siège", "porte"],
-  parcel: ["tracking", "shipment", "parcel", "consignment", "waybill", "awb", "sendung", "paket", "colis", "suivi"],
+  parcel: [
+    "tracking",
+    "shipment",
+    "parcel",
+    "consignment",
+    "waybill",
+    "awb",
+    "sendung",
+    "paket",
+    "colis",
+    "suivi",
+  ],
 };
 
 /** Words before a route written with a dash ("outbound: osl - cdg"). */
 export const ROUTE_LABELS: readonly string[] = [
-  "out", "outbound", "outward", "ret", "return", "inbound", "depart", "departure", "departing", "arriv", "arrival", "arriving",
-  "hinflug", "hinfahrt", "rückflug", "rückfahrt", "abflug", "ankunft", "aller", "retour", "départ", "arrivée",
+  "out",
+  "outbound",
+  "outward",
+  "ret",
+  "return",
+  "inbound",
+  "depart",
+  "departure",
+  "departing",
+  "arriv",
+  "arrival",
+  "arriving",
+  "hinflug",
+  "hinfahrt",
+  "rückflug",
+  "rückfahrt",
+  "abflug",
+  "ankunft",
+  "aller",
+  "retour",
+  "départ",
+  "arrivée",
 ];
 
-/** A pattern that matches any of the words, longest first; every character of a word stands for itself. */
+/**
+ * A pattern that matches any of the words, longest first; every character of a word stands for
+ * itself.
+ */
 export function anyOf(words: Iterable<string>): string {
   const longestFirst = [...words].sort((x, y) => y.length - x.length);
   return `(?:${longestFirst.map((word) => word.replaceAll("-", "[\\-]")).join("|")})`;

@@ -1,8 +1,9 @@
 /**
- * Reads the discriminative tokens of a text. Dates are claimed first, then times, then amounts; what one of them has
- * claimed no other category sees, so a date or a sum of money counts once. An identifier that is a long number stays a
- * reference too: the label before it may be misread in a scan, the number still speaks.
- * docs/decisions/discriminative-tokens.md has the rules and the reasons.
+ * Reads the discriminative tokens of a text. Dates are claimed first, then times, then amounts;
+ * what one of them has claimed no other category sees, so a date or a sum of money counts once. An
+ * identifier that is a long number stays a reference too: the label before it may be misread in a
+ * scan, the number still speaks. docs/decisions/discriminative-tokens.md has the rules and the
+ * reasons.
  */
 import { findAmounts } from "./amounts.ts";
 import { findDates } from "./dates.ts";
@@ -13,8 +14,8 @@ import { findTimes } from "./times.ts";
 import { distinctTokens, withoutFound, type TokenSets } from "./token-sets.ts";
 
 /**
- * The six token sets of a sample: normalised text, that is lower-case with single spaces (facts §2.5, §3.1). Time grows
- * with the length of the sample, whatever is in it.
+ * The six token sets of a sample: normalised text, that is lower-case with single spaces (facts
+ * §2.5, §3.1). Time grows with the length of the sample, whatever is in it.
  */
 export function tokensOf(sample: string): TokenSets {
   const dates = findDates(sample);

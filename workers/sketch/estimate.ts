@@ -2,19 +2,32 @@
 
 const CHANCE = 1 / 256;
 
-/** Bytes that a sketch of `size` values takes in a column of words: padded to whole words by zeros. */
+/**
+ * Bytes that a sketch of `size` values takes in a column of words: padded to whole words by zeros.
+ */
 export function sketchStride(size: number): number {
   return Math.ceil(size / 4) * 4;
 }
 
-/** How many of the bytes of two sketches are equal; both padded alike. Positions and length count 32-bit words. */
-export function countEqual(column: Uint32Array, a: number, b: number, words: number, padding: number): number {
+/**
+ * How many of the bytes of two sketches are equal; both padded alike. Positions and length count
+ * 32-bit words.
+ */
+export function countEqual(
+  column: Uint32Array,
+  a: number,
+  b: number,
+  words: number,
+  padding: number,
+): number {
   let equal = words * 4 - padding;
-  for (let from = 0; from < words; from += 128) equal -= countDifferent(column, a + from, b + from, Math.min(128, words - from));
+  for (let from = 0; from < words; from += 128)
+    equal -= countDifferent(column, a + from, b + from, Math.min(128, words - from));
   return equal;
 }
 
-// The top bit of each byte of `differs` says whether the bytes differ; shifted down they add up in four counters of a byte each.
+// The top bit of each byte of `differs` says whether the bytes differ; shifted down they add up in
+// four counters of a byte each.
 function countDifferent(column: Uint32Array, a: number, b: number, words: number): number {
   let counters = 0;
   for (let i = 0; i < words; i += 1) {
@@ -22,10 +35,15 @@ function countDifferent(column: Uint32Array, a: number, b: number, words: number
     const differs = (((x & 0x7f7f_7f7f) + 0x7f7f_7f7f) | x) & 0x8080_8080;
     counters += differs >>> 7;
   }
-  return (counters & 0xff) + ((counters >>> 8) & 0xff) + ((counters >>> 16) & 0xff) + (counters >>> 24);
+  return (
+    (counters & 0xff) + ((counters >>> 8) & 0xff) + ((counters >>> 16) & 0xff) + (counters >>> 24)
+  );
 }
 
-/** The Jaccard similarity estimated from `equal` of `size` equal bytes, corrected for those that agree by chance; from -1/255 to 1. */
+/**
+ * The Jaccard similarity estimated from `equal` of `size` equal bytes, corrected for those that
+ * agree by chance; from -1/255 to 1.
+ */
 export function estimateFrom(equal: number, size: number): number {
   return (equal / size - CHANCE) / (1 - CHANCE);
 }
@@ -37,7 +55,10 @@ export function estimate(a: Uint8Array, b: Uint8Array): number {
   return estimateFrom(equal, a.length);
 }
 
-/** Four standard deviations of the estimate at its widest, J = ½: √(¼ / K) · 4. A pair this far below a bound has missed it. */
+/**
+ * Four standard deviations of the estimate at its widest, J = ½: √(¼ / K) · 4. A pair this far
+ * below a bound has missed it.
+ */
 export function estimateMargin(size: number): number {
   return 2 / Math.sqrt(size);
 }

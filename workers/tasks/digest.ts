@@ -37,6 +37,7 @@ export function run(input: DigestInput, control: TaskControl): DigestOutput {
     control.step(1);
   }
   const zstd = pack(texts);
-  for (const buffer of [hashes.buffer, wordCounts.buffer, zstd.bytes.buffer, zstd.ends.buffer]) control.transfer(buffer);
+  for (const buffer of [hashes.buffer, wordCounts.buffer, zstd.bytes.buffer, zstd.ends.buffer])
+    control.transfer(buffer);
   return { hashes, wordCounts, zstd };
 }

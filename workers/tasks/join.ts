@@ -1,4 +1,7 @@
-/** Finds candidate pairs: sorts bands, walks the classes that agree in one and keeps the pairs that pass the cheap tests. */
+/**
+ * Finds candidate pairs: sorts bands, walks the classes that agree in one and keeps the pairs that
+ * pass the cheap tests.
+ */
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
 import type { Columns } from "../join/columns.ts";
@@ -54,8 +57,18 @@ interface Join {
 
 /** Runs a piece. Throws `cancelled`. */
 export function run(input: JoinInput, control: TaskControl): JoinOutput {
-  const join: Join = { input, filter: createPairFilter(input.columns, input.parameters), pairs: createPairList(), control, runs: [], sinceCheck: 0 };
-  const { rest, bandsDone } = input.work.kind === "rows" ? { rest: joinRows(join, input.work), bandsDone: 0 } : joinBands(join, input.work);
+  const join: Join = {
+    input,
+    filter: createPairFilter(input.columns, input.parameters),
+    pairs: createPairList(),
+    control,
+    runs: [],
+    sinceCheck: 0,
+  };
+  const { rest, bandsDone } =
+    input.work.kind === "rows"
+      ? { rest: joinRows(join, input.work), bandsDone: 0 }
+      : joinBands(join, input.work);
   const pairs = join.pairs.take();
   control.transfer(pairs.low.buffer);
   control.transfer(pairs.high.buffer);
@@ -73,12 +86,16 @@ function joinRows(join: Join, work: JoinWork & { kind: "rows" }): JoinWork | und
   return undefined;
 }
 
-function joinBands(join: Join, work: JoinWork & { kind: "bands" }): { rest: JoinWork | undefined; bandsDone: number } {
+function joinBands(
+  join: Join,
+  work: JoinWork & { kind: "bands" },
+): { rest: JoinWork | undefined; bandsDone: number } {
   let at = work.at;
   for (let band = work.from; band < work.to; band += 1) {
     check(join, CHECK_EVERY);
     const end = joinBand(join, band, at);
-    if (end !== undefined) return { rest: { ...work, from: band, at: end }, bandsDone: band - work.from };
+    if (end !== undefined)
+      return { rest: { ...work, from: band, at: end }, bandsDone: band - work.from };
     at = 0;
     join.control.step(1);
   }
@@ -92,15 +109,24 @@ function joinBand(join: Join, band: number, at: number): number | undefined {
     if (join.pairs.length >= join.input.maxPairs) return start;
     let end = start + 1;
     while (end < keys.length && keys[end] === keys[start]) end += 1;
-    if (end - start > join.input.maxRun) join.runs.push({ band, members: shared(classes.subarray(start, end)) });
-    else for (let row = start; row < end - 1; row += 1) compareWithLater(join, band, classes, row, end);
+    if (end - start > join.input.maxRun)
+      join.runs.push({ band, members: shared(classes.subarray(start, end)) });
+    else
+      for (let row = start; row < end - 1; row += 1)
+        compareWithLater(join, band, classes, row, end);
     start = end;
   }
   return undefined;
 }
 
 /** Compares one class of a run with those behind it, which are all larger. */
-function compareWithLater(join: Join, band: number, classes: Uint32Array, row: number, end: number): void {
+function compareWithLater(
+  join: Join,
+  band: number,
+  classes: Uint32Array,
+  row: number,
+  end: number,
+): void {
   const { filter, pairs } = join;
   const low = classes[row] ?? 0;
   for (let i = row + 1; i < end; i += 1) {

@@ -42,16 +42,25 @@ export function run(input: SignInput, control: TaskControl): SignOutput {
     const bytes = itemOf(input.texts, i);
     const hash = input.hashes.subarray(i * 32, (i + 1) * 32);
     const normalised = bytes.length === 0 ? undefined : normalise(decompressText(bytes));
-    if (normalised !== undefined && Buffer.compare(textHash(normalised), hash) === 0) signatures.push(signatureOf(normalised, hash, input.parameters));
+    if (normalised !== undefined && Buffer.compare(textHash(normalised), hash) === 0)
+      signatures.push(signatureOf(normalised, hash, input.parameters));
     control.step(1);
   }
-  const block = writeBlock(input.fingerprint, { sketchSize: numPermutations, numBands }, signatures);
+  const block = writeBlock(
+    input.fingerprint,
+    { sketchSize: numPermutations, numBands },
+    signatures,
+  );
   control.transfer(block);
   return { block };
 }
 
 /** The signature of one normalised text. */
-export function signatureOf(normalised: string, hash: Uint8Array, parameters: SignatureParameters): Signature {
+export function signatureOf(
+  normalised: string,
+  hash: Uint8Array,
+  parameters: SignatureParameters,
+): Signature {
   const set = shingleSet(normalised, parameters.ngramSize);
   const sketch = sketchOf(set, parameters.numPermutations);
   const sample = sampleOf(normalised, parameters.fuzzySampleSize);
@@ -59,5 +68,12 @@ export function signatureOf(normalised: string, hash: Uint8Array, parameters: Si
   const tokens = new Uint32Array(counts.length / 2 + words.length);
   new Uint16Array(tokens.buffer).set(counts);
   tokens.set(words, counts.length / 2);
-  return { hash, bands: bandKeys(sketch, parameters.numBands), sketch: lowBytes(sketch), tokens, set, sample: compressText(wordSorted(sample), LEVEL) };
+  return {
+    hash,
+    bands: bandKeys(sketch, parameters.numBands),
+    sketch: lowBytes(sketch),
+    tokens,
+    set,
+    sample: compressText(wordSorted(sample), LEVEL),
+  };
 }

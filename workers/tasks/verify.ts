@@ -1,4 +1,6 @@
-/** Scores candidate pairs exactly: Jaccard of the sets, D of the tokens, fuzzy ratio of the samples. */
+/**
+ * Scores candidate pairs exactly: Jaccard of the sets, D of the tokens, fuzzy ratio of the samples.
+ */
 import { COUNT_WORDS, TABLE_WORDS } from "../block.ts";
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
@@ -26,7 +28,10 @@ export interface VerifyInput {
   readonly parameters: ScoreParameters;
 }
 
-/** The pairs that reach the threshold, ascending by `index`, their place in the input. All scores are exact. */
+/**
+ * The pairs that reach the threshold, ascending by `index`, their place in the input. All scores
+ * are exact.
+ */
 export interface VerifyOutput {
   readonly index: Uint32Array<ArrayBuffer>;
   readonly jaccard: Float64Array<ArrayBuffer>;
@@ -68,27 +73,62 @@ export function run(input: VerifyInput, control: TaskControl): VerifyOutput {
     index.push(i);
     scores.push(scored);
   }
-  const column = (name: keyof Scored): Float64Array<ArrayBuffer> => Float64Array.from(scores, (scored) => scored[name]);
-  return { index: Uint32Array.from(index), jaccard: column("jaccard"), fuzzy: column("fuzzy"), discriminative: column("discriminative"), confidence: column("confidence") };
+  const column = (name: keyof Scored): Float64Array<ArrayBuffer> =>
+    Float64Array.from(scores, (scored) => scored[name]);
+  return {
+    index: Uint32Array.from(index),
+    jaccard: column("jaccard"),
+    fuzzy: column("fuzzy"),
+    discriminative: column("discriminative"),
+    confidence: column("confidence"),
+  };
 }
 
 /** The scores of a pair, or nothing when its confidence misses the threshold. Dearest test last. */
-function scorePair(a: Side, slotA: number, b: Side, slotB: number, parameters: ScoreParameters): Scored | undefined {
+function scorePair(
+  a: Side,
+  slotA: number,
+  b: Side,
+  slotB: number,
+  parameters: ScoreParameters,
+): Scored | undefined {
   const [startA = 0, tokensA = 0, setA = 0] = row(a, slotA);
   const [startB = 0, tokensB = 0, setB = 0] = row(b, slotB);
-  const jaccard = jaccardOf(a.words, startA + tokensA, startA + tokensA + setA, b.words, startB + tokensB, startB + tokensB + setB);
-  const discriminative = discriminativeOfHashes(a.words, a.counts, startA + COUNT_WORDS, b.words, b.counts, startB + COUNT_WORDS, startA * 2, startB * 2);
+  const jaccard = jaccardOf(
+    a.words,
+    startA + tokensA,
+    startA + tokensA + setA,
+    b.words,
+    startB + tokensB,
+    startB + tokensB + setB,
+  );
+  const discriminative = discriminativeOfHashes(
+    a.words,
+    a.counts,
+    startA + COUNT_WORDS,
+    b.words,
+    b.counts,
+    startB + COUNT_WORDS,
+    startA * 2,
+    startB * 2,
+  );
   const needed = fuzzyNeeded(jaccard, discriminative, parameters);
   if (needed > 1) return undefined;
   const fuzzy = fuzzyRatio(sampleOf(a, slotA), sampleOf(b, slotB), needed);
   const total = confidence(jaccard, fuzzy, discriminative, parameters);
-  return total >= parameters.similarityThreshold ? { jaccard, fuzzy, discriminative, confidence: total } : undefined;
+  return total >= parameters.similarityThreshold
+    ? { jaccard, fuzzy, discriminative, confidence: total }
+    : undefined;
 }
 
 function sideOf(payloads: Payloads): Side {
   return {
-    words: new Uint32Array(payloads.words), counts: new Uint16Array(payloads.words), bytes: new Uint8Array(payloads.words),
-    table: new Uint32Array(payloads.table), samples: new Map(), keptUnits: 0,
+    words: new Uint32Array(payloads.words),
+    counts: new Uint16Array(payloads.words),
+    bytes: new Uint8Array(payloads.words),
+    table: new Uint32Array(payloads.table),
+    samples: new Map(),
+    keptUnits: 0,
   };
 }
 

@@ -14,6 +14,8 @@ export function decompressText(bytes: Uint8Array): string {
   try {
     return zstdDecompressSync(bytes, { maxOutputLength: MAX_UNPACKED_BYTES }).toString("utf8");
   } catch (error) {
-    throw Object.assign(new Error("a stored text cannot be unpacked", { cause: error }), { code: "corrupt" });
+    throw Object.assign(new Error("a stored text cannot be unpacked", { cause: error }), {
+      code: "corrupt",
+    });
   }
 }

@@ -5,8 +5,8 @@ import { hash } from "node:crypto";
 export const MAX_TEXT_UNITS = 500_000;
 
 /**
- * The normal form: cut, lone surrogates replaced (as storing it in UTF-8 would), lower-case, every run of white space one space, none
- * at the ends. Source: contract, normalised text.
+ * The normal form: cut, lone surrogates replaced (as storing it in UTF-8 would), lower-case, every
+ * run of white space one space, none at the ends. Source: contract, normalised text.
  */
 export function normalise(text: string): string {
   return text.slice(0, MAX_TEXT_UNITS).toWellFormed().toLowerCase().replace(/\s+/g, " ").trim();
@@ -16,7 +16,8 @@ export function normalise(text: string): string {
 export function countWords(normalised: string): number {
   if (normalised.length === 0) return 0;
   let words = 1;
-  for (let at = normalised.indexOf(" "); at !== -1; at = normalised.indexOf(" ", at + 1)) words += 1;
+  for (let at = normalised.indexOf(" "); at !== -1; at = normalised.indexOf(" ", at + 1))
+    words += 1;
   return words;
 }
 
@@ -26,8 +27,8 @@ export function textHash(normalised: string): Uint8Array {
 }
 
 /**
- * What the fuzzy ratio and the tokens are taken from: the first `units` UTF-16 units of a normalised text. Half a character at the cut
- * becomes U+FFFD, so that samples survive UTF-8.
+ * What the fuzzy ratio and the tokens are taken from: the first `units` UTF-16 units of a
+ * normalised text. Half a character at the cut becomes U+FFFD, so that samples survive UTF-8.
  */
 export function sampleOf(normalised: string, units: number): string {
   return normalised.slice(0, units).toWellFormed();

@@ -5,15 +5,17 @@ const FNV_PRIME = 0x01000193;
 const SPACE = 0x20;
 
 /**
- * The distinct hashes of all windows of `size` words joined by one space, ascending; empty when there are fewer words. A window of a
- * normalised text is a slice of it, so nothing is joined. Source: facts §3, steps 2 and 3: FNV-1a 32 over UTF-16 units.
+ * The distinct hashes of all windows of `size` words joined by one space, ascending; empty when
+ * there are fewer words. A window of a normalised text is a slice of it, so nothing is joined.
+ * Source: facts §3, steps 2 and 3: FNV-1a 32 over UTF-16 units.
  */
 export function shingleSet(normalised: string, size: number): Uint32Array<ArrayBuffer> {
   const starts = wordStarts(normalised);
   const windows = starts.length - size;
   if (windows < 1) return new Uint32Array(0);
   const hashes = new Uint32Array(windows);
-  for (let i = 0; i < windows; i += 1) hashes[i] = fnv1a(normalised, starts[i] ?? 0, (starts[i + size] ?? 0) - 1);
+  for (let i = 0; i < windows; i += 1)
+    hashes[i] = fnv1a(normalised, starts[i] ?? 0, (starts[i + size] ?? 0) - 1);
   return distinct(hashes.sort());
 }
 
@@ -28,7 +30,8 @@ export function fnv1a(text: string, start: number, end: number): number {
 function wordStarts(normalised: string): number[] {
   if (normalised.length === 0) return [0];
   const starts = [0];
-  for (let i = 0; i < normalised.length; i += 1) if (normalised.charCodeAt(i) === SPACE) starts.push(i + 1);
+  for (let i = 0; i < normalised.length; i += 1)
+    if (normalised.charCodeAt(i) === SPACE) starts.push(i + 1);
   starts.push(normalised.length + 1);
   return starts;
 }

@@ -1,4 +1,7 @@
-/** A page's choices live in the address: links and filters change it, and the page is drawn again without being loaded. */
+/**
+ * A page's choices live in the address: links and filters change it, and the page is drawn again
+ * without being loaded.
+ */
 
 /** What the address says. */
 export interface Address {
@@ -12,19 +15,39 @@ export function readAddress(): Address {
   return { params: new URLSearchParams(location.search), fragment: location.hash.slice(1) };
 }
 
-/** Heeds links and buttons with `data-stay`, links with `data-tab`, fields with `data-param`, and the browser's own back and forward; `changed` follows each. */
+/**
+ * Heeds links and buttons with `data-stay`, links with `data-tab`, fields with `data-param`, and
+ * the browser's own back and forward; `changed` follows each.
+ */
 export function heedAddress(changed: () => void): void {
   document.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest<HTMLElement>("a[data-stay], a[data-tab], button[data-stay]") : null;
-    if (link === null || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link =
+      event.target instanceof Element
+        ? event.target.closest<HTMLElement>("a[data-stay], a[data-tab], button[data-stay]")
+        : null;
+    if (
+      link === null ||
+      event.button !== 0 ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     event.preventDefault();
-    const to = new URL(link instanceof HTMLAnchorElement ? link.href : link.dataset["href"] ?? "", location.href);
+    const to = new URL(
+      link instanceof HTMLAnchorElement ? link.href : (link.dataset["href"] ?? ""),
+      location.href,
+    );
     // A tab keeps the other choices; a choice is no place to come back to.
-    if (link.dataset["tab"] === undefined) history.replaceState(null, "", `${to.pathname}${to.search}${to.hash}`);
-    else if (to.hash !== location.hash) history.pushState(null, "", `${location.pathname}${location.search}${to.hash}`);
+    if (link.dataset["tab"] === undefined)
+      history.replaceState(null, "", `${to.pathname}${to.search}${to.hash}`);
+    else if (to.hash !== location.hash)
+      history.pushState(null, "", `${location.pathname}${location.search}${to.hash}`);
     changed();
     // A link from elsewhere on the page opens a panel that may be out of sight.
-    if (link.dataset["tab"] !== undefined && link.closest('[role="tablist"]') === null) document.getElementById(link.dataset["tab"])?.scrollIntoView();
+    if (link.dataset["tab"] !== undefined && link.closest('[role="tablist"]') === null)
+      document.getElementById(link.dataset["tab"])?.scrollIntoView();
   });
   document.addEventListener("input", (event) => {
     if (!(event.target instanceof HTMLInputElement)) return;

@@ -8,7 +8,8 @@ export function startDialogs(answers: Answers): void {
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
     const open = event.target.closest<HTMLElement>("[data-open]")?.dataset["open"];
-    if (open !== undefined) document.querySelector<HTMLDialogElement>(`#dialog-${open}`)?.showModal();
+    if (open !== undefined)
+      document.querySelector<HTMLDialogElement>(`#dialog-${open}`)?.showModal();
     const answer = event.target.closest<HTMLElement>("[data-answer]");
     const asked = answer?.closest<HTMLDialogElement>("dialog[data-dialog]");
     if (answer === null || asked === null || asked === undefined) return;

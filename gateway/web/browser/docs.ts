@@ -6,22 +6,34 @@ const field = document.querySelector<HTMLInputElement>("[data-search]");
 const count = document.querySelector<HTMLElement>("[data-search-count]");
 const none = document.querySelector<HTMLElement>("[data-search-none]");
 const groups = [...document.querySelectorAll<HTMLElement>("section.group")];
-const operations = [...document.querySelectorAll<HTMLElement>("section.operation")].map((section) => ({
-  section, text: (section.textContent).toLowerCase(), link: document.querySelector<HTMLElement>(`[data-for="${section.id}"]`),
-}));
+const operations = [...document.querySelectorAll<HTMLElement>("section.operation")].map(
+  (section) => ({
+    section,
+    text: section.textContent.toLowerCase(),
+    link: document.querySelector<HTMLElement>(`[data-for="${section.id}"]`),
+  }),
+);
 
 /** Shows the operations that hold every word, in any case. */
 function search(query: string): void {
-  const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
   let shown = 0;
   for (const { section, text, link } of operations) {
-    section.hidden = !words.every((word) => text.includes(word) || section.id.toLowerCase().includes(word));
+    section.hidden = !words.every(
+      (word) => text.includes(word) || section.id.toLowerCase().includes(word),
+    );
     if (link !== null) link.hidden = section.hidden;
     if (!section.hidden) shown += 1;
   }
-  for (const group of groups) group.hidden = group.querySelector("section.operation:not([hidden])") === null;
+  for (const group of groups)
+    group.hidden = group.querySelector("section.operation:not([hidden])") === null;
   if (none !== null) none.hidden = shown > 0;
-  if (count !== null) count.textContent = words.length === 0 ? `${shown} operations` : `${shown} of ${operations.length} operations`;
+  if (count !== null)
+    count.textContent =
+      words.length === 0 ? `${shown} operations` : `${shown} of ${operations.length} operations`;
 }
 
 function remember(query: string): void {

@@ -1,4 +1,7 @@
-/** Runs before the first paint, so that nothing flashes: the colours that were chosen, and whether the islands will work. */
+/**
+ * Runs before the first paint, so that nothing flashes: the colours that were chosen, and whether
+ * the islands will work.
+ */
 (() => {
   const root = document.documentElement;
   try {
@@ -10,7 +13,11 @@
   if (!("noModule" in HTMLScriptElement.prototype)) return;
   root.classList.add("js");
   // An island that cannot start leaves the page as the server wrote it: complete, for reading.
-  addEventListener("error", () => {
-    if (!root.classList.contains("ready")) root.classList.remove("js");
-  }, true);
+  addEventListener(
+    "error",
+    () => {
+      if (!root.classList.contains("ready")) root.classList.remove("js");
+    },
+    true,
+  );
 })();

@@ -1,4 +1,7 @@
-/** The island of the landing page: draws the page again from each new status, and from the address when a reader chooses. */
+/**
+ * The island of the landing page: draws the page again from each new status, and from the address
+ * when a reader chooses.
+ */
 import { render } from "preact";
 import { landing, PANELS } from "../landing/landing.ts";
 import type { LandingFacts } from "../landing/house.ts";
@@ -24,21 +27,29 @@ const REDRAW_MS = 10_000;
 const app = element("app");
 const live = element("live");
 const stale = element("stale");
-const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<LandingFacts, "house" | "houseAtMs" | "api">;
+const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<
+  LandingFacts,
+  "house" | "houseAtMs" | "api"
+>;
 let status: StatusJson | undefined;
 /** When the page was drawn last, by this machine's clock. */
 let drawnAtMs = 0;
 let drawnStale = false;
 let shownPanel: string | undefined;
 
-const poller = createPoller<StatusJson>({
-  fetch: createStatusSource(), now, visible: () => document.visibilityState === "visible",
-  answered: (answer) => {
-    status = answer;
-    draw();
+const poller = createPoller<StatusJson>(
+  {
+    fetch: createStatusSource(),
+    now,
+    visible: () => document.visibilityState === "visible",
+    answered: (answer) => {
+      status = answer;
+      draw();
+    },
+    changed: drawAge,
   },
-  changed: drawAge,
-}, { everyMs: () => status?.refresh_ms ?? EVERY_MS, longestMs: LONGEST_MS, timeoutMs: TIMEOUT_MS });
+  { everyMs: () => status?.refresh_ms ?? EVERY_MS, longestMs: LONGEST_MS, timeoutMs: TIMEOUT_MS },
+);
 
 function draw(): void {
   if (status === undefined) return;
@@ -48,12 +59,21 @@ function draw(): void {
   // Ages go on while no newer status comes.
   const ageMs = Math.max(0, now() - (poller.state.answeredAtMs ?? now()));
   [drawnAtMs, drawnStale] = [now(), isStale(ageMs)];
-  render(landing({ ...given, status, stale: drawnStale }, { params, nowMs: Date.parse(status.generated_at) + ageMs, zone: undefined, panel }), app);
+  render(
+    landing(
+      { ...given, status, stale: drawnStale },
+      { params, nowMs: Date.parse(status.generated_at) + ageMs, zone: undefined, panel },
+    ),
+    app,
+  );
   if (panel !== undefined && panel !== shownPanel) showTab(panel);
   shownPanel = panel;
 }
 
-/** Whether what is shown may no longer be so: the server did not answer, or was not asked for a while. */
+/**
+ * Whether what is shown may no longer be so: the server did not answer, or was not asked for a
+ * while.
+ */
 function isStale(ageMs: number): boolean {
   return poller.state.problem !== undefined || ageMs >= STALE_MS;
 }
@@ -68,7 +88,8 @@ function takeOver(): void {
 // The server and this machine may not agree on the time: the age counts from when the answer came.
 function drawAge(): void {
   const ageMs = now() - (poller.state.answeredAtMs ?? now());
-  if (status !== undefined && (isStale(ageMs) !== drawnStale || now() - drawnAtMs >= REDRAW_MS)) draw();
+  if (status !== undefined && (isStale(ageMs) !== drawnStale || now() - drawnAtMs >= REDRAW_MS))
+    draw();
   const shownAtMs = poller.state.answeredAtMs ?? performance.timeOrigin;
   if (status !== undefined) render(liveBar(poller.state, shownAtMs, now()), live);
   render(staleBanner(poller.state, shownAtMs, now()), stale);
@@ -76,7 +97,11 @@ function drawAge(): void {
 
 async function purge(): Promise<void> {
   const answer = await fetch("/api/rdns/purge", { method: "POST" }).catch(() => undefined);
-  toast(answer?.ok === true ? "The names were purged." : `The names were not purged: ${answer === undefined ? "the server does not answer" : `the server answered ${answer.status}`}.`);
+  toast(
+    answer?.ok === true
+      ? "The names were purged."
+      : `The names were not purged: ${answer === undefined ? "the server does not answer" : `the server answered ${answer.status}`}.`,
+  );
   await poller.refresh();
 }
 

@@ -16,9 +16,15 @@ export function liveBar(polling: Polling, shownAtMs: number, nowMs: number): Vie
 export const STALE_MS = 60_000;
 
 /** What stands above a page whose figures are no longer new; nothing while they are. */
-export function staleBanner({ problem, nextAtMs, paused }: Polling, shownAtMs: number, nowMs: number): View | null {
-  if (problem === undefined) return paused && nowMs - shownAtMs >= STALE_MS ? oldBanner(shownAtMs, nowMs) : null;
-  const next = nextAtMs === undefined ? "" : ` Trying again in ${formatSeconds((nextAtMs - nowMs) / 1000)}.`;
+export function staleBanner(
+  { problem, nextAtMs, paused }: Polling,
+  shownAtMs: number,
+  nowMs: number,
+): View | null {
+  if (problem === undefined)
+    return paused && nowMs - shownAtMs >= STALE_MS ? oldBanner(shownAtMs, nowMs) : null;
+  const next =
+    nextAtMs === undefined ? "" : ` Trying again in ${formatSeconds((nextAtMs - nowMs) / 1000)}.`;
   return html`<p class="stale">${stateIcon("bad")}<span><strong>These figures are from ${formatAge(shownAtMs, nowMs)}.</strong> ${problem}${next}</span></p>`;
 }
 

@@ -1,4 +1,7 @@
-/** Asks an address again and again: never twice at once, slower while it fails, not at all while nobody looks. */
+/**
+ * Asks an address again and again: never twice at once, slower while it fails, not at all while
+ * nobody looks.
+ */
 
 /** Where the polling stands. */
 export interface Polling {
@@ -46,7 +49,13 @@ export interface Poller {
 
 /** Does not ask before `resume` or `refresh`. */
 export function createPoller<T>(deps: PollerDeps<T>, options: PollerOptions): Poller {
-  let state: Polling = { paused: true, asking: false, answeredAtMs: undefined, problem: undefined, nextAtMs: undefined };
+  let state: Polling = {
+    paused: true,
+    asking: false,
+    answeredAtMs: undefined,
+    problem: undefined,
+    nextAtMs: undefined,
+  };
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const set = (change: Partial<Polling>): void => {
@@ -57,7 +66,10 @@ export function createPoller<T>(deps: PollerDeps<T>, options: PollerOptions): Po
     clearTimeout(timer);
     if (state.paused || state.asking || !deps.visible()) return set({ nextAtMs: undefined });
     const every = options.everyMs();
-    const waitMs = failures === 0 ? every : Math.max(every, Math.min(options.longestMs, every * 2 ** Math.min(failures, 16)));
+    const waitMs =
+      failures === 0
+        ? every
+        : Math.max(every, Math.min(options.longestMs, every * 2 ** Math.min(failures, 16)));
     timer = setTimeout(() => void ask(), waitMs);
     set({ nextAtMs: deps.now() + waitMs });
   };

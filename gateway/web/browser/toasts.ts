@@ -1,4 +1,7 @@
-/** Short notices at the foot of the page, said by screen readers too; one with a way back stays longer. */
+/**
+ * Short notices at the foot of the page, said by screen readers too; one with a way back stays
+ * longer.
+ */
 
 /** How long one is read, in milliseconds. */
 const STAY_MS = 6_000;

@@ -11,19 +11,33 @@ import type { StatusJson } from "./status.ts";
 import type { Capability, OperationState } from "./status-collection.ts";
 
 const OPERATION: Readonly<Record<OperationState, State>> = {
-  unknown: "unknown", disabled: "unknown", supported: "good", transient_failure: "notice", request_rejected: "bad", scope_denied: "bad", credential_rejected: "bad",
+  unknown: "unknown",
+  disabled: "unknown",
+  supported: "good",
+  transient_failure: "notice",
+  request_rejected: "bad",
+  scope_denied: "bad",
+  credential_rejected: "bad",
 };
 
 /** In plain words how a row's data comes, or why it does not. */
-export function capabilityLabel(row: Pick<Capability, "active" | "reason" | "source" | "actionable" | "state">): readonly [state: State, word: string] {
+export function capabilityLabel(
+  row: Pick<Capability, "active" | "reason" | "source" | "actionable" | "state">,
+): readonly [state: State, word: string] {
   const [state, word] = sourceLabel(row);
-  return [row.active && row.actionable ? OPERATION[row.state] ?? "bad" : state, word];
+  return [row.active && row.actionable ? (OPERATION[row.state] ?? "bad") : state, word];
 }
 
-function sourceLabel({ active, reason, source }: Pick<Capability, "active" | "reason" | "source">): readonly [state: State, word: string] {
+function sourceLabel({
+  active,
+  reason,
+  source,
+}: Pick<Capability, "active" | "reason" | "source">): readonly [state: State, word: string] {
   if (!active) {
     if (reason === "provider_unsupported") return ["unknown", "unsupported"];
-    return reason === "config_disabled" ? ["unknown", "disabled in config"] : ["notice", "not polling"];
+    return reason === "config_disabled"
+      ? ["unknown", "disabled in config"]
+      : ["notice", "not polling"];
   }
   if (source === "stream") return ["good", "streamed"];
   if (source === "objectstore") return ["good", "object storage"];
@@ -33,17 +47,62 @@ function sourceLabel({ active, reason, source }: Pick<Capability, "active" | "re
 /** The panel. */
 export function capabilitiesPanel(status: StatusJson, state: PageState): Child {
   return [
-    status.networks.length === 0 ? undefined : html`<p class="note">Supported by ${status.provider}: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
-    part("Matrix", table({
-      id: "capabilities", what: "capabilities", rows: status.capability_matrix, keyOf: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, empty: status.networks.length === 0 ? "No network is configured. Its credentials (vpn.auth or headscale) decide what can be collected." : "Nothing is known of the credentials yet.",
-      columns: [
-        { key: "collector", title: "Collector", text: ({ collector, subrequest, capability }) => `${collector} ${subrequest ?? ""} ${capability}`, order: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, cell: nameCell },
-        { key: "label", title: "Now", text: (row) => capabilityLabel(row)[1], order: (row) => capabilityLabel(row)[1], cell: labelCell },
-        { key: "state", title: "Last answer", text: (row) => formatWord(row.state), order: (row) => row.state, cell: (row) => answerCell(row, state) },
-        { key: "scopes", title: "Scopes", text: (row) => `${row.scope_status} ${(row.required_scopes ?? []).join(" ")}`, order: ({ scope_status }) => scope_status, cell: scopeCell },
-        { key: "operations", title: "Operations", text: ({ operations = [] }) => operations.map(({ operation }) => operation).join(" "), cell: (row) => operationsCell(row, state) },
-      ],
-    }, state)),
+    status.networks.length === 0
+      ? undefined
+      : html`<p class="note">Supported by ${status.provider}: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
+    part(
+      "Matrix",
+      table(
+        {
+          id: "capabilities",
+          what: "capabilities",
+          rows: status.capability_matrix,
+          keyOf: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`,
+          empty:
+            status.networks.length === 0
+              ? "No network is configured. Its credentials (vpn.auth or headscale) decide what can be collected."
+              : "Nothing is known of the credentials yet.",
+          columns: [
+            {
+              key: "collector",
+              title: "Collector",
+              text: ({ collector, subrequest, capability }) =>
+                `${collector} ${subrequest ?? ""} ${capability}`,
+              order: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`,
+              cell: nameCell,
+            },
+            {
+              key: "label",
+              title: "Now",
+              text: (row) => capabilityLabel(row)[1],
+              order: (row) => capabilityLabel(row)[1],
+              cell: labelCell,
+            },
+            {
+              key: "state",
+              title: "Last answer",
+              text: (row) => formatWord(row.state),
+              order: (row) => row.state,
+              cell: (row) => answerCell(row, state),
+            },
+            {
+              key: "scopes",
+              title: "Scopes",
+              text: (row) => `${row.scope_status} ${(row.required_scopes ?? []).join(" ")}`,
+              order: ({ scope_status }) => scope_status,
+              cell: scopeCell,
+            },
+            {
+              key: "operations",
+              title: "Operations",
+              text: ({ operations = [] }) => operations.map(({ operation }) => operation).join(" "),
+              cell: (row) => operationsCell(row, state),
+            },
+          ],
+        },
+        state,
+      ),
+    ),
   ];
 }
 
@@ -52,7 +111,12 @@ function nameCell({ collector, subrequest, capability }: Capability): View {
 }
 
 function labelCell(row: Capability): View {
-  const why = [row.config_enabled ? "switched on" : "switched off", row.provider_supported ? "known to the provider" : "not known to the provider", ...(row.reason === undefined ? [] : [formatWord(row.reason)]), ...(row.source === undefined ? [] : [`by ${row.source}`])];
+  const why = [
+    row.config_enabled ? "switched on" : "switched off",
+    row.provider_supported ? "known to the provider" : "not known to the provider",
+    ...(row.reason === undefined ? [] : [formatWord(row.reason)]),
+    ...(row.source === undefined ? [] : [`by ${row.source}`]),
+  ];
   return html`<span>${badge(...capabilityLabel(row))}<small>${why.join(", ")}</small></span>`;
 }
 
@@ -61,7 +125,12 @@ function answerCell(row: Capability, state: PageState): View {
 }
 
 function scopeCell(row: Capability): View {
-  const state: State = row.scope_status === "satisfied" ? "good" : row.scope_status === "insufficient" ? "bad" : "unknown";
+  const state: State =
+    row.scope_status === "satisfied"
+      ? "good"
+      : row.scope_status === "insufficient"
+        ? "bad"
+        : "unknown";
   return html`<span>${stateText(state, formatWord(row.scope_status))}${row.required_scopes === undefined ? undefined : html`<small>needs ${words(row.required_scopes)}</small>`}${row.missing_scopes === undefined ? undefined : html`<small class="error">missing ${words(row.missing_scopes)}</small>`}</span>`;
 }
 

@@ -13,48 +13,98 @@ import type { ConfigSummary, ConfigValue, StatusJson } from "./status.ts";
 export function configPanel(status: StatusJson, state: PageState): Child {
   const { config, receivers, advisories, telemetry } = status;
   return [
-    part("Advisories", advisories.length === 0 ? empty("The configuration has no warnings.") : html`<ul class="advisories">${advisories.map(({ key, message }) =>
-      html`<li>${stateText("notice", html`<span>${key === undefined || message.startsWith(key) ? undefined : html`<code>${key}</code> `}${message}</span>`)}</li>`)}</ul>`),
+    part(
+      "Advisories",
+      advisories.length === 0
+        ? empty("The configuration has no warnings.")
+        : html`<ul class="advisories">${advisories.map(
+            ({ key, message }) =>
+              html`<li>${stateText("notice", html`<span>${key === undefined || message.startsWith(key) ? undefined : html`<code>${key}</code> `}${message}</span>`)}</li>`,
+          )}</ul>`,
+    ),
     html`<div class="columns">
-      ${part("Effective settings", keyValues([
-        ["Log level", config.log_level], ["Authentication", formatAuth(status.networks.length === 0 ? "" : config.auth_method)],
-        ["Checkpoints", html`<span>${config.checkpoint_store}${config.checkpoint_path === undefined ? undefined : html` <code>${config.checkpoint_path}</code>`}${config.checkpoint_reason === undefined ? undefined : html`<small class="error">${config.checkpoint_reason}</small>`}</span>`],
-        ["Collectors", words(config.enabled_collectors)],
-        ["Streaming receiver", onOff(receivers.streaming_enabled)], ["Webhook receiver", onOff(receivers.webhook_enabled)],
-        ["Export headers", words(config.otlp_header_keys)],
-        ["Export", `${telemetry.protocol}${telemetry.insecure ? ", not encrypted" : ""}, at most ${formatCount(telemetry.metric_export_batch_size)} points at once`],
-        ["Schema", config.schema_version],
-      ]))}
+      ${part(
+        "Effective settings",
+        keyValues([
+          ["Log level", config.log_level],
+          ["Authentication", formatAuth(status.networks.length === 0 ? "" : config.auth_method)],
+          [
+            "Checkpoints",
+            html`<span>${config.checkpoint_store}${config.checkpoint_path === undefined ? undefined : html` <code>${config.checkpoint_path}</code>`}${config.checkpoint_reason === undefined ? undefined : html`<small class="error">${config.checkpoint_reason}</small>`}</span>`,
+          ],
+          ["Collectors", words(config.enabled_collectors)],
+          ["Streaming receiver", onOff(receivers.streaming_enabled)],
+          ["Webhook receiver", onOff(receivers.webhook_enabled)],
+          ["Export headers", words(config.otlp_header_keys)],
+          [
+            "Export",
+            `${telemetry.protocol}${telemetry.insecure ? ", not encrypted" : ""}, at most ${formatCount(telemetry.metric_export_batch_size)} points at once`,
+          ],
+          ["Schema", config.schema_version],
+        ]),
+      )}
       ${part("Secrets", secrets(config), "Shows whether each is set, never its value.")}
     </div>`,
     part("Delivery", deliveryTable(status, state)),
     part("Components", components(status)),
     html`<div class="columns">${metricsServing(status.metrics_serving, state)}${profiling(status.profiling, state)}</div>`,
     certificates(status, state),
-    part("Every key", keyTable(config, state), html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a>. To share with support: <a href="/api/support-bundle.zip" download>a support bundle</a>, without secrets and devices.</span>`),
+    part(
+      "Every key",
+      keyTable(config, state),
+      html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a>. To share with support: <a href="/api/support-bundle.zip" download>a support bundle</a>, without secrets and devices.</span>`,
+    ),
   ];
 }
 
 function secrets(config: ConfigSummary): View {
   const rows: readonly (readonly [string, boolean])[] = [
-    ["API key", config.api_key_set], ["OAuth secret", config.oauth_secret_set], ["Hosted backend token", config.backend_cloud_token_set],
-    ["Streaming token", config.stream_token_set], ["Webhook secret", config.webhook_secret_set], ["Profiler password", config.profiler_auth_set],
+    ["API key", config.api_key_set],
+    ["OAuth secret", config.oauth_secret_set],
+    ["Hosted backend token", config.backend_cloud_token_set],
+    ["Streaming token", config.stream_token_set],
+    ["Webhook secret", config.webhook_secret_set],
+    ["Profiler password", config.profiler_auth_set],
   ];
-  return keyValues(rows.map(([name, set]) => [name, set ? stateText("good", "set") : stateText("unknown", "not set")] as const));
+  return keyValues(
+    rows.map(
+      ([name, set]) =>
+        [name, set ? stateText("good", "set") : stateText("unknown", "not set")] as const,
+    ),
+  );
 }
 
 function keyTable({ full }: ConfigSummary, state: PageState): View {
-  return table({
-    id: "keys", what: "keys", rows: Object.entries(full), keyOf: ([key]) => key, empty: "No key is known.",
-    columns: [
-      { key: "key", title: "Key", text: ([key]) => key, order: ([key]) => key, cell: ([key]) => html`<code>${key}</code>` },
-      { key: "value", title: "Value", text: ([, value]) => valueText(value), cell: ([, value]) => html`<code>${valueText(value)}</code>` },
-    ],
-  }, state);
+  return table(
+    {
+      id: "keys",
+      what: "keys",
+      rows: Object.entries(full),
+      keyOf: ([key]) => key,
+      empty: "No key is known.",
+      columns: [
+        {
+          key: "key",
+          title: "Key",
+          text: ([key]) => key,
+          order: ([key]) => key,
+          cell: ([key]) => html`<code>${key}</code>`,
+        },
+        {
+          key: "value",
+          title: "Value",
+          text: ([, value]) => valueText(value),
+          cell: ([, value]) => html`<code>${valueText(value)}</code>`,
+        },
+      ],
+    },
+    state,
+  );
 }
 
 function valueText({ secret, set, source, value }: ConfigValue): string {
-  if (secret === true) return set === true ? `secret, set by ${source ?? "value"}` : `secret, ${source ?? "unset"}`;
+  if (secret === true)
+    return set === true ? `secret, set by ${source ?? "value"}` : `secret, ${source ?? "unset"}`;
   if (value === undefined) return "–";
   return typeof value === "string" ? value : JSON.stringify(value);
 }

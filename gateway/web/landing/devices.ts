@@ -13,24 +13,77 @@ const KEY_SOON_MS = 14 * 86_400_000;
 
 /** The table. */
 export function deviceTable(rows: readonly Device[], state: PageState): View {
-  return table({
-    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No devices are known yet. The Collectors tab says whether the devices collector runs, and why it fails.",
-    columns: [
-      { key: "name", title: "Device", text: ({ name, hostname, tags = [] }) => `${name} ${hostname} ${tags.join(" ")}`, order: ({ name }) => name, cell: nameCell },
-      { key: "state", title: "State", text: ({ online }) => onlineWord(online), order: onlineOrder, cell: (device) => onlineCell(device, state) },
-      { key: "key", title: "Key expires", order: keyOrder, cell: (device) => keyCell(device, state) },
-      { key: "version", title: "Version", text: ({ client_version, update_available }) => `${client_version ?? ""}${update_available === true ? " update available" : ""}`, order: ({ client_version }) => versionOrder(client_version), cell: versionCell },
-      { key: "routes", title: "Routes", text: ({ advertised_routes = [], enabled_routes = [] }) => [...advertised_routes, ...enabled_routes].join(" "), order: ({ advertised_routes = [] }) => advertised_routes.length, cell: routesCell },
-      { key: "user", title: "User", text: ({ user }) => user, cell: ({ user }) => user },
-      { key: "os", title: "System", text: ({ os, os_version }) => `${os} ${os_version}`, cell: ({ os, os_version }) => `${os} ${os_version}` },
-      { key: "addrs", title: "Addresses", text: ({ addrs }) => addrs.join(" "), cell: ({ addrs }) => words(addrs) },
-    ],
-  }, state);
+  return table(
+    {
+      id: "devices",
+      what: "devices",
+      rows,
+      keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`,
+      empty:
+        "No devices are known yet. The Collectors tab says whether the devices collector runs, and why it fails.",
+      columns: [
+        {
+          key: "name",
+          title: "Device",
+          text: ({ name, hostname, tags = [] }) => `${name} ${hostname} ${tags.join(" ")}`,
+          order: ({ name }) => name,
+          cell: nameCell,
+        },
+        {
+          key: "state",
+          title: "State",
+          text: ({ online }) => onlineWord(online),
+          order: onlineOrder,
+          cell: (device) => onlineCell(device, state),
+        },
+        {
+          key: "key",
+          title: "Key expires",
+          order: keyOrder,
+          cell: (device) => keyCell(device, state),
+        },
+        {
+          key: "version",
+          title: "Version",
+          text: ({ client_version, update_available }) =>
+            `${client_version ?? ""}${update_available === true ? " update available" : ""}`,
+          order: ({ client_version }) => versionOrder(client_version),
+          cell: versionCell,
+        },
+        {
+          key: "routes",
+          title: "Routes",
+          text: ({ advertised_routes = [], enabled_routes = [] }) =>
+            [...advertised_routes, ...enabled_routes].join(" "),
+          order: ({ advertised_routes = [] }) => advertised_routes.length,
+          cell: routesCell,
+        },
+        { key: "user", title: "User", text: ({ user }) => user, cell: ({ user }) => user },
+        {
+          key: "os",
+          title: "System",
+          text: ({ os, os_version }) => `${os} ${os_version}`,
+          cell: ({ os, os_version }) => `${os} ${os_version}`,
+        },
+        {
+          key: "addrs",
+          title: "Addresses",
+          text: ({ addrs }) => addrs.join(" "),
+          cell: ({ addrs }) => words(addrs),
+        },
+      ],
+    },
+    state,
+  );
 }
 
 function nameCell({ name, hostname, external, tags }: Device): View {
   const [first = name] = name.split(".");
-  const details = [...(first === name ? [] : [name]), ...(hostname === first || hostname === name ? [] : [hostname]), ...(external ? ["shared from another network"] : [])];
+  const details = [
+    ...(first === name ? [] : [name]),
+    ...(hostname === first || hostname === name ? [] : [hostname]),
+    ...(external ? ["shared from another network"] : []),
+  ];
   return html`<span><strong>${first}</strong>${details.length === 0 ? undefined : html`<small>${details.join(", ")}</small>`}${tags === undefined ? undefined : html`<small>${words(tags)}</small>`}</span>`;
 }
 
@@ -40,7 +93,7 @@ function onlineWord(online: boolean): string {
 
 /** Ascending: offline longest first, then those that are connected. */
 function onlineOrder({ online, last_seen }: Device): number {
-  return online ? Infinity : timeOf(last_seen) ?? 0;
+  return online ? Infinity : (timeOf(last_seen) ?? 0);
 }
 
 function onlineCell({ online, last_seen }: Device, state: PageState): View {
@@ -48,10 +101,13 @@ function onlineCell({ online, last_seen }: Device, state: PageState): View {
 }
 
 function keyOrder({ key_expires_at, key_expiry_disabled }: Device): number {
-  return key_expiry_disabled === true ? Infinity : timeOf(key_expires_at) ?? Number.MAX_VALUE;
+  return key_expiry_disabled === true ? Infinity : (timeOf(key_expires_at) ?? Number.MAX_VALUE);
 }
 
-function keyCell({ key_expires_at, key_expiry_disabled }: Device, { nowMs, zone }: PageState): Child {
+function keyCell(
+  { key_expires_at, key_expiry_disabled }: Device,
+  { nowMs, zone }: PageState,
+): Child {
   const at = timeOf(key_expires_at);
   if (key_expiry_disabled === true) return html`<span class="muted">never</span>`;
   if (at === undefined) return html`<span class="muted">not known</span>`;
@@ -70,7 +126,10 @@ function versionCell({ client_version, update_available }: Device): Child {
   return html`<span>${client_version === undefined ? html`<span class="muted">not known</span>` : html`<span title=${client_version}>${client_version.replace(/-.*/, "")}</span>`}${update_available === true ? html`<small>${stateText("notice", "update available")}</small>` : undefined}</span>`;
 }
 
-function routesCell({ advertised_routes: advertised = [], enabled_routes: enabled = [] }: Device): Child {
+function routesCell({
+  advertised_routes: advertised = [],
+  enabled_routes: enabled = [],
+}: Device): Child {
   const waiting = advertised.filter((route) => !enabled.includes(route));
   if (advertised.length === 0 && enabled.length === 0) return html`<span class="muted">none</span>`;
   return html`<span>${enabled.length === 0 ? undefined : words(enabled)}${waiting.length === 0 ? undefined : html`<small>${stateText("notice", html`<span>not approved: ${words(waiting)}</span>`)}</small>`}</span>`;

@@ -1,4 +1,6 @@
-/** The first second of the landing page: is all well, and if not, why; then a card for each service. */
+/**
+ * The first second of the landing page: is all well, and if not, why; then a card for each service.
+ */
 import { formatAge, formatCount, formatKnown, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -11,7 +13,9 @@ import { deviceCount, seriesCount } from "./overview.ts";
 import type { HealthProblem, StatusJson } from "./status.ts";
 
 const HEALTH: Readonly<Record<StatusJson["health"], readonly [State, string]>> = {
-  healthy: ["good", "Healthy"], degraded: ["bad", "Degraded"], starting: ["unknown", "Starting"],
+  healthy: ["good", "Healthy"],
+  degraded: ["bad", "Degraded"],
+  starting: ["unknown", "Starting"],
 };
 /** Reasons shown at once; the others open below. */
 const FIRST_REASONS = 3;
@@ -32,16 +36,45 @@ function subjectOf({ networks, service: { network }, provider }: StatusJson): st
 }
 
 /** The health of a process whose monitor is off, or does not answer. */
-export function houseLine({ house: { archive, tokens, problems = [] }, problem }: LandingFacts): View {
-  const all = problem === undefined ? problems : [...problems, { part: "monitor", reason: problem, remedy: "see the log; the monitor is restarted automatically", link: "/readyz?verbose=1" }];
+export function houseLine({
+  house: { archive, tokens, problems = [] },
+  problem,
+}: LandingFacts): View {
+  const all =
+    problem === undefined
+      ? problems
+      : [
+          ...problems,
+          {
+            part: "monitor",
+            reason: problem,
+            remedy: "see the log; the monitor is restarted automatically",
+            link: "/readyz?verbose=1",
+          },
+        ];
   const known = archive !== undefined || tokens !== undefined;
-  const state = all.length > 0 ? HEALTH.degraded : known ? HEALTH.healthy : ["unknown", "No service is on"] as const;
-  return line(state, all, problem === undefined ? "the monitor is off: services.monitor" : "the monitor does not answer");
+  const state =
+    all.length > 0
+      ? HEALTH.degraded
+      : known
+        ? HEALTH.healthy
+        : (["unknown", "No service is on"] as const);
+  return line(
+    state,
+    all,
+    problem === undefined ? "the monitor is off: services.monitor" : "the monitor does not answer",
+  );
 }
 
-function line([state, word]: readonly [State, string], problems: readonly HealthProblem[], subject: string, stale = false): View {
+function line(
+  [state, word]: readonly [State, string],
+  problems: readonly HealthProblem[],
+  subject: string,
+  stale = false,
+): View {
   const shown = stale ? "unknown" : state;
-  const list = (rows: readonly HealthProblem[]): View => html`<ul class="reasons">${rows.map(problemRow)}</ul>`;
+  const list = (rows: readonly HealthProblem[]): View =>
+    html`<ul class="reasons">${rows.map(problemRow)}</ul>`;
   return html`<section class=${`health ${shown}`} aria-label="Health">
     <p class="verdict">${stateIcon(shown)}<strong>${stale ? "Not known" : word}</strong><span class="muted">${stale ? `was ${word.toLowerCase()}; ${subject}` : subject}</span></p>
     ${problems.length === 0 ? undefined : list(problems.slice(0, FIRST_REASONS))}
@@ -56,14 +89,20 @@ function problemRow({ reason, remedy, link }: HealthProblem): View {
 /** A panel of this page, or a path of this server; nothing else. */
 function linkOf(link: string | undefined): Child {
   if (link === undefined) return undefined;
-  if (/^#[a-z]+$/.test(link)) return html`<small><a href=${link} data-tab=${link.slice(1)}>See ${link.slice(1)}</a></small>`;
+  if (/^#[a-z]+$/.test(link))
+    return html`<small><a href=${link} data-tab=${link.slice(1)}>See ${link.slice(1)}</a></small>`;
   return /^\/(?!\/)/.test(link) ? html`<small><a href=${link}>${link}</a></small>` : undefined;
 }
 
-/** The newest there is of each part: a status that was made before the page leaves the word to the process, later ones speak for all. */
+/**
+ * The newest there is of each part: a status that was made before the page leaves the word to the
+ * process, later ones speak for all.
+ */
 function problemsOf(facts: LandingFacts): readonly HealthProblem[] {
   const found = facts.status?.health_problems ?? [];
-  return isNewer(facts) ? found : [...facts.house.problems ?? [], ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
+  return isNewer(facts)
+    ? found
+    : [...(facts.house.problems ?? []), ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
 }
 
 function isNewer({ status, houseAtMs }: LandingFacts): boolean {
@@ -89,25 +128,53 @@ export function cards(facts: LandingFacts, state: PageState): View {
 
 function networkCard(facts: LandingFacts, state: PageState): View {
   const { status, problem } = facts;
-  if (status === undefined) return problem === undefined ? offCard("Network", "monitor") : card({ title: "Network", state: ["bad", "no answer"], body: html`<p class="note">${problem}</p>` });
+  if (status === undefined)
+    return problem === undefined
+      ? offCard("Network", "monitor")
+      : card({
+          title: "Network",
+          state: ["bad", "no answer"],
+          body: html`<p class="note">${problem}</p>`,
+        });
   const { collectors, device_cache: cache } = status;
-  const links = [...(status.flow_store.enabled ? [{ href: "/flows", label: "Flows" }] : []), ...(status.event_store.enabled ? [{ href: "/events", label: "Events" }] : [])];
+  const links = [
+    ...(status.flow_store.enabled ? [{ href: "/flows", label: "Flows" }] : []),
+    ...(status.event_store.enabled ? [{ href: "/events", label: "Events" }] : []),
+  ];
   return card({
-    title: "Network", href: "#inventory", state: shownState(facts, collecting(status, facts)), links,
+    title: "Network",
+    href: "#inventory",
+    state: shownState(facts, collecting(status, facts)),
+    links,
     body: [
-      figures([{ label: "Devices", value: deviceCount(cache) }, { label: "Collectors", value: formatCount(collectors.length) }, { label: "Series", value: seriesCount(status.cardinality) }]),
-      collectors.length === 0 ? html`<p class="note">${delivering(status)}Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>` : html`<p class="note">${delivering(status)}${newest(status) === undefined ? "No devices were read yet." : html`<span>Devices read ${moment(newest(status), state)}.</span>`}</p>`,
+      figures([
+        { label: "Devices", value: deviceCount(cache) },
+        { label: "Collectors", value: formatCount(collectors.length) },
+        { label: "Series", value: seriesCount(status.cardinality) },
+      ]),
+      collectors.length === 0
+        ? html`<p class="note">${delivering(status)}Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>`
+        : html`<p class="note">${delivering(status)}${newest(status) === undefined ? "No devices were read yet." : html`<span>Devices read ${moment(newest(status), state)}.</span>`}</p>`,
     ],
   });
 }
 
-function collecting({ collectors, health }: StatusJson, facts: LandingFacts): readonly [State, string] {
-  const troubled = health !== "starting" && problemsOf(facts).some(({ part }) => MONITOR_PARTS.has(part));
-  if (collectors.length === 0) return troubled ? ["bad", isExportOnly(facts) ? "export failing" : "degraded"] : ["unknown", "not set up"];
+function collecting(
+  { collectors, health }: StatusJson,
+  facts: LandingFacts,
+): readonly [State, string] {
+  const troubled =
+    health !== "starting" && problemsOf(facts).some(({ part }) => MONITOR_PARTS.has(part));
+  if (collectors.length === 0)
+    return troubled
+      ? ["bad", isExportOnly(facts) ? "export failing" : "degraded"]
+      : ["unknown", "not set up"];
   const failing = collectors.filter(({ has_run, last_success }) => has_run && !last_success).length;
   if (failing > 0) return ["bad", `${formatCount(failing)} failing`];
   if (troubled) return ["bad", isExportOnly(facts) ? "export failing" : "degraded"];
-  return collectors.every(({ has_run }) => has_run) ? ["good", "collecting"] : ["unknown", "starting"];
+  return collectors.every(({ has_run }) => has_run)
+    ? ["good", "collecting"]
+    : ["unknown", "starting"];
 }
 
 function isExportOnly(facts: LandingFacts): boolean {
@@ -115,29 +182,50 @@ function isExportOnly(facts: LandingFacts): boolean {
 }
 
 function delivering({ delivery }: StatusJson): string {
-  const state = worst(delivery.map((each) => deliveryState(each)[0]).filter((each) => each !== "unknown"));
-  return state === "bad" ? "Export is failing. " : state === "notice" ? "The last export failed. " : "";
+  const state = worst(
+    delivery.map((each) => deliveryState(each)[0]).filter((each) => each !== "unknown"),
+  );
+  return state === "bad"
+    ? "Export is failing. "
+    : state === "notice"
+      ? "The last export failed. "
+      : "";
 }
 
 function newest({ collectors }: StatusJson): string | undefined {
-  return collectors.filter(({ name }) => name === "devices").flatMap(({ last_success_at }) => last_success_at ?? []).sort().at(-1);
+  return collectors
+    .filter(({ name }) => name === "devices")
+    .flatMap(({ last_success_at }) => last_success_at ?? [])
+    .sort()
+    .at(-1);
 }
 
 function archiveCard(facts: LandingFacts, state: PageState): View {
   const { archive } = facts.house;
   if (archive === undefined) return offCard("Archive", "dedup");
   return card({
-    title: "Archive", ...(facts.api === false ? {} : { href: "/duplicates" }), state: shownState(facts, serviceNow(facts, "dedup", archive)),
+    title: "Archive",
+    ...(facts.api === false ? {} : { href: "/duplicates" }),
+    state: shownState(facts, serviceNow(facts, "dedup", archive)),
     body: [
-      figures([{ label: "Documents", value: formatKnown(archive.documents) }, { label: "Groups", value: formatKnown(archive.groups) }, { label: "To review", value: formatKnown(archive.pending) }]),
+      figures([
+        { label: "Documents", value: formatKnown(archive.documents) },
+        { label: "Groups", value: formatKnown(archive.groups) },
+        { label: "To review", value: formatKnown(archive.pending) },
+      ]),
       html`<p class="note">${archive.documents === undefined ? undefined : archiveNote(archive, state)}${asOf(facts, state)}</p>`,
     ],
   });
 }
 
-function archiveNote({ archives, lastSyncAt, lastAnalysisAt }: ArchiveFacts, state: PageState): View {
-  if (archives === 0) return html`<span>No archive is configured: add one to <code>dedup.archives</code>.</span>`;
-  if (lastSyncAt === undefined) return html`<span>Not synced yet: <code>POST /api/v1/sync</code>, or set <code>dedup.sync.interval</code>.</span>`;
+function archiveNote(
+  { archives, lastSyncAt, lastAnalysisAt }: ArchiveFacts,
+  state: PageState,
+): View {
+  if (archives === 0)
+    return html`<span>No archive is configured: add one to <code>dedup.archives</code>.</span>`;
+  if (lastSyncAt === undefined)
+    return html`<span>Not synced yet: <code>POST /api/v1/sync</code>, or set <code>dedup.sync.interval</code>.</span>`;
   return html`<span>Synced ${moment(lastSyncAt, state)}, ${lastAnalysisAt === undefined ? "not analysed yet" : html`<span>analysed ${moment(lastAnalysisAt, state)}</span>`}.</span>`;
 }
 
@@ -145,30 +233,53 @@ function tokensCard(facts: LandingFacts, state: PageState): View {
   const { tokens } = facts.house;
   if (tokens === undefined) return offCard("Tokens", "tokens");
   return card({
-    title: "Tokens", ...(facts.api === false ? {} : { href: "/docs#group-tokens_EngineService" }), state: shownState(facts, serviceNow(facts, "tokens", tokens)),
+    title: "Tokens",
+    ...(facts.api === false ? {} : { href: "/docs#group-tokens_EngineService" }),
+    state: shownState(facts, serviceNow(facts, "tokens", tokens)),
     body: [
-      figures([{ label: "Live leases", value: formatKnown(tokens.leases) }, { label: "Mounts", value: formatKnown(tokens.mounts) }, { label: "Irrevocable", value: formatKnown(tokens.irrevocable) }]),
+      figures([
+        { label: "Live leases", value: formatKnown(tokens.leases) },
+        { label: "Mounts", value: formatKnown(tokens.mounts) },
+        { label: "Irrevocable", value: formatKnown(tokens.irrevocable) },
+      ]),
       html`<p class="note">${tokensNote(tokens, state)}${asOf(facts, state)}</p>`,
     ],
   });
 }
 
 function tokensNote({ failedMintAt, refusedMintAt }: TokenFacts, state: PageState): View {
-  if (failedMintAt !== undefined) return html`<span>The last mint failed ${moment(failedMintAt, state)}: the log and <code>bao read github/doctor</code> say why.</span>`;
+  if (failedMintAt !== undefined)
+    return html`<span>The last mint failed ${moment(failedMintAt, state)}: the log and <code>bao read github/doctor</code> say why.</span>`;
   return html`<span>Below <code>/v1</code>, for any Vault client.${refusedMintAt === undefined ? undefined : html`<span> A mint was refused ${moment(refusedMintAt, state)}.</span>`}</span>`;
 }
 
 // These figures came with the page; one that has been open for long says so.
 function asOf({ houseAtMs }: LandingFacts, { nowMs }: PageState): Child {
-  return nowMs - houseAtMs < OLD_MS ? undefined : ` Counted ${formatAge(houseAtMs, nowMs)}: load the page again for newer figures.`;
+  return nowMs - houseAtMs < OLD_MS
+    ? undefined
+    : ` Counted ${formatAge(houseAtMs, nowMs)}: load the page again for newer figures.`;
 }
 
-/** As the health of the process has the service now; its own word came with the page and may be older. */
-function serviceNow(facts: LandingFacts, service: string, loaded: { readonly state: State; readonly word: string }): readonly [State, string] {
+/**
+ * As the health of the process has the service now; its own word came with the page and may be
+ * older.
+ */
+function serviceNow(
+  facts: LandingFacts,
+  service: string,
+  loaded: { readonly state: State; readonly word: string },
+): readonly [State, string] {
   const phase = facts.status?.services[service];
-  const trouble = phase !== undefined && TROUBLED.has(phase) ? PHASES[phase] ?? phase : problemsOf(facts).some(({ part }) => part === service) ? "degraded" : undefined;
+  const trouble =
+    phase !== undefined && TROUBLED.has(phase)
+      ? (PHASES[phase] ?? phase)
+      : problemsOf(facts).some(({ part }) => part === service)
+        ? "degraded"
+        : undefined;
   if (trouble !== undefined) return ["bad", loaded.state === "bad" ? loaded.word : trouble];
-  return loaded.state === "bad" && phase !== undefined ? ["good", phase] : [loaded.state, loaded.word];
+  return loaded.state === "bad" && phase !== undefined
+    ? ["good", phase]
+    : [loaded.state, loaded.word];
 }
 
 /** Phases of a component that does not do all of its work. */
@@ -176,10 +287,17 @@ const TROUBLED: ReadonlySet<string> = new Set(["degraded", "refusing", "failed"]
 const PHASES: Readonly<Record<string, string>> = { refusing: "out of service" };
 
 /** A stale state keeps its word in the past tense and loses its colour. */
-function shownState({ stale }: LandingFacts, [state, word]: readonly [State, string]): readonly [State, string] {
+function shownState(
+  { stale }: LandingFacts,
+  [state, word]: readonly [State, string],
+): readonly [State, string] {
   return stale === true ? ["unknown", `was ${word}`] : [state, word];
 }
 
 function offCard(title: string, service: string): View {
-  return card({ title, state: ["unknown", "off"], body: html`<p class="note">Switched off in this process. <code>services.${service}: true</code> switches it on.</p>` });
+  return card({
+    title,
+    state: ["unknown", "off"],
+    body: html`<p class="note">Switched off in this process. <code>services.${service}: true</code> switches it on.</p>`,
+  });
 }

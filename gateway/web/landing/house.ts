@@ -1,4 +1,7 @@
-/** What the landing page says of the services beside the monitor: facts that the process knows anyway. */
+/**
+ * What the landing page says of the services beside the monitor: facts that the process knows
+ * anyway.
+ */
 import type { State } from "../pieces/state.ts";
 import type { HealthProblem, StatusJson } from "./status.ts";
 
@@ -40,11 +43,17 @@ export interface TokenFacts {
 export interface HouseFacts {
   readonly archive?: ArchiveFacts | undefined;
   readonly tokens?: TokenFacts | undefined;
-  /** What is not well with the process, root causes first; the monitor's own findings are in its status. */
+  /**
+   * What is not well with the process, root causes first; the monitor's own findings are in its
+   * status.
+   */
   readonly problems?: readonly HealthProblem[];
 }
 
-/** What is shown. Without a status the monitor is off or does not answer, and the page tells of the other services. */
+/**
+ * What is shown. Without a status the monitor is off or does not answer, and the page tells of the
+ * other services.
+ */
 export interface LandingFacts {
   readonly status: StatusJson | undefined;
   /** Why there is no status although the monitor is on. */
@@ -54,6 +63,9 @@ export interface LandingFacts {
   readonly houseAtMs: number;
   /** The listener serves the APIs and their reference: cards may link to them. */
   readonly api?: boolean;
-  /** The server no longer answers, or is not asked: what is shown was so once, and nothing of it is shown as good now. */
+  /**
+   * The server no longer answers, or is not asked: what is shown was so once, and nothing of it is
+   * shown as good now.
+   */
   readonly stale?: boolean;
 }

@@ -1,4 +1,7 @@
-/** The landing page as one view of the status and of the house: drawn by the server, then again by the browser at each new status. */
+/**
+ * The landing page as one view of the status and of the house: drawn by the server, then again by
+ * the browser at each new status.
+ */
 import { formatCount } from "../format.ts";
 import { html, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -19,7 +22,8 @@ import type { StatusJson } from "./status.ts";
 /** Everything between the page's head and its foot. */
 export function landing(facts: LandingFacts, state: PageState): View {
   const { status } = facts;
-  if (status === undefined) return html`<div class=${stackOf(facts)}>${houseLine(facts)}${cards(facts, state)}</div>`;
+  if (status === undefined)
+    return html`<div class=${stackOf(facts)}>${houseLine(facts)}${cards(facts, state)}</div>`;
   const scope = scopeOf(status, state);
   return html`<div class=${stackOf(facts)}>
     <div class="row">${healthLine(status, facts)}${updateBadge(status)}</div>
@@ -36,19 +40,54 @@ function stackOf({ stale }: LandingFacts): string {
 }
 
 function panels(status: StatusJson, scope: Scope, state: PageState): readonly Panel[] {
-  const trouble = scope.collectors.filter(({ has_run, last_success }) => has_run && !last_success).length;
+  const trouble = scope.collectors.filter(
+    ({ has_run, last_success }) => has_run && !last_success,
+  ).length;
   const actionable = status.capability_matrix.filter((row) => row.actionable).length;
-  const mark = (count: number): { readonly mark?: string } => (count === 0 ? {} : { mark: formatCount(count) });
+  const mark = (count: number): { readonly mark?: string } =>
+    count === 0 ? {} : { mark: formatCount(count) };
   return [
     { id: "overview", title: "Overview", body: () => overviewPanel(status, scope, state) },
-    { id: "collectors", title: "Collectors", ...mark(trouble), body: () => collectorsPanel(status, scope, state) },
+    {
+      id: "collectors",
+      title: "Collectors",
+      ...mark(trouble),
+      body: () => collectorsPanel(status, scope, state),
+    },
     { id: "api", title: "API", body: () => apiPanel(scope, state) },
-    { id: "capabilities", title: "Capabilities", ...mark(actionable), body: () => capabilitiesPanel(status, state) },
-    { id: "cardinality", title: "Cardinality", ...mark(scope.cardinality.alerts?.length ?? 0), body: () => cardinalityPanel(scope, state) },
-    { id: "inventory", title: "Inventory & Catalog", body: () => inventoryPanel(status, scope, state) },
-    { id: "config", title: "Config", ...mark(status.advisories.length), body: () => configPanel(status, state) },
+    {
+      id: "capabilities",
+      title: "Capabilities",
+      ...mark(actionable),
+      body: () => capabilitiesPanel(status, state),
+    },
+    {
+      id: "cardinality",
+      title: "Cardinality",
+      ...mark(scope.cardinality.alerts?.length ?? 0),
+      body: () => cardinalityPanel(scope, state),
+    },
+    {
+      id: "inventory",
+      title: "Inventory & Catalog",
+      body: () => inventoryPanel(status, scope, state),
+    },
+    {
+      id: "config",
+      title: "Config",
+      ...mark(status.advisories.length),
+      body: () => configPanel(status, state),
+    },
   ];
 }
 
 /** The ids of the panels, in order. */
-export const PANELS: readonly string[] = ["overview", "collectors", "api", "capabilities", "cardinality", "inventory", "config"];
+export const PANELS: readonly string[] = [
+  "overview",
+  "collectors",
+  "api",
+  "capabilities",
+  "cardinality",
+  "inventory",
+  "config",
+];

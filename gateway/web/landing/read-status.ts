@@ -3,5 +3,7 @@ import type { StatusJson } from "./status.ts";
 
 /** From the bytes of `/api/status.json`, as the monitor's thread writes them. */
 export function parseStatus(bytes: Uint8Array | string): StatusJson {
-  return JSON.parse(typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes)) as StatusJson;
+  return JSON.parse(
+    typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes),
+  ) as StatusJson;
 }

@@ -16,7 +16,10 @@ const STATUS_MS = 3_000;
 
 /** What the page is made from. */
 export interface LandingDeps {
-  /** The monitor's status (`parseStatus`, `readStatus`); not given when the monitor is off. Rejections are shown on the page. */
+  /**
+   * The monitor's status (`parseStatus`, `readStatus`); not given when the monitor is off.
+   * Rejections are shown on the page.
+   */
   status?(signal: AbortSignal): Promise<StatusJson>;
   /** What the other services say. */
   house(signal: AbortSignal): Promise<HouseFacts> | HouseFacts;
@@ -29,45 +32,80 @@ export interface LandingDeps {
 export interface LandingOptions {
   readonly demo: boolean;
   readonly version: string;
-  /** The listener serves the APIs and their reference beside the page; it does unless said otherwise. */
+  /**
+   * The listener serves the APIs and their reference beside the page; it does unless said
+   * otherwise.
+   */
   readonly api?: boolean;
 }
 
 /** `/`, for administrators, with the monitor's errors. */
 export function landingRoutes(deps: LandingDeps, options: LandingOptions): readonly PlainRoute[] {
   return [
-    { verb: "GET", template: "/", access: Access.ADMIN, dialect: "monitor", handle: (request, call) => answer(deps, options, request, call.signal) },
+    {
+      verb: "GET",
+      template: "/",
+      access: Access.ADMIN,
+      dialect: "monitor",
+      handle: (request, call) => answer(deps, options, request, call.signal),
+    },
   ];
 }
 
-async function answer(deps: LandingDeps, { demo, version, api = true }: LandingOptions, request: PlainRequest, signal: AbortSignal): ReturnType<PlainRoute["handle"]> {
+async function answer(
+  deps: LandingDeps,
+  { demo, version, api = true }: LandingOptions,
+  request: PlainRequest,
+  signal: AbortSignal,
+): ReturnType<PlainRoute["handle"]> {
   const [status, house] = await Promise.all([statusOf(deps, signal), deps.house(signal)]);
   // Whole seconds: the same page in the same second has the same entity tag.
   const houseAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
   const facts: LandingFacts = { ...status, house, houseAtMs, api };
-  const state = { params: request.query, nowMs: nowOf(status.status, houseAtMs), zone: "UTC", panel: undefined };
-  return await pageAnswer({
-    title: "Status", demo, version,
-    nav: [
-      { href: "/", label: "Status", here: true },
-      ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
-      ...(status.status?.event_store.enabled === true ? [{ href: "/events", label: "Events" }] : []),
-      ...(api ? [{ href: "/docs", label: "API" }] : []),
-    ],
-    // Without a monitor there is nothing to poll; the page is read and loaded again.
-    ...(deps.status === undefined ? { module: "plain.js" } : { module: "landing.js", facts: { house, houseAtMs, api } }),
-    body: landing(facts, state),
-    foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(houseAtMs).toISOString(), { ...state, nowMs: houseAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
-  }, deps.assets, request.headers);
+  const state = {
+    params: request.query,
+    nowMs: nowOf(status.status, houseAtMs),
+    zone: "UTC",
+    panel: undefined,
+  };
+  return await pageAnswer(
+    {
+      title: "Status",
+      demo,
+      version,
+      nav: [
+        { href: "/", label: "Status", here: true },
+        ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
+        ...(status.status?.event_store.enabled === true
+          ? [{ href: "/events", label: "Events" }]
+          : []),
+        ...(api ? [{ href: "/docs", label: "API" }] : []),
+      ],
+      // Without a monitor there is nothing to poll; the page is read and loaded again.
+      ...(deps.status === undefined
+        ? { module: "plain.js" }
+        : { module: "landing.js", facts: { house, houseAtMs, api } }),
+      body: landing(facts, state),
+      foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(houseAtMs).toISOString(), { ...state, nowMs: houseAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
+    },
+    deps.assets,
+    request.headers,
+  );
 }
 
-async function statusOf(deps: LandingDeps, signal: AbortSignal): Promise<Pick<LandingFacts, "status" | "problem">> {
+async function statusOf(
+  deps: LandingDeps,
+  signal: AbortSignal,
+): Promise<Pick<LandingFacts, "status" | "problem">> {
   const ask = deps.status?.bind(deps);
   if (ask === undefined) return { status: undefined };
   try {
     return { status: await within(STATUS_MS, signal, deps.clock, ask) };
   } catch (thrown) {
-    return { status: undefined, problem: thrown instanceof Error ? thrown.message : String(thrown) };
+    return {
+      status: undefined,
+      problem: thrown instanceof Error ? thrown.message : String(thrown),
+    };
   }
 }
 

@@ -1,4 +1,7 @@
-/** The part of the status that tells of collecting: collectors, the control API, capabilities, devices. */
+/**
+ * The part of the status that tells of collecting: collectors, the control API, capabilities,
+ * devices.
+ */
 
 /** A collector. */
 export interface Collector {
@@ -12,7 +15,12 @@ export interface Collector {
   readonly last_started_at?: string;
   readonly last_success_at?: string;
   readonly next_run_in?: string;
-  readonly checkpoint?: { readonly high_water_mark?: string; readonly lag: string; readonly lag_seconds: number; readonly stuck: boolean } | null;
+  readonly checkpoint?: {
+    readonly high_water_mark?: string;
+    readonly lag: string;
+    readonly lag_seconds: number;
+    readonly stuck: boolean;
+  } | null;
   readonly consecutive_failures: number;
   readonly failures: number;
   readonly runs: number;
@@ -31,7 +39,13 @@ export interface Collector {
 
 /** Calls to the control API. */
 export interface ApiUsage {
-  readonly auth: { readonly key_expires_at?: string; readonly method: string; readonly total_429: number; readonly total_calls: number; readonly warning?: string };
+  readonly auth: {
+    readonly key_expires_at?: string;
+    readonly method: string;
+    readonly total_429: number;
+    readonly total_calls: number;
+    readonly warning?: string;
+  };
   readonly endpoints: readonly ApiEndpoint[];
   readonly rate_limit?: { readonly count: number; readonly last_seen?: string } | null;
 }
@@ -51,7 +65,14 @@ export interface ApiEndpoint {
 }
 
 /** What an operation's last call told. */
-export type OperationState = "unknown" | "disabled" | "supported" | "transient_failure" | "request_rejected" | "scope_denied" | "credential_rejected";
+export type OperationState =
+  | "unknown"
+  | "disabled"
+  | "supported"
+  | "transient_failure"
+  | "request_rejected"
+  | "scope_denied"
+  | "credential_rejected";
 
 /** A row of the matrix. */
 export interface Capability {
@@ -69,7 +90,11 @@ export interface Capability {
   readonly subrequest?: string;
   readonly missing_scopes?: readonly string[];
   readonly required_scopes?: readonly string[];
-  readonly operations?: readonly { readonly last_probe?: string; readonly operation: string; readonly state: OperationState }[];
+  readonly operations?: readonly {
+    readonly last_probe?: string;
+    readonly operation: string;
+    readonly state: OperationState;
+  }[];
 }
 
 /** The devices as they are remembered. */
@@ -106,5 +131,9 @@ export interface NodeDiscovery {
   readonly last_discovery?: string;
   readonly last_ok: boolean;
   readonly static: number;
-  readonly targets: readonly { readonly instance: string; readonly source: string; readonly url: string }[];
+  readonly targets: readonly {
+    readonly instance: string;
+    readonly source: string;
+    readonly url: string;
+  }[];
 }

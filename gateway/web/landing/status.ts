@@ -1,9 +1,26 @@
 /**
- * The status as `/api/status.json` writes it, for the server's first drawing and the browser's later ones alike. A test
- * holds it against the declaration in `proto/steward/monitor/v1`; what is optional here is omitted by RESOLUTIONS §3.3.
+ * The status as `/api/status.json` writes it, for the server's first drawing and the browser's
+ * later ones alike. A test holds it against the declaration in `proto/steward/monitor/v1`; what is
+ * optional here is omitted by RESOLUTIONS §3.3.
  */
-import type { Collector, DeviceCache, Device, ApiUsage, Capability, NodeDiscovery } from "./status-collection.ts";
-import type { Delivery, DedupSet, EventStore, FlowStore, Geoip, MetricsServing, Profiling, ReverseDns } from "./status-stores.ts";
+import type {
+  Collector,
+  DeviceCache,
+  Device,
+  ApiUsage,
+  Capability,
+  NodeDiscovery,
+} from "./status-collection.ts";
+import type {
+  Delivery,
+  DedupSet,
+  EventStore,
+  FlowStore,
+  Geoip,
+  MetricsServing,
+  Profiling,
+  ReverseDns,
+} from "./status-stores.ts";
 
 /** The whole document. Times are RFC 3339 text. */
 export interface StatusJson {
@@ -19,7 +36,12 @@ export interface StatusJson {
   readonly capability_matrix: readonly Capability[];
   readonly cardinality: Cardinality;
   readonly collectors: readonly Collector[];
-  readonly components: readonly { readonly enabled: boolean; readonly failed: boolean; readonly name: string; readonly reason?: string }[];
+  readonly components: readonly {
+    readonly enabled: boolean;
+    readonly failed: boolean;
+    readonly name: string;
+    readonly reason?: string;
+  }[];
   readonly config: ConfigSummary;
   readonly dedup_sets: readonly DedupSet[];
   readonly delivery: readonly Delivery[];
@@ -39,7 +61,13 @@ export interface StatusJson {
   readonly runtime: Runtime;
   readonly service: ServiceInfo;
   readonly networks: readonly Network[];
-  readonly telemetry: { readonly endpoint: string; readonly insecure: boolean; readonly metric_export_batch_size: number; readonly metric_interval_seconds: number; readonly protocol: string };
+  readonly telemetry: {
+    readonly endpoint: string;
+    readonly insecure: boolean;
+    readonly metric_export_batch_size: number;
+    readonly metric_interval_seconds: number;
+    readonly protocol: string;
+  };
   readonly throughput: Throughput;
   readonly tls_certificates?: readonly TlsCertificate[];
   readonly update: Update;
@@ -90,9 +118,25 @@ export interface Cardinality {
   readonly total_metrics: number;
   readonly total_series?: readonly number[];
   readonly thresholds: { readonly critical: number; readonly warning: number };
-  readonly alerts?: readonly { readonly count: number; readonly level?: "warning" | "critical"; readonly metric: string }[];
-  readonly growth?: readonly { readonly current: number; readonly delta_pct: number; readonly metric: string; readonly exposition_name: string; readonly series: readonly number[] }[];
-  readonly series?: readonly { readonly capped: boolean; readonly count: number; readonly level?: "warning" | "critical"; readonly metric: string; readonly exposition_name: string }[];
+  readonly alerts?: readonly {
+    readonly count: number;
+    readonly level?: "warning" | "critical";
+    readonly metric: string;
+  }[];
+  readonly growth?: readonly {
+    readonly current: number;
+    readonly delta_pct: number;
+    readonly metric: string;
+    readonly exposition_name: string;
+    readonly series: readonly number[];
+  }[];
+  readonly series?: readonly {
+    readonly capped: boolean;
+    readonly count: number;
+    readonly level?: "warning" | "critical";
+    readonly metric: string;
+    readonly exposition_name: string;
+  }[];
   readonly labels?: readonly LabelValues[];
 }
 
@@ -101,7 +145,13 @@ export interface LabelValues {
   readonly capped: boolean;
   readonly label: string;
   readonly total_distinct: number;
-  readonly metrics: readonly { readonly capped: boolean; readonly distinct: number; readonly examples?: readonly string[]; readonly metric: string; readonly exposition_name: string }[];
+  readonly metrics: readonly {
+    readonly capped: boolean;
+    readonly distinct: number;
+    readonly examples?: readonly string[];
+    readonly metric: string;
+    readonly exposition_name: string;
+  }[];
 }
 
 /** What is configured; no secret's content. */

@@ -32,6 +32,8 @@ export interface Figure {
 
 /** Figures side by side: name above, figure large. */
 export function figures(rows: readonly Figure[]): View {
-  return html`<dl class="figures">${rows.map(({ label, value, detail }) =>
-    html`<div><dt>${label}</dt><dd>${value}${detail === undefined ? undefined : html`<small>${detail}</small>`}</dd></div>`)}</dl>`;
+  return html`<dl class="figures">${rows.map(
+    ({ label, value, detail }) =>
+      html`<div><dt>${label}</dt><dd>${value}${detail === undefined ? undefined : html`<small>${detail}</small>`}</dd></div>`,
+  )}</dl>`;
 }

@@ -1,4 +1,7 @@
-/** Lines and bars over time as inline SVG: drawn by the server, redrawn by the browser, without a library. */
+/**
+ * Lines and bars over time as inline SVG: drawn by the server, redrawn by the browser, without a
+ * library.
+ */
 import { UNKNOWN } from "../format.ts";
 import { html, type View } from "../html.ts";
 
@@ -9,8 +12,13 @@ const HEIGHT = 28;
 const INSET = 2;
 
 /** A line without axes, for a place in a row. `label` names it for those who hear it. */
-export function sparkline(points: readonly number[] | undefined, label: string, format: (value: number) => string = String): View {
-  if (points === undefined || points.length === 0) return html`<span class="muted" title=${`${label}: no points yet`}>–</span>`;
+export function sparkline(
+  points: readonly number[] | undefined,
+  label: string,
+  format: (value: number) => string = String,
+): View {
+  if (points === undefined || points.length === 0)
+    return html`<span class="muted" title=${`${label}: no points yet`}>–</span>`;
   const path = linePath(points, rangeOf(points));
   return html`<svg class="sparkline" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${label}: ${summary(points, format)}`}>
     <path class="area" d=${`${path}V${HEIGHT}H0Z`} /><path class="line" d=${path} />
@@ -22,7 +30,10 @@ export interface TimeSeriesOptions {
   readonly title: string;
   readonly points: readonly number[] | undefined;
   readonly format: (value: number) => string;
-  /** What is so now, as the newest point of the line and the figure beside the title; without it that is the last of the points. */
+  /**
+   * What is so now, as the newest point of the line and the figure beside the title; without it
+   * that is the last of the points.
+   */
   readonly now?: number | undefined;
   /** Stands where there is no line; that one needs two samples unless given. */
   readonly none?: string;
@@ -34,12 +45,20 @@ export interface TimeSeriesOptions {
 export function timeSeries(options: TimeSeriesOptions): View {
   const { title, format, now } = options;
   // The line ends where the figure above it is: never below or above it.
-  const points = [...options.points ?? [], ...(now === undefined || options.points === undefined ? [] : [now])];
+  const points = [
+    ...(options.points ?? []),
+    ...(now === undefined || options.points === undefined ? [] : [now]),
+  ];
   const last = now ?? points.at(-1);
   return html`<figure class="series"><figcaption><span>${title}</span><strong>${last === undefined ? UNKNOWN : format(last)}</strong></figcaption>${points.length < 2 ? html`<p class="empty">${options.none ?? "A line appears after the second sample."}</p>` : drawing(points, title, format, options.span(options.points?.length ?? 0))}</figure>`;
 }
 
-function drawing(points: readonly number[], title: string, format: (value: number) => string, span: string): View {
+function drawing(
+  points: readonly number[],
+  title: string,
+  format: (value: number) => string,
+  span: string,
+): View {
   const range = rangeOf(points);
   const path = linePath(points, range);
   return html`<div class="plot"><div class="axis"><span>${format(range[1])}</span><span>${format(range[0])}</span></div><svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${title}: ${summary(points, format)}`}>
@@ -70,8 +89,11 @@ function rangeOf(points: readonly number[]): readonly [low: number, high: number
 
 function linePath(points: readonly number[], [low, high]: readonly [number, number]): string {
   const step = points.length < 2 ? 0 : WIDTH / (points.length - 1);
-  const at = (value: number): string => rounded(HEIGHT - INSET - ((value - low) / (high - low || 1)) * (HEIGHT - 2 * INSET));
-  const line = points.map((value, index) => `${index === 0 ? "M" : "L"}${rounded(index * step)} ${at(value)}`).join("");
+  const at = (value: number): string =>
+    rounded(HEIGHT - INSET - ((value - low) / (high - low || 1)) * (HEIGHT - 2 * INSET));
+  const line = points
+    .map((value, index) => `${index === 0 ? "M" : "L"}${rounded(index * step)} ${at(value)}`)
+    .join("");
   return points.length === 1 ? `${line}H${WIDTH}` : line;
 }
 

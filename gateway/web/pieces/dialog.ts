@@ -1,4 +1,7 @@
-/** A question before what cannot be undone. Closed until the browser opens it (`browser/dialogs.ts`); the native element keeps the focus inside. */
+/**
+ * A question before what cannot be undone. Closed until the browser opens it
+ * (`browser/dialogs.ts`); the native element keeps the focus inside.
+ */
 import { html, type View } from "../html.ts";
 
 /** A question. */

@@ -1,7 +1,11 @@
-/** The four states of anything here. Each has a shape beside its colour, and a word stands with it. */
+/**
+ * The four states of anything here. Each has a shape beside its colour, and a word stands with it.
+ */
 import { html, type Child, type View } from "../html.ts";
 
-/** `bad` needs somebody now, `notice` soon or perhaps, `unknown` is not known yet or switched off. */
+/**
+ * `bad` needs somebody now, `notice` soon or perhaps, `unknown` is not known yet or switched off.
+ */
 export type State = "good" | "notice" | "bad" | "unknown";
 
 const WORST_FIRST: readonly State[] = ["bad", "notice", "unknown", "good"];
@@ -17,9 +21,12 @@ export function stateIcon(state: State): View {
 }
 
 const SHAPES: Readonly<Record<State, () => View>> = {
-  good: () => html`<g><circle class="fill" cx="8" cy="8" r="7" /><path class="mark" d="M4.8 8.3 7.1 10.6 11.3 5.9" /></g>`,
-  notice: () => html`<g><path class="fill" d="M8 1.2 15.4 14.4H.6Z" /><path class="mark" d="M8 6v4M8 12v.4" /></g>`,
-  bad: () => html`<g><path class="fill" d="M5 .9h6L15.1 5v6L11 15.1H5L.9 11V5Z" /><path class="mark" d="M5.6 5.6l4.8 4.8M10.4 5.6l-4.8 4.8" /></g>`,
+  good: () =>
+    html`<g><circle class="fill" cx="8" cy="8" r="7" /><path class="mark" d="M4.8 8.3 7.1 10.6 11.3 5.9" /></g>`,
+  notice: () =>
+    html`<g><path class="fill" d="M8 1.2 15.4 14.4H.6Z" /><path class="mark" d="M8 6v4M8 12v.4" /></g>`,
+  bad: () =>
+    html`<g><path class="fill" d="M5 .9h6L15.1 5v6L11 15.1H5L.9 11V5Z" /><path class="mark" d="M5.6 5.6l4.8 4.8M10.4 5.6l-4.8 4.8" /></g>`,
   unknown: () => html`<circle class="ring" cx="8" cy="8" r="6.2" />`,
 };
 
@@ -34,6 +41,9 @@ export function stateText(state: State, word: Child): View {
 }
 
 /** On or off, said in words. */
-export function onOff(on: boolean, words: readonly [on: string, off: string] = ["on", "off"]): string {
+export function onOff(
+  on: boolean,
+  words: readonly [on: string, off: string] = ["on", "off"],
+): string {
   return on ? words[0] : words[1];
 }

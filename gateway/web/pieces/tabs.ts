@@ -1,6 +1,6 @@
 /**
- * Panels, one of them open (WAI-ARIA tabs pattern). Without scripts all are open, one below the other, and the tabs are
- * links to them; the browser half is `browser/tabs.ts`.
+ * Panels, one of them open (WAI-ARIA tabs pattern). Without scripts all are open, one below the
+ * other, and the tabs are links to them; the browser half is `browser/tabs.ts`.
  */
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -24,13 +24,23 @@ export function tabs(label: string, panels: readonly Panel[], { panel: open }: P
 
 function tab({ id, title, mark }: Panel, open: string | undefined): View {
   const selected = id === open;
-  const role = open === undefined ? {} : { role: "tab", id: `tab-${id}`, "aria-selected": selected, "aria-controls": id, tabindex: selected ? 0 : -1 };
+  const role =
+    open === undefined
+      ? {}
+      : {
+          role: "tab",
+          id: `tab-${id}`,
+          "aria-selected": selected,
+          "aria-controls": id,
+          tabindex: selected ? 0 : -1,
+        };
   return html`<a key=${id} href=${`#${id}`} data-tab=${id} ...${role}>${title}${mark === undefined ? undefined : html` <span class="mark">${mark}</span>`}</a>`;
 }
 
 function panelView(panel: Panel, open: string | undefined): View {
   const { id, title } = panel;
-  if (open === undefined) return html`<section key=${id} id=${id} class="panel"><h2>${title}</h2>${() => panel.body()}</section>`;
+  if (open === undefined)
+    return html`<section key=${id} id=${id} class="panel"><h2>${title}</h2>${() => panel.body()}</section>`;
   const selected = id === open;
   return html`<section key=${id} id=${id} class="panel" role="tabpanel" aria-labelledby=${`tab-${id}`} hidden=${!selected} tabindex="0"><h2>${title}</h2>${selected ? panel.body() : undefined}</section>`;
 }

@@ -10,22 +10,40 @@ export function hasReceiver({ metrics, logs, traces }: TelemetryOptions): boolea
 }
 
 /** Undefined when everything was accepted. */
-export async function exportAll(telemetry: Pick<Telemetry, "flush" | "status">, deadlineMs: number): Promise<string | undefined> {
+export async function exportAll(
+  telemetry: Pick<Telemetry, "flush" | "status">,
+  deadlineMs: number,
+): Promise<string | undefined> {
   const isWhole = await telemetry.flush(deadlineMs);
   const { ledger, thread } = telemetry.status();
   const found = ledger === undefined ? [] : undelivered(ledger);
   if (thread === "failed") found.push("the telemetry thread ended");
-  if (!isWhole) found.push(`the export did not finish within ${formatDuration(Math.round(deadlineMs))}; raise -preflight-timeout`);
+  if (!isWhole)
+    found.push(
+      `the export did not finish within ${formatDuration(Math.round(deadlineMs))}; raise -preflight-timeout`,
+    );
   return found.length === 0 ? undefined : found.join("; ");
 }
 
 function undelivered({ signals: books, logs }: LedgerView): string[] {
   const found = signals.flatMap((signal) => {
-    const { requests, failures, lastFailureClass, lastFailureMessage, itemsRejected } = books[signal];
+    const { requests, failures, lastFailureClass, lastFailureMessage, itemsRejected } =
+      books[signal];
     return [
-      ...(failures === 0 ? [] : [`${signal}: ${failures} of ${requests} requests failed (${lastFailureClass}: ${lastFailureMessage})`]),
-      ...(itemsRejected === 0 ? [] : [`${signal}: the receiver refused ${itemsRejected} of the items`]),
+      ...(failures === 0
+        ? []
+        : [
+            `${signal}: ${failures} of ${requests} requests failed (${lastFailureClass}: ${lastFailureMessage})`,
+          ]),
+      ...(itemsRejected === 0
+        ? []
+        : [`${signal}: the receiver refused ${itemsRejected} of the items`]),
     ];
   });
-  return logs.droppedQueueFull === 0 ? found : [...found, `logs: ${logs.droppedQueueFull} records were dropped because the queue was full; raise otlp.batch.logs.max_queue_size`];
+  return logs.droppedQueueFull === 0
+    ? found
+    : [
+        ...found,
+        `logs: ${logs.droppedQueueFull} records were dropped because the queue was full; raise otlp.batch.logs.max_queue_size`,
+      ];
 }

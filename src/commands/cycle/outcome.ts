@@ -1,4 +1,7 @@
-/** What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that (facts, monitor-api §7; RESOLUTIONS M40). */
+/**
+ * What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that
+ * (facts, monitor-api §7; RESOLUTIONS M40).
+ */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { describeFailure, failureOf } from "../../kernel/client/failure.ts";
 import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.ts";
@@ -29,17 +32,29 @@ export interface CycleOutcome {
   readonly exposition?: ExpositionReport;
 }
 
-/** 1 it could not begin, 3 a credential was refused, 4 something was not collected, 5 something was not exported or not exposed as it must be; the lowest wins. */
-export function exitCode({ refused, results, closeError, exposition }: CycleOutcome): 0 | 1 | 3 | 4 | 5 {
+/**
+ * 1 it could not begin, 3 a credential was refused, 4 something was not collected, 5 something was
+ * not exported or not exposed as it must be; the lowest wins.
+ */
+export function exitCode({
+  refused,
+  results,
+  closeError,
+  exposition,
+}: CycleOutcome): 0 | 1 | 3 | 4 | 5 {
   if (refused !== undefined) return 1;
   if (results.some(({ error }) => isAuthFailure(error))) return 3;
   if (results.some(({ error }) => error !== undefined)) return 4;
   return closeError !== undefined || (exposition?.errors.length ?? 0) > 0 ? 5 : 0;
 }
 
-/** Whether an error says that the credential is not accepted; one that may not do something is accepted. */
+/**
+ * Whether an error says that the credential is not accepted; one that may not do something is
+ * accepted.
+ */
 export function isAuthFailure(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof StewardError; cause = cause.cause) if (failureOf(cause)?.class === "auth") return true;
+  for (let cause: unknown = error; cause instanceof StewardError; cause = cause.cause)
+    if (failureOf(cause)?.class === "auth") return true;
   return false;
 }
 

@@ -1,4 +1,7 @@
-/** One cycle from the configuration to its outcome: what is opened for it, in which time, and what is given back. */
+/**
+ * One cycle from the configuration to its outcome: what is opened for it, in which time, and what
+ * is given back.
+ */
 import { delay, systemClock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
@@ -13,7 +16,11 @@ import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";
 import { harmless, unversioned, validatesPolicy } from "../../monitor/cycle/harmless.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
 import type { CycleArguments } from "../arguments.ts";
-import { configureDaemon, daemonSchema, type DaemonConfiguration } from "../../daemon/configuration.ts";
+import {
+  configureDaemon,
+  daemonSchema,
+  type DaemonConfiguration,
+} from "../../daemon/configuration.ts";
 import { monitorOptionsOf } from "../../daemon/monitor.ts";
 import { telemetryOptions } from "../../daemon/telemetry-options.ts";
 import { createHouseTelemetry } from "../../daemon/telemetry.ts";
@@ -49,15 +56,36 @@ interface Trial extends TrialDeps {
 export async function runTrial(asked: CycleArguments, deps: TrialDeps): Promise<CycleOutcome> {
   const endsAtMs = systemClock.monotonic() + asked.timeoutMs;
   const configuration = configureDaemon(asked, deps.environment);
-  const configured = configuration.config.get(servicesMonitor) ? monitorOptionsOf(configuration, deps.environment) : undefined;
+  const configured = configuration.config.get(servicesMonitor)
+    ? monitorOptionsOf(configuration, deps.environment)
+    : undefined;
   const idle = configured?.networks.length ? undefined : whyIdle(configuration, configured);
   const { mode, timeoutMs } = asked;
-  if (idle !== undefined && mode !== "exposition-check") return { asked: { mode, timeoutMs }, results: [], idle, exportAttempted: false, aclValidateSkipped: false };
+  if (idle !== undefined && mode !== "exposition-check")
+    return {
+      asked: { mode, timeoutMs },
+      results: [],
+      idle,
+      exportAttempted: false,
+      aclValidateSkipped: false,
+    };
   const monitor = configured && (mode === "once" ? unversioned(configured) : harmless(configured));
   const lock = mode === "once" ? lockFor(configuration) : undefined;
   try {
-    const outcome = await observe({ ...deps, asked, configuration, monitor, telemetry: telemetryFor(asked, configuration), endsAtMs });
-    return { ...outcome, ...(idle === undefined ? {} : { idle }), aclValidateSkipped: mode !== "once" && configured !== undefined && validatesPolicy(configured) };
+    const outcome = await observe({
+      ...deps,
+      asked,
+      configuration,
+      monitor,
+      telemetry: telemetryFor(asked, configuration),
+      endsAtMs,
+    });
+    return {
+      ...outcome,
+      ...(idle === undefined ? {} : { idle }),
+      aclValidateSkipped:
+        mode !== "once" && configured !== undefined && validatesPolicy(configured),
+    };
   } finally {
     lock?.release();
   }
@@ -65,22 +93,31 @@ export async function runTrial(asked: CycleArguments, deps: TrialDeps): Promise<
 
 function whyIdle({ demo }: DaemonConfiguration, configured: MonitorOptions | undefined): string {
   if (configured === undefined) return "nothing to collect: services.monitor is false";
-  if (demo.demo) return "nothing to collect: the simulated network of the demo exists only in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
+  if (demo.demo)
+    return "nothing to collect: the simulated network of the demo exists only in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
   return "nothing to collect: no credential of a control plane is configured; set vpn.auth, or provider: headscale with headscale.url and headscale.api_key";
 }
 
-/** A real cycle moves the marks of the daemon's state, and two of them would send the same series. */
+/**
+ * A real cycle moves the marks of the daemon's state, and two of them would send the same series.
+ */
 function lockFor({ stateDirectory }: DaemonConfiguration): ReturnType<typeof lockStateDirectory> {
   try {
     return lockStateDirectory(stateDirectory);
   } catch (error) {
     if (!(error instanceof StewardError) || error.code !== "conflict") throw error;
-    throw new StewardError("conflict", `${error.message}, which collects and exports already`, { remedy: "use -preflight, which changes nothing, or stop that process", cause: error });
+    throw new StewardError("conflict", `${error.message}, which collects and exports already`, {
+      remedy: "use -preflight, which changes nothing, or stop that process",
+      cause: error,
+    });
   }
 }
 
 /** Nothing listens, and only what was asked for is sent. */
-function telemetryFor({ mode, exports }: CycleArguments, { config }: DaemonConfiguration): TelemetryOptions {
+function telemetryFor(
+  { mode, exports }: CycleArguments,
+  { config }: DaemonConfiguration,
+): TelemetryOptions {
   if (mode === "exposition-check") return { pull: true };
   if (mode === "preflight" && !exports) return { pull: false };
   const { scrape: _, ...options } = telemetryOptions(config, false);
@@ -88,32 +125,85 @@ function telemetryFor({ mode, exports }: CycleArguments, { config }: DaemonConfi
 }
 
 async function observe(trial: Trial): Promise<CycleOutcome> {
-  const { asked, configuration: { config }, telemetry: options, output, signal } = trial;
+  const {
+    asked,
+    configuration: { config },
+    telemetry: options,
+    output,
+    signal,
+  } = trial;
   const { mode, timeoutMs } = asked;
   // What a trial finds is in its report; a real cycle is looked back upon in the log.
-  const log = createLog({ level: mode === "once" ? config.get(loggingLevel) : "error", format: config.get(loggingFormat), write: (line) => output.stderr(line), now: () => systemClock.now() });
-  const { telemetry } = await createHouseTelemetry({ config, schema: daemonSchema, clock: systemClock, log, version: stewardVersion(), pull: options.pull, options });
+  const log = createLog({
+    level: mode === "once" ? config.get(loggingLevel) : "error",
+    format: config.get(loggingFormat),
+    write: (line) => output.stderr(line),
+    now: () => systemClock.now(),
+  });
+  const { telemetry } = await createHouseTelemetry({
+    config,
+    schema: daemonSchema,
+    clock: systemClock,
+    log,
+    version: stewardVersion(),
+    pull: options.pull,
+    options,
+  });
   await telemetry.component.start(signal, (error) => log.error("telemetry failed", { error }));
   telemetry.openOutput();
   try {
-    const base = { asked: { mode, timeoutMs }, ...(await collect(trial, telemetry, log)), aclValidateSkipped: false };
-    if (mode === "exposition-check") return { ...base, exportAttempted: false, exposition: await checkExpositions(telemetry, leftMs(trial), deadline(signal, leftMs(trial))) };
+    const base = {
+      asked: { mode, timeoutMs },
+      ...(await collect(trial, telemetry, log)),
+      aclValidateSkipped: false,
+    };
+    if (mode === "exposition-check")
+      return {
+        ...base,
+        exportAttempted: false,
+        exposition: await checkExpositions(
+          telemetry,
+          leftMs(trial),
+          deadline(signal, leftMs(trial)),
+        ),
+      };
     if (!hasReceiver(options)) return { ...base, exportAttempted: false };
     const closeError = await exportAll(telemetry, leftMs(trial));
-    const exportsToOutput = [options.metrics, options.logs, options.traces].some((target) => target?.protocol === "stdout");
-    return { ...base, exportAttempted: true, exportsToOutput, ...(closeError === undefined ? {} : { closeError }) };
+    const exportsToOutput = [options.metrics, options.logs, options.traces].some(
+      (target) => target?.protocol === "stdout",
+    );
+    return {
+      ...base,
+      exportAttempted: true,
+      exportsToOutput,
+      ...(closeError === undefined ? {} : { closeError }),
+    };
   } finally {
     // Everything was sent or given up: another export at the end would send it twice.
     await telemetry.component.stop(0);
   }
 }
 
-async function collect(trial: Trial, telemetry: Pick<Telemetry, "scope">, log: RootLog): Promise<Pick<CycleOutcome, "results" | "denied">> {
+async function collect(
+  trial: Trial,
+  telemetry: Pick<Telemetry, "scope">,
+  log: RootLog,
+): Promise<Pick<CycleOutcome, "results" | "denied">> {
   const { monitor, signal, telemetry: options, asked } = trial;
   if (monitor === undefined) return { results: [] };
   const isAll = asked.mode !== "exposition-check" && !hasReceiver(options);
-  const timeoutMs = Math.round(leftMs(trial) - (isAll ? 0 : Math.min(AFTER_MS, asked.timeoutMs * AFTER_SHARE)));
-  const cycle = await openMonitorCycle({ clock: systemClock, ids: systemIds, log: log.child("monitor"), openScope: (spec) => telemetry.scope(spec) }, monitor);
+  const timeoutMs = Math.round(
+    leftMs(trial) - (isAll ? 0 : Math.min(AFTER_MS, asked.timeoutMs * AFTER_SHARE)),
+  );
+  const cycle = await openMonitorCycle(
+    {
+      clock: systemClock,
+      ids: systemIds,
+      log: log.child("monitor"),
+      openScope: (spec) => telemetry.scope(spec),
+    },
+    monitor,
+  );
   try {
     const results = await cycle.run({ signal: deadline(signal, timeoutMs), timeoutMs });
     return { results, denied: cycle.denied() };
@@ -131,6 +221,12 @@ function leftMs({ endsAtMs }: Trial): number {
 /** Fires with the signal, or after the time. */
 function deadline(signal: AbortSignal, timeoutMs: number): AbortSignal {
   const late = new AbortController();
-  systemClock.timer(systemClock.monotonic() + timeoutMs, () => late.abort(new StewardError("deadline", `not done after ${formatDuration(timeoutMs)}`, { remedy: "raise -preflight-timeout, or check why the other side does not answer" })));
+  systemClock.timer(systemClock.monotonic() + timeoutMs, () =>
+    late.abort(
+      new StewardError("deadline", `not done after ${formatDuration(timeoutMs)}`, {
+        remedy: "raise -preflight-timeout, or check why the other side does not answer",
+      }),
+    ),
+  );
   return AbortSignal.any([signal, late.signal]);
 }

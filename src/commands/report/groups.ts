@@ -5,7 +5,10 @@ import type { ReportGroup, ReportMember } from "./types.ts";
 
 /** How the text is laid out. */
 export interface GroupLayout {
-  /** Columns of the terminal; undefined (no terminal) shortens nothing, so that paths can be used by what reads them. */
+  /**
+   * Columns of the terminal; undefined (no terminal) shortens nothing, so that paths can be used by
+   * what reads them.
+   */
   readonly columns: number | undefined;
 }
 
@@ -13,7 +16,10 @@ const NARROWEST = 40;
 const MARGIN = 5;
 
 /** One piece of text per group, in order, made one at a time. */
-export function* formatGroups(groups: Iterable<ReportGroup>, layout: GroupLayout): Generator<string> {
+export function* formatGroups(
+  groups: Iterable<ReportGroup>,
+  layout: GroupLayout,
+): Generator<string> {
   let number = 0;
   for (const group of groups) {
     number += 1;
@@ -21,14 +27,20 @@ export function* formatGroups(groups: Iterable<ReportGroup>, layout: GroupLayout
   }
 }
 
-/** A group: its confidence, its members (`*` before the one to keep) and why they match; ends with an empty line. */
+/**
+ * A group: its confidence, its members (`*` before the one to keep) and why they match; ends with
+ * an empty line.
+ */
 export function formatGroup(group: ReportGroup, number: number, layout: GroupLayout): string {
   const columns = layout.columns === undefined ? Infinity : Math.max(NARROWEST, layout.columns);
   const status = group.status === "pending" ? "" : `, ${printable(group.status)}`;
   const head = `Group ${number}: ${formatPercent(group.confidence)}, ${counted(group.members.length, "document")}${status}`;
   const members = group.members.map((member) => formatMember(member, columns));
-  const reasons = group.reasons.flatMap((reason) => wrapWords(printable(reason), columns - MARGIN - 2)
-    .map((line, index) => `${" ".repeat(MARGIN)}${index === 0 ? "- " : "  "}${line}`));
+  const reasons = group.reasons.flatMap((reason) =>
+    wrapWords(printable(reason), columns - MARGIN - 2).map(
+      (line, index) => `${" ".repeat(MARGIN)}${index === 0 ? "- " : "  "}${line}`,
+    ),
+  );
   return `${[head, ...members, ...reasons].join("\n")}\n\n`;
 }
 
@@ -41,13 +53,19 @@ function formatMember(member: ReportMember, columns: number): string {
   const shownId = columns === Infinity ? id : shortenMiddle(id, idRoom);
   const left = room - displayWidth(shownId) - size.length - 4;
   // A title is worth its place only when enough of it is seen.
-  const shownTitle = title === "" || left < Math.min(12, displayWidth(title)) ? "" : `  "${columns === Infinity ? title : shortenMiddle(title, left)}"`;
+  const shownTitle =
+    title === "" || left < Math.min(12, displayWidth(title))
+      ? ""
+      : `  "${columns === Infinity ? title : shortenMiddle(title, left)}"`;
   return `   ${member.primary ? "*" : " "} ${shownId}${shownTitle}${size}`;
 }
 
 // The title of a file is most often its name, which the path already says.
 function titleOf(member: ReportMember): string {
   const name = member.id.slice(member.id.lastIndexOf("/") + 1);
-  const isName = member.title === member.id || member.title === name || member.title === name.replace(/\.[^.]*$/, "");
+  const isName =
+    member.title === member.id ||
+    member.title === name ||
+    member.title === name.replace(/\.[^.]*$/, "");
   return isName ? "" : printable(member.title);
 }

@@ -1,7 +1,10 @@
 /** The report as one JSON object, written piece by piece (RESOLUTIONS D38). */
 import type { DedupReport } from "./types.ts";
 
-/** Pieces that together are `{summary, parameters, groups}`, one group a line; each group is made only when its turn comes. */
+/**
+ * Pieces that together are `{summary, parameters, groups}`, one group a line; each group is made
+ * only when its turn comes.
+ */
 export function* formatJson(report: DedupReport): Generator<string> {
   yield `{"summary":${encode(report.summary)},\n"parameters":${encode(report.parameters)},\n"groups":[`;
   let separator = "\n";
@@ -14,5 +17,8 @@ export function* formatJson(report: DedupReport): Generator<string> {
 
 // JSON leaves DEL and the C1 controls as they are, but a terminal obeys them.
 function encode(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

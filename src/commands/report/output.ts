@@ -1,4 +1,7 @@
-/** Writes long reports to a stream without holding them: waits when the reader is slow, stops when it is gone. */
+/**
+ * Writes long reports to a stream without holding them: waits when the reader is slow, stops when
+ * it is gone.
+ */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { toStewardError } from "../../kernel/base/errors.ts";
@@ -6,10 +9,15 @@ import { toStewardError } from "../../kernel/base/errors.ts";
 const PIECE_CHARACTERS = 64 * 1024;
 
 /**
- * Writes every piece in order; resolves to false when the reader went away before the end, as in `… | head`. Rejects with
- * the reason when writing fails otherwise, e.g. `disk_full`, and with the signal's when that fires.
+ * Writes every piece in order; resolves to false when the reader went away before the end, as in `…
+ * | head`. Rejects with the reason when writing fails otherwise, e.g. `disk_full`, and with the
+ * signal's when that fires.
  */
-export async function writeAll(pieces: Iterable<string>, stream: Writable, signal?: AbortSignal): Promise<boolean> {
+export async function writeAll(
+  pieces: Iterable<string>,
+  stream: Writable,
+  signal?: AbortSignal,
+): Promise<boolean> {
   let gone = stream.destroyed || stream.writableEnded;
   let failure: NodeJS.ErrnoException | undefined;
   const leave = (error?: NodeJS.ErrnoException): void => {
@@ -40,12 +48,19 @@ export async function writeAll(pieces: Iterable<string>, stream: Writable, signa
   }
 }
 
-async function writePiece(stream: Writable, text: string, signal: AbortSignal | undefined): Promise<void> {
+async function writePiece(
+  stream: Writable,
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (stream.write(text)) return;
   const left = new AbortController();
   const either = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]);
   try {
-    await Promise.race([once(stream, "drain", { signal: either }), once(stream, "close", { signal: either })]);
+    await Promise.race([
+      once(stream, "drain", { signal: either }),
+      once(stream, "close", { signal: either }),
+    ]);
   } catch (error) {
     // `once` also rejects with the stream's own error, which the caller sees for itself.
     if (signal?.aborted === true) throw signal.reason ?? error;

@@ -1,4 +1,6 @@
-/** Progress on standard error: a bar on a terminal, a line per 10 % elsewhere, nothing when quiet. */
+/**
+ * Progress on standard error: a bar on a terminal, a line per 10 % elsewhere, nothing when quiet.
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { displayWidth, formatCount, formatElapsed, formatPercent } from "./text.ts";
 
@@ -21,7 +23,10 @@ export interface ProgressState {
 /** Shows progress. */
 export interface Progress {
   update(state: ProgressState): void;
-  /** The work is done (100 %) or broken off: the bar goes, so that what follows starts on a clean line. */
+  /**
+   * The work is done (100 %) or broken off: the bar goes, so that what follows starts on a clean
+   * line.
+   */
   end(outcome: "done" | "broken"): void;
 }
 
@@ -48,7 +53,9 @@ function createLines({ clock, write }: ProgressOptions): Progress {
     const step = Math.floor(share * 10 + 1e-9);
     if (step <= last) return;
     last = step;
-    write(`${formatPercent(share).padStart(5)}  ${phase}${describeRate(documents, clock.monotonic() - beganMs)}\n`);
+    write(
+      `${formatPercent(share).padStart(5)}  ${phase}${describeRate(documents, clock.monotonic() - beganMs)}\n`,
+    );
   };
   return {
     update(state) {
@@ -81,10 +88,20 @@ function createBar({ clock, write, columns }: ProgressOptions): Progress {
 /** The bar as text that leaves the last column free, since some terminals wrap there. */
 export function drawBar(state: ProgressState, elapsedMs: number, columns: number): string {
   const filled = Math.floor(state.fraction * BAR);
-  const left = state.fraction >= GUESS_FROM && state.fraction < 1 ? `, ${formatElapsed(roundSeconds((elapsedMs / state.fraction) * (1 - state.fraction)))} left` : "";
+  const left =
+    state.fraction >= GUESS_FROM && state.fraction < 1
+      ? `, ${formatElapsed(roundSeconds((elapsedMs / state.fraction) * (1 - state.fraction)))} left`
+      : "";
   const percent = formatPercent(state.fraction).padStart(6);
-  const rate = state.documents === 0 || elapsedMs <= 0 ? "" : `, ${formatRate(state.documents, elapsedMs)}`;
-  const parts = [`[${"#".repeat(filled)}${"-".repeat(BAR - filled)}]`, percent, `  ${state.phase}`, rate, left];
+  const rate =
+    state.documents === 0 || elapsedMs <= 0 ? "" : `, ${formatRate(state.documents, elapsedMs)}`;
+  const parts = [
+    `[${"#".repeat(filled)}${"-".repeat(BAR - filled)}]`,
+    percent,
+    `  ${state.phase}`,
+    rate,
+    left,
+  ];
   // On a narrow terminal the parts at the end go first, the bar last of all.
   let text = "";
   for (const part of parts) {

@@ -1,4 +1,7 @@
-/** The last lines of a report for people: what was read, what was left out and why, what was found and how fast. */
+/**
+ * The last lines of a report for people: what was read, what was left out and why, what was found
+ * and how fast.
+ */
 import { printable } from "../../kernel/base/printable.ts";
 import { counted, formatCount, formatElapsed, formatMemory } from "./text.ts";
 import type { ReportSummary } from "./types.ts";
@@ -11,7 +14,10 @@ export function formatSummary(summary: ReportSummary): string {
   const shown = summary.notes.slice(0, MOST_NOTES).map((note) => `note: ${printable(note)}`);
   const more = summary.notes.length - shown.length;
   const notes = more > 0 ? [...shown, `note: and ${counted(more, "more note")}`] : shown;
-  const perSecond = summary.documentsPerSecond < 10 ? summary.documentsPerSecond.toFixed(1) : formatCount(summary.documentsPerSecond);
+  const perSecond =
+    summary.documentsPerSecond < 10
+      ? summary.documentsPerSecond.toFixed(1)
+      : formatCount(summary.documentsPerSecond);
   return `${[
     ...notes,
     `${counted(summary.documents, "document")}, ${describeSkipped(summary.skipped)}`,
@@ -21,7 +27,9 @@ export function formatSummary(summary: ReportSummary): string {
 }
 
 function describeSkipped(skipped: ReportSummary["skipped"]): string {
-  const reasons = Object.entries(skipped).filter(([, count]) => count > 0).toSorted(([, a], [, b]) => b - a);
+  const reasons = Object.entries(skipped)
+    .filter(([, count]) => count > 0)
+    .toSorted(([, a], [, b]) => b - a);
   if (reasons.length === 0) return "none skipped";
   const total = reasons.reduce((sum, [, count]) => sum + count, 0);
   return `${formatCount(total)} skipped: ${reasons.map(([reason, count]) => `${formatCount(count)} ${printable(reason)}`).join(", ")}`;

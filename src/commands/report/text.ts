@@ -1,24 +1,38 @@
-/** Text that fits a terminal: display width, shortening in the middle, wrapping, and figures for people. */
+/**
+ * Text that fits a terminal: display width, shortening in the middle, wrapping, and figures for
+ * people.
+ */
 
 const SEGMENTS = new Intl.Segmenter("en", { granularity: "grapheme" });
-// East Asian wide and emoji presentation take two columns, combining marks and joiners none (Unicode TR 11).
-const WIDE = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
+// East Asian wide and emoji presentation take two columns, combining marks and joiners none
+// (Unicode TR 11).
+const WIDE =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 const EMPTY = /^[\p{M}\p{Cf}]+$/u;
 
 /** Columns a text takes on a terminal. */
 export function displayWidth(text: string): number {
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(text)) width += EMPTY.test(segment) ? 0 : WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of SEGMENTS.segment(text))
+    width += EMPTY.test(segment) ? 0 : WIDE.test(segment) ? 2 : 1;
   return width;
 }
 
-/** The text in at most `columns`, its middle replaced by `…` when it is longer: the ends of a path say the most. */
+/**
+ * The text in at most `columns`, its middle replaced by `…` when it is longer: the ends of a path
+ * say the most.
+ */
 export function shortenMiddle(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   const letters = [...SEGMENTS.segment(text)].map(({ segment }) => segment);
   const room = Math.max(0, columns - 1);
-  return `${takeWidth(letters, Math.floor(room / 3)).join("")}…${takeWidth(letters.toReversed(), room - Math.floor(room / 3)).toReversed().join("")}`;
+  return `${takeWidth(letters, Math.floor(room / 3)).join("")}…${takeWidth(
+    letters.toReversed(),
+    room - Math.floor(room / 3),
+  )
+    .toReversed()
+    .join("")}`;
 }
 
 /** Lines of at most `columns` where words allow it. */
@@ -38,7 +52,9 @@ export function wrapWords(text: string, columns: number): string[] {
 
 /** `1,234,567`. */
 export function formatCount(count: number): string {
-  return Math.round(count).toString().replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  return Math.round(count)
+    .toString()
+    .replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `1 group`, `2 groups`. */

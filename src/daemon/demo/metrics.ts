@@ -1,6 +1,7 @@
 /**
- * Telemetry of the demo, which begins after the start line: the thread that answers scrapes loads for half a second, and what somebody
- * waits for is the page. A pull endpoint that cannot be opened is reported and stops nothing.
+ * Telemetry of the demo, which begins after the start line: the thread that answers scrapes loads
+ * for half a second, and what somebody waits for is the page. A pull endpoint that cannot be opened
+ * is reported and stops nothing.
  */
 import type { Component } from "../../kernel/supervisor/component.ts";
 
@@ -25,12 +26,19 @@ export function createDemoMetrics(telemetry: Component, pull: Component | undefi
       return Promise.resolve();
     },
   };
-  const reported = pull && ({
-    name: pull.name, needs: pull.needs, readiness: "reported",
-    start: () => Promise.resolve(), stop: (deadlineMs) => pull.stop(deadlineMs), health: () => (opened ? pull.health?.() ?? { ok: true } : { ok: true }),
-  } satisfies Component);
+  const reported =
+    pull &&
+    ({
+      name: pull.name,
+      needs: pull.needs,
+      readiness: "reported",
+      start: () => Promise.resolve(),
+      stop: (deadlineMs) => pull.stop(deadlineMs),
+      health: () => (opened ? (pull.health?.() ?? { ok: true }) : { ok: true }),
+    } satisfies Component);
   return {
-    telemetry: late, pull: reported,
+    telemetry: late,
+    pull: reported,
     async begin(signal) {
       begun = true;
       await start();

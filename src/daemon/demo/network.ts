@@ -1,4 +1,7 @@
-/** The demo's network: a simulated control plane on loopback with the agents of some of its nodes, and the options to collect it. */
+/**
+ * The demo's network: a simulated control plane on loopback with the agents of some of its nodes,
+ * and the options to collect it.
+ */
 import { startNodeAgents } from "../../demo/network/agents.ts";
 import { createNetwork } from "../../demo/network/network.ts";
 import { READ_SCOPES } from "../../demo/tailscale/operations.ts";
@@ -18,10 +21,16 @@ const SEED = 1;
 const DEVICES = 25;
 /** Nodes whose agents are asked. */
 const AGENTS = 6;
-/** Places in the roster: a server that is offline, and a laptop whose key expires soon. Neither is among the nodes with agents. */
+/**
+ * Places in the roster: a server that is offline, and a laptop whose key expires soon. Neither is
+ * among the nodes with agents.
+ */
 const OFFLINE = 14;
 const EXPIRING = 12;
-/** The OAuth client lacks the scope of one collector, so that the demo shows how a failure is reported. */
+/**
+ * The OAuth client lacks the scope of one collector, so that the demo shows how a failure is
+ * reported.
+ */
 const MISSING_SCOPE = "account_settings:read";
 const FAILING_COLLECTOR = "contacts";
 
@@ -32,24 +41,60 @@ export interface DemoNetwork {
 }
 
 /** Starts it; everything listens on loopback. */
-export async function startDemoNetwork(deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }, config: Config): Promise<DemoNetwork> {
-  const estate = createNetwork({ seed: SEED, devices: DEVICES, domain: NAME, conditions: { offline: [OFFLINE], expiring: [EXPIRING] } });
+export async function startDemoNetwork(
+  deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log },
+  config: Config,
+): Promise<DemoNetwork> {
+  const estate = createNetwork({
+    seed: SEED,
+    devices: DEVICES,
+    domain: NAME,
+    conditions: { offline: [OFFLINE], expiring: [EXPIRING] },
+  });
   const scopes = READ_SCOPES.filter((scope) => scope !== MISSING_SCOPE);
   const id = `k${deps.ids.base62(10)}CNTRL`;
-  const plane = await startTailscale({ ...deps, network: estate, clients: [{ id, secret: `tskey-client-${id}-${deps.ids.base62(32)}`, scopes }] });
+  const plane = await startTailscale({
+    ...deps,
+    network: estate,
+    clients: [{ id, secret: `tskey-client-${id}-${deps.ids.base62(32)}`, scopes }],
+  });
   const agents = await startNodeAgents({ ...deps, network: plane.estate.network });
   const { clientId, clientSecret } = plane.credentials;
-  const network = givenNetwork(config, NAME, { url: plane.url, auth: { method: "oauth", clientId, clientSecret: sendSecret(Secret.of(clientSecret, "demo")), scopes } });
+  const network = givenNetwork(config, NAME, {
+    url: plane.url,
+    auth: {
+      method: "oauth",
+      clientId,
+      clientSecret: sendSecret(Secret.of(clientSecret, "demo")),
+      scopes,
+    },
+  });
   const hostAt = (place: number): string => estate.roster[place]?.host ?? "";
   const nodes = plane.estate.network.devices.at(deps.clock.now()).slice(0, AGENTS);
   const targets = nodes.map(({ host }): NodeTargetOptions => ({
-    url: agents.urlOf(host), instance: host, labels: {}, headers: {}, bearerToken: undefined, bearerTokenFile: "", tls: { caFile: "", certFile: "", keyFile: "", serverName: "", insecureSkipVerify: false },
+    url: agents.urlOf(host),
+    instance: host,
+    labels: {},
+    headers: {},
+    bearerToken: undefined,
+    bearerTokenFile: "",
+    tls: { caFile: "", certFile: "", keyFile: "", serverName: "", insecureSkipVerify: false },
   }));
   deps.log.info("some failures are simulated; the status page shows them like real ones", {
-    failing_collector: FAILING_COLLECTOR, missing_scope: MISSING_SCOPE, offline_device: hostAt(OFFLINE), device_with_expiring_key: hostAt(EXPIRING),
+    failing_collector: FAILING_COLLECTOR,
+    missing_scope: MISSING_SCOPE,
+    offline_device: hostAt(OFFLINE),
+    device_with_expiring_key: hostAt(EXPIRING),
   });
   return {
-    options: { ...network, simulated: true, collectors: { ...network.collectors, nodeMetrics: { ...readNodeMetrics(config), targets, discovery: undefined } } },
+    options: {
+      ...network,
+      simulated: true,
+      collectors: {
+        ...network.collectors,
+        nodeMetrics: { ...readNodeMetrics(config), targets, discovery: undefined },
+      },
+    },
     stop: async () => {
       await Promise.all([plane.stop(), agents.stop()]);
     },

@@ -1,4 +1,7 @@
-/** The demo's clients of the Vault API: jobs that mint tokens by permission sets, and one that asks for more than its policy allows. */
+/**
+ * The demo's clients of the Vault API: jobs that mint tokens by permission sets, and one that asks
+ * for more than its policy allows.
+ */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -32,8 +35,15 @@ export interface DemoMount {
   readonly organisation: string;
 }
 
-/** Makes the permission sets and the policy, then goes round until the signal fires; what was asked is then still answered. Never rejects. */
-export async function runDemoRequests(deps: DemoRequestDeps, at: DemoMount, signal: AbortSignal): Promise<void> {
+/**
+ * Makes the permission sets and the policy, then goes round until the signal fires; what was asked
+ * is then still answered. Never rejects.
+ */
+export async function runDemoRequests(
+  deps: DemoRequestDeps,
+  at: DemoMount,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, log } = deps;
   try {
     await prepare(deps, at);
@@ -44,28 +54,63 @@ export async function runDemoRequests(deps: DemoRequestDeps, at: DemoMount, sign
     }
   } catch (error) {
     // E.g. somebody sealed the store or removed the mount, which the demo is there for.
-    if (!signal.aborted) log.info("the demo's simulated jobs stopped minting tokens", { error: toStewardError(error) });
+    if (!signal.aborted)
+      log.info("the demo's simulated jobs stopped minting tokens", {
+        error: toStewardError(error),
+      });
   }
 }
 
-async function prepare({ front, root }: DemoRequestDeps, { mount, organisation }: DemoMount): Promise<void> {
+async function prepare(
+  { front, root }: DemoRequestDeps,
+  { mount, organisation }: DemoMount,
+): Promise<void> {
   for (const [name, scope] of Object.entries(SETS)) {
-    await write(front, { path: `${mount}permissionset/${name}`, data: { org_name: organisation, ...scope }, token: root });
+    await write(front, {
+      path: `${mount}permissionset/${name}`,
+      data: { org_name: organisation, ...scope },
+      token: root,
+    });
   }
   const policy = `path "${mount}token/ci" { capabilities = ["create", "update", "read"] }`;
   await write(front, { path: `sys/policies/acl/${POLICY}`, data: { policy }, token: root });
 }
 
 /** Three tokens, and one that is refused: the job's token opens only its own permission set. */
-async function mintOnce({ front, root }: DemoRequestDeps, { mount, organisation }: DemoMount): Promise<void> {
-  const created = await write(front, { path: "auth/token/create", data: { policies: [POLICY], ttl: JOB_TTL, display_name: "ci-job" }, token: root });
+async function mintOnce(
+  { front, root }: DemoRequestDeps,
+  { mount, organisation }: DemoMount,
+): Promise<void> {
+  const created = await write(front, {
+    path: "auth/token/create",
+    data: { policies: [POLICY], ttl: JOB_TTL, display_name: "ci-job" },
+    token: root,
+  });
   const job = created.auth?.id;
-  for (const name of Object.keys(SETS)) await write(front, { path: `${mount}token/${name}`, data: {}, token: name === POLICY ? job : root });
-  await write(front, { path: `${mount}token`, data: { org_name: organisation, repositories: ["api"] }, token: job }).catch((error: unknown) => {
+  for (const name of Object.keys(SETS))
+    await write(front, {
+      path: `${mount}token/${name}`,
+      data: {},
+      token: name === POLICY ? job : root,
+    });
+  await write(front, {
+    path: `${mount}token`,
+    data: { org_name: organisation, repositories: ["api"] },
+    token: job,
+  }).catch((error: unknown) => {
     if (toStewardError(error).code !== "denied") throw error;
   });
 }
 
-function write(front: Pick<Front, "handle">, request: Pick<CoreRequest, "path" | "data" | "token">): Promise<CoreAnswer> {
-  return front.handle({ verb: "write", ...request, remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal });
+function write(
+  front: Pick<Front, "handle">,
+  request: Pick<CoreRequest, "path" | "data" | "token">,
+): Promise<CoreAnswer> {
+  return front.handle({
+    verb: "write",
+    ...request,
+    remote: undefined,
+    wrapTtlMs: undefined,
+    signal: new AbortController().signal,
+  });
 }

@@ -1,4 +1,7 @@
-/** Errors that keep the demo from starting, with a remedy that starts the demo again: a setting alone would start Steward without it. */
+/**
+ * Errors that keep the demo from starting, with a remedy that starts the demo again: a setting
+ * alone would start Steward without it.
+ */
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
@@ -19,34 +22,70 @@ export interface Shell {
 }
 
 /** The error as it is shown; unchanged when this is no demo, or no setting would help. */
-export function describeDemoStartError(thrown: unknown, configuration: DaemonConfiguration, shell: Shell): StewardError {
+export function describeDemoStartError(
+  thrown: unknown,
+  configuration: DaemonConfiguration,
+  shell: Shell,
+): StewardError {
   const error = toStewardError(thrown);
   const remedy = configuration.demo.demo ? demoRemedy(error, configuration, shell) : undefined;
   if (remedy === undefined) return error;
-  return new StewardError(error.code, error.message, { remedy, cause: error, ...(error.field === undefined ? {} : { field: error.field }), ...(error.rule === undefined ? {} : { rule: error.rule }) });
+  return new StewardError(error.code, error.message, {
+    remedy,
+    cause: error,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.rule === undefined ? {} : { rule: error.rule }),
+  });
 }
 
-function demoRemedy({ code, field, rule, remedy = "" }: StewardError, { config, file, stateRoot }: DaemonConfiguration, shell: Shell): string | undefined {
+function demoRemedy(
+  { code, field, rule, remedy = "" }: StewardError,
+  { config, file, stateRoot }: DaemonConfiguration,
+  shell: Shell,
+): string | undefined {
   const listen = config.get(gatewayListen);
   const command = (changes: readonly (readonly [Key<unknown>, string])[]): string => {
-    const kept = [stateFolder, gatewayListen].flatMap((key): (readonly [Key<unknown>, string])[] => {
-      const text = shell.environment[variableOf(key.path)];
-      return text === undefined || text === "" || changes.some(([changed]) => changed === key) ? [] : [[key, text]];
-    });
-    const variables = [...kept, ...changes].map(([key, text]) => `${variableOf(key.path)}=${quoted(text)}`);
-    return [...variables, quoted(launcherOf(shell)), "-demo", ...(file === undefined ? [] : ["-config", quoted(file)])].join(" ");
+    const kept = [stateFolder, gatewayListen].flatMap(
+      (key): (readonly [Key<unknown>, string])[] => {
+        const text = shell.environment[variableOf(key.path)];
+        return text === undefined || text === "" || changes.some(([changed]) => changed === key)
+          ? []
+          : [[key, text]];
+      },
+    );
+    const variables = [...kept, ...changes].map(
+      ([key, text]) => `${variableOf(key.path)}=${quoted(text)}`,
+    );
+    return [
+      ...variables,
+      quoted(launcherOf(shell)),
+      "-demo",
+      ...(file === undefined ? [] : ["-config", quoted(file)]),
+    ].join(" ");
   };
-  const otherPort: readonly [Key<unknown>, string] = [gatewayListen, formatAddress({ ...listen, port: listen.port < LAST_PORT ? listen.port + 1 : listen.port - 1 })];
-  if (code === "conflict" && field === gatewayListen.path) return `stop that process, or start the demo on another port: ${command([otherPort])}`;
-  if (rule === SOLE_PROCESS) return `stop that process, or start another demo beside it: ${command([[stateFolder, `${stateRoot}-2`], ...(listen.port === 0 ? [] : [otherPort])])}`;
+  const otherPort: readonly [Key<unknown>, string] = [
+    gatewayListen,
+    formatAddress({ ...listen, port: listen.port < LAST_PORT ? listen.port + 1 : listen.port - 1 }),
+  ];
+  if (code === "conflict" && field === gatewayListen.path)
+    return `stop that process, or start the demo on another port: ${command([otherPort])}`;
+  if (rule === SOLE_PROCESS)
+    return `stop that process, or start another demo beside it: ${command([[stateFolder, `${stateRoot}-2`], ...(listen.port === 0 ? [] : [otherPort])])}`;
   const isSetting = daemonSchema.some(({ path }) => path === field || remedy.includes(path));
-  return isSetting ? `${remedy}; with settings the demo starts only with -demo: ${command([])}` : undefined;
+  return isSetting
+    ? `${remedy}; with settings the demo starts only with -demo: ${command([])}`
+    : undefined;
 }
 
 /** How the launcher is called from here: by its name where the shell finds it, else by its path. */
 function launcherOf({ environment, directory, program }: Shell): string {
   const launcher = join(dirname(program), "..", "bin", "steward");
-  if ((environment["PATH"] ?? "").split(delimiter).some((folder) => folder !== "" && isSame(join(folder, "steward"), launcher))) return "steward";
+  if (
+    (environment["PATH"] ?? "")
+      .split(delimiter)
+      .some((folder) => folder !== "" && isSame(join(folder, "steward"), launcher))
+  )
+    return "steward";
   const path = relative(directory, launcher);
   if (path.startsWith("..")) return launcher;
   // Without a slash the shell would look for it in its own folders.

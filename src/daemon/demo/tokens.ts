@@ -1,4 +1,7 @@
-/** The demo's code host, and a mount configured for it: a token can be minted a second after the start, and reaches nothing real. */
+/**
+ * The demo's code host, and a mount configured for it: a token can be minted a second after the
+ * start, and reaches nothing real.
+ */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { Secret } from "../../kernel/base/secret.ts";
 import { demoCodeHost, type DemoCodeHost } from "../../demo/code-host/demo.ts";
@@ -23,8 +26,15 @@ export interface DemoTokens {
   stop(): Promise<void>;
 }
 
-/** Starts the host, makes a root token and configures `github/`. `given` is `STEWARD_DEMO_ROOT_TOKEN`. */
-export async function startDemoTokens(deps: CodeHostDeps & { readonly ids: Ids }, tokens: Tokens, given: string | undefined): Promise<DemoTokens> {
+/**
+ * Starts the host, makes a root token and configures `github/`. `given` is
+ * `STEWARD_DEMO_ROOT_TOKEN`.
+ */
+export async function startDemoTokens(
+  deps: CodeHostDeps & { readonly ids: Ids },
+  tokens: Tokens,
+  given: string | undefined,
+): Promise<DemoTokens> {
   const host = await demoCodeHost(deps);
   await host.codeHost.start();
   try {
@@ -39,13 +49,25 @@ export async function startDemoTokens(deps: CodeHostDeps & { readonly ids: Ids }
   }
 }
 
-function running({ clock, log }: CodeHostDeps, { front, host, root }: { readonly front: Tokens["front"]; readonly host: DemoCodeHost; readonly root: Secret }): DemoTokens {
+function running(
+  { clock, log }: CodeHostDeps,
+  {
+    front,
+    host,
+    root,
+  }: { readonly front: Tokens["front"]; readonly host: DemoCodeHost; readonly root: Secret },
+): DemoTokens {
   const ended = new AbortController();
   let requests = Promise.resolve();
   return {
-    root, organisation: host.organisation,
+    root,
+    organisation: host.organisation,
     begin() {
-      requests = runDemoRequests({ clock, log, front, root }, { mount: MOUNT, organisation: host.organisation }, ended.signal);
+      requests = runDemoRequests(
+        { clock, log, front, root },
+        { mount: MOUNT, organisation: host.organisation },
+        ended.signal,
+      );
     },
     async end() {
       ended.abort();
@@ -57,20 +79,43 @@ function running({ clock, log }: CodeHostDeps, { front, host, root }: { readonly
 
 async function demoRoot(tokens: Tokens, ids: Ids, given: string | undefined): Promise<Secret> {
   const store = tokens.manager()?.tokens;
-  if (store === undefined) throw new StewardError("sealed", "the demo's store of tokens is sealed; remove the demo folder in the state folder");
+  if (store === undefined)
+    throw new StewardError(
+      "sealed",
+      "the demo's store of tokens is sealed; remove the demo folder in the state folder",
+    );
   const id = Secret.of(given ?? `hvs.${ids.base62(ROOT_LENGTH)}`, "demo");
   // The demo's state stays between starts, and a given token may be there already.
   if (store.lookup(id) === undefined) {
     await store.create({
-      type: "service", id, policies: ["root"], path: "auth/token/root", displayName: "demo-root", numUses: 0, parent: undefined, ttlMs: ROOT_TTL_MS, explicitMaxTtlMs: 0, periodMs: 0, renewable: true,
+      type: "service",
+      id,
+      policies: ["root"],
+      path: "auth/token/root",
+      displayName: "demo-root",
+      numUses: 0,
+      parent: undefined,
+      ttlMs: ROOT_TTL_MS,
+      explicitMaxTtlMs: 0,
+      periodMs: 0,
+      renewable: true,
     });
   }
   return id;
 }
 
-async function configure(tokens: Tokens, { codeHost, appId, privateKeyPem }: DemoCodeHost, token: Secret): Promise<void> {
+async function configure(
+  tokens: Tokens,
+  { codeHost, appId, privateKeyPem }: DemoCodeHost,
+  token: Secret,
+): Promise<void> {
   await tokens.front.handle({
-    verb: "write", path: `${MOUNT}config`, data: { app_id: appId, prv_key: privateKeyPem, base_url: codeHost.url, strict_scopes: true }, token, remote: undefined, wrapTtlMs: undefined,
+    verb: "write",
+    path: `${MOUNT}config`,
+    data: { app_id: appId, prv_key: privateKeyPem, base_url: codeHost.url, strict_scopes: true },
+    token,
+    remote: undefined,
+    wrapTtlMs: undefined,
     signal: new AbortController().signal,
   });
 }

@@ -1,4 +1,7 @@
-/** The page at `/duplicates`: the groups of near-duplicates that wait for a reviewer first, to be read; changes go through the API. */
+/**
+ * The page at `/duplicates`: the groups of near-duplicates that wait for a reviewer first, to be
+ * read; changes go through the API.
+ */
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import { formatCount, formatPercent, formatSome } from "../../../gateway/web/format.ts";
 import { html, type View } from "../../../gateway/web/html.ts";
@@ -6,7 +9,11 @@ import { empty } from "../../../gateway/web/pieces/section.ts";
 import { stateText, type State } from "../../../gateway/web/pieces/state.ts";
 import { pageAnswer } from "../../../gateway/web/shell.ts";
 import type { Dedup } from "../../dedup/service.ts";
-import { DuplicateService, type GroupSummary, type ListGroupsResponse } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
+import {
+  DuplicateService,
+  type GroupSummary,
+  type ListGroupsResponse,
+} from "../../gen/steward/dedup/v1/duplicates_pb.ts";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import type { PlainRoute } from "../../kernel/service.ts";
@@ -18,7 +25,8 @@ const PAGE_GROUPS = 100;
 const NOT_KNOWN = ["unknown", "not known"] as const;
 const STATUS: Readonly<Record<number, readonly [State, string]>> = {
   [GroupStatus.PENDING]: ["notice", "to review"],
-  [GroupStatus.FALSE_POSITIVE]: ["unknown", "not duplicates"], [GroupStatus.IGNORED]: ["unknown", "ignored"],
+  [GroupStatus.FALSE_POSITIVE]: ["unknown", "not duplicates"],
+  [GroupStatus.IGNORED]: ["unknown", "ignored"],
   [GroupStatus.DELETED]: ["unknown", "deleted"],
 };
 
@@ -29,13 +37,32 @@ export interface DuplicatesPageOptions {
 }
 
 /** The route, for operators, as the API that it reads. */
-export function duplicatesRoute({ service }: Pick<Dedup, "service">, options: DuplicatesPageOptions): PlainRoute {
-  const nav = [{ href: "/", label: "Status" }, { href: "/duplicates", label: "Duplicates", here: true }, { href: "/docs", label: "API" }];
+export function duplicatesRoute(
+  { service }: Pick<Dedup, "service">,
+  options: DuplicatesPageOptions,
+): PlainRoute {
+  const nav = [
+    { href: "/", label: "Status" },
+    { href: "/duplicates", label: "Duplicates", here: true },
+    { href: "/docs", label: "API" },
+  ];
   return {
-    verb: "GET", template: "/duplicates", access: Access.OPERATOR, dialect: "dedup",
+    verb: "GET",
+    template: "/duplicates",
+    access: Access.OPERATOR,
+    dialect: "dedup",
     async handle({ headers }, call) {
-      const groups = await callHandler(service.rpc, DuplicateService.method.listGroups, { limit: PAGE_GROUPS }, call);
-      return await pageAnswer({ title: "Duplicates", ...options, nav, module: "plain.js", body: duplicates(groups) }, pageAssets(), headers);
+      const groups = await callHandler(
+        service.rpc,
+        DuplicateService.method.listGroups,
+        { limit: PAGE_GROUPS },
+        call,
+      );
+      return await pageAnswer(
+        { title: "Duplicates", ...options, nav, module: "plain.js", body: duplicates(groups) },
+        pageAssets(),
+        headers,
+      );
     },
   };
 }
@@ -59,7 +86,22 @@ function groupTable(rows: readonly GroupSummary[]): View {
     <tbody>${rows.map((row) => html`<tr>${cells(row).map((cell, index) => html`<td data-label=${heads[index]}>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-function cells({ id, status, memberCount, confidenceScore, primaryDocumentTitle }: GroupSummary): readonly (View | string)[] {
-  const title = primaryDocumentTitle === undefined || primaryDocumentTitle === "" ? "not known" : primaryDocumentTitle;
-  return [html`<strong>${title}</strong>`, formatCount(memberCount), formatPercent(confidenceScore), stateText(...STATUS[status] ?? NOT_KNOWN), html`<a href=${`/api/v1/duplicates/${encodeURIComponent(id)}`} aria-label=${`Details of ${title} as JSON`}>JSON</a>`];
+function cells({
+  id,
+  status,
+  memberCount,
+  confidenceScore,
+  primaryDocumentTitle,
+}: GroupSummary): readonly (View | string)[] {
+  const title =
+    primaryDocumentTitle === undefined || primaryDocumentTitle === ""
+      ? "not known"
+      : primaryDocumentTitle;
+  return [
+    html`<strong>${title}</strong>`,
+    formatCount(memberCount),
+    formatPercent(confidenceScore),
+    stateText(...(STATUS[status] ?? NOT_KNOWN)),
+    html`<a href=${`/api/v1/duplicates/${encodeURIComponent(id)}`} aria-label=${`Details of ${title} as JSON`}>JSON</a>`,
+  ];
 }

@@ -1,4 +1,7 @@
-/** The page at `/` of a gateway whose status page is elsewhere or nowhere: what this address serves, for a person who opened it in a browser. */
+/**
+ * The page at `/` of a gateway whose status page is elsewhere or nowhere: what this address serves,
+ * for a person who opened it in a browser.
+ */
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import { html, type View } from "../../../gateway/web/html.ts";
 import { keyValues } from "../../../gateway/web/pieces/key-values.ts";
@@ -42,10 +45,21 @@ export interface IndexPageOptions {
 /** The route. */
 export function indexRoute(options: IndexPageOptions): PlainRoute {
   const { demo, version } = options;
-  const nav = [{ href: "/", label: "Overview", here: true }, { href: "/docs", label: "API" }];
+  const nav = [
+    { href: "/", label: "Overview", here: true },
+    { href: "/docs", label: "API" },
+  ];
   return {
-    verb: "GET", template: "/", access: Access.OPERATOR, dialect: "monitor",
-    handle: ({ headers }) => pageAnswer({ title: "Overview", demo, version, nav, module: "plain.js", body: overview(options) }, pageAssets(), headers),
+    verb: "GET",
+    template: "/",
+    access: Access.OPERATOR,
+    dialect: "monitor",
+    handle: ({ headers }) =>
+      pageAnswer(
+        { title: "Overview", demo, version, nav, module: "plain.js", body: overview(options) },
+        pageAssets(),
+        headers,
+      ),
   };
 }
 
@@ -58,5 +72,7 @@ function overview({ documents, tokens }: IndexPageOptions): View {
 }
 
 function links(rows: Rows): View {
-  return keyValues(rows.map(([path, what]) => [html`<a href=${path}><code>${path}</code></a>`, what] as const));
+  return keyValues(
+    rows.map(([path, what]) => [html`<a href=${path}><code>${path}</code></a>`, what] as const),
+  );
 }

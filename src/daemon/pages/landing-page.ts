@@ -1,4 +1,7 @@
-/** The landing page in the house: where its status comes from, and what it tells of the services beside the monitor. */
+/**
+ * The landing page in the house: where its status comes from, and what it tells of the services
+ * beside the monitor.
+ */
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { within } from "../../../gateway/until-aborted.ts";
 import { pageAssets } from "../../../gateway/web/assets.ts";
@@ -26,7 +29,9 @@ import { processProblems, type ProcessHealth } from "../health.ts";
 /** What it tells of; a service that is off is not given. */
 export interface LandingPlace {
   readonly monitor?: { readonly component: Pick<ThreadHost, "call"> } | undefined;
-  readonly dedup?: Pick<Dedup, "service" | "healthy" | "checkArchives" | "failedRuns" | "status"> | undefined;
+  readonly dedup?:
+    | Pick<Dedup, "service" | "healthy" | "checkArchives" | "failedRuns" | "status">
+    | undefined;
   readonly tokens?: Pick<Tokens, "levels" | "manager"> | undefined;
   readonly lastMints?: (() => LastMints) | undefined;
   /** Of the process; from memory. */
@@ -44,37 +49,85 @@ const NO_LEASES = { leases: undefined, mounts: undefined, irrevocable: undefined
 const CHECK_MS = 1_000;
 
 /** The page and what it loads. */
-export function landingPage({ monitor, dedup, tokens, lastMints, refusing, health, clock }: LandingPlace, options: LandingOptions): readonly PlainRoute[] {
-  return landingRoutes({
-    clock, assets: pageAssets(),
-    ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
-    house: async (signal): Promise<HouseFacts> => {
-      const archive = refusing?.dedup === true ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS } : dedup && await archiveFacts(dedup, signal);
-      // An archive that went away just now is in the health of the process once it was checked.
-      await within(CHECK_MS, signal, clock, async () => await dedup?.checkArchives()).catch(() => undefined);
-      return { archive, tokens: refusing?.tokens === true ? { ...OUT_OF_SERVICE, ...NO_LEASES } : tokens && tokenFacts(tokens, lastMints?.()), problems: health === undefined ? [] : processProblems(health()) };
+export function landingPage(
+  { monitor, dedup, tokens, lastMints, refusing, health, clock }: LandingPlace,
+  options: LandingOptions,
+): readonly PlainRoute[] {
+  return landingRoutes(
+    {
+      clock,
+      assets: pageAssets(),
+      ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
+      house: async (signal): Promise<HouseFacts> => {
+        const archive =
+          refusing?.dedup === true
+            ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS }
+            : dedup && (await archiveFacts(dedup, signal));
+        // An archive that went away just now is in the health of the process once it was checked.
+        await within(CHECK_MS, signal, clock, async () => await dedup?.checkArchives()).catch(
+          () => undefined,
+        );
+        return {
+          archive,
+          tokens:
+            refusing?.tokens === true
+              ? { ...OUT_OF_SERVICE, ...NO_LEASES }
+              : tokens && tokenFacts(tokens, lastMints?.()),
+          problems: health === undefined ? [] : processProblems(health()),
+        };
+      },
     },
-  }, options);
+    options,
+  );
 }
 
-async function statusOf({ component }: NonNullable<LandingPlace["monitor"]>, signal: AbortSignal): Promise<StatusJson> {
+async function statusOf(
+  { component }: NonNullable<LandingPlace["monitor"]>,
+  signal: AbortSignal,
+): Promise<StatusJson> {
   return parseStatus(await askStatus(component, { signal, requestId: systemIds.uuid() }));
 }
 
-/** From the document service's own answers. One that cannot answer is said to be unwell, and takes nothing else from the page. */
-export async function archiveFacts({ service, healthy, failedRuns, status }: Pick<Dedup, "service" | "healthy" | "failedRuns" | "status">, signal: AbortSignal): Promise<ArchiveFacts> {
+/**
+ * From the document service's own answers. One that cannot answer is said to be unwell, and takes
+ * nothing else from the page.
+ */
+export async function archiveFacts(
+  {
+    service,
+    healthy,
+    failedRuns,
+    status,
+  }: Pick<Dedup, "service" | "healthy" | "failedRuns" | "status">,
+  signal: AbortSignal,
+): Promise<ArchiveFacts> {
   const call = createCall({ signal, requestId: systemIds.uuid() });
   if (!healthy()) return { state: "bad", word: "a store is unavailable", ...NO_DOCUMENTS };
   try {
     const [{ data: sync }, { data: analysis }, { meta: pending }] = await Promise.all([
       callHandler(service.rpc, SyncService.method.getSyncStatus, {}, call),
       callHandler(service.rpc, AnalysisService.method.getAnalysisStatus, {}, call),
-      callHandler(service.rpc, DuplicateService.method.listGroups, { limit: 1, status: [GroupStatus.PENDING] }, call),
+      callHandler(
+        service.rpc,
+        DuplicateService.method.listGroups,
+        { limit: 1, status: [GroupStatus.PENDING] },
+        call,
+      ),
     ]);
-    const busy = sync?.isSyncing === true ? "syncing" : analysis?.isAnalyzing === true ? "analysing" : undefined;
+    const busy =
+      sync?.isSyncing === true
+        ? "syncing"
+        : analysis?.isAnalyzing === true
+          ? "analysing"
+          : undefined;
     return {
-      ...stateOf(busy, failedRuns(), sync?.lastSyncAt !== undefined), archives: status().archives,
-      documents: sync?.totalDocuments ?? 0, groups: analysis?.totalDuplicateGroups ?? 0, pending: pending?.total ?? 0, lastSyncAt: text(sync?.lastSyncAt), lastAnalysisAt: text(analysis?.lastAnalysisAt),
+      ...stateOf(busy, failedRuns(), sync?.lastSyncAt !== undefined),
+      archives: status().archives,
+      documents: sync?.totalDocuments ?? 0,
+      groups: analysis?.totalDuplicateGroups ?? 0,
+      pending: pending?.total ?? 0,
+      lastSyncAt: text(sync?.lastSyncAt),
+      lastAnalysisAt: text(analysis?.lastAnalysisAt),
     };
   } catch {
     // Why, the service's own log and answers tell.
@@ -82,20 +135,44 @@ export async function archiveFacts({ service, healthy, failedRuns, status }: Pic
   }
 }
 
-function stateOf(busy: string | undefined, [failed]: readonly FailedRun[], synced: boolean): Pick<ArchiveFacts, "state" | "word"> {
+function stateOf(
+  busy: string | undefined,
+  [failed]: readonly FailedRun[],
+  synced: boolean,
+): Pick<ArchiveFacts, "state" | "word"> {
   if (busy !== undefined) return { state: "good", word: busy };
   if (failed !== undefined) return { state: "bad", word: `last ${failed.type} failed` };
   return synced ? { state: "good", word: "ready" } : { state: "unknown", word: "not synced yet" };
 }
 
 /** From the store of leases; a sealed one knows nothing. */
-export function tokenFacts(tokens: Pick<Tokens, "levels" | "manager">, mints: LastMints = { failing: undefined, refusedAtMs: undefined }): TokenFacts {
+export function tokenFacts(
+  tokens: Pick<Tokens, "levels" | "manager">,
+  mints: LastMints = { failing: undefined, refusedAtMs: undefined },
+): TokenFacts {
   const { inside } = tokens.levels();
   if (inside === undefined) return { state: "bad", word: "sealed", ...NO_LEASES };
-  const mounts = tokens.manager()?.mounts.all().filter(({ type }) => type === ENGINE_TYPE).length ?? 0;
+  const mounts =
+    tokens
+      .manager()
+      ?.mounts.all()
+      .filter(({ type }) => type === ENGINE_TYPE).length ?? 0;
   const { failing, refusedAtMs } = mints;
-  const [state, word] = inside.irrevocable > 0 ? ["bad", "needs a look"] as const : failing === undefined ? ["good", "open"] as const : ["notice", "last mint failed"] as const;
-  return { state, word, leases: inside.leases, mounts, irrevocable: inside.irrevocable, failedMintAt: isoTime(failing?.atMs), refusedMintAt: isoTime(refusedAtMs) };
+  const [state, word] =
+    inside.irrevocable > 0
+      ? (["bad", "needs a look"] as const)
+      : failing === undefined
+        ? (["good", "open"] as const)
+        : (["notice", "last mint failed"] as const);
+  return {
+    state,
+    word,
+    leases: inside.leases,
+    mounts,
+    irrevocable: inside.irrevocable,
+    failedMintAt: isoTime(failing?.atMs),
+    refusedMintAt: isoTime(refusedAtMs),
+  };
 }
 
 function isoTime(timeMs: number | undefined): string | undefined {

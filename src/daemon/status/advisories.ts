@@ -1,4 +1,7 @@
-/** What the status advises of: the warnings of the configuration in the order of `-validate`, then what this start leaves unused (RESOLUTIONS M27, M28). */
+/**
+ * What the status advises of: the warnings of the configuration in the order of `-validate`, then
+ * what this start leaves unused (RESOLUTIONS M27, M28).
+ */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AdvisorySchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { Config } from "../../kernel/config/config.ts";
@@ -10,14 +13,28 @@ import { scrapeEnabled } from "../../kernel/config/scrape-keys.ts";
 type Advisory = MessageInitShape<typeof AdvisorySchema>;
 
 /** All of them. `idle`: the monitor has nothing to collect. */
-export function advisoriesOf(config: Config, { warnings, idle }: { readonly warnings: readonly Finding[]; readonly idle: boolean }): Advisory[] {
+export function advisoriesOf(
+  config: Config,
+  { warnings, idle }: { readonly warnings: readonly Finding[]; readonly idle: boolean },
+): Advisory[] {
   return [
-    ...warnings.map(textOf), ...(leaves(config) ? [] : ["otlp.endpoint: is empty, and no metrics are exported — set the address of a receiver, or set scrape.enabled to true."]),
-    ...(idle ? ["vpn.auth: contains no credential of a control plane, and nothing is collected — set vpn.auth.oauth.client_id and client_secret, or provider headscale with headscale.url and headscale.api_key."] : []),
+    ...warnings.map(textOf),
+    ...(leaves(config)
+      ? []
+      : [
+          "otlp.endpoint: is empty, and no metrics are exported — set the address of a receiver, or set scrape.enabled to true.",
+        ]),
+    ...(idle
+      ? [
+          "vpn.auth: contains no credential of a control plane, and nothing is collected — set vpn.auth.oauth.client_id and client_secret, or provider headscale with headscale.url and headscale.api_key.",
+        ]
+      : []),
   ].map(advisory);
 }
 
-/** A text with the key it begins with, when its first word looks like one (facts, monitor-api §1.1). */
+/**
+ * A text with the key it begins with, when its first word looks like one (facts, monitor-api §1.1).
+ */
 export function advisory(message: string): Advisory {
   const [first = ""] = message.split(/\s/, 1);
   const key = (first.split("=", 1)[0] ?? "").replace(/[:,.]+$/, "");
@@ -31,5 +48,12 @@ function textOf(finding: Finding): string {
 
 /** Whether measurements are pushed or may be pulled. */
 function leaves(config: Config): boolean {
-  return config.get(scrapeEnabled) || otlpSignals.some((signal) => exporterOptions(config, signal) !== undefined || stdoutOptions(config, signal) !== undefined);
+  return (
+    config.get(scrapeEnabled) ||
+    otlpSignals.some(
+      (signal) =>
+        exporterOptions(config, signal) !== undefined ||
+        stdoutOptions(config, signal) !== undefined,
+    )
+  );
 }

@@ -2,7 +2,11 @@
 import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ProfilingSchema } from "../../gen/steward/monitor/v1/export_pb.ts";
-import { UpdateState, type TlsCertificateSchema, type UpdateSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
+import {
+  UpdateState,
+  type TlsCertificateSchema,
+  type UpdateSchema,
+} from "../../gen/steward/monitor/v1/process_pb.ts";
 import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
@@ -38,55 +42,133 @@ export interface HouseSources {
 }
 
 /** One answer, but for its number. */
-export function houseAnswer(sources: HouseSources, { labels }: { readonly labels: boolean }): Omit<HouseAnswer, "kind" | "id"> {
+export function houseAnswer(
+  sources: HouseSources,
+  { labels }: { readonly labels: boolean },
+): Omit<HouseAnswer, "kind" | "id"> {
   const { config, idle, delivery } = sources;
   const facts = { config, idle, states: sources.states(), stores: sources.stores() };
   const pull = sources.telemetry.status().ledger?.pull;
   const status = create(StatusSchema, {
-    components: componentRows(facts), services: serviceStates(facts), healthProblems: processProblems(facts), delivery: delivery.delivery(), throughput: delivery.throughput(),
-    metricsServing: metricsServing(config, pull), profiling: profilingOf(sources.profiling()), runtime: sources.runtime.read(),
-    tlsCertificates: Object.entries(sources.certificates()).flatMap(([name, certificate]) => (certificate === undefined ? [] : [certificateOf(name, certificate)])),
+    components: componentRows(facts),
+    services: serviceStates(facts),
+    healthProblems: processProblems(facts),
+    delivery: delivery.delivery(),
+    throughput: delivery.throughput(),
+    metricsServing: metricsServing(config, pull),
+    profiling: profilingOf(sources.profiling()),
+    runtime: sources.runtime.read(),
+    tlsCertificates: Object.entries(sources.certificates()).flatMap(([name, certificate]) =>
+      certificate === undefined ? [] : [certificateOf(name, certificate)],
+    ),
     update: updateOf(sources.updates()),
   });
-  return { status: toBinary(StatusSchema, status), series: seriesOf(sources.cardinality(), labels) };
-}
-
-function profilingOf(profiling: ProfilingStatus): MessageInitShape<typeof ProfilingSchema> {
-  const { profileEndpointEnabled, profilerEnabled, profilerServer, profilerHeaderNames, profilerTlsClientCert, profilerTlsCustomCa, profilerTlsInsecureSkipVerify, profilerUpload: upload } = profiling;
   return {
-    profileEndpointEnabled, profilerEnabled, profilerTlsClientCert, profilerTlsCustomCa, profilerTlsInsecureSkipVerify,
-    profilerServer: redactUrl(profilerServer), profilerHeaderNames: [...profilerHeaderNames],
-    ...(upload === undefined ? {} : {
-      profilerUpload: {
-        attempts: BigInt(upload.attempts), failures: BigInt(upload.failures), consecutiveFailures: upload.consecutiveFailures, healthy: upload.healthy,
-        lastDurationSeconds: upload.lastDurationSeconds, lastErrorClass: upload.lastErrorClass ?? "",
-        ...(upload.lastSuccessAtMs === undefined ? {} : { lastSuccessAt: timestampFromMs(upload.lastSuccessAtMs) }), ...(upload.lastFailureAtMs === undefined ? {} : { lastFailureAt: timestampFromMs(upload.lastFailureAtMs) }),
-      },
-    }),
+    status: toBinary(StatusSchema, status),
+    series: seriesOf(sources.cardinality(), labels),
   };
 }
 
-function certificateOf(name: string, { fingerprint, notBefore, notAfter, lastReloadAt, lastFailureAt, lastFailure }: CertificateStatus): MessageInitShape<typeof TlsCertificateSchema> {
+function profilingOf(profiling: ProfilingStatus): MessageInitShape<typeof ProfilingSchema> {
+  const {
+    profileEndpointEnabled,
+    profilerEnabled,
+    profilerServer,
+    profilerHeaderNames,
+    profilerTlsClientCert,
+    profilerTlsCustomCa,
+    profilerTlsInsecureSkipVerify,
+    profilerUpload: upload,
+  } = profiling;
   return {
-    name, fingerprint, notBefore: timestampFromMs(notBefore), notAfter: timestampFromMs(notAfter), lastReloadFailureReason: lastFailure,
-    ...(lastReloadAt === undefined ? {} : { lastReloadAt: timestampFromMs(lastReloadAt) }), ...(lastFailureAt === undefined ? {} : { lastReloadFailureAt: timestampFromMs(lastFailureAt) }),
+    profileEndpointEnabled,
+    profilerEnabled,
+    profilerTlsClientCert,
+    profilerTlsCustomCa,
+    profilerTlsInsecureSkipVerify,
+    profilerServer: redactUrl(profilerServer),
+    profilerHeaderNames: [...profilerHeaderNames],
+    ...(upload === undefined
+      ? {}
+      : {
+          profilerUpload: {
+            attempts: BigInt(upload.attempts),
+            failures: BigInt(upload.failures),
+            consecutiveFailures: upload.consecutiveFailures,
+            healthy: upload.healthy,
+            lastDurationSeconds: upload.lastDurationSeconds,
+            lastErrorClass: upload.lastErrorClass ?? "",
+            ...(upload.lastSuccessAtMs === undefined
+              ? {}
+              : { lastSuccessAt: timestampFromMs(upload.lastSuccessAtMs) }),
+            ...(upload.lastFailureAtMs === undefined
+              ? {}
+              : { lastFailureAt: timestampFromMs(upload.lastFailureAtMs) }),
+          },
+        }),
+  };
+}
+
+function certificateOf(
+  name: string,
+  { fingerprint, notBefore, notAfter, lastReloadAt, lastFailureAt, lastFailure }: CertificateStatus,
+): MessageInitShape<typeof TlsCertificateSchema> {
+  return {
+    name,
+    fingerprint,
+    notBefore: timestampFromMs(notBefore),
+    notAfter: timestampFromMs(notAfter),
+    lastReloadFailureReason: lastFailure,
+    ...(lastReloadAt === undefined ? {} : { lastReloadAt: timestampFromMs(lastReloadAt) }),
+    ...(lastFailureAt === undefined ? {} : { lastReloadFailureAt: timestampFromMs(lastFailureAt) }),
   };
 }
 
 const UPDATE_STATES = {
-  disabled: UpdateState.DISABLED, checking: UpdateState.CHECKING, error: UpdateState.ERROR, unknown: UpdateState.UNKNOWN, current: UpdateState.CURRENT, available: UpdateState.AVAILABLE,
+  disabled: UpdateState.DISABLED,
+  checking: UpdateState.CHECKING,
+  error: UpdateState.ERROR,
+  unknown: UpdateState.UNKNOWN,
+  current: UpdateState.CURRENT,
+  available: UpdateState.AVAILABLE,
 } as const;
 
-function updateOf({ enabled, state, currentVersion = "", latestVersion = "", minorsBehind, lastCheckedAtMs, lastErrorClass, releaseUrl }: UpdateStatus): MessageInitShape<typeof UpdateSchema> {
+function updateOf({
+  enabled,
+  state,
+  currentVersion = "",
+  latestVersion = "",
+  minorsBehind,
+  lastCheckedAtMs,
+  lastErrorClass,
+  releaseUrl,
+}: UpdateStatus): MessageInitShape<typeof UpdateSchema> {
   return {
-    enabled, state: UPDATE_STATES[state], currentVersion, latestVersion, minorsBehind, lastErrorClass: lastErrorClass ?? "", releaseUrl: redactUrl(releaseUrl),
+    enabled,
+    state: UPDATE_STATES[state],
+    currentVersion,
+    latestVersion,
+    minorsBehind,
+    lastErrorClass: lastErrorClass ?? "",
+    releaseUrl: redactUrl(releaseUrl),
     ...(lastCheckedAtMs === undefined ? {} : { lastCheckedAt: timestampFromMs(lastCheckedAtMs) }),
   };
 }
 
 function seriesOf({ metrics, limitPerMetric }: CardinalityInfo, labels: boolean): MetricFacts[] {
-  return metrics.filter(({ series }) => series > 0).map((metric) => ({
-    name: metric.name, series: metric.series, overflowing: metric.overflowing || (limitPerMetric > 0 && metric.series >= limitPerMetric),
-    labels: labels ? metric.labels().map(({ name, distinct, capped, examples }) => ({ label: name, distinct, capped, examples })) : [],
-  }));
+  return metrics
+    .filter(({ series }) => series > 0)
+    .map((metric) => ({
+      name: metric.name,
+      series: metric.series,
+      overflowing: metric.overflowing || (limitPerMetric > 0 && metric.series >= limitPerMetric),
+      labels: labels
+        ? metric.labels().map(({ name, distinct, capped, examples }) => ({
+            label: name,
+            distinct,
+            capped,
+            examples,
+          }))
+        : [],
+    }));
 }

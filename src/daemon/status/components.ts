@@ -1,4 +1,7 @@
-/** The parts of the process that can fail by themselves, and how its services stand (facts, monitor-api §1.6; RESOLUTIONS §2, Status page). */
+/**
+ * The parts of the process that can fail by themselves, and how its services stand (facts,
+ * monitor-api §1.6; RESOLUTIONS §2, Status page).
+ */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ComponentSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { adminEnabled, adminListen } from "../../kernel/config/admin-keys.ts";
@@ -21,26 +24,55 @@ export interface ComponentFacts {
 
 /** The rows, in an order that never changes; those of what is off have `enabled` false. */
 export function componentRows({ config, states, stores }: ComponentFacts): Row[] {
-  const row = (name: string, enabled: boolean, component: string = name): Row => ({ name, enabled, ...(enabled ? failureOf(states, component) : {}) });
+  const row = (name: string, enabled: boolean, component: string = name): Row => ({
+    name,
+    enabled,
+    ...(enabled ? failureOf(states, component) : {}),
+  });
   return [
-    row("admin", config.get(adminEnabled), config.get(adminListen) === undefined ? "gateway" : "admin"), row("metrics", config.get(scrapeEnabled)),
-    row("stream", false), row("webhook", false), row("ingress_wal", false),
-    row("gateway", true), { name: "state", enabled: true, failed: !stores.ok, ...(stores.reason === undefined ? {} : { reason: stores.reason }) }, row("pool", true),
-    row("dedup", config.get(servicesDedup)), row("tokens", config.get(servicesTokens)),
+    row(
+      "admin",
+      config.get(adminEnabled),
+      config.get(adminListen) === undefined ? "gateway" : "admin",
+    ),
+    row("metrics", config.get(scrapeEnabled)),
+    row("stream", false),
+    row("webhook", false),
+    row("ingress_wal", false),
+    row("gateway", true),
+    {
+      name: "state",
+      enabled: true,
+      failed: !stores.ok,
+      ...(stores.reason === undefined ? {} : { reason: stores.reason }),
+    },
+    row("pool", true),
+    row("dedup", config.get(servicesDedup)),
+    row("tokens", config.get(servicesTokens)),
   ];
 }
 
 /** The state of each service in one word: `off`, `idle`, or the phase of its component. */
 export function serviceStates({ config, states, idle }: ComponentFacts): Record<string, string> {
-  const phase = (name: string): string => states.find((state) => state.name === name)?.phase ?? "off";
+  const phase = (name: string): string =>
+    states.find((state) => state.name === name)?.phase ?? "off";
   return {
-    monitor: config.get(servicesMonitor) ? (idle && phase("monitor") === "ready" ? "idle" : phase("monitor")) : "off",
-    dedup: config.get(servicesDedup) ? phase("dedup") : "off", tokens: config.get(servicesTokens) ? phase("tokens") : "off",
+    monitor: config.get(servicesMonitor)
+      ? idle && phase("monitor") === "ready"
+        ? "idle"
+        : phase("monitor")
+      : "off",
+    dedup: config.get(servicesDedup) ? phase("dedup") : "off",
+    tokens: config.get(servicesTokens) ? phase("tokens") : "off",
   };
 }
 
-function failureOf(states: readonly ComponentState[], name: string): Pick<Row, "failed" | "reason"> {
+function failureOf(
+  states: readonly ComponentState[],
+  name: string,
+): Pick<Row, "failed" | "reason"> {
   const state = states.find((each) => each.name === name);
-  const failed = state?.phase === "degraded" || state?.phase === "refusing" || state?.phase === "failed";
+  const failed =
+    state?.phase === "degraded" || state?.phase === "refusing" || state?.phase === "failed";
   return { failed, ...(failed ? { reason: state.reason ?? state.phase } : {}) };
 }

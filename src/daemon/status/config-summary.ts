@@ -1,9 +1,21 @@
-/** The configuration as the status shows it: every key of every service, and of a secret only whether it is set and where (contract §2.2; facts, monitor-api §1.9). */
+/**
+ * The configuration as the status shows it: every key of every service, and of a secret only
+ * whether it is set and where (contract §2.2; facts, monitor-api §1.9).
+ */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { SecretSource, type ConfigSummarySchema, type ConfigValueSchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
+import {
+  SecretSource,
+  type ConfigSummarySchema,
+  type ConfigValueSchema,
+} from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { Config, EffectiveRow } from "../../kernel/config/config.ts";
 import { loggingLevel } from "../../kernel/config/house-keys.ts";
-import { otlpCloudToken, otlpExporter, otlpSignals, otlpSignalExporters } from "../../kernel/config/otlp-keys.ts";
+import {
+  otlpCloudToken,
+  otlpExporter,
+  otlpSignals,
+  otlpSignalExporters,
+} from "../../kernel/config/otlp-keys.ts";
 import { profiler } from "../../kernel/config/profiling-keys.ts";
 import { vpnAuth, type WrittenAuth } from "../../monitor/config/auth-fields.ts";
 import { networks } from "../../monitor/config/network-keys.ts";
@@ -17,11 +29,17 @@ export function configSummary(config: Config): Summary {
   const { auth, apiKey } = firstNetwork(config);
   return {
     schemaVersion: 1,
-    apiKeySet: auth.apikey !== undefined || apiKey !== undefined, oauthSecretSet: auth.oauth.clientSecret !== undefined,
-    backendCloudTokenSet: config.get(otlpCloudToken) !== undefined, profilerAuthSet: config.get(profiler.basicAuthPassword) !== undefined,
+    apiKeySet: auth.apikey !== undefined || apiKey !== undefined,
+    oauthSecretSet: auth.oauth.clientSecret !== undefined,
+    backendCloudTokenSet: config.get(otlpCloudToken) !== undefined,
+    profilerAuthSet: config.get(profiler.basicAuthPassword) !== undefined,
     // Headscale knows API keys only.
-    authMethod: firstProvider(config) === "headscale" ? "apikey" : auth.method, logLevel: config.get(loggingLevel), otlpHeaderKeys: headerKeys(config),
-    full: Object.fromEntries(config.effective({ provenance: false }).map((row) => [row.key, valueOf(row)])),
+    authMethod: firstProvider(config) === "headscale" ? "apikey" : auth.method,
+    logLevel: config.get(loggingLevel),
+    otlpHeaderKeys: headerKeys(config),
+    full: Object.fromEntries(
+      config.effective({ provenance: false }).map((row) => [row.key, valueOf(row)]),
+    ),
   };
 }
 
@@ -36,19 +54,44 @@ function firstNetwork(config: Config): { readonly auth: WrittenAuth; readonly ap
 }
 
 function headerKeys(config: Config): string[] {
-  const names = [otlpExporter, ...otlpSignals.map((signal) => otlpSignalExporters[signal])].flatMap(({ headers }) => [...config.get(headers).keys()]);
+  const names = [otlpExporter, ...otlpSignals.map((signal) => otlpSignalExporters[signal])].flatMap(
+    ({ headers }) => [...config.get(headers).keys()],
+  );
   return [...new Set(names)].toSorted();
 }
 
-const SOURCES = { unset: SecretSource.UNSET, value: SecretSource.VALUE, file: SecretSource.FILE } as const;
+const SOURCES = {
+  unset: SecretSource.UNSET,
+  value: SecretSource.VALUE,
+  file: SecretSource.FILE,
+} as const;
 
 function valueOf({ value, secret, set, source }: EffectiveRow): Value {
-  if (secret === true) return { secret, ...(set === undefined ? {} : { set }), ...(source === undefined ? {} : { source: SOURCES[source] }) };
+  if (secret === true)
+    return {
+      secret,
+      ...(set === undefined ? {} : { set }),
+      ...(source === undefined ? {} : { source: SOURCES[source] }),
+    };
   switch (typeof value) {
-    case "undefined": return {};
-    case "string": return { value: { kind: { case: "stringValue", value } } };
-    case "boolean": return { value: { kind: { case: "boolValue", value } } };
-    case "number": return { value: { kind: { case: "numberValue", value } } };
-    default: return { value: { kind: { case: "listValue", value: { values: value.map((text) => ({ kind: { case: "stringValue", value: text } })) } } } };
+    case "undefined":
+      return {};
+    case "string":
+      return { value: { kind: { case: "stringValue", value } } };
+    case "boolean":
+      return { value: { kind: { case: "boolValue", value } } };
+    case "number":
+      return { value: { kind: { case: "numberValue", value } } };
+    default:
+      return {
+        value: {
+          kind: {
+            case: "listValue",
+            value: {
+              values: value.map((text) => ({ kind: { case: "stringValue", value: text } })),
+            },
+          },
+        },
+      };
   }
 }

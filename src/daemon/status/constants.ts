@@ -6,7 +6,12 @@ import type { ServiceInfoSchema } from "../../gen/steward/monitor/v1/process_pb.
 import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { adminRefreshInterval } from "../../kernel/config/admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
-import { otlpExporter, otlpMetricBatchSize, otlpSignalExporters, otlpSignals } from "../../kernel/config/otlp-keys.ts";
+import {
+  otlpExporter,
+  otlpMetricBatchSize,
+  otlpSignalExporters,
+  otlpSignals,
+} from "../../kernel/config/otlp-keys.ts";
 import { exporterOptions, metricIntervalMs } from "../../kernel/config/otlp-options.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
 import { houseMetrics } from "../../kernel/telemetry/house-metrics.ts";
@@ -32,32 +37,68 @@ export interface ConstantFacts {
   readonly startedAtMs: number;
 }
 
-/** Everything that is off in this version is there, with `enabled` false and zeros (RESOLUTIONS §3.2). */
+/**
+ * Everything that is off in this version is there, with `enabled` false and zeros (RESOLUTIONS
+ * §3.2).
+ */
 export function houseConstants(facts: ConstantFacts): HouseConstants {
-  const { configuration: { config, warnings }, monitor: { networks } } = facts;
+  const {
+    configuration: { config, warnings },
+    monitor: { networks },
+  } = facts;
   const status = create(StatusSchema, {
-    provider: networks[0]?.provider.kind ?? firstProvider(config), refreshMs: config.get(adminRefreshInterval),
+    provider: networks[0]?.provider.kind ?? firstProvider(config),
+    refreshMs: config.get(adminRefreshInterval),
     advisories: advisoriesOf(config, { warnings, idle: networks.length === 0 }),
-    service: serviceOf(facts), telemetry: telemetryOf(config), config: configSummary(config), receivers: {},
-    eventStore: {}, flowStore: { retention: NONE, backend: {} }, geoip: {}, reverseDns: { ttl: NONE, negativeTtl: NONE },
+    service: serviceOf(facts),
+    telemetry: telemetryOf(config),
+    config: configSummary(config),
+    receivers: {},
+    eventStore: {},
+    flowStore: { retention: NONE, backend: {} },
+    geoip: {},
+    reverseDns: { ttl: NONE, negativeTtl: NONE },
   });
-  return { kind: "constants", status: toBinary(StatusSchema, status), metrics: [...houseMetrics, ...tokensMetrics], records: [] };
+  return {
+    kind: "constants",
+    status: toBinary(StatusSchema, status),
+    metrics: [...houseMetrics, ...tokensMetrics],
+    records: [],
+  };
 }
 
-function serviceOf({ configuration: { config, demo }, monitor: { networks, several }, version, startedAtMs }: ConstantFacts): MessageInitShape<typeof ServiceInfoSchema> {
+function serviceOf({
+  configuration: { config, demo },
+  monitor: { networks, several },
+  version,
+  startedAtMs,
+}: ConstantFacts): MessageInitShape<typeof ServiceInfoSchema> {
   return {
-    runtimeVersion: process.version, name: "steward", version, selfObservability: config.get(selfObservability.enabled), startedAt: timestampFromMs(startedAtMs),
-    network: several ? `${networks.length} networks` : networks[0]?.name ?? "", demo: demo.demo,
+    runtimeVersion: process.version,
+    name: "steward",
+    version,
+    selfObservability: config.get(selfObservability.enabled),
+    startedAt: timestampFromMs(startedAtMs),
+    network: several ? `${networks.length} networks` : (networks[0]?.name ?? ""),
+    demo: demo.demo,
   };
 }
 
 /** The words below `otlp`; where only a signal has an address of its own, that one. */
 function telemetryOf(config: Config): MessageInitShape<typeof TelemetrySchema> {
-  const endpoints = [otlpExporter, ...otlpSignals.map((signal) => otlpSignalExporters[signal])].map(({ endpoint }) => config.get(endpoint));
+  const endpoints = [otlpExporter, ...otlpSignals.map((signal) => otlpSignalExporters[signal])].map(
+    ({ endpoint }) => config.get(endpoint),
+  );
   const { protocol, insecure } = otlpSignalExporters.metrics;
   return {
-    endpoint: redactUrl(endpoints.find((endpoint) => endpoint !== "") ?? ""), protocol: config.get(protocol) ?? config.get(otlpExporter.protocol) ?? "http",
-    insecure: exporterOptions(config, "metrics")?.tls.insecure ?? config.get(insecure) ?? config.get(otlpExporter.insecure) ?? false,
-    metricExportBatchSize: config.get(otlpMetricBatchSize), metricIntervalSeconds: Math.trunc(metricIntervalMs(config) / MILLISECONDS),
+    endpoint: redactUrl(endpoints.find((endpoint) => endpoint !== "") ?? ""),
+    protocol: config.get(protocol) ?? config.get(otlpExporter.protocol) ?? "http",
+    insecure:
+      exporterOptions(config, "metrics")?.tls.insecure ??
+      config.get(insecure) ??
+      config.get(otlpExporter.insecure) ??
+      false,
+    metricExportBatchSize: config.get(otlpMetricBatchSize),
+    metricIntervalSeconds: Math.trunc(metricIntervalMs(config) / MILLISECONDS),
   };
 }

@@ -1,16 +1,32 @@
-/** What became of what was exported, and how much was handed to exporters (contract §2.1.4; facts, monitor-api §1.6). */
+/**
+ * What became of what was exported, and how much was handed to exporters (contract §2.1.4; facts,
+ * monitor-api §1.6).
+ */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { Signal as SignalWord, type DeliverySchema, type ThroughputSchema } from "../../gen/steward/monitor/v1/export_pb.ts";
+import {
+  Signal as SignalWord,
+  type DeliverySchema,
+  type ThroughputSchema,
+} from "../../gen/steward/monitor/v1/export_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
-import { emptySignalLedger, signals, type Signal, type SignalLedger } from "../../kernel/telemetry/status.ts";
+import {
+  emptySignalLedger,
+  signals,
+  type Signal,
+  type SignalLedger,
+} from "../../kernel/telemetry/status.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import { takeSamples } from "./samples.ts";
 
 const MILLISECONDS = 1_000;
 /** So many failures in a row are an outage. */
 const FAILING = 3;
-const WORDS = { metrics: SignalWord.METRICS, logs: SignalWord.LOGS, traces: SignalWord.TRACES } as const;
+const WORDS = {
+  metrics: SignalWord.METRICS,
+  logs: SignalWord.LOGS,
+  traces: SignalWord.TRACES,
+} as const;
 
 /** Delivery as the status shows it. */
 export interface DeliveryView extends Disposable {
@@ -20,16 +36,28 @@ export interface DeliveryView extends Disposable {
 }
 
 /** Follows the books of telemetry until disposed. */
-export function followDelivery(clock: Clock, telemetry: Pick<Telemetry, "status" | "onObserved">): DeliveryView {
+export function followDelivery(
+  clock: Clock,
+  telemetry: Pick<Telemetry, "status" | "onObserved">,
+): DeliveryView {
   const lastMs = new Map<Signal, number>();
   const observed = telemetry.onObserved((seen) => {
-    for (const one of seen) if (one.of === "export") lastMs.set(one.signal, Math.round(one.seconds * MILLISECONDS));
+    for (const one of seen)
+      if (one.of === "export") lastMs.set(one.signal, Math.round(one.seconds * MILLISECONDS));
   });
-  const ledger = (signal: Signal): SignalLedger => telemetry.status().ledger?.signals[signal] ?? emptySignalLedger;
+  const ledger = (signal: Signal): SignalLedger =>
+    telemetry.status().ledger?.signals[signal] ?? emptySignalLedger;
   const samples = takeSamples<Rates>(clock, (before) => {
-    const now = { atMs: clock.monotonic(), points: handed(ledger("metrics")), records: handed(ledger("logs")) };
+    const now = {
+      atMs: clock.monotonic(),
+      points: handed(ledger("metrics")),
+      records: handed(ledger("logs")),
+    };
     // A telemetry thread that began anew counts from nothing.
-    const perSecond = (of: "points" | "records"): number => (before === undefined ? 0 : (Math.max(0, now[of] - before[of]) * MILLISECONDS) / Math.max(1, now.atMs - before.atMs));
+    const perSecond = (of: "points" | "records"): number =>
+      before === undefined
+        ? 0
+        : (Math.max(0, now[of] - before[of]) * MILLISECONDS) / Math.max(1, now.atMs - before.atMs);
     return { ...now, pointsPerSec: perSecond("points"), recordsPerSec: perSecond("records") };
   });
   return {
@@ -37,9 +65,12 @@ export function followDelivery(clock: Clock, telemetry: Pick<Telemetry, "status"
     throughput() {
       const taken = samples.list();
       return {
-        metricPoints: BigInt(handed(ledger("metrics"))), logRecords: BigInt(handed(ledger("logs"))),
-        metricPointsPerSec: taken.at(-1)?.pointsPerSec ?? 0, logRecordsPerSec: taken.at(-1)?.recordsPerSec ?? 0,
-        metricPointsPerSecSeries: taken.map(({ pointsPerSec }) => pointsPerSec), logRecordsPerSecSeries: taken.map(({ recordsPerSec }) => recordsPerSec),
+        metricPoints: BigInt(handed(ledger("metrics"))),
+        logRecords: BigInt(handed(ledger("logs"))),
+        metricPointsPerSec: taken.at(-1)?.pointsPerSec ?? 0,
+        logRecordsPerSec: taken.at(-1)?.recordsPerSec ?? 0,
+        metricPointsPerSecSeries: taken.map(({ pointsPerSec }) => pointsPerSec),
+        logRecordsPerSecSeries: taken.map(({ recordsPerSec }) => recordsPerSec),
       };
     },
     [Symbol.dispose]() {
@@ -62,10 +93,28 @@ function handed({ items, itemsLost }: SignalLedger): number {
   return items + itemsLost;
 }
 
-function rowOf(signal: Signal, { requests, failures, consecutiveFailures, lastFailureClass, partialSuccesses, lastSuccessMs, lastFailureMs }: SignalLedger, lastDurationMs: number): MessageInitShape<typeof DeliverySchema> {
+function rowOf(
+  signal: Signal,
+  {
+    requests,
+    failures,
+    consecutiveFailures,
+    lastFailureClass,
+    partialSuccesses,
+    lastSuccessMs,
+    lastFailureMs,
+  }: SignalLedger,
+  lastDurationMs: number,
+): MessageInitShape<typeof DeliverySchema> {
   return {
-    signal: WORDS[signal], exports: BigInt(requests), failures: BigInt(failures), consecutiveFailures, lastDurationMs, failing: consecutiveFailures >= FAILING,
+    signal: WORDS[signal],
+    exports: BigInt(requests),
+    failures: BigInt(failures),
+    consecutiveFailures,
+    lastDurationMs,
+    failing: consecutiveFailures >= FAILING,
     lastErrorClass: lastFailureClass ?? (partialSuccesses > 0 ? "partial_success" : ""),
-    ...(lastSuccessMs === undefined ? {} : { lastSuccessAt: timestampFromMs(lastSuccessMs) }), ...(lastFailureMs === undefined ? {} : { lastFailureAt: timestampFromMs(lastFailureMs) }),
+    ...(lastSuccessMs === undefined ? {} : { lastSuccessAt: timestampFromMs(lastSuccessMs) }),
+    ...(lastFailureMs === undefined ? {} : { lastFailureAt: timestampFromMs(lastFailureMs) }),
   };
 }

@@ -1,26 +1,69 @@
-/** The pull endpoint for the status: how it is configured, and what was pulled (contract §2.1.8; facts, monitor-api §1.7). */
+/**
+ * The pull endpoint for the status: how it is configured, and what was pulled (contract §2.1.8;
+ * facts, monitor-api §1.7).
+ */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { MetricsServingSchema, ServingConfigSchema, type MetricsServing, type ServingConfig } from "../../gen/steward/monitor/v1/export_pb.ts";
+import {
+  MetricsServingSchema,
+  ServingConfigSchema,
+  type MetricsServing,
+  type ServingConfig,
+} from "../../gen/steward/monitor/v1/export_pb.ts";
 import { formatAddress } from "../../kernel/config/address.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import {
-  scrapeAllowUnauthenticated, scrapeClientAuth, scrapeClientCa, scrapeCoalesce, scrapeEnabled, scrapeListen, scrapeMaxInFlight, scrapeTimeout, scrapeTls, scrapeToken,
+  scrapeAllowUnauthenticated,
+  scrapeClientAuth,
+  scrapeClientCa,
+  scrapeCoalesce,
+  scrapeEnabled,
+  scrapeListen,
+  scrapeMaxInFlight,
+  scrapeTimeout,
+  scrapeTls,
+  scrapeToken,
 } from "../../kernel/config/scrape-keys.ts";
 import type { PullView } from "../../kernel/telemetry/status.ts";
 
 /** Its settings are there also while it is off. */
 export function metricsServing(config: Config, pull: PullView | undefined): MetricsServing {
-  const serving = create(MetricsServingSchema, { enabled: config.get(scrapeEnabled), config: servingConfig(config, pull?.address) });
+  const serving = create(MetricsServingSchema, {
+    enabled: config.get(scrapeEnabled),
+    config: servingConfig(config, pull?.address),
+  });
   return pull === undefined ? serving : counted(serving, pull);
 }
 
-function counted({ enabled, config }: MetricsServing, { requests, rejected, gatherErrors, inFlight, lastMs, lastAtMs, lastGatherError, lastGatherErrorAtMs }: PullView): MetricsServing {
+function counted(
+  { enabled, config }: MetricsServing,
+  {
+    requests,
+    rejected,
+    gatherErrors,
+    inFlight,
+    lastMs,
+    lastAtMs,
+    lastGatherError,
+    lastGatherErrorAtMs,
+  }: PullView,
+): MetricsServing {
   const { success, unavailable, error } = requests;
   return create(MetricsServingSchema, {
-    enabled, ...(config === undefined ? {} : { config }), inFlight, scrapesTotal: BigInt(success + unavailable + error), scrapesShed: BigInt(unavailable), scrapesFailed: BigInt(error),
-    authRejected: sum(rejected), gatherErrors: sum(gatherErrors), lastScrapeDurationMs: Math.round(lastMs ?? 0), lastGatherError: lastGatherError ?? "",
-    ...(lastAtMs === undefined ? {} : { lastScrapeAt: timestampFromMs(lastAtMs) }), ...(lastGatherErrorAtMs === undefined ? {} : { lastGatherErrorAt: timestampFromMs(lastGatherErrorAtMs) }),
+    enabled,
+    ...(config === undefined ? {} : { config }),
+    inFlight,
+    scrapesTotal: BigInt(success + unavailable + error),
+    scrapesShed: BigInt(unavailable),
+    scrapesFailed: BigInt(error),
+    authRejected: sum(rejected),
+    gatherErrors: sum(gatherErrors),
+    lastScrapeDurationMs: Math.round(lastMs ?? 0),
+    lastGatherError: lastGatherError ?? "",
+    ...(lastAtMs === undefined ? {} : { lastScrapeAt: timestampFromMs(lastAtMs) }),
+    ...(lastGatherErrorAtMs === undefined
+      ? {}
+      : { lastGatherErrorAt: timestampFromMs(lastGatherErrorAtMs) }),
   });
 }
 
@@ -28,9 +71,15 @@ function counted({ enabled, config }: MetricsServing, { requests, rejected, gath
 function servingConfig(config: Config, bound: string | undefined): ServingConfig {
   const listen = config.get(scrapeListen);
   return create(ServingConfigSchema, {
-    allowUnauthenticated: config.get(scrapeAllowUnauthenticated), authTokenSet: config.get(scrapeToken) !== undefined, clientAuthMode: config.get(scrapeClientAuth) ?? "",
-    clientCaConfigured: config.get(scrapeClientCa) !== "", coalesceGather: config.get(scrapeCoalesce), listen: listen.port === 0 && bound !== undefined ? bound : formatAddress(listen),
-    maxRequestsInFlight: config.get(scrapeMaxInFlight), timeoutMs: config.get(scrapeTimeout), tlsEnabled: config.get(scrapeTls.certFile) !== "",
+    allowUnauthenticated: config.get(scrapeAllowUnauthenticated),
+    authTokenSet: config.get(scrapeToken) !== undefined,
+    clientAuthMode: config.get(scrapeClientAuth) ?? "",
+    clientCaConfigured: config.get(scrapeClientCa) !== "",
+    coalesceGather: config.get(scrapeCoalesce),
+    listen: listen.port === 0 && bound !== undefined ? bound : formatAddress(listen),
+    maxRequestsInFlight: config.get(scrapeMaxInFlight),
+    timeoutMs: config.get(scrapeTimeout),
+    tlsEnabled: config.get(scrapeTls.certFile) !== "",
   });
 }
 

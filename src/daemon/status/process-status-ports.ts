@@ -1,7 +1,15 @@
-/** The ports over which the monitor's thread asks for the house's part of the status; each start of the thread gets one of its own. */
+/**
+ * The ports over which the monitor's thread asks for the house's part of the status; each start of
+ * the thread gets one of its own.
+ */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Log } from "../../kernel/base/log.ts";
-import type { HouseAnswer, HouseConstants, HouseMessage, HouseQuestion } from "../../monitor/status/house-facts.ts";
+import type {
+  HouseAnswer,
+  HouseConstants,
+  HouseMessage,
+  HouseQuestion,
+} from "../../monitor/status/house-facts.ts";
 
 /** What is told. */
 export interface HouseTeller {
@@ -9,8 +17,14 @@ export interface HouseTeller {
   answer(question: { readonly labels: boolean }): Omit<HouseAnswer, "kind" | "id">;
 }
 
-/** Makes ports; each takes the place of the one before, which closes. A question that cannot be answered is logged and has no answer. */
-export function createHousePorts(log: Log, teller: HouseTeller): { readonly port: () => MessagePort } {
+/**
+ * Makes ports; each takes the place of the one before, which closes. A question that cannot be
+ * answered is logged and has no answer.
+ */
+export function createHousePorts(
+  log: Log,
+  teller: HouseTeller,
+): { readonly port: () => MessagePort } {
   let current: MessagePort | undefined;
   return {
     port() {

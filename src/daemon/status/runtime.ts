@@ -1,4 +1,7 @@
-/** Memory and work of the process for the status: as of now, and their curves (contract §2.1.12; RESOLUTIONS M33). */
+/**
+ * Memory and work of the process for the status: as of now, and their curves (contract §2.1.12;
+ * RESOLUTIONS M33).
+ */
 import { availableParallelism } from "node:os";
 import { PerformanceObserver } from "node:perf_hooks";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -31,7 +34,10 @@ export function processReadings(): RuntimeReadings & Disposable {
   });
   collector.observe({ entryTypes: ["gc"] });
   return {
-    heapBytes: () => process.memoryUsage().heapUsed, workers: () => threads.count(), collections: () => collections, uptimeMs: () => process.uptime() * MILLISECONDS,
+    heapBytes: () => process.memoryUsage().heapUsed,
+    workers: () => threads.count(),
+    collections: () => collections,
+    uptimeMs: () => process.uptime() * MILLISECONDS,
     [Symbol.dispose]() {
       collector.disconnect();
       threads[Symbol.dispose]();
@@ -40,18 +46,45 @@ export function processReadings(): RuntimeReadings & Disposable {
 }
 
 /** Follows the readings until disposed. */
-export function followRuntime(clock: Clock, readings: RuntimeReadings): Disposable & { read(): MessageInitShape<typeof RuntimeSchema> } {
-  const samples = takeSamples<{ readonly atMs: number; readonly heapBytes: number; readonly workers: number; readonly collections: number; readonly rate: number }>(clock, (before) => {
-    const now = { atMs: clock.monotonic(), heapBytes: readings.heapBytes(), workers: readings.workers(), collections: readings.collections() };
-    return { ...now, rate: before === undefined ? 0 : ((now.collections - before.collections) * MILLISECONDS) / Math.max(1, now.atMs - before.atMs) };
+export function followRuntime(
+  clock: Clock,
+  readings: RuntimeReadings,
+): Disposable & { read(): MessageInitShape<typeof RuntimeSchema> } {
+  const samples = takeSamples<{
+    readonly atMs: number;
+    readonly heapBytes: number;
+    readonly workers: number;
+    readonly collections: number;
+    readonly rate: number;
+  }>(clock, (before) => {
+    const now = {
+      atMs: clock.monotonic(),
+      heapBytes: readings.heapBytes(),
+      workers: readings.workers(),
+      collections: readings.collections(),
+    };
+    return {
+      ...now,
+      rate:
+        before === undefined
+          ? 0
+          : ((now.collections - before.collections) * MILLISECONDS) /
+            Math.max(1, now.atMs - before.atMs),
+    };
   });
   return {
     read() {
       const heapBytes = readings.heapBytes();
       const taken = samples.list();
       return {
-        maxProcs: availableParallelism(), workers: readings.workers(), numGc: BigInt(readings.collections()), heapAlloc: humanBytes(heapBytes), heapAllocBytes: BigInt(heapBytes),
-        gcRateSeries: taken.map(({ rate }) => rate), workersSeries: taken.map(({ workers }) => workers), heapAllocSeries: taken.map((sample) => BigInt(sample.heapBytes)),
+        maxProcs: availableParallelism(),
+        workers: readings.workers(),
+        numGc: BigInt(readings.collections()),
+        heapAlloc: humanBytes(heapBytes),
+        heapAllocBytes: BigInt(heapBytes),
+        gcRateSeries: taken.map(({ rate }) => rate),
+        workersSeries: taken.map(({ workers }) => workers),
+        heapAllocSeries: taken.map((sample) => BigInt(sample.heapBytes)),
       };
     },
     [Symbol.dispose]: () => samples[Symbol.dispose](),

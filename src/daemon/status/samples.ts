@@ -1,4 +1,7 @@
-/** What is looked at every ten seconds for the curves of the status: the runtime, and what was handed to exporters (facts, monitor-api §0, §1.6, §1.7). */
+/**
+ * What is looked at every ten seconds for the curves of the status: the runtime, and what was
+ * handed to exporters (facts, monitor-api §0, §1.6, §1.7).
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 
 /** Points of a curve. */
@@ -11,7 +14,10 @@ export interface Samples<T> extends Disposable {
   list(): readonly T[];
 }
 
-/** Takes the first sample now and then one each `SAMPLE_MS`, until disposed. `take` gets the one before. */
+/**
+ * Takes the first sample now and then one each `SAMPLE_MS`, until disposed. `take` gets the one
+ * before.
+ */
 export function takeSamples<T>(clock: Clock, take: (before: T | undefined) => T): Samples<T> {
   let taken: readonly T[] = [];
   let timer: Disposable;

@@ -22,16 +22,22 @@ export function watchStores(state: StateFactory): WatchedStores {
     },
     health() {
       const ill = [...open].map((env) => env.status()).find(({ healthy }) => !healthy);
-      return ill === undefined ? { ok: true } : { ok: false, reason: `${ill.name}: ${ill.reason ?? "unavailable"}` };
+      return ill === undefined
+        ? { ok: true }
+        : { ok: false, reason: `${ill.name}: ${ill.reason ?? "unavailable"}` };
     },
   };
 }
 
 function closing(env: Env, closed: () => void): Env {
   return {
-    name: env.name, keyring: env.keyring,
-    write: (change, options) => env.write(change, options), read: (view) => env.read(view), scan: (table, each, options) => env.scan(table, each, options),
-    status: () => env.status(), backup: (directory, signal) => env.backup(directory, signal),
+    name: env.name,
+    keyring: env.keyring,
+    write: (change, options) => env.write(change, options),
+    read: (view) => env.read(view),
+    scan: (table, each, options) => env.scan(table, each, options),
+    status: () => env.status(),
+    backup: (directory, signal) => env.backup(directory, signal),
     close() {
       closed();
       return env.close();

@@ -1,4 +1,7 @@
-/** The classes of one analysis in memory: the shared columns that workers read, and where the rest of each signature is stored. */
+/**
+ * The classes of one analysis in memory: the shared columns that workers read, and where the rest
+ * of each signature is stored.
+ */
 import { assert } from "../../kernel/base/errors.ts";
 import { signatureAt } from "../../../workers/block.ts";
 import type { Block } from "../../../workers/block.ts";
@@ -31,7 +34,10 @@ export interface Arena {
 }
 
 /** An empty arena: about 600 bytes a class with 256 values and 64 bands, and its tokens. */
-export function createArena(classIndex: ClassIndex, shape: { readonly numBands: number; readonly sketchSize: number }): Arena {
+export function createArena(
+  classIndex: ClassIndex,
+  shape: { readonly numBands: number; readonly sketchSize: number },
+): Arena {
   const classes = classIndex.hashes.length / 32;
   const stride = sketchStride(shape.sketchSize);
   const bands = new Uint32Array(new SharedArrayBuffer(classes * shape.numBands * 4));
@@ -50,17 +56,23 @@ export function createArena(classIndex: ClassIndex, shape: { readonly numBands: 
     sketches.set(signature.sketch, index * stride);
     setSizes[index] = signature.set.length;
     tokenStarts[index] = tokens.push(signature.tokens);
-    wordsOf[index] = signature.tokens.length + signature.set.length + Math.ceil(signature.sample.length / 4);
+    wordsOf[index] =
+      signature.tokens.length + signature.set.length + Math.ceil(signature.sample.length / 4);
     blockOf[index] = id;
     slotOf[index] = slot;
     signed += 1;
   }
 
   return {
-    get signed() { return signed; },
+    get signed() {
+      return signed;
+    },
     isSigned: (index) => (blockOf[index] ?? 0) !== 0,
     adopt(id, block) {
-      assert(id > 0 && block.numBands === shape.numBands && block.sketchSize === shape.sketchSize, "a block has the shape of the analysis");
+      assert(
+        id > 0 && block.numBands === shape.numBands && block.sketchSize === shape.sketchSize,
+        "a block has the shape of the analysis",
+      );
       let live = 0;
       for (let slot = 0; slot < block.classes; slot += 1) {
         const index = classIndex.find(block.hashes.subarray(slot * 32, (slot + 1) * 32));
@@ -81,8 +93,14 @@ export function createArena(classIndex: ClassIndex, shape: { readonly numBands: 
     location: (index) => ({ block: blockOf[index] ?? 0, slot: slotOf[index] ?? 0 }),
     payloadWords: (index) => wordsOf[index] ?? 0,
     columns: () => ({
-      classes, numBands: shape.numBands, sketchSize: shape.sketchSize, bands: bands.buffer, sketches: sketches.buffer,
-      setSizes: setSizes.buffer, tokenStarts: tokenStarts.buffer, tokens: tokens.share(),
+      classes,
+      numBands: shape.numBands,
+      sketchSize: shape.sketchSize,
+      bands: bands.buffer,
+      sketches: sketches.buffer,
+      setSizes: setSizes.buffer,
+      tokenStarts: tokenStarts.buffer,
+      tokens: tokens.share(),
     }),
   };
 }
@@ -101,7 +119,10 @@ function createWordHeap(): WordHeap {
   return {
     push(words) {
       let chunk = chunks.at(-1);
-      if (!chunk || chunk.used + words.length > chunk.words.length) chunks.push((chunk = { words: new Uint32Array(Math.max(CHUNK_WORDS, words.length)), used: 0 }));
+      if (!chunk || chunk.used + words.length > chunk.words.length)
+        chunks.push(
+          (chunk = { words: new Uint32Array(Math.max(CHUNK_WORDS, words.length)), used: 0 }),
+        );
       chunk.words.set(words, chunk.used);
       chunk.used += words.length;
       total += words.length;

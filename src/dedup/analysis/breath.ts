@@ -3,7 +3,10 @@ import { setImmediate } from "node:timers/promises";
 
 /** Counts cheap steps. */
 export interface Breath {
-  /** Undefined most of the time; every so often something to await, which rejects with the signal's reason. */
+  /**
+   * Undefined most of the time; every so often something to await, which rejects with the signal's
+   * reason.
+   */
   step(steps: number): Promise<void> | undefined;
 }
 

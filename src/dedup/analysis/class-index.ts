@@ -21,10 +21,16 @@ export function createClassIndex(classes: readonly { readonly hash: Uint8Array }
 
   // A hash is uniform already, so its first four bytes choose the slot.
   function slotOf(hash: Uint8Array): number {
-    const start = ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) & (slots - 1);
+    const start =
+      ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) &
+      (slots - 1);
     for (let slot = start; ; slot = (slot + 1) & (slots - 1)) {
       const known = table[slot] ?? -1;
-      if (known === -1 || bytes.compare(hash, 0, HASH_BYTES, known * HASH_BYTES, (known + 1) * HASH_BYTES) === 0) return slot;
+      if (
+        known === -1 ||
+        bytes.compare(hash, 0, HASH_BYTES, known * HASH_BYTES, (known + 1) * HASH_BYTES) === 0
+      )
+        return slot;
     }
   }
 
@@ -36,6 +42,13 @@ export function createClassIndex(classes: readonly { readonly hash: Uint8Array }
   return {
     hashes,
     find: (hash) => table[slotOf(hash)] ?? -1,
-    compare: (a, b) => bytes.compare(bytes, b * HASH_BYTES, (b + 1) * HASH_BYTES, a * HASH_BYTES, (a + 1) * HASH_BYTES),
+    compare: (a, b) =>
+      bytes.compare(
+        bytes,
+        b * HASH_BYTES,
+        (b + 1) * HASH_BYTES,
+        a * HASH_BYTES,
+        (a + 1) * HASH_BYTES,
+      ),
   };
 }

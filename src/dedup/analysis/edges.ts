@@ -24,18 +24,29 @@ export interface Edges {
 /** One edge of the columns. */
 export function edgeAt(edges: Edges, index: number): Edge {
   return {
-    low: edges.low[index] ?? 0, high: edges.high[index] ?? 0, jaccard: edges.jaccard[index] ?? 0, fuzzy: edges.fuzzy[index] ?? 0,
-    discriminative: edges.discriminative[index] ?? 0, confidence: edges.confidence[index] ?? 0,
+    low: edges.low[index] ?? 0,
+    high: edges.high[index] ?? 0,
+    jaccard: edges.jaccard[index] ?? 0,
+    fuzzy: edges.fuzzy[index] ?? 0,
+    discriminative: edges.discriminative[index] ?? 0,
+    confidence: edges.confidence[index] ?? 0,
   };
 }
 
 /** The columns of edges in any order. */
 export function sortedEdges(edges: readonly Edge[]): Edges {
   const sorted = [...edges].sort((a, b) => a.low - b.low || a.high - b.high);
-  const whole = (name: "low" | "high"): Uint32Array => Uint32Array.from(sorted, (edge) => edge[name]);
-  const score = (name: Exclude<keyof Edge, "low" | "high">): Float64Array => Float64Array.from(sorted, (edge) => edge[name]);
+  const whole = (name: "low" | "high"): Uint32Array =>
+    Uint32Array.from(sorted, (edge) => edge[name]);
+  const score = (name: Exclude<keyof Edge, "low" | "high">): Float64Array =>
+    Float64Array.from(sorted, (edge) => edge[name]);
   return {
-    length: sorted.length, low: whole("low"), high: whole("high"), jaccard: score("jaccard"), fuzzy: score("fuzzy"),
-    discriminative: score("discriminative"), confidence: score("confidence"),
+    length: sorted.length,
+    low: whole("low"),
+    high: whole("high"),
+    jaccard: score("jaccard"),
+    fuzzy: score("fuzzy"),
+    discriminative: score("discriminative"),
+    confidence: score("confidence"),
   };
 }

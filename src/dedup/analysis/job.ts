@@ -1,7 +1,7 @@
 /**
- * The analysis as a durable job: documents → distinct texts → verified pairs → groups → the next generation. Nothing that
- * readers see changes before the last small write, so a crash or a cancel at any moment leaves the groups as they were, and
- * the run that follows ends in the same ones.
+ * The analysis as a durable job: documents → distinct texts → verified pairs → groups → the next
+ * generation. Nothing that readers see changes before the last small write, so a crash or a cancel
+ * at any moment leaves the groups as they were, and the run that follows ends in the same ones.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { JobContext, JobType } from "../../kernel/jobs/types.ts";
@@ -70,19 +70,53 @@ export interface AnalysisJobDeps {
   parameters(): AnalysisParameters;
 }
 
-/** The job type. One analysis at a time; after a crash it starts again, with the signatures it had finished. */
+/**
+ * The job type. One analysis at a time; after a crash it starts again, with the signatures it had
+ * finished.
+ */
 export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput, AnalysisResult> {
   return {
-    type: "analysis", exclusive: "analysis", onCrash: "resume",
-    input: { write: ({ force }) => Uint8Array.of(Number(force)), read: (bytes) => ({ force: bytes[0] === 1 }) },
-    phases: { load: 0.05, sign: 0.4, join: 0.1, verify: 0.2, group: 0.05, write: 0.15, finish: 0.05 },
+    type: "analysis",
+    exclusive: "analysis",
+    onCrash: "resume",
+    input: {
+      write: ({ force }) => Uint8Array.of(Number(force)),
+      read: (bytes) => ({ force: bytes[0] === 1 }),
+    },
+    phases: {
+      load: 0.05,
+      sign: 0.4,
+      join: 0.1,
+      verify: 0.2,
+      group: 0.05,
+      write: 0.15,
+      finish: 0.05,
+    },
     run: (job) => run(job, deps),
   };
 }
 
-/** Names the parameters that decide which groups there are: when it differs, the groups are stale (RESOLUTIONS D22). */
-export function analysisFingerprint({ numPermutations, numBands, ngramSize, minWords, similarityThreshold, fuzzySampleSize }: AnalysisParameters): string {
-  return JSON.stringify({ ALGORITHM_VERSION, numPermutations, numBands, ngramSize, minWords, similarityThreshold, fuzzySampleSize });
+/**
+ * Names the parameters that decide which groups there are: when it differs, the groups are stale
+ * (RESOLUTIONS D22).
+ */
+export function analysisFingerprint({
+  numPermutations,
+  numBands,
+  ngramSize,
+  minWords,
+  similarityThreshold,
+  fuzzySampleSize,
+}: AnalysisParameters): string {
+  return JSON.stringify({
+    ALGORITHM_VERSION,
+    numPermutations,
+    numBands,
+    ngramSize,
+    minWords,
+    similarityThreshold,
+    fuzzySampleSize,
+  });
 }
 
 async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promise<AnalysisResult> {
@@ -100,11 +134,36 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   await sweepGenerations((change) => job.commit(change));
   const writer = await createGenerationWriter((change) => job.commit(change), deps.index, readAtMs);
   const known = await readKnown(deps.env, slices);
-  const found = await runInSlices(foundGroups(corpus.classifier.classes, outcome.edges, known.rejections), slices);
+  const found = await runInSlices(
+    foundGroups(corpus.classifier.classes, outcome.edges, known.rejections),
+    slices,
+  );
   phase.step(1, `${found.length} groups found`);
-  const identities = await runInSlices(identitySteps(known.groups, found.map(({ members }) => members)), slices);
-  const continued = found.map((group, index) => ({ found: group, known: identities.continues[index] }));
-  await write(job, { writer, continued, identities, slices, plan: { ...deps, text: (row) => deps.documents.text(row), generation: writer.generation, readAtMs, parameters, signal: job.signal } });
+  const identities = await runInSlices(
+    identitySteps(
+      known.groups,
+      found.map(({ members }) => members),
+    ),
+    slices,
+  );
+  const continued = found.map((group, index) => ({
+    found: group,
+    known: identities.continues[index],
+  }));
+  await write(job, {
+    writer,
+    continued,
+    identities,
+    slices,
+    plan: {
+      ...deps,
+      text: (row) => deps.documents.text(row),
+      generation: writer.generation,
+      readAtMs,
+      parameters,
+      signal: job.signal,
+    },
+  });
   await writer.flip({ atMs: clock.now(), fingerprint: analysisFingerprint(parameters) });
   await complete(job, deps, corpus, missing);
   await sweepGenerations((change) => job.commit(change));
@@ -112,10 +171,20 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   const updated = continued.filter((group) => group.known).length;
   const { classifier, total } = corpus;
   return {
-    totalDocuments: total, documentsAnalyzed: classifier.documents, documentsSkipped: total - classifier.documents, skipReasons: { ...classifier.skipped }, isFullRebuild,
-    signaturesGenerated: outcome.stats.signed, signaturesReused: outcome.stats.reused, candidatePairsFound: outcome.stats.candidates, candidatePairsScored: outcome.edges.length,
+    totalDocuments: total,
+    documentsAnalyzed: classifier.documents,
+    documentsSkipped: total - classifier.documents,
+    skipReasons: { ...classifier.skipped },
+    isFullRebuild,
+    signaturesGenerated: outcome.stats.signed,
+    signaturesReused: outcome.stats.reused,
+    candidatePairsFound: outcome.stats.candidates,
+    candidatePairsScored: outcome.edges.length,
     documentPairs: documentPairs(classifier.classes, outcome.edges),
-    groupsCreated: continued.length - updated, groupsUpdated: updated, groupsRemoved: identities.removed.length, durationMs: Math.round(clock.monotonic() - startMs),
+    groupsCreated: continued.length - updated,
+    groupsUpdated: updated,
+    groupsRemoved: identities.removed.length,
+    durationMs: Math.round(clock.monotonic() - startMs),
   };
 }
 
@@ -132,24 +201,36 @@ interface Corpus {
   readonly pending: readonly { readonly docNo: number; readonly hash: Uint8Array }[];
 }
 
-async function load(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps, parameters: AnalysisParameters): Promise<Corpus> {
+async function load(
+  job: JobContext<AnalysisInput>,
+  deps: AnalysisJobDeps,
+  parameters: AnalysisParameters,
+): Promise<Corpus> {
   const phase = job.phase("load");
   const classifier = createClassifier(parameters);
   const pending: { docNo: number; hash: Uint8Array }[] = [];
   let total = 0;
-  await deps.env.scan(documents, (batch) => {
-    for (const [docNo, { contentHash: hash, wordCount, pending: waits }] of batch) {
-      classifier.add(docNo, { hash, wordCount });
-      if (waits) pending.push({ docNo, hash });
-    }
-    total += batch.length;
-    phase.step(0, `${total} documents read`);
-  }, { sliceMs: 5, signal: job.signal });
+  await deps.env.scan(
+    documents,
+    (batch) => {
+      for (const [docNo, { contentHash: hash, wordCount, pending: waits }] of batch) {
+        classifier.add(docNo, { hash, wordCount });
+        if (waits) pending.push({ docNo, hash });
+      }
+      total += batch.length;
+      phase.step(0, `${total} documents read`);
+    },
+    { sliceMs: 5, signal: job.signal },
+  );
   phase.step(1, `${total} documents, ${pending.length} of them new or changed`);
   return { total, classifier, pending };
 }
 
-const progressText: Readonly<Record<AnalysisPhase, string>> = { sign: "texts signed", join: "bands searched", verify: "pairs compared" };
+const progressText: Readonly<Record<AnalysisPhase, string>> = {
+  sign: "texts signed",
+  join: "bands searched",
+  verify: "pairs compared",
+};
 
 interface Comparison {
   readonly corpus: Corpus;
@@ -158,20 +239,31 @@ interface Comparison {
   readonly missing: Set<number>;
 }
 
-async function compare(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps, { corpus, parameters, missing }: Comparison): Promise<AnalysisOutcome> {
+async function compare(
+  job: JobContext<AnalysisInput>,
+  deps: AnalysisJobDeps,
+  { corpus, parameters, missing }: Comparison,
+): Promise<AnalysisOutcome> {
   const { classes } = corpus.classifier;
-  let shown: { readonly name: AnalysisPhase; readonly phase: ReturnType<typeof job.phase> } | undefined;
+  let shown:
+    | { readonly name: AnalysisPhase; readonly phase: ReturnType<typeof job.phase> }
+    | undefined;
   return await analyse({
-    classes, parameters, sketches: deps.sketches, pool: deps.pool, signal: job.signal,
-    text: (indexes) => indexes.map((index) => {
-      const { hash = new Uint8Array(), documents: own = [] } = classes[index] ?? {};
-      for (const docNo of own) {
-        const text = deps.documents.text({ docNo, contentHash: hash });
-        if (text) return text;
-      }
-      missing.add(index);
-      return undefined;
-    }),
+    classes,
+    parameters,
+    sketches: deps.sketches,
+    pool: deps.pool,
+    signal: job.signal,
+    text: (indexes) =>
+      indexes.map((index) => {
+        const { hash = new Uint8Array(), documents: own = [] } = classes[index] ?? {};
+        for (const docNo of own) {
+          const text = deps.documents.text({ docNo, contentHash: hash });
+          if (text) return text;
+        }
+        missing.add(index);
+        return undefined;
+      }),
     progress(name, done, total) {
       if (shown?.name !== name) shown = { name, phase: job.phase(name, total) };
       shown.phase.step(done, `${done} of ${total} ${progressText[name]}`);
@@ -190,13 +282,19 @@ interface Writing {
   readonly plan: PlanDeps;
 }
 
-async function write(job: JobContext<AnalysisInput>, { writer, continued, identities, slices, plan }: Writing): Promise<void> {
+async function write(
+  job: JobContext<AnalysisInput>,
+  { writer, continued, identities, slices, plan }: Writing,
+): Promise<void> {
   const total = continued.length + identities.kept.length;
   const phase = job.phase("write", total);
   const pause = createPause(slices);
   for (let at = 0; at < continued.length; at += GROUPS_AT_ONCE) {
     await writer.write(await planFound(continued.slice(at, at + GROUPS_AT_ONCE), plan));
-    phase.step(Math.min(at + GROUPS_AT_ONCE, continued.length), `${writer.written} of ${total} groups written`);
+    phase.step(
+      Math.min(at + GROUPS_AT_ONCE, continued.length),
+      `${writer.written} of ${total} groups written`,
+    );
     await pause();
   }
   for (let at = 0; at < identities.kept.length; at += GROUPS_AT_ONCE) {
@@ -209,16 +307,27 @@ async function write(job: JobContext<AnalysisInput>, { writer, continued, identi
 /** Documents marked in one transaction. */
 const MARKED_AT_ONCE = 64;
 
-/** Marks what was analysed; a document that changed meanwhile, or whose text was not there, goes on waiting. */
-async function complete(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps, { pending, classifier }: Corpus, missing: ReadonlySet<number>): Promise<void> {
+/**
+ * Marks what was analysed; a document that changed meanwhile, or whose text was not there, goes on
+ * waiting.
+ */
+async function complete(
+  job: JobContext<AnalysisInput>,
+  deps: AnalysisJobDeps,
+  { pending, classifier }: Corpus,
+  missing: ReadonlySet<number>,
+): Promise<void> {
   const phase = job.phase("finish", pending.length);
-  const waiting = new Set([...missing].flatMap((index) => classifier.classes[index]?.documents ?? []));
+  const waiting = new Set(
+    [...missing].flatMap((index) => classifier.classes[index]?.documents ?? []),
+  );
   for (let at = 0; at < pending.length; at += MARKED_AT_ONCE) {
     const some = pending.slice(at, at + MARKED_AT_ONCE);
     await job.commit((tx) => {
       for (const { docNo, hash } of some) {
         const row = tx.get(documents, docNo);
-        if (row?.pending && !waiting.has(docNo) && Buffer.compare(row.contentHash, hash) === 0) deps.documents.put(tx, { ...row, pending: false });
+        if (row?.pending && !waiting.has(docNo) && Buffer.compare(row.contentHash, hash) === 0)
+          deps.documents.put(tx, { ...row, pending: false });
       }
     });
     phase.step(at + some.length, `${at + some.length} of ${pending.length} documents marked`);

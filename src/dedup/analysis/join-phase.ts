@@ -1,4 +1,7 @@
-/** Second phase: from columns to candidates. Workers find the pairs, the neighbours decide which go on. */
+/**
+ * Second phase: from columns to candidates. Workers find the pairs, the neighbours decide which go
+ * on.
+ */
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
 import type { ScoreParameters } from "../../../workers/score/confidence.ts";
@@ -28,7 +31,9 @@ const COMPARISONS = 2_000_000;
 /** Classes that a task sorts at least, so that it is worth its way. */
 const SORTED_CLASSES = 65_536;
 
-/** Feeds the neighbours with every pair of classes that meets in a band and may reach the threshold. */
+/**
+ * Feeds the neighbours with every pair of classes that meets in a band and may reach the threshold.
+ */
 export async function joinAll(deps: JoinDeps): Promise<void> {
   const { columns, neighbours, pool, signal } = deps;
   const breath = createBreath(signal);
@@ -50,7 +55,8 @@ export async function joinAll(deps: JoinDeps): Promise<void> {
 function bandWork(columns: Columns): JoinWork[] {
   const bands = Math.max(1, Math.floor(SORTED_CLASSES / Math.max(1, columns.classes)));
   const work: JoinWork[] = [];
-  for (let from = 0; from < columns.numBands; from += bands) work.push({ kind: "bands", from, to: Math.min(columns.numBands, from + bands), at: 0 });
+  for (let from = 0; from < columns.numBands; from += bands)
+    work.push({ kind: "bands", from, to: Math.min(columns.numBands, from + bands), at: 0 });
   return work;
 }
 
@@ -59,7 +65,11 @@ function wholeRun(run: LongRun): JoinWork {
 }
 
 /** Takes work from the list until it is empty; of a long run a slice of rows at a time. */
-function* pieces(work: JoinWork[], columns: Columns, parameters: ScoreParameters): Generator<JoinInput> {
+function* pieces(
+  work: JoinWork[],
+  columns: Columns,
+  parameters: ScoreParameters,
+): Generator<JoinInput> {
   for (let next = work.shift(); next !== undefined; next = work.shift()) {
     const piece = next.kind === "rows" ? firstRows(next) : next;
     if (piece.to < next.to) work.unshift({ ...next, from: piece.to });
@@ -70,7 +80,10 @@ function* pieces(work: JoinWork[], columns: Columns, parameters: ScoreParameters
 /** Rows compare with all behind them: the first ones with most. */
 function firstRows(work: JoinWork & { kind: "rows" }): JoinWork & { kind: "rows" } {
   const behind = work.run.members.byteLength / 4 - work.from;
-  return { ...work, to: Math.min(work.to, work.from + Math.max(1, Math.ceil(COMPARISONS / behind))) };
+  return {
+    ...work,
+    to: Math.min(work.to, work.from + Math.max(1, Math.ceil(COMPARISONS / behind))),
+  };
 }
 
 async function addPairs(neighbours: Neighbours, found: JoinOutput, breath: Breath): Promise<void> {
@@ -82,6 +95,18 @@ async function addPairs(neighbours: Neighbours, found: JoinOutput, breath: Breat
 
 /** Only what the score needs, so that no more crosses threads. */
 export function scoreParametersOf(parameters: ScoreParameters): ScoreParameters {
-  const { similarityThreshold, confidenceWeightJaccard, confidenceWeightFuzzy, discriminativePenaltyStrength, fuzzySampleSize } = parameters;
-  return { similarityThreshold, confidenceWeightJaccard, confidenceWeightFuzzy, discriminativePenaltyStrength, fuzzySampleSize };
+  const {
+    similarityThreshold,
+    confidenceWeightJaccard,
+    confidenceWeightFuzzy,
+    discriminativePenaltyStrength,
+    fuzzySampleSize,
+  } = parameters;
+  return {
+    similarityThreshold,
+    confidenceWeightJaccard,
+    confidenceWeightFuzzy,
+    discriminativePenaltyStrength,
+    fuzzySampleSize,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * Which candidates of a class are looked at: its best by estimate, then by hash. A pair goes on if either end keeps it. What is kept is a
- * function of the set of pairs alone, whatever their order (KERNEL §6 step 5).
+ * Which candidates of a class are looked at: its best by estimate, then by hash. A pair goes on if
+ * either end keeps it. What is kept is a function of the set of pairs alone, whatever their order
+ * (KERNEL §6 step 5).
  */
 import type { Breath } from "./breath.ts";
 
@@ -15,7 +16,10 @@ export interface Candidates {
   readonly highs: Uint32Array;
 }
 
-/** Pairs on their way from the join to the verification. At most 2 × limit candidates a class are held. */
+/**
+ * Pairs on their way from the join to the verification. At most 2 × limit candidates a class are
+ * held.
+ */
 export interface Neighbours {
   /** Pairs added so far. */
   readonly added: number;
@@ -34,14 +38,30 @@ interface Kept {
   limited: boolean;
 }
 
-/** Keeps the best `limit` of each of `classes` classes; `compareHash` orders classes whose pairs rank alike. */
-export function createNeighbours(classes: number, compareHash: (a: number, b: number) => number, limit: number = NEIGHBOUR_LIMIT): Neighbours {
+/**
+ * Keeps the best `limit` of each of `classes` classes; `compareHash` orders classes whose pairs
+ * rank alike.
+ */
+export function createNeighbours(
+  classes: number,
+  compareHash: (a: number, b: number) => number,
+  limit: number = NEIGHBOUR_LIMIT,
+): Neighbours {
   const kept = new Map<number, Kept>();
   let added = 0;
 
   function keep(one: number, other: number, rank: number): void {
     let list = kept.get(one);
-    if (!list) kept.set(one, (list = { others: new Uint32Array(2), ranks: new Uint16Array(2), count: 0, limited: false }));
+    if (!list)
+      kept.set(
+        one,
+        (list = {
+          others: new Uint32Array(2),
+          ranks: new Uint16Array(2),
+          count: 0,
+          limited: false,
+        }),
+      );
     if (list.count === 2 * limit) prune(list);
     if (list.count === list.others.length) grow(list, Math.min(2 * limit, list.count * 2));
     list.others[list.count] = other;
@@ -53,7 +73,9 @@ export function createNeighbours(classes: number, compareHash: (a: number, b: nu
     if (list.count <= limit) return;
     const { others, ranks } = list;
     const order = Array.from({ length: list.count }, (_, i) => i);
-    order.sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || compareHash(others[a] ?? 0, others[b] ?? 0));
+    order.sort(
+      (a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || compareHash(others[a] ?? 0, others[b] ?? 0),
+    );
     const best = order.slice(0, limit);
     list.others.set(best.map((i) => others[i] ?? 0));
     list.ranks.set(best.map((i) => ranks[i] ?? 0));
@@ -62,7 +84,9 @@ export function createNeighbours(classes: number, compareHash: (a: number, b: nu
   }
 
   return {
-    get added() { return added; },
+    get added() {
+      return added;
+    },
     get limited() {
       let count = 0;
       for (const list of kept.values()) if (list.limited || list.count > limit) count += 1;
@@ -92,13 +116,19 @@ function grow(list: Kept, capacity: number): void {
 }
 
 /** Turns lists into rows; a pair that both ends keep is there once. */
-async function toRows(kept: ReadonlyMap<number, Kept>, classes: number, breath: Breath): Promise<Candidates> {
+async function toRows(
+  kept: ReadonlyMap<number, Kept>,
+  classes: number,
+  breath: Breath,
+): Promise<Candidates> {
   const starts = new Uint32Array(classes + 1);
   for (const [one, list] of kept) {
-    for (const other of list.others.subarray(0, list.count)) starts[Math.min(one, other) + 1] = (starts[Math.min(one, other) + 1] ?? 0) + 1;
+    for (const other of list.others.subarray(0, list.count))
+      starts[Math.min(one, other) + 1] = (starts[Math.min(one, other) + 1] ?? 0) + 1;
     await breath.step(list.count);
   }
-  for (let row = 0; row < classes; row += 1) starts[row + 1] = (starts[row + 1] ?? 0) + (starts[row] ?? 0);
+  for (let row = 0; row < classes; row += 1)
+    starts[row + 1] = (starts[row + 1] ?? 0) + (starts[row] ?? 0);
   const highs = new Uint32Array(starts[classes] ?? 0);
   const next = starts.slice();
   for (const [one, list] of kept) {
@@ -112,7 +142,11 @@ async function toRows(kept: ReadonlyMap<number, Kept>, classes: number, breath: 
   return withoutRepeats({ starts, highs }, classes, breath);
 }
 
-async function withoutRepeats({ starts, highs }: Candidates, classes: number, breath: Breath): Promise<Candidates> {
+async function withoutRepeats(
+  { starts, highs }: Candidates,
+  classes: number,
+  breath: Breath,
+): Promise<Candidates> {
   let to = 0;
   let from = 0;
   for (let row = 0; row < classes; row += 1) {

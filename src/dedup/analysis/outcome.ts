@@ -1,6 +1,7 @@
 /**
- * What an analysis says about documents, apart from where they are kept: which distinct texts there are to compare, and the
- * groups that follow from the verified pairs. Used by the analysis job and by `steward dedup`.
+ * What an analysis says about documents, apart from where they are kept: which distinct texts there
+ * are to compare, and the groups that follow from the verified pairs. Used by the analysis job and
+ * by `steward dedup`.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
@@ -52,13 +53,16 @@ export interface Classifier {
 }
 
 /** An empty classifier. */
-export function createClassifier(parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">): Classifier {
+export function createClassifier(
+  parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">,
+): Classifier {
   const byKey = new Map<string, TextClass>();
   const classes: TextClass[] = [];
   const skipped: SkipReasons = { noContent: 0, tooShort: 0, shinglesFailed: 0 };
   let documents = 0;
   return {
-    classes, skipped,
+    classes,
+    skipped,
     get documents() {
       return documents;
     },
@@ -79,23 +83,47 @@ export function createClassifier(parameters: Pick<AnalysisParameters, "minWords"
   };
 }
 
-function skipReason(hash: Uint8Array, wordCount: number, { minWords, ngramSize }: Pick<AnalysisParameters, "minWords" | "ngramSize">): keyof SkipReasons | undefined {
+function skipReason(
+  hash: Uint8Array,
+  wordCount: number,
+  { minWords, ngramSize }: Pick<AnalysisParameters, "minWords" | "ngramSize">,
+): keyof SkipReasons | undefined {
   if (hash.length === 0 || wordCount === 0) return "noContent";
   if (wordCount < minWords) return "tooShort";
   return wordCount < ngramSize ? "shinglesFailed" : undefined;
 }
 
-/** Verified pairs of documents: every edge for all documents that have its texts, and all documents of one text. */
-export function documentPairs(classes: readonly Pick<TextClass, "documents">[], edges: Edges): number {
+/**
+ * Verified pairs of documents: every edge for all documents that have its texts, and all documents
+ * of one text.
+ */
+export function documentPairs(
+  classes: readonly Pick<TextClass, "documents">[],
+  edges: Edges,
+): number {
   let pairs = 0;
   for (const { documents } of classes) pairs += (documents.length * (documents.length - 1)) / 2;
-  for (let index = 0; index < edges.length; index++) pairs += (classes[edges.low[index] ?? 0]?.documents.length ?? 0) * (classes[edges.high[index] ?? 0]?.documents.length ?? 0);
+  for (let index = 0; index < edges.length; index++)
+    pairs +=
+      (classes[edges.low[index] ?? 0]?.documents.length ?? 0) *
+      (classes[edges.high[index] ?? 0]?.documents.length ?? 0);
   return pairs;
 }
 
-/** The groups of some texts; `rejections` are sets of documents of which no two are duplicates, as a person said. */
-export function foundGroups(classes: readonly TextClass[], edges: Edges, rejections: readonly (readonly number[])[]): Steps<FoundGroup[]> {
-  return groupSteps({ classes: classes.map(({ key, documents }) => ({ hash: key, documents })), edges: eachEdge(edges), rejections });
+/**
+ * The groups of some texts; `rejections` are sets of documents of which no two are duplicates, as a
+ * person said.
+ */
+export function foundGroups(
+  classes: readonly TextClass[],
+  edges: Edges,
+  rejections: readonly (readonly number[])[],
+): Steps<FoundGroup[]> {
+  return groupSteps({
+    classes: classes.map(({ key, documents }) => ({ hash: key, documents })),
+    edges: eachEdge(edges),
+    rejections,
+  });
 }
 
 function* eachEdge(edges: Edges): Generator<Edge> {
@@ -151,7 +179,10 @@ export interface GroupDocumentsInput {
 /** Groups that are described at once. */
 const GROUPS_AT_ONCE = 256;
 
-/** The groups of documents that no store knows, the most confident first. Rejects with the signal's reason. */
+/**
+ * The groups of documents that no store knows, the most confident first. Rejects with the signal's
+ * reason.
+ */
 export async function groupDocuments(input: GroupDocumentsInput): Promise<ReportableGroup[]> {
   const slices = { clock: input.clock, signal: input.signal };
   const found = await runInSlices(foundGroups(input.classes, input.edges, []), slices);
@@ -159,18 +190,44 @@ export async function groupDocuments(input: GroupDocumentsInput): Promise<Report
   const groups: ReportableGroup[] = [];
   for (let at = 0; at < found.length; at += GROUPS_AT_ONCE) {
     const some = found.slice(at, at + GROUPS_AT_ONCE);
-    const descriptions = await describeGroups(some, { ...input, facts: (number) => input.document(number) });
-    for (const [index, group] of some.entries()) groups.push(report(group, descriptions[index]?.primary ?? 0, descriptions[index]?.reasons ?? [], input));
+    const descriptions = await describeGroups(some, {
+      ...input,
+      facts: (number) => input.document(number),
+    });
+    for (const [index, group] of some.entries())
+      groups.push(
+        report(group, descriptions[index]?.primary ?? 0, descriptions[index]?.reasons ?? [], input),
+      );
     await pause();
   }
-  return groups.sort((a, b) => b.confidence - a.confidence || b.members.length - a.members.length || compareText(a.members[0]?.ref ?? "", b.members[0]?.ref ?? "") || compareText(a.id, b.id));
+  return groups.sort(
+    (a, b) =>
+      b.confidence - a.confidence ||
+      b.members.length - a.members.length ||
+      compareText(a.members[0]?.ref ?? "", b.members[0]?.ref ?? "") ||
+      compareText(a.id, b.id),
+  );
 }
 
-function report(group: FoundGroup, primary: number, reasons: readonly string[], input: GroupDocumentsInput): ReportableGroup {
+function report(
+  group: FoundGroup,
+  primary: number,
+  reasons: readonly string[],
+  input: GroupDocumentsInput,
+): ReportableGroup {
   const members = group.members.map((number) => {
     const { ref, title, wordCount } = input.document(number);
     return { ref, title, wordCount, primary: number === primary };
   });
   members.sort((a, b) => Number(b.primary) - Number(a.primary) || compareText(a.ref, b.ref));
-  return { id: newGroupId(0, members.map(({ ref }) => ref)), ...group.scores, members, reasons, pairs: group.verified };
+  return {
+    id: newGroupId(
+      0,
+      members.map(({ ref }) => ref),
+    ),
+    ...group.scores,
+    members,
+    reasons,
+    pairs: group.verified,
+  };
 }

@@ -1,4 +1,7 @@
-/** The settings of the analysis: defaults, ranges and the two halves they fall into (contract, dedup configuration; facts §1.5). */
+/**
+ * The settings of the analysis: defaults, ranges and the two halves they fall into (contract, dedup
+ * configuration; facts §1.5).
+ */
 import { createHash } from "node:crypto";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Detail } from "../../kernel/base/errors.ts";
@@ -16,15 +19,25 @@ export interface AnalysisParameters extends SignatureParameters, ScoreParameters
 
 /** As the contract has them, but for 64 bands (RESOLUTIONS D34). */
 export const defaultParameters: AnalysisParameters = {
-  numPermutations: 256, numBands: 64, ngramSize: 3, minWords: 20, similarityThreshold: 0.75, confidenceWeightJaccard: 60,
-  confidenceWeightFuzzy: 40, discriminativePenaltyStrength: 70, fuzzySampleSize: 10_000, autoAnalyze: true,
+  numPermutations: 256,
+  numBands: 64,
+  ngramSize: 3,
+  minWords: 20,
+  similarityThreshold: 0.75,
+  confidenceWeightJaccard: 60,
+  confidenceWeightFuzzy: 40,
+  discriminativePenaltyStrength: 70,
+  fuzzySampleSize: 10_000,
+  autoAnalyze: true,
 };
 
 /** The parameters that are numbers. */
 export type NumberName = Exclude<keyof AnalysisParameters, "autoAnalyze">;
 
 /** The range of every number, both ends allowed. */
-export const parameterRanges: Readonly<Record<NumberName, { readonly least: number; readonly most: number; readonly whole: boolean }>> = {
+export const parameterRanges: Readonly<
+  Record<NumberName, { readonly least: number; readonly most: number; readonly whole: boolean }>
+> = {
   numPermutations: { least: 16, most: 1_024, whole: true },
   numBands: { least: 1, most: 100, whole: true },
   ngramSize: { least: 1, most: 10, whole: true },
@@ -44,32 +57,65 @@ export interface BrokenRule {
 }
 
 /** The rules that no parameter keeps alone. `shown` is what the reader calls a parameter. */
-export function brokenRules(parameters: AnalysisParameters, shown: (name: NumberName) => string = (name) => name): readonly BrokenRule[] {
+export function brokenRules(
+  parameters: AnalysisParameters,
+  shown: (name: NumberName) => string = (name) => name,
+): readonly BrokenRule[] {
   const { numBands, numPermutations, confidenceWeightJaccard, confidenceWeightFuzzy } = parameters;
   const broken: BrokenRule[] = [];
-  if (numBands > numPermutations) broken.push({ name: "numBands", rule: `must not exceed ${shown("numPermutations")}, ${numPermutations}, and is ${numBands}` });
+  if (numBands > numPermutations)
+    broken.push({
+      name: "numBands",
+      rule: `must not exceed ${shown("numPermutations")}, ${numPermutations}, and is ${numBands}`,
+    });
   const sum = confidenceWeightJaccard + confidenceWeightFuzzy;
-  if (sum !== 100) broken.push({ name: "confidenceWeightJaccard", rule: `and ${shown("confidenceWeightFuzzy")} must add up to 100, and add up to ${sum}` });
+  if (sum !== 100)
+    broken.push({
+      name: "confidenceWeightJaccard",
+      rule: `and ${shown("confidenceWeightFuzzy")} must add up to 100, and add up to ${sum}`,
+    });
   return broken;
 }
 
 /** Throws `invalid` with one detail per finding, its message and field those of the first. */
 export function checkParameters(parameters: AnalysisParameters): void {
-  const findings = Object.keys(parameterRanges).flatMap((name) => rangeFindings(name as NumberName, parameters));
-  findings.push(...brokenRules(parameters).map(({ name, rule }) => ({ path: [name], code: "custom", message: `${name} ${rule}` })));
+  const findings = Object.keys(parameterRanges).flatMap((name) =>
+    rangeFindings(name as NumberName, parameters),
+  );
+  findings.push(
+    ...brokenRules(parameters).map(({ name, rule }) => ({
+      path: [name],
+      code: "custom",
+      message: `${name} ${rule}`,
+    })),
+  );
   const [first] = findings;
-  if (first) throw new StewardError("invalid", first.message, { field: String(first.path[0]), details: findings });
+  if (first)
+    throw new StewardError("invalid", first.message, {
+      field: String(first.path[0]),
+      details: findings,
+    });
 }
 
 function rangeFindings(name: NumberName, parameters: AnalysisParameters): Detail[] {
   const { least, most, whole } = parameterRanges[name];
   const value = parameters[name];
   if (value >= least && value <= most && (!whole || Number.isInteger(value))) return [];
-  return [{ path: [name], code: value < least ? "too_small" : "too_big", message: `${name} is ${value} but must be a ${whole ? "whole " : ""}number from ${least} to ${most}` }];
+  return [
+    {
+      path: [name],
+      code: value < least ? "too_small" : "too_big",
+      message: `${name} is ${value} but must be a ${whole ? "whole " : ""}number from ${least} to ${most}`,
+    },
+  ];
 }
 
 /** Names everything that a signature depends on but the text: SHA-256, 32 bytes. */
 export function parametersFingerprint(parameters: SignatureParameters): Uint8Array {
   const { numPermutations, numBands, ngramSize, fuzzySampleSize } = parameters;
-  return createHash("sha256").update(JSON.stringify({ SIGNATURE_VERSION, numPermutations, numBands, ngramSize, fuzzySampleSize })).digest();
+  return createHash("sha256")
+    .update(
+      JSON.stringify({ SIGNATURE_VERSION, numPermutations, numBands, ngramSize, fuzzySampleSize }),
+    )
+    .digest();
 }

@@ -16,7 +16,11 @@ export interface Segment {
 export const SEGMENT_WORDS = 2 ** 26;
 
 /** Cuts ascending classes into segments of at most `limit` words, but at least one class each. */
-export function planSegments(classes: Uint32Array, arena: Pick<Arena, "payloadWords">, limit: number = SEGMENT_WORDS): Segment[] {
+export function planSegments(
+  classes: Uint32Array,
+  arena: Pick<Arena, "payloadWords">,
+  limit: number = SEGMENT_WORDS,
+): Segment[] {
   const segments: Segment[] = [];
   let from = 0;
   let words = 0;
@@ -33,8 +37,16 @@ export function planSegments(classes: Uint32Array, arena: Pick<Arena, "payloadWo
   return segments;
 }
 
-/** The payloads of a segment; slot i is its i-th class. Reads each block once. Rejects with the signal's reason. */
-export async function loadSegment(segment: Segment, arena: Arena, store: SketchStore, signal: AbortSignal): Promise<Payloads> {
+/**
+ * The payloads of a segment; slot i is its i-th class. Reads each block once. Rejects with the
+ * signal's reason.
+ */
+export async function loadSegment(
+  segment: Segment,
+  arena: Arena,
+  store: SketchStore,
+  signal: AbortSignal,
+): Promise<Payloads> {
   const words = new Uint32Array(new SharedArrayBuffer(segment.words * 4));
   const table = new Uint32Array(new SharedArrayBuffer(segment.classes.length * TABLE_WORDS * 4));
   const slotsByBlock = new Map<number, number[]>();
@@ -48,13 +60,26 @@ export async function loadSegment(segment: Segment, arena: Arena, store: SketchS
   for (const [id, slots] of slotsByBlock) {
     signal.throwIfAborted();
     const block = readBlock(await store.read(id));
-    for (const slot of slots) at += copyPayload(block, arena.location(segment.classes[slot] ?? 0).slot, { words, table, slot, at });
+    for (const slot of slots)
+      at += copyPayload(block, arena.location(segment.classes[slot] ?? 0).slot, {
+        words,
+        table,
+        slot,
+        at,
+      });
   }
   return { words: words.buffer, table: table.buffer };
 }
 
-function copyPayload(block: Block, from: number, to: { words: Uint32Array; table: Uint32Array; slot: number; at: number }): number {
-  const [start = 0, tokens = 0, set = 0, sample = 0] = block.table.subarray(from * TABLE_WORDS, (from + 1) * TABLE_WORDS);
+function copyPayload(
+  block: Block,
+  from: number,
+  to: { words: Uint32Array; table: Uint32Array; slot: number; at: number },
+): number {
+  const [start = 0, tokens = 0, set = 0, sample = 0] = block.table.subarray(
+    from * TABLE_WORDS,
+    (from + 1) * TABLE_WORDS,
+  );
   const length = tokens + set + Math.ceil(sample / 4);
   to.words.set(block.words.subarray(start, start + length), to.at);
   to.table.set([to.at, tokens, set, sample], to.slot * TABLE_WORDS);

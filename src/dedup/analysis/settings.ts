@@ -1,6 +1,7 @@
 /**
- * The analysis parameters as run-time settings (contract, dedup configuration; KERNEL §1.2): one row each, read by the file,
- * the environment and the API alike. An analysis takes them once, at its start.
+ * The analysis parameters as run-time settings (contract, dedup configuration; KERNEL §1.2): one
+ * row each, read by the file, the environment and the API alike. An analysis takes them once, at
+ * its start.
  */
 import type { Log } from "../../kernel/base/log.ts";
 import type { Config } from "../../kernel/config/config.ts";
@@ -8,32 +9,57 @@ import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
 import { boolean, decimal, integer } from "../../kernel/config/types.ts";
 import type { ReadSetting, Settings, SettingsCheck } from "../../kernel/settings/types.ts";
-import { brokenRules, defaultParameters, parameterRanges, type AnalysisParameters, type NumberName } from "./parameters.ts";
+import {
+  brokenRules,
+  defaultParameters,
+  parameterRanges,
+  type AnalysisParameters,
+  type NumberName,
+} from "./parameters.ts";
 
 /** What the settings' paths begin with. */
 export const ANALYSIS_SCOPE = "dedup.analysis";
 
 const help: Readonly<Record<keyof AnalysisParameters, string>> = {
-  numPermutations: "Number of values of a text's signature. More values are slower and find more pairs close to the threshold.",
-  numBands: "Number of bands of a signature; texts that agree in one band are compared. More bands find more pairs and compare more.",
+  numPermutations:
+    "Number of values of a text's signature. More values are slower and find more pairs close to the threshold.",
+  numBands:
+    "Number of bands of a signature; texts that agree in one band are compared. More bands find more pairs and compare more.",
   ngramSize: "Number of consecutive words in a phrase of the Jaccard similarity.",
   minWords: "Minimum number of words; shorter texts are not analysed.",
   similarityThreshold: "Minimum confidence of a pair of documents to form a group.",
-  confidenceWeightJaccard: "Weight of the Jaccard similarity in the confidence, in percent. Both weights must add up to 100.",
+  confidenceWeightJaccard:
+    "Weight of the Jaccard similarity in the confidence, in percent. Both weights must add up to 100.",
   confidenceWeightFuzzy: "Weight of the fuzzy ratio in the confidence, in percent.",
-  discriminativePenaltyStrength: "How much differing dates, amounts and numbers lower the confidence, in percent. 0 ignores them.",
+  discriminativePenaltyStrength:
+    "How much differing dates, amounts and numbers lower the confidence, in percent. 0 ignores them.",
   fuzzySampleSize: "Number of characters from the start of a text that the fuzzy ratio compares.",
   autoAnalyze: "Starts an analysis after each sync that changed something.",
 };
 
 type Keys = { readonly [K in NumberName]: Key<number> } & { readonly autoAnalyze: Key<boolean> };
 
-/** The settings by the names that the API gives them; `numBands` is `dedup.analysis.num_bands` in the file. */
+/**
+ * The settings by the names that the API gives them; `numBands` is `dedup.analysis.num_bands` in
+ * the file.
+ */
 export const analysisKeys: Keys = {
-  numPermutations: numberKey("numPermutations"), numBands: numberKey("numBands"), ngramSize: numberKey("ngramSize"), minWords: numberKey("minWords"),
-  similarityThreshold: numberKey("similarityThreshold"), confidenceWeightJaccard: numberKey("confidenceWeightJaccard"), confidenceWeightFuzzy: numberKey("confidenceWeightFuzzy"),
-  discriminativePenaltyStrength: numberKey("discriminativePenaltyStrength"), fuzzySampleSize: numberKey("fuzzySampleSize"),
-  autoAnalyze: defineKey({ path: pathOf("autoAnalyze"), type: boolean, default: defaultParameters.autoAnalyze, owner: "runtime", help: help.autoAnalyze }),
+  numPermutations: numberKey("numPermutations"),
+  numBands: numberKey("numBands"),
+  ngramSize: numberKey("ngramSize"),
+  minWords: numberKey("minWords"),
+  similarityThreshold: numberKey("similarityThreshold"),
+  confidenceWeightJaccard: numberKey("confidenceWeightJaccard"),
+  confidenceWeightFuzzy: numberKey("confidenceWeightFuzzy"),
+  discriminativePenaltyStrength: numberKey("discriminativePenaltyStrength"),
+  fuzzySampleSize: numberKey("fuzzySampleSize"),
+  autoAnalyze: defineKey({
+    path: pathOf("autoAnalyze"),
+    type: boolean,
+    default: defaultParameters.autoAnalyze,
+    owner: "runtime",
+    help: help.autoAnalyze,
+  }),
 };
 
 /** All of the above. */
@@ -42,16 +68,36 @@ export const analysisSchema: Schema = Object.values(analysisKeys);
 /** Refuses what file and environment say when their rules over several keys are broken. */
 export const analysisSound: Check = {
   needs: analysisSchema,
-  run: (config) => brokenRules(parametersFrom((key) => config.get(key)), leafOf).map(({ name, rule }) => {
-    const { line, variable } = { line: undefined, variable: undefined, ...config.source(analysisKeys[name]) };
-    return { severity: "error", path: analysisKeys[name].path, rule, remedy: "set both.", ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }) };
-  }),
+  run: (config) =>
+    brokenRules(
+      parametersFrom((key) => config.get(key)),
+      leafOf,
+    ).map(({ name, rule }) => {
+      const { line, variable } = {
+        line: undefined,
+        variable: undefined,
+        ...config.source(analysisKeys[name]),
+      };
+      return {
+        severity: "error",
+        path: analysisKeys[name].path,
+        rule,
+        remedy: "set both.",
+        ...(line === undefined ? {} : { line }),
+        ...(variable === undefined ? {} : { variable }),
+      };
+    }),
 };
 
 /** Refuses a change that would break those rules. */
 export const analysisRules: SettingsCheck = {
   scope: ANALYSIS_SCOPE,
-  run: (get) => brokenRules(parametersFrom(get), leafOf).map(({ name, rule }) => ({ key: analysisKeys[name], rule, remedy: "change both" })),
+  run: (get) =>
+    brokenRules(parametersFrom(get), leafOf).map(({ name, rule }) => ({
+      key: analysisKeys[name],
+      rule,
+      remedy: "change both",
+    })),
 };
 
 /** What the settings are read from. */
@@ -62,28 +108,45 @@ export interface ParametersDeps {
 }
 
 /**
- * The parameters as they are set now. A key that the operator pinned since a setting was stored may not go with that setting;
- * then the stored ones do not count, which is logged, for what the operator wrote was judged at the start.
+ * The parameters as they are set now. A key that the operator pinned since a setting was stored may
+ * not go with that setting; then the stored ones do not count, which is logged, for what the
+ * operator wrote was judged at the start.
  */
 export function readParameters({ settings, config, log }: ParametersDeps): AnalysisParameters {
   const parameters = parametersFrom((key) => settings.get(key));
   const [broken] = brokenRules(parameters, leafOf);
   if (broken === undefined) return parameters;
-  log.warn("stored analysis settings conflict with the configuration and are ignored", { setting: analysisKeys[broken.name].path, reason: broken.rule });
+  log.warn("stored analysis settings conflict with the configuration and are ignored", {
+    setting: analysisKeys[broken.name].path,
+    reason: broken.rule,
+  });
   return parametersFrom((key) => config.get(key));
 }
 
 function parametersFrom(get: ReadSetting): AnalysisParameters {
   return {
-    numPermutations: get(analysisKeys.numPermutations), numBands: get(analysisKeys.numBands), ngramSize: get(analysisKeys.ngramSize), minWords: get(analysisKeys.minWords),
-    similarityThreshold: get(analysisKeys.similarityThreshold), confidenceWeightJaccard: get(analysisKeys.confidenceWeightJaccard), confidenceWeightFuzzy: get(analysisKeys.confidenceWeightFuzzy),
-    discriminativePenaltyStrength: get(analysisKeys.discriminativePenaltyStrength), fuzzySampleSize: get(analysisKeys.fuzzySampleSize), autoAnalyze: get(analysisKeys.autoAnalyze),
+    numPermutations: get(analysisKeys.numPermutations),
+    numBands: get(analysisKeys.numBands),
+    ngramSize: get(analysisKeys.ngramSize),
+    minWords: get(analysisKeys.minWords),
+    similarityThreshold: get(analysisKeys.similarityThreshold),
+    confidenceWeightJaccard: get(analysisKeys.confidenceWeightJaccard),
+    confidenceWeightFuzzy: get(analysisKeys.confidenceWeightFuzzy),
+    discriminativePenaltyStrength: get(analysisKeys.discriminativePenaltyStrength),
+    fuzzySampleSize: get(analysisKeys.fuzzySampleSize),
+    autoAnalyze: get(analysisKeys.autoAnalyze),
   };
 }
 
 function numberKey(name: NumberName): Key<number> {
   const { least, most, whole } = parameterRanges[name];
-  return defineKey({ path: pathOf(name), type: (whole ? integer : decimal)(least, most), default: defaultParameters[name], owner: "runtime", help: help[name] });
+  return defineKey({
+    path: pathOf(name),
+    type: (whole ? integer : decimal)(least, most),
+    default: defaultParameters[name],
+    owner: "runtime",
+    help: help[name],
+  });
 }
 
 function pathOf(name: keyof AnalysisParameters): string {

@@ -1,4 +1,7 @@
-/** First phase: every class gets its signature, from the store where it is known, from its text where not. */
+/**
+ * First phase: every class gets its signature, from the store where it is known, from its text
+ * where not.
+ */
 import type { Pool } from "../../kernel/pool/types.ts";
 import { readBlock, signatureAt, writeBlock } from "../../../workers/block.ts";
 import type { Signature } from "../../../workers/block.ts";
@@ -12,7 +15,9 @@ import type { AnalysisParameters } from "./parameters.ts";
 import type { SketchStore } from "./sketch-store.ts";
 
 /** Compressed texts of classes, in their order; undefined for one that is gone. */
-export type TextSource = (indexes: readonly number[]) => Promise<readonly (Uint8Array | undefined)[]> | readonly (Uint8Array | undefined)[];
+export type TextSource = (
+  indexes: readonly number[],
+) => Promise<readonly (Uint8Array | undefined)[]> | readonly (Uint8Array | undefined)[];
 
 /** What signing needs. */
 export interface SignDeps {
@@ -37,7 +42,10 @@ export interface SignResult {
 const BLOCK_CLASSES = 256;
 const BLOCK_WORDS = 200_000;
 
-/** Signs every class whose text is there. A finished block is durable at once, so a crash loses at most those under way. */
+/**
+ * Signs every class whose text is there. A finished block is durable at once, so a crash loses at
+ * most those under way.
+ */
 export async function signAll(deps: SignDeps): Promise<SignResult> {
   const fingerprint = parametersFingerprint(deps.parameters);
   await adoptStored(deps, fingerprint);
@@ -45,7 +53,9 @@ export async function signAll(deps: SignDeps): Promise<SignResult> {
   deps.progress(reused);
   let done = reused;
   const counts: number[] = [];
-  for await (const { block: buffer } of deps.pool.map(sign, batches(deps, fingerprint, counts), { signal: deps.signal })) {
+  for await (const { block: buffer } of deps.pool.map(sign, batches(deps, fingerprint, counts), {
+    signal: deps.signal,
+  })) {
     const block = readBlock(buffer);
     if (block.classes > 0) deps.arena.adopt(await deps.store.save(buffer), block);
     done += counts.shift() ?? 0;
@@ -54,15 +64,26 @@ export async function signAll(deps: SignDeps): Promise<SignResult> {
   return { reused, signed: deps.arena.signed - reused };
 }
 
-async function* batches(deps: SignDeps, fingerprint: Uint8Array, counts: number[]): AsyncGenerator<SignInput> {
+async function* batches(
+  deps: SignDeps,
+  fingerprint: Uint8Array,
+  counts: number[],
+): AsyncGenerator<SignInput> {
   let batch: number[] = [];
   let words = 0;
   const input = async (): Promise<SignInput> => {
     counts.push(batch.length);
     const texts = pack((await deps.text(batch)).map((text) => text ?? new Uint8Array(0)));
-    const hashes = pack(batch.map((index) => deps.classIndex.hashes.subarray(index * 32, (index + 1) * 32))).bytes;
+    const hashes = pack(
+      batch.map((index) => deps.classIndex.hashes.subarray(index * 32, (index + 1) * 32)),
+    ).bytes;
     const { numPermutations, numBands, ngramSize, fuzzySampleSize } = deps.parameters;
-    return { texts, hashes, fingerprint, parameters: { numPermutations, numBands, ngramSize, fuzzySampleSize } };
+    return {
+      texts,
+      hashes,
+      fingerprint,
+      parameters: { numPermutations, numBands, ngramSize, fuzzySampleSize },
+    };
   };
   for (const [index, { wordCount }] of deps.classes.entries()) {
     if (deps.arena.isSigned(index)) continue;
@@ -77,7 +98,10 @@ async function* batches(deps: SignDeps, fingerprint: Uint8Array, counts: number[
   if (batch.length > 0) yield await input();
 }
 
-/** Takes what the store knows; when more than half of that is of no use any more, the sparse blocks are written anew. */
+/**
+ * Takes what the store knows; when more than half of that is of no use any more, the sparse blocks
+ * are written anew.
+ */
 async function adoptStored(deps: SignDeps, fingerprint: Uint8Array): Promise<void> {
   const { arena, store, signal } = deps;
   const seen: { readonly id: number; readonly live: number; readonly total: number }[] = [];
@@ -89,12 +113,27 @@ async function adoptStored(deps: SignDeps, fingerprint: Uint8Array): Promise<voi
   }
   const total = seen.reduce((sum, block) => sum + block.total, 0);
   if (arena.signed * 2 >= total) return;
-  await rewrite(deps, fingerprint, seen.filter((block) => block.live * 2 < block.total).map((block) => block.id));
+  await rewrite(
+    deps,
+    fingerprint,
+    seen.filter((block) => block.live * 2 < block.total).map((block) => block.id),
+  );
 }
 
-/** Moves what is still of use out of sparse blocks, then deletes them. A crash between leaves a copy, which the next start ignores. */
-async function rewrite(deps: SignDeps, fingerprint: Uint8Array, ids: readonly number[]): Promise<void> {
-  const { arena, store, parameters: { numPermutations: sketchSize, numBands } } = deps;
+/**
+ * Moves what is still of use out of sparse blocks, then deletes them. A crash between leaves a
+ * copy, which the next start ignores.
+ */
+async function rewrite(
+  deps: SignDeps,
+  fingerprint: Uint8Array,
+  ids: readonly number[],
+): Promise<void> {
+  const {
+    arena,
+    store,
+    parameters: { numPermutations: sketchSize, numBands },
+  } = deps;
   let kept: Signature[] = [];
   let emptied: number[] = [];
   const flush = async (): Promise<void> => {
@@ -109,7 +148,15 @@ async function rewrite(deps: SignDeps, fingerprint: Uint8Array, ids: readonly nu
   for (const id of ids) {
     deps.signal.throwIfAborted();
     const block = readBlock(await store.read(id));
-    for (let slot = 0; slot < block.classes; slot += 1) if (arena.isAt(deps.classIndex.find(block.hashes.subarray(slot * 32, (slot + 1) * 32)), id, slot)) kept.push(signatureAt(block, slot));
+    for (let slot = 0; slot < block.classes; slot += 1)
+      if (
+        arena.isAt(
+          deps.classIndex.find(block.hashes.subarray(slot * 32, (slot + 1) * 32)),
+          id,
+          slot,
+        )
+      )
+        kept.push(signatureAt(block, slot));
     emptied.push(id);
     if (kept.length >= BLOCK_CLASSES / 2 || emptied.length >= BLOCK_CLASSES) await flush();
   }

@@ -1,4 +1,7 @@
-/** Where finished blocks of signatures stay between analyses: in memory, or in an environment that may be thrown away and is made anew. */
+/**
+ * Where finished blocks of signatures stay between analyses: in memory, or in an environment that
+ * may be thrown away and is made anew.
+ */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { numberKey, tupleKey } from "../../kernel/state/keys.ts";
 import { defineTable } from "../../kernel/state/table.ts";
@@ -14,7 +17,9 @@ export interface StoredBlock {
 
 /** Blocks by id. One analysis at a time uses it. */
 export interface SketchStore {
-  /** Every whole block made with these parameters, oldest first; all others are deleted on the way. */
+  /**
+   * Every whole block made with these parameters, oldest first; all others are deleted on the way.
+   */
   load(fingerprint: Uint8Array): AsyncIterable<StoredBlock>;
   /** One block. Throws `not_found` or `corrupt`. */
   read(id: number): Promise<ArrayBuffer>;
@@ -53,10 +58,20 @@ const PART_BYTES = 512 * 1_024;
 const MAX_BLOCKS = 1_000_000;
 
 /** Length in bytes of a block, by id; there only when all its parts are. */
-const blockHeads: Table<number, Uint8Array> = defineTable({ name: "block_heads", key: numberKey, value: bytesCodec, limit: { rows: MAX_BLOCKS } });
+const blockHeads: Table<number, Uint8Array> = defineTable({
+  name: "block_heads",
+  key: numberKey,
+  value: bytesCodec,
+  limit: { rows: MAX_BLOCKS },
+});
 
 /** Bytes of blocks by (id, part). */
-const blockParts: Table<[number, number], Uint8Array> = defineTable({ name: "block_parts", key: tupleKey<[number, number]>(), value: bytesCodec, limit: { rows: MAX_BLOCKS * 16 } });
+const blockParts: Table<[number, number], Uint8Array> = defineTable({
+  name: "block_parts",
+  key: tupleKey<[number, number]>(),
+  value: bytesCodec,
+  limit: { rows: MAX_BLOCKS * 16 },
+});
 
 /** The tables of the environment `dedup-sketch`, which is derived. */
 export const sketchTables: readonly AnyTable[] = [blockHeads, blockParts];
@@ -64,7 +79,10 @@ export const sketchTables: readonly AnyTable[] = [blockHeads, blockParts];
 /** Raised with the shape of these tables; what a block looks like has a version of its own. */
 export const SKETCH_SCHEMA = 1;
 
-/** A store over an open environment with `sketchTables`. A block is its parts, then its head: without the head it never was. */
+/**
+ * A store over an open environment with `sketchTables`. A block is its parts, then its head:
+ * without the head it never was.
+ */
 export function createEnvSketchStore(env: Env): SketchStore {
   let last: number | undefined;
 
@@ -82,10 +100,13 @@ export function createEnvSketchStore(env: Env): SketchStore {
   }
 
   return {
-    read, drop,
+    read,
+    drop,
     async *load(fingerprint) {
       await drop(env.read(headless));
-      for (const id of env.read((snapshot) => [...snapshot.range(blockHeads)].map(([key]) => key))) {
+      for (const id of env.read((snapshot) =>
+        [...snapshot.range(blockHeads)].map(([key]) => key),
+      )) {
         const buffer = await read(id).catch((error: unknown) => unlessCorrupt(error));
         if (buffer && isMadeWith(buffer, fingerprint)) yield { id, buffer };
         else await drop([id]);
@@ -96,9 +117,17 @@ export function createEnvSketchStore(env: Env): SketchStore {
       const id = last;
       for (let part = 0; part * PART_BYTES < buffer.byteLength; part += 1) {
         const at = part * PART_BYTES;
-        await env.write((tx) => tx.put(blockParts, [id, part], new Uint8Array(buffer, at, Math.min(PART_BYTES, buffer.byteLength - at))));
+        await env.write((tx) =>
+          tx.put(
+            blockParts,
+            [id, part],
+            new Uint8Array(buffer, at, Math.min(PART_BYTES, buffer.byteLength - at)),
+          ),
+        );
       }
-      await env.write((tx) => tx.put(blockHeads, id, new Uint8Array(Uint32Array.of(buffer.byteLength).buffer)));
+      await env.write((tx) =>
+        tx.put(blockHeads, id, new Uint8Array(Uint32Array.of(buffer.byteLength).buffer)),
+      );
       return id;
     },
   };
@@ -108,21 +137,26 @@ function isMadeWith(buffer: ArrayBuffer, fingerprint: Uint8Array): boolean {
   try {
     return Buffer.compare(readBlock(buffer).fingerprint, fingerprint) === 0;
   } catch {
-    // A block that cannot be read is one that has to be made again, like one made with other parameters.
+    // A block that cannot be read is one that has to be made again, like one made with other
+    // parameters.
     return false;
   }
 }
 
 function assemble(snapshot: Snapshot, id: number): ArrayBuffer {
   const head = snapshot.get(blockHeads, id) ?? missing(id);
-  const bytes = new Uint8Array(new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0, true));
+  const bytes = new Uint8Array(
+    new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0, true),
+  );
   let at = 0;
   for (const [, part] of snapshot.range(blockParts, { prefix: [id] })) {
-    if (at + part.length > bytes.length) throw new StewardError("corrupt", `block ${id} of signatures is longer than its head says`);
+    if (at + part.length > bytes.length)
+      throw new StewardError("corrupt", `block ${id} of signatures is longer than its head says`);
     bytes.set(part, at);
     at += part.length;
   }
-  if (at !== bytes.length) throw new StewardError("corrupt", `block ${id} of signatures is shorter than its head says`);
+  if (at !== bytes.length)
+    throw new StewardError("corrupt", `block ${id} of signatures is shorter than its head says`);
   return bytes.buffer;
 }
 
@@ -139,7 +173,8 @@ function lastHead(snapshot: Snapshot): number {
 }
 
 function lastId(snapshot: Snapshot): number {
-  for (const [[id]] of snapshot.range(blockParts, { reverse: true, limit: 1 })) return Math.max(id, lastHead(snapshot));
+  for (const [[id]] of snapshot.range(blockParts, { reverse: true, limit: 1 }))
+    return Math.max(id, lastHead(snapshot));
   return lastHead(snapshot);
 }
 

@@ -48,17 +48,28 @@ export async function verifyAll(deps: VerifyDeps): Promise<Edge[]> {
   for (const [i, segment] of segments.entries()) {
     const left: Loaded = { segment, payloads: await loadSegment(segment, arena, store, signal) };
     for (const other of segments.slice(i)) {
-      const right = other === segment ? left : { segment: other, payloads: await loadSegment(other, arena, store, signal) };
+      const right =
+        other === segment
+          ? left
+          : { segment: other, payloads: await loadSegment(other, arena, store, signal) };
       done = await verifyBetween(deps, left, right, edges, done);
     }
   }
   return edges;
 }
 
-async function verifyBetween(deps: VerifyDeps, left: Loaded, right: Loaded, edges: Edge[], before: number): Promise<number> {
+async function verifyBetween(
+  deps: VerifyDeps,
+  left: Loaded,
+  right: Loaded,
+  edges: Edge[],
+  before: number,
+): Promise<number> {
   const waiting: Batch[] = [];
   let done = before;
-  for await (const found of deps.pool.map(verify, batches(deps, left, right, waiting), { signal: deps.signal })) {
+  for await (const found of deps.pool.map(verify, batches(deps, left, right, waiting), {
+    signal: deps.signal,
+  })) {
     const batch = waiting.shift();
     if (!batch) break;
     collect(batch, found, edges);
@@ -71,14 +82,26 @@ async function verifyBetween(deps: VerifyDeps, left: Loaded, right: Loaded, edge
 function collect(batch: Batch, found: VerifyOutput, edges: Edge[]): void {
   for (const [i, index] of found.index.entries()) {
     edges.push({
-      low: batch.lows[index] ?? 0, high: batch.highs[index] ?? 0, jaccard: found.jaccard[i] ?? 0, fuzzy: found.fuzzy[i] ?? 0,
-      discriminative: found.discriminative[i] ?? 0, confidence: found.confidence[i] ?? 0,
+      low: batch.lows[index] ?? 0,
+      high: batch.highs[index] ?? 0,
+      jaccard: found.jaccard[i] ?? 0,
+      fuzzy: found.fuzzy[i] ?? 0,
+      discriminative: found.discriminative[i] ?? 0,
+      confidence: found.confidence[i] ?? 0,
     });
   }
 }
 
-/** Pairs with their lower class in the left segment and their higher one in the right, batch by batch. */
-function* batches(deps: VerifyDeps, left: Loaded, right: Loaded, waiting: Batch[]): Generator<VerifyInput> {
+/**
+ * Pairs with their lower class in the left segment and their higher one in the right, batch by
+ * batch.
+ */
+function* batches(
+  deps: VerifyDeps,
+  left: Loaded,
+  right: Loaded,
+  waiting: Batch[],
+): Generator<VerifyInput> {
   const parameters = scoreParametersOf(deps.parameters);
   let lows: number[] = [];
   let highs: number[] = [];
@@ -87,7 +110,13 @@ function* batches(deps: VerifyDeps, left: Loaded, right: Loaded, waiting: Batch[
     waiting.push(batch);
     lows = [];
     highs = [];
-    return { inA: left.payloads, inB: right.payloads, a: slotsOf(left.segment, batch.lows), b: slotsOf(right.segment, batch.highs), parameters };
+    return {
+      inA: left.payloads,
+      inB: right.payloads,
+      a: slotsOf(left.segment, batch.lows),
+      b: slotsOf(right.segment, batch.highs),
+      parameters,
+    };
   };
   const last = right.segment.classes.at(-1) ?? 0;
   const first = right.segment.classes[0] ?? 0;
@@ -116,7 +145,8 @@ function membersOf(candidates: Candidates): Uint32Array {
     member[index] = 1;
   };
   for (const high of candidates.highs) note(high);
-  for (let low = 0; low < classes; low += 1) if (candidates.starts[low] !== candidates.starts[low + 1]) note(low);
+  for (let low = 0; low < classes; low += 1)
+    if (candidates.starts[low] !== candidates.starts[low + 1]) note(low);
   const members = new Uint32Array(count);
   let at = 0;
   for (let index = 0; index < classes; index += 1) if (member[index] === 1) members[at++] = index;

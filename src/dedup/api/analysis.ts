@@ -29,7 +29,8 @@ export function analysisHandlers({ env, jobs, job, index }: AnalysisApiDeps): Bo
       return {
         data: {
           ...(lastAtMs === undefined ? {} : { lastAnalysisAt: timestampFromMs(lastAtMs) }),
-          totalDuplicateGroups: index.size, isAnalyzing: active !== undefined,
+          totalDuplicateGroups: index.size,
+          isAnalyzing: active !== undefined,
           ...(active === undefined ? {} : { currentJobId: active.id }),
         },
       };

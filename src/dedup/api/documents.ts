@@ -3,7 +3,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { DocumentService, ProcessingStatus } from "../../gen/steward/dedup/v1/documents_pb.ts";
-import type { DocumentContentSchema, GroupMembershipSchema, ListDocumentsRequest } from "../../gen/steward/dedup/v1/documents_pb.ts";
+import type {
+  DocumentContentSchema,
+  GroupMembershipSchema,
+  ListDocumentsRequest,
+} from "../../gen/steward/dedup/v1/documents_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bindService } from "../../kernel/service.ts";
@@ -16,7 +20,9 @@ import { hexOf } from "../tables.ts";
 export interface DocumentsApiDeps {
   readonly store: DocumentStore;
   /** The groups that a document is in. */
-  readonly memberships: (docNo: number) => readonly MessageInitShape<typeof GroupMembershipSchema>[];
+  readonly memberships: (
+    docNo: number,
+  ) => readonly MessageInitShape<typeof GroupMembershipSchema>[];
 }
 
 /** ListDocuments, GetDocument and GetDocumentContent. */
@@ -45,7 +51,8 @@ export function documentHandlers({ store, memberships }: DocumentsApiDeps): Boun
     async getDocumentContent({ id }) {
       const row = rowOf(store, id);
       const fullText = await store.fullText(row);
-      if (fullText === undefined) throw new StewardError("not_found", `document ${id} has no text`, { field: "id" });
+      if (fullText === undefined)
+        throw new StewardError("not_found", `document ${id} has no text`, { field: "id" });
       return { data: { fullText, wordCount: row.wordCount } };
     },
   });
@@ -58,20 +65,40 @@ function filterOf(request: ListDocumentsRequest): DocumentFilter {
     ...(documentType === "" ? {} : { documentType }),
     ...(tag === "" ? {} : { tag }),
     ...(search === "" ? {} : { search }),
-    ...(processingStatus === ProcessingStatus.UNSPECIFIED ? {} : { pending: processingStatus === ProcessingStatus.PENDING }),
+    ...(processingStatus === ProcessingStatus.UNSPECIFIED
+      ? {}
+      : { pending: processingStatus === ProcessingStatus.PENDING }),
   };
 }
 
 function rowOf(store: DocumentStore, id: string): DocumentRow {
   const row = id.length <= 64 ? store.byId(id) : undefined;
-  if (row === undefined) throw new StewardError("not_found", `there is no document ${JSON.stringify(id.slice(0, 40))}`, { field: "id" });
+  if (row === undefined)
+    throw new StewardError("not_found", `there is no document ${JSON.stringify(id.slice(0, 40))}`, {
+      field: "id",
+    });
   return row;
 }
 
 function showSummary(row: DocumentRow) {
-  const { id, paperlessId, title, correspondent, documentType, tags, createdDate, addedDate, archive, archiveRef } = row;
+  const {
+    id,
+    paperlessId,
+    title,
+    correspondent,
+    documentType,
+    tags,
+    createdDate,
+    addedDate,
+    archive,
+    archiveRef,
+  } = row;
   return {
-    id, title, tags, archive, archiveRef,
+    id,
+    title,
+    tags,
+    archive,
+    archiveRef,
     processingStatus: row.pending ? ProcessingStatus.PENDING : ProcessingStatus.COMPLETED,
     ...(paperlessId === undefined ? {} : { paperlessId }),
     ...(correspondent === undefined ? {} : { correspondent }),
@@ -81,8 +108,16 @@ function showSummary(row: DocumentRow) {
   };
 }
 
-async function contentOf(store: DocumentStore, row: DocumentRow): Promise<MessageInitShape<typeof DocumentContentSchema> | undefined> {
+async function contentOf(
+  store: DocumentStore,
+  row: DocumentRow,
+): Promise<MessageInitShape<typeof DocumentContentSchema> | undefined> {
   const fullText = await store.fullText(row);
   if (fullText === undefined) return undefined;
-  return { fullText, normalizedText: normalise(fullText), wordCount: row.wordCount, contentHash: hexOf(row.contentHash) };
+  return {
+    fullText,
+    normalizedText: normalise(fullText),
+    wordCount: row.wordCount,
+    contentHash: hexOf(row.contentHash),
+  };
 }

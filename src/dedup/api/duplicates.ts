@@ -1,6 +1,10 @@
 /** Reading duplicate groups and deciding about them (contract §4.6, facts §1.7). */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { DuplicateService, GroupSort, SortOrder } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
+import {
+  DuplicateService,
+  GroupSort,
+  SortOrder,
+} from "../../gen/steward/dedup/v1/duplicates_pb.ts";
 import type { ListGroupsRequest } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { TextContentSchema } from "../../gen/steward/dedup/v1/groups_pb.ts";
@@ -14,7 +18,13 @@ import type { DocumentStore } from "../documents/store.ts";
 import type { GroupFilter, GroupIndex, GroupOrder } from "../groups/index.ts";
 import type { ShownMember, ShownSummary } from "../groups/present.ts";
 import { showGroup, shownDocuments, showSummary } from "../groups/present.ts";
-import { deleteGroup, requireGroup, setPrimary, setStatus, visibleMembers } from "../groups/review.ts";
+import {
+  deleteGroup,
+  requireGroup,
+  setPrimary,
+  setStatus,
+  visibleMembers,
+} from "../groups/review.ts";
 import type { StoredGroup } from "../groups/store.ts";
 import { readGroup } from "../groups/store.ts";
 
@@ -32,11 +42,17 @@ export function duplicateHandlers(deps: DuplicatesApiDeps): BoundService {
   return bindService(DuplicateService, {
     listGroups(request) {
       const page = { offset: request.offset, limit: request.limit ?? 50 };
-      const { ids, total, totalMemberCount } = index.select(filterOf(request), sortOf(request), page);
-      const data = env.read((snapshot) => ids.flatMap((id) => {
-        const group = readGroup(snapshot, id);
-        return group ? [showSummary(snapshot, group)] : [];
-      }));
+      const { ids, total, totalMemberCount } = index.select(
+        filterOf(request),
+        sortOf(request),
+        page,
+      );
+      const data = env.read((snapshot) =>
+        ids.flatMap((id) => {
+          const group = readGroup(snapshot, id);
+          return group ? [showSummary(snapshot, group)] : [];
+        }),
+      );
       return { data, meta: { total, totalMemberCount, ...page } };
     },
     async getGroup({ id, light }, { signal }) {
@@ -44,7 +60,14 @@ export function duplicateHandlers(deps: DuplicatesApiDeps): BoundService {
         const found = requireGroup(snapshot, id);
         return { group: found, rows: shownDocuments(snapshot, found) };
       });
-      return { data: showGroup(group, light ? rows.map((document) => ({ document, fullText: undefined })) : await withTexts(deps, rows, signal)) };
+      return {
+        data: showGroup(
+          group,
+          light
+            ? rows.map((document) => ({ document, fullText: undefined }))
+            : await withTexts(deps, rows, signal),
+        ),
+      };
     },
     async deleteGroup({ id }) {
       await env.write((tx) => deleteGroup(tx, index, id));
@@ -52,40 +75,64 @@ export function duplicateHandlers(deps: DuplicatesApiDeps): BoundService {
     },
     async compareMembers({ id, docA, docB }) {
       const group = env.read((snapshot) => readGroup(snapshot, id));
-      const rows = [memberOf(deps, group, { id, field: "docA", documentId: docA }), memberOf(deps, group, { id, field: "docB", documentId: docB })] as const;
+      const rows = [
+        memberOf(deps, group, { id, field: "docA", documentId: docA }),
+        memberOf(deps, group, { id, field: "docB", documentId: docB }),
+      ] as const;
       const [a, b] = await Promise.all(rows.map((row) => textOf(deps, row)));
       return { data: { docA: a ?? {}, docB: b ?? {} } };
     },
     async setGroupStatus({ id, status }) {
-      const group = await env.write((tx) => setStatus(tx, index, { id, status, nowMs: clock.now() }));
+      const group = await env.write((tx) =>
+        setStatus(tx, index, { id, status, nowMs: clock.now() }),
+      );
       return { data: showUpdated(env, group) };
     },
     async setGroupPrimary({ id, documentId }) {
       const docNo = documentOf(deps, documentId)?.docNo;
-      const group = await env.write((tx) => setPrimary(tx, index, { id, docNo, documentId, nowMs: clock.now() }));
+      const group = await env.write((tx) =>
+        setPrimary(tx, index, { id, docNo, documentId, nowMs: clock.now() }),
+      );
       return { data: { ...showUpdated(env, group), documentId } };
     },
   });
 }
 
-const notDeleted: ReadonlySet<GroupStatus> = new Set([GroupStatus.PENDING, GroupStatus.FALSE_POSITIVE, GroupStatus.IGNORED]);
+const notDeleted: ReadonlySet<GroupStatus> = new Set([
+  GroupStatus.PENDING,
+  GroupStatus.FALSE_POSITIVE,
+  GroupStatus.IGNORED,
+]);
 
 function filterOf({ minConfidence, maxConfidence, status }: ListGroupsRequest): GroupFilter {
-  return { minConfidence, maxConfidence, statuses: status.length === 0 ? notDeleted : new Set(status) };
+  return {
+    minConfidence,
+    maxConfidence,
+    statuses: status.length === 0 ? notDeleted : new Set(status),
+  };
 }
 
 const orders: Readonly<Record<number, GroupOrder>> = {
-  [GroupSort.CONFIDENCE]: "confidence", [GroupSort.CREATED_AT]: "createdAt", [GroupSort.MEMBER_COUNT]: "memberCount",
+  [GroupSort.CONFIDENCE]: "confidence",
+  [GroupSort.CREATED_AT]: "createdAt",
+  [GroupSort.MEMBER_COUNT]: "memberCount",
 };
 
 function sortOf({ sortBy, sortOrder }: ListGroupsRequest): { by: GroupOrder; descending: boolean } {
   return { by: orders[sortBy] ?? "confidence", descending: sortOrder !== SortOrder.ASC };
 }
 
-/** The most text one answer holds, in UTF-16 units; members after that come without theirs, as with `light`. */
+/**
+ * The most text one answer holds, in UTF-16 units; members after that come without theirs, as with
+ * `light`.
+ */
 const ANSWER_UNITS = 16 * 1024 * 1024;
 
-async function withTexts(deps: DuplicatesApiDeps, rows: readonly DocumentRow[], signal: AbortSignal): Promise<ShownMember[]> {
+async function withTexts(
+  deps: DuplicatesApiDeps,
+  rows: readonly DocumentRow[],
+  signal: AbortSignal,
+): Promise<ShownMember[]> {
   const members: ShownMember[] = [];
   let left = ANSWER_UNITS;
   for (const document of rows) {
@@ -102,15 +149,25 @@ function documentOf({ documents }: DuplicatesApiDeps, id: string): DocumentRow |
   return id.length <= 64 ? documents.byId(id) : undefined;
 }
 
-function memberOf(deps: DuplicatesApiDeps, group: StoredGroup | undefined, asked: { readonly id: string; readonly field: "docA" | "docB"; readonly documentId: string }): DocumentRow {
+function memberOf(
+  deps: DuplicatesApiDeps,
+  group: StoredGroup | undefined,
+  asked: { readonly id: string; readonly field: "docA" | "docB"; readonly documentId: string },
+): DocumentRow {
   const { id, field, documentId } = asked;
   const row = documentOf(deps, documentId);
   if (row && group && visibleMembers(group).includes(row.docNo)) return row;
   const message = `${field} must be the id of a member of duplicate group "${id.slice(0, 64)}"; GET /api/v1/duplicates/{id} lists them`;
-  throw new StewardError("invalid", message, { field, details: [{ path: [field], message, code: "custom" }] });
+  throw new StewardError("invalid", message, {
+    field,
+    details: [{ path: [field], message, code: "custom" }],
+  });
 }
 
-async function textOf(deps: DuplicatesApiDeps, row: DocumentRow): Promise<MessageInitShape<typeof TextContentSchema>> {
+async function textOf(
+  deps: DuplicatesApiDeps,
+  row: DocumentRow,
+): Promise<MessageInitShape<typeof TextContentSchema>> {
   const fullText = await deps.documents.fullText(row);
   return fullText === undefined ? {} : { fullText, wordCount: row.wordCount };
 }

@@ -1,4 +1,7 @@
-/** Jobs over the API: list, one, cancel, watch as stream and as server-sent events (contract §4.3, facts §1.4). */
+/**
+ * Jobs over the API: list, one, cancel, watch as stream and as server-sent events (contract §4.3,
+ * facts §1.4).
+ */
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import { JobService } from "../../gen/steward/dedup/v1/jobs_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -36,17 +39,27 @@ export function jobHandlers({ jobs }: JobsApiDeps): BoundService {
 
 /** The route of the event stream without its handler. */
 export const JOB_PROGRESS_ROUTE: Omit<PlainRoute, "handle"> = {
-  verb: "GET", template: "/api/v1/jobs/{job_id}/progress", access: Access.OPERATOR, dialect: "dedup", longLived: true,
+  verb: "GET",
+  template: "/api/v1/jobs/{job_id}/progress",
+  access: Access.OPERATOR,
+  dialect: "dedup",
+  longLived: true,
   describe: {
-    operationId: "streamJobProgress", tag: "JobService",
-    text: "Streams a job's progress as server-sent events. Each event is `progress` or, at the end, `complete`; its data is a JSON object with "
-      + "`progress`, `phaseProgress`, `message` and `status`, and with `complete` also `errorMessage` and the fields of the result.",
-    answer: "The events of the job from now on.", contentType: "text/event-stream",
+    operationId: "streamJobProgress",
+    tag: "JobService",
+    text:
+      "Streams a job's progress as server-sent events. Each event is `progress` or, at the end, `complete`; its data is a JSON object with " +
+      "`progress`, `phaseProgress`, `message` and `status`, and with `complete` also `errorMessage` and the fields of the result.",
+    answer: "The events of the job from now on.",
+    contentType: "text/event-stream",
     variables: { jobId: "Id of the job." },
   },
 };
 
-/** GET /api/v1/jobs/{job_id}/progress: the same events as server-sent events. An unknown job is answered with the error envelope. */
+/**
+ * GET /api/v1/jobs/{job_id}/progress: the same events as server-sent events. An unknown job is
+ * answered with the error envelope.
+ */
 export function jobProgressRoute({ jobs, clock }: JobsApiDeps): PlainRoute {
   return {
     ...JOB_PROGRESS_ROUTE,
@@ -55,7 +68,11 @@ export function jobProgressRoute({ jobs, clock }: JobsApiDeps): PlainRoute {
       const body = withKeepAlive((signal) => frames(jobs.watch(id, signal)), clock, call.signal);
       return await Promise.resolve({
         status: 200,
-        headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+        headers: {
+          "content-type": "text/event-stream",
+          "cache-control": "no-store",
+          "x-accel-buffering": "no",
+        },
         body,
       });
     },
@@ -68,6 +85,9 @@ async function* frames(events: AsyncIterable<JobEvent>): AsyncGenerator<string> 
 
 function jobOf(jobs: Jobs, id: string): Job {
   const job = jobs.get(id);
-  if (job === undefined) throw new StewardError("not_found", `there is no job ${JSON.stringify(id.slice(0, 40))}`, { field: "jobId" });
+  if (job === undefined)
+    throw new StewardError("not_found", `there is no job ${JSON.stringify(id.slice(0, 40))}`, {
+      field: "jobId",
+    });
   return job;
 }

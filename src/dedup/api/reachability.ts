@@ -1,4 +1,7 @@
-/** Whether archives can be reached, asked at most every ten seconds and never twice at once (RESOLUTIONS D26). */
+/**
+ * Whether archives can be reached, asked at most every ten seconds and never twice at once
+ * (RESOLUTIONS D26).
+ */
 import { delay } from "../../kernel/base/clock.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -9,8 +12,14 @@ const KEPT_MS = 10_000;
 
 /** Class of failure by the rule of an archive's error; a class names no path. */
 const classes: Readonly<Record<string, string>> = {
-  ENOENT: "not found", EACCES: "permission denied", EPERM: "permission denied", ENOTDIR: "not a folder", EISDIR: "not a file",
-  ELOOP: "link loop", EIO: "input/output error", ESTALE: "stale file handle",
+  ENOENT: "not found",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ENOTDIR: "not a folder",
+  EISDIR: "not a file",
+  ELOOP: "link loop",
+  EIO: "input/output error",
+  ESTALE: "stale file handle",
 };
 
 /** An archive that cannot be reached, with the class of the failure. */
@@ -21,9 +30,15 @@ export interface Unreachable {
 
 /** Remembers how reachable archives are. */
 export interface Reachability {
-  /** What is known, from memory; an archive that was checked more than ten seconds ago, or never, is checked anew in the background. */
+  /**
+   * What is known, from memory; an archive that was checked more than ten seconds ago, or never, is
+   * checked anew in the background.
+   */
   known(archives: readonly Archive[]): readonly Unreachable[];
-  /** Class of failure of the first archive that cannot be reached; undefined when all can. Answers within 5 s. */
+  /**
+   * Class of failure of the first archive that cannot be reached; undefined when all can. Answers
+   * within 5 s.
+   */
   worst(archives: readonly Archive[]): Promise<string | undefined>;
 }
 
@@ -42,9 +57,17 @@ export function createReachability(clock: Clock): Reachability {
   const probes = new Map<string, Probe>();
   const probeOf = (archive: Archive): Probe => {
     const last = probes.get(archive.name);
-    // A check that hangs, say on a dead network mount, is not joined by a second one: each would hold a thread.
-    if (last !== undefined && (!last.done || clock.monotonic() - last.endedAtMs < KEPT_MS)) return last;
-    const probe: Probe = { answer: ask(archive), beganAtMs: clock.monotonic(), done: false, outcome: last?.outcome, endedAtMs: 0 };
+    // A check that hangs, say on a dead network mount, is not joined by a second one: each would
+    // hold a thread.
+    if (last !== undefined && (!last.done || clock.monotonic() - last.endedAtMs < KEPT_MS))
+      return last;
+    const probe: Probe = {
+      answer: ask(archive),
+      beganAtMs: clock.monotonic(),
+      done: false,
+      outcome: last?.outcome,
+      endedAtMs: 0,
+    };
     void probe.answer.then((outcome) => {
       probe.done = true;
       probe.outcome = outcome;
@@ -64,7 +87,9 @@ export function createReachability(clock: Clock): Reachability {
       });
     },
     async worst(archives) {
-      const outcomes = await Promise.all(archives.map((archive) => withDeadline(probeOf(archive), clock)));
+      const outcomes = await Promise.all(
+        archives.map((archive) => withDeadline(probeOf(archive), clock)),
+      );
       return outcomes.find((outcome) => outcome !== undefined);
     },
   };
@@ -84,7 +109,10 @@ async function ask(archive: Archive): Promise<string | undefined> {
 async function withDeadline(probe: Probe, clock: Clock): Promise<string | undefined> {
   if (probe.done) return probe.outcome;
   const stop = new AbortController();
-  const late = delay(clock, CHECK_MS, stop.signal).then(() => "timeout", () => undefined);
+  const late = delay(clock, CHECK_MS, stop.signal).then(
+    () => "timeout",
+    () => undefined,
+  );
   try {
     return await Promise.race([probe.answer, late]);
   } finally {

@@ -10,10 +10,14 @@ export function eventFrame(event: string, data: JsonValue): string {
 }
 
 /**
- * The frames of `source` with a comment every 15 s by the clock. Ends with the source; the signal given to it fires when `signal`
- * does or the reader leaves.
+ * The frames of `source` with a comment every 15 s by the clock. Ends with the source; the signal
+ * given to it fires when `signal` does or the reader leaves.
  */
-export async function* withKeepAlive(source: (signal: AbortSignal) => AsyncIterable<string>, clock: Clock, signal: AbortSignal): AsyncGenerator<string> {
+export async function* withKeepAlive(
+  source: (signal: AbortSignal) => AsyncIterable<string>,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const left = new AbortController();
   const frames = source(AbortSignal.any([signal, left.signal]))[Symbol.asyncIterator]();
   const beat = createBeat(clock);
@@ -46,12 +50,13 @@ interface Beat extends Disposable {
 function createBeat(clock: Clock): Beat {
   let timer: Disposable | undefined;
   let pending: Promise<"due"> | undefined;
-  const arm = (): Promise<"due"> => new Promise((resolve) => {
-    timer = clock.timer(clock.monotonic() + KEEP_ALIVE_MS, () => {
-      pending = undefined;
-      resolve("due");
+  const arm = (): Promise<"due"> =>
+    new Promise((resolve) => {
+      timer = clock.timer(clock.monotonic() + KEEP_ALIVE_MS, () => {
+        pending = undefined;
+        resolve("due");
+      });
     });
-  });
   return {
     due: () => (pending ??= arm()),
     [Symbol.dispose]: () => timer?.[Symbol.dispose](),

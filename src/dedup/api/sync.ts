@@ -25,16 +25,24 @@ export function syncHandlers({ env, store, jobs, job, archives }: SyncApiDeps): 
   return bindService(SyncService, {
     async startSync({ force, purge }) {
       if (archives().length === 0) {
-        throw new StewardError("conflict", "there is no archive to sync; add one to dedup.archives in the configuration", {
-          rule: "at least one archive", remedy: "add an archive to dedup.archives and restart",
-        });
+        throw new StewardError(
+          "conflict",
+          "there is no archive to sync; add one to dedup.archives in the configuration",
+          {
+            rule: "at least one archive",
+            remedy: "add an archive to dedup.archives and restart",
+          },
+        );
       }
       const started = await jobs.start(job, { force, purge });
       return { data: { jobId: started.id } };
     },
     getSyncStatus() {
       const active = jobs.active(job.exclusive);
-      const { atMs, count } = env.read((snapshot) => ({ atMs: metaNumber(snapshot, "lastSyncAtMs"), count: metaNumber(snapshot, "lastSyncCount") }));
+      const { atMs, count } = env.read((snapshot) => ({
+        atMs: metaNumber(snapshot, "lastSyncAtMs"),
+        count: metaNumber(snapshot, "lastSyncCount"),
+      }));
       return {
         data: {
           ...(atMs === undefined ? {} : { lastSyncAt: timestampFromMs(atMs) }),

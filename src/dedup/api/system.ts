@@ -32,11 +32,19 @@ interface ShownCheck {
 export function systemHandlers(deps: SystemDeps): BoundService {
   const { reachability } = deps;
   return bindService(SystemService, {
-    getHealth: () => ({ data: { status: "ok", timestamp: timestampFromMs(deps.clock.now()), demo: deps.demo } }),
+    getHealth: () => ({
+      data: { status: "ok", timestamp: timestampFromMs(deps.clock.now()), demo: deps.demo },
+    }),
     async getReadiness() {
-      const checks = { database: shown(deps.refusal ?? storeFailure(deps.envs)), paperless: shown(await reachability.worst(deps.archives())) };
-      if (checks.database.status === "ok" && checks.paperless.status === "ok") return { data: { status: "ready", checks } };
-      const parts = Object.entries(checks).filter(([, check]) => check.status === "error").map(([name, check]) => `${name}: ${check.error ?? "error"}`);
+      const checks = {
+        database: shown(deps.refusal ?? storeFailure(deps.envs)),
+        paperless: shown(await reachability.worst(deps.archives())),
+      };
+      if (checks.database.status === "ok" && checks.paperless.status === "ok")
+        return { data: { status: "ready", checks } };
+      const parts = Object.entries(checks)
+        .filter(([, check]) => check.status === "error")
+        .map(([name, check]) => `${name}: ${check.error ?? "error"}`);
       throw new StewardError("not_ready", `not ready: ${parts.join(", ")}`, { facts: checks });
     },
   });

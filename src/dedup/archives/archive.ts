@@ -1,9 +1,17 @@
-/** What an archive is to the rest of the document service: something that can be checked and read through, document by document. */
+/**
+ * What an archive is to the rest of the document service: something that can be checked and read
+ * through, document by document.
+ */
 
-/** A document as an archive gives it. Dates are the archive's own text, unchanged (RESOLUTIONS D30). */
+/**
+ * A document as an archive gives it. Dates are the archive's own text, unchanged (RESOLUTIONS D30).
+ */
 export interface ArchiveDocument {
   readonly kind: "document";
-  /** What the archive calls it: a path below the folder with `/`, or the id of a line. At most REF_BYTES. */
+  /**
+   * What the archive calls it: a path below the folder with `/`, or the id of a line. At most
+   * REF_BYTES.
+   */
   readonly ref: string;
   /** Changes whenever anything about the document may have changed. */
   readonly version: string;
@@ -67,8 +75,8 @@ export interface ReadOptions {
   /** Read even what is known. */
   readonly force: boolean;
   /**
-   * Whether this file, by its real path, is this archive's to read, not one that another archive of the run took before. Asked once
-   * for each file; without it all are.
+   * Whether this file, by its real path, is this archive's to read, not one that another archive of
+   * the run took before. Asked once for each file; without it all are.
    */
   readonly claim?: (file: string) => boolean;
   readonly signal: AbortSignal;
@@ -79,11 +87,14 @@ export interface Archive {
   readonly name: string;
   /** `file` is a single document that was named by itself. */
   readonly kind: "folder" | "jsonl" | "file";
-  /** Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists nothing. */
+  /**
+   * Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists
+   * nothing.
+   */
   check(signal: AbortSignal): Promise<void>;
   /**
-   * Everything in it, in a stable order, no ref twice. What cannot be read becomes a skipped item; throws only when the
-   * archive itself cannot be read to its end.
+   * Everything in it, in a stable order, no ref twice. What cannot be read becomes a skipped item;
+   * throws only when the archive itself cannot be read to its end.
    */
   read(options: ReadOptions): AsyncIterable<ArchiveBatch>;
 }
@@ -108,12 +119,17 @@ export function passedOver(ref: string, reason: string, detail: string): Skipped
   return { kind: "skipped", ref, reason, detail, failure: false, hides: "none" };
 }
 
-/** What `claim` refused, where it was named by itself: a person would want to know why it is missing. */
+/**
+ * What `claim` refused, where it was named by itself: a person would want to know why it is
+ * missing.
+ */
 export function readAlready(ref: string): SkippedItem {
   return failed(ref, READ_ALREADY, "was already read for an earlier path", "itself");
 }
 
-/** What `claim` refused, among others of a folder: it is only counted, as whole folders may overlap. */
+/**
+ * What `claim` refused, among others of a folder: it is only counted, as whole folders may overlap.
+ */
 export function readAlreadyBelow(ref: string): SkippedItem {
   return passedOver(ref, READ_ALREADY, "was already read for a path given before this folder");
 }

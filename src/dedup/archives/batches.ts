@@ -10,7 +10,10 @@ export interface PlacedItem {
   readonly fraction: number;
 }
 
-/** Batches of at most 128 items and 4 MiB of text in memory (two bytes a unit). A larger single document is a batch of its own. */
+/**
+ * Batches of at most 128 items and 4 MiB of text in memory (two bytes a unit). A larger single
+ * document is a batch of its own.
+ */
 export async function* inBatches(items: AsyncIterable<PlacedItem>): AsyncGenerator<ArchiveBatch> {
   let batch: ArchiveItem[] = [];
   let bytes = 0;

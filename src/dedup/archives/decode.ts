@@ -1,16 +1,24 @@
-/** Bytes to text: UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252 if nothing in it speaks against text. */
+/**
+ * Bytes to text: UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252 if nothing in it
+ * speaks against text.
+ */
 
 /** A decoded text, or why the bytes are none. */
-export type Decoded = { readonly text: string; readonly note: string | undefined } | { readonly notText: string };
+export type Decoded =
+  | { readonly text: string; readonly note: string | undefined }
+  | { readonly notText: string };
 
 const CONTROL_CHARACTER = new Uint8Array(256);
-for (let byte = 0; byte < 32; byte++) if (![8, 9, 10, 12, 13, 27].includes(byte)) CONTROL_CHARACTER[byte] = 1;
+for (let byte = 0; byte < 32; byte++)
+  if (![8, 9, 10, 12, 13, 27].includes(byte)) CONTROL_CHARACTER[byte] = 1;
 CONTROL_CHARACTER[127] = 1;
 
 /** Decodes bytes; `whole` says that the last character cannot be cut in half. */
 export function decodeText(bytes: Uint8Array, whole: boolean): Decoded {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { text: decodeAs("utf-16le", bytes, whole), note: "read as UTF-16" };
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { text: decodeAs("utf-16be", bytes, whole), note: "read as UTF-16" };
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    return { text: decodeAs("utf-16le", bytes, whole), note: "read as UTF-16" };
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return { text: decodeAs("utf-16be", bytes, whole), note: "read as UTF-16" };
   if (bytes.includes(0)) return { notText: "holds NUL bytes" };
   const text = decodeUtf8(bytes, whole);
   if (text !== undefined) return { text, note: undefined };

@@ -1,4 +1,6 @@
-/** The entries of one folder in a stable order, however many there are, without holding the thread. */
+/**
+ * The entries of one folder in a stable order, however many there are, without holding the thread.
+ */
 import { opendir } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -12,19 +14,30 @@ export interface Entry {
 
 const RUN = 2_048;
 
-/** Entries sorted by the UTF-16 units of their names. Throws what the system says when the folder cannot be read. */
+/**
+ * Entries sorted by the UTF-16 units of their names. Throws what the system says when the folder
+ * cannot be read.
+ */
 export async function listFolder(path: string, signal: AbortSignal): Promise<Entry[]> {
   const entries: Entry[] = [];
   for await (const entry of await opendir(path, { bufferSize: 512 })) {
     if (entries.length % 512 === 0) signal.throwIfAborted();
-    const kind = entry.isFile() ? "file" : entry.isDirectory() ? "folder" : entry.isSymbolicLink() ? "link"
-      : entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice() ? "other" : "unknown";
+    const kind = entry.isFile()
+      ? "file"
+      : entry.isDirectory()
+        ? "folder"
+        : entry.isSymbolicLink()
+          ? "link"
+          : entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice()
+            ? "other"
+            : "unknown";
     entries.push({ name: entry.name, kind });
   }
   return await sortByName(entries, signal);
 }
 
-// Runs short enough to sort at once, then merged level by level, giving way after each merge of a few thousand.
+// Runs short enough to sort at once, then merged level by level, giving way after each merge of a
+// few thousand.
 async function sortByName(entries: Entry[], signal: AbortSignal): Promise<Entry[]> {
   let runs: Entry[][] = [];
   for (let at = 0; at < entries.length; at += RUN) {
@@ -33,7 +46,8 @@ async function sortByName(entries: Entry[], signal: AbortSignal): Promise<Entry[
   }
   while (runs.length > 1) {
     const merged: Entry[][] = [];
-    for (let at = 0; at < runs.length; at += 2) merged.push(await mergeRuns(runs[at] ?? [], runs[at + 1] ?? [], signal));
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(await mergeRuns(runs[at] ?? [], runs[at + 1] ?? [], signal));
     runs = merged;
   }
   return runs[0] ?? [];

@@ -1,4 +1,7 @@
-/** A folder as an archive: every text, Markdown and HTML file below it is a document whose ref is its path. Or one such file alone. */
+/**
+ * A folder as an archive: every text, Markdown and HTML file below it is a document whose ref is
+ * its path. Or one such file alone.
+ */
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -37,7 +40,10 @@ export interface FolderOptions {
 }
 
 /** An archive over a folder. Throws `invalid` when a pattern is none. */
-export function createFolderArchive(deps: { readonly pool: Pool }, options: FolderOptions): Archive {
+export function createFolderArchive(
+  deps: { readonly pool: Pool },
+  options: FolderOptions,
+): Archive {
   const globs = createGlobs(options.include, options.exclude);
   return {
     name: options.name,
@@ -47,8 +53,13 @@ export function createFolderArchive(deps: { readonly pool: Pool }, options: Fold
   };
 }
 
-/** An archive of one file that is a document by its name (`fileType`); its ref is the path as given. */
-export function createFileArchive(deps: { readonly pool: Pool }, options: { readonly name: string; readonly path: string; readonly type: FileType }): Archive {
+/**
+ * An archive of one file that is a document by its name (`fileType`); its ref is the path as given.
+ */
+export function createFileArchive(
+  deps: { readonly pool: Pool },
+  options: { readonly name: string; readonly path: string; readonly type: FileType },
+): Archive {
   const { name, path, type } = options;
   return {
     name,
@@ -64,7 +75,11 @@ export function createFileArchive(deps: { readonly pool: Pool }, options: { read
 async function checkFolder(name: string, path: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   try {
-    if (!(await stat(path)).isDirectory()) throw new StewardError("upstream", `archive ${name}: ${path} is no folder`, { rule: "ENOTDIR", remedy: "give the path of a folder" });
+    if (!(await stat(path)).isDirectory())
+      throw new StewardError("upstream", `archive ${name}: ${path} is no folder`, {
+        rule: "ENOTDIR",
+        remedy: "give the path of a folder",
+      });
     await access(path, constants.R_OK | constants.X_OK);
   } catch (error) {
     throw asArchiveError(name, path, error);
@@ -74,19 +89,37 @@ async function checkFolder(name: string, path: string, signal: AbortSignal): Pro
 /** An archive's own failure with the system's code as its rule. */
 export function asArchiveError(name: string, path: string, error: unknown): unknown {
   const code = systemCode(error);
-  if (error instanceof StewardError || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;
-  return new StewardError("upstream", `archive ${name}: ${path} cannot be read: ${code}`, { rule: code, remedy: "check the path and its permissions", cause: error });
+  if (error instanceof StewardError || code === undefined || !/^E[A-Z0-9]+$/.test(code))
+    return error;
+  return new StewardError("upstream", `archive ${name}: ${path} cannot be read: ${code}`, {
+    rule: code,
+    remedy: "check the path and its permissions",
+    cause: error,
+  });
 }
 
-async function* readFolder(pool: Pool, { name, path }: FolderOptions, globs: Globs, options: ReadOptions): AsyncGenerator<ArchiveBatch> {
+async function* readFolder(
+  pool: Pool,
+  { name, path }: FolderOptions,
+  globs: Globs,
+  options: ReadOptions,
+): AsyncGenerator<ArchiveBatch> {
   await checkFolder(name, path, options.signal);
   const root = await realpath(path);
   const before = await stat(root);
   try {
-    const items = mapInOrder(walk(root, globs, options.signal), FILES_AT_ONCE, (found) => readFound(found, options));
-    for await (const batch of inBatches(items)) yield { ...batch, items: await convertHtml(batch.items, pool, options.signal) };
+    const items = mapInOrder(walk(root, globs, options.signal), FILES_AT_ONCE, (found) =>
+      readFound(found, options),
+    );
+    for await (const batch of inBatches(items))
+      yield { ...batch, items: await convertHtml(batch.items, pool, options.signal) };
     const after = await stat(root);
-    if (after.ino !== before.ino || after.dev !== before.dev) throw new StewardError("upstream", `archive ${name}: ${path} was replaced while it was read`, { remedy: "start the sync again" });
+    if (after.ino !== before.ino || after.dev !== before.dev)
+      throw new StewardError(
+        "upstream",
+        `archive ${name}: ${path} was replaced while it was read`,
+        { remedy: "start the sync again" },
+      );
   } catch (error) {
     throw options.signal.aborted ? error : asArchiveError(name, path, error);
   }
@@ -99,7 +132,10 @@ async function readFound({ found, fraction }: Found, options: ReadOptions): Prom
   return { item: await readDocument(found, options), fraction };
 }
 
-async function readNamed(file: FoundFile, options: ReadOptions): Promise<ArchiveItem | HtmlDocument> {
+async function readNamed(
+  file: FoundFile,
+  options: ReadOptions,
+): Promise<ArchiveItem | HtmlDocument> {
   try {
     if (options.claim?.(await realpath(file.path)) === false) return readAlready(file.ref);
   } catch (error) {
@@ -108,15 +144,25 @@ async function readNamed(file: FoundFile, options: ReadOptions): Promise<Archive
   return await readDocument(file, options);
 }
 
-async function readDocument(file: FoundFile, { known, force, signal }: ReadOptions): Promise<ArchiveItem | HtmlDocument> {
+async function readDocument(
+  file: FoundFile,
+  { known, force, signal }: ReadOptions,
+): Promise<ArchiveItem | HtmlDocument> {
   try {
     const { version } = await statFile(file.path);
     if (!force && known(file.ref, version)) return { kind: "unchanged", ref: file.ref };
     const keepBytes = file.type.kind === "html" ? HTML_BYTES : TEXT_BYTES;
-    const head = await readFileHead(file.path, { ref: file.ref, gzip: file.type.gzip, keepBytes, signal });
+    const head = await readFileHead(file.path, {
+      ref: file.ref,
+      gzip: file.type.gzip,
+      keepBytes,
+      signal,
+    });
     if (head.kind === "head") return asDocument(file, head);
     // Without an ending, a large file is more likely a program than a text that somebody misses.
-    return file.type.kind === "plain" && head.reason === "too large" ? { ...head, failure: false } : head;
+    return file.type.kind === "plain" && head.reason === "too large"
+      ? { ...head, failure: false }
+      : head;
   } catch (error) {
     if (signal.aborted) throw error;
     return unreadable(file.ref, error, "itself");
@@ -125,10 +171,20 @@ async function readDocument(file: FoundFile, { known, force, signal }: ReadOptio
 
 function asDocument({ ref, type }: FoundFile, head: FileHead): ArchiveItem | HtmlDocument {
   const decoded = decodeText(head.bytes, head.whole);
-  if ("notText" in decoded) return type.kind === "plain" ? passedOver(ref, "not text", decoded.notText) : failed(ref, "not text", decoded.notText, "none");
+  if ("notText" in decoded)
+    return type.kind === "plain"
+      ? passedOver(ref, "not text", decoded.notText)
+      : failed(ref, "not text", decoded.notText, "none");
   const { text, note } = decoded;
   const stem = cleanTitle(type.stem) || basename(ref);
-  const shared = { kind: "document" as const, ref, version: head.facts.version, modifiedDate: head.facts.modifiedDate, tags: [], notes: note === undefined ? [] : [note] };
+  const shared = {
+    kind: "document" as const,
+    ref,
+    version: head.facts.version,
+    modifiedDate: head.facts.modifiedDate,
+    tags: [],
+    notes: note === undefined ? [] : [note],
+  };
   if (type.kind === "html") {
     const notes = head.whole ? shared.notes : [...shared.notes, "read up to 4 MiB of its HTML"];
     return { ...shared, notes, title: stem, text, html: true };

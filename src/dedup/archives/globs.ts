@@ -10,14 +10,16 @@ export interface Globs {
 }
 
 /**
- * Patterns as in `path.matchesGlob`. One without a slash matches the name at any depth; one that matches a folder leaves it out
- * whole. Throws `invalid` naming a pattern that is none.
+ * Patterns as in `path.matchesGlob`. One without a slash matches the name at any depth; one that
+ * matches a folder leaves it out whole. Throws `invalid` naming a pattern that is none.
  */
 export function createGlobs(include: readonly string[], exclude: readonly string[]): Globs {
   for (const pattern of [...include, ...exclude]) checkPattern(pattern);
-  const bare = (patterns: readonly string[]): string[] => patterns.map((pattern) => pattern.replace(/\/+$/, ""));
+  const bare = (patterns: readonly string[]): string[] =>
+    patterns.map((pattern) => pattern.replace(/\/+$/, ""));
   const [included, excluded] = [bare(include), bare(exclude)];
-  const matches = (patterns: readonly string[], ref: string): boolean => patterns.some((pattern) => matchesRef(pattern, ref));
+  const matches = (patterns: readonly string[], ref: string): boolean =>
+    patterns.some((pattern) => matchesRef(pattern, ref));
   return {
     prunes: (ref) => matches(excluded, ref),
     takes: (ref) => (included.length === 0 || matches(included, ref)) && !matches(excluded, ref),
@@ -32,6 +34,10 @@ function checkPattern(pattern: string): void {
   try {
     posix.matchesGlob("name", pattern);
   } catch (cause) {
-    throw new StewardError("invalid", `${JSON.stringify(pattern.slice(0, 80))} is not a file pattern`, { remedy: "write one such as **/*.md", cause });
+    throw new StewardError(
+      "invalid",
+      `${JSON.stringify(pattern.slice(0, 80))} is not a file pattern`,
+      { remedy: "write one such as **/*.md", cause },
+    );
   }
 }

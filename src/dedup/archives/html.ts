@@ -20,8 +20,15 @@ export function isHtml(item: ArchiveItem): item is HtmlDocument {
   return item.kind === "document" && "html" in item;
 }
 
-/** The items with every page converted; a page that cannot be becomes a skipped item and harms no other. */
-export async function convertHtml(items: readonly ArchiveItem[], pool: Pool, signal: AbortSignal): Promise<ArchiveItem[]> {
+/**
+ * The items with every page converted; a page that cannot be becomes a skipped item and harms no
+ * other.
+ */
+export async function convertHtml(
+  items: readonly ArchiveItem[],
+  pool: Pool,
+  signal: AbortSignal,
+): Promise<ArchiveItem[]> {
   const pages = items.filter(isHtml);
   if (pages.length === 0) return [...items];
   const texts = await convertAll(pages, pool, signal);
@@ -29,8 +36,15 @@ export async function convertHtml(items: readonly ArchiveItem[], pool: Pool, sig
   return items.map((item) => (isHtml(item) ? asText(item, texts[at++]) : item));
 }
 
-/** Together first. When that fails each page is tried once on its own, so that one that ends workers has ended two. */
-async function convertAll(pages: readonly HtmlDocument[], pool: Pool, signal: AbortSignal): Promise<(HtmlText | undefined)[]> {
+/**
+ * Together first. When that fails each page is tried once on its own, so that one that ends workers
+ * has ended two.
+ */
+async function convertAll(
+  pages: readonly HtmlDocument[],
+  pool: Pool,
+  signal: AbortSignal,
+): Promise<(HtmlText | undefined)[]> {
   const together = await convert(pages, pool, signal);
   if (together !== undefined) return together;
   const texts: (HtmlText | undefined)[] = [];
@@ -39,11 +53,20 @@ async function convertAll(pages: readonly HtmlDocument[], pool: Pool, signal: Ab
 }
 
 /** Undefined when one of the pages breaks the task or its worker, or takes too long. */
-async function convert(pages: readonly HtmlDocument[], pool: Pool, signal: AbortSignal): Promise<HtmlText[] | undefined> {
+async function convert(
+  pages: readonly HtmlDocument[],
+  pool: Pool,
+  signal: AbortSignal,
+): Promise<HtmlText[] | undefined> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(PAGE_MS)]);
   const input = pages.map((page) => ({ html: page.text, units: TEXT_UNITS + 1 }));
   try {
-    for await (const texts of pool.map(htmlToText, [input], { signal: either, inFlight: 1, tries: 1 })) return texts;
+    for await (const texts of pool.map(htmlToText, [input], {
+      signal: either,
+      inFlight: 1,
+      tries: 1,
+    }))
+      return texts;
   } catch {
     signal.throwIfAborted();
   }
@@ -51,7 +74,8 @@ async function convert(pages: readonly HtmlDocument[], pool: Pool, signal: Abort
 }
 
 function asText(page: HtmlDocument, converted: HtmlText | undefined): ArchiveItem {
-  if (converted === undefined) return failed(page.ref, "broken HTML", "its HTML cannot be converted to text", "none");
+  if (converted === undefined)
+    return failed(page.ref, "broken HTML", "its HTML cannot be converted to text", "none");
   const { html: _, ...document } = page;
   const title = converted.title === undefined ? "" : cleanTitle(converted.title);
   return { ...document, text: converted.text, title: title === "" ? page.title : title };

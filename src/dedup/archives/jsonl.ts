@@ -1,4 +1,7 @@
-/** JSON Lines as an archive: each line is a document whose ref is its `id`. A broken line is named by its number and harms no other. */
+/**
+ * JSON Lines as an archive: each line is a document whose ref is its `id`. A broken line is named
+ * by its number and harms no other.
+ */
 import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
@@ -33,7 +36,10 @@ const TURN_MS = 5;
 export type JsonlSource = { readonly path: string } | { readonly stream: Readable };
 
 /** An archive over JSON Lines; a file whose name ends in `.gz` is unpacked. */
-export function createJsonlArchive(deps: { readonly pool: Pool }, options: { readonly name: string; readonly source: JsonlSource }): Archive {
+export function createJsonlArchive(
+  deps: { readonly pool: Pool },
+  options: { readonly name: string; readonly source: JsonlSource },
+): Archive {
   const { name, source } = options;
   return {
     name,
@@ -48,14 +54,19 @@ async function checkSource(name: string, source: JsonlSource, signal: AbortSigna
   if ("stream" in source) return;
   try {
     // A pipe is as good as a file: `steward dedup <(produce lines)`.
-    if ((await stat(source.path)).isDirectory()) throw new StewardError("upstream", `archive ${name}: ${source.path} is a folder`, { rule: "EISDIR", remedy: "give the path of a JSON Lines file" });
+    if ((await stat(source.path)).isDirectory())
+      throw new StewardError("upstream", `archive ${name}: ${source.path} is a folder`, {
+        rule: "EISDIR",
+        remedy: "give the path of a JSON Lines file",
+      });
     await access(source.path, constants.R_OK);
   } catch (error) {
     throw asArchiveError(name, source.path, error);
   }
 }
 
-// A pipe without a name, such as that of `<(produce lines)`, has no real path and is one of its own.
+// A pipe without a name, such as that of `<(produce lines)`, has no real path and is one of its
+// own.
 function identityOf(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path));
 }
@@ -63,19 +74,31 @@ function identityOf(path: string): Promise<string> {
 /** Bytes with the share of the source that they end at. */
 type Chunk = { readonly bytes: Uint8Array; readonly fraction: number };
 
-async function* readSource(pool: Pool, name: string, source: JsonlSource, options: ReadOptions): AsyncGenerator<ArchiveBatch> {
+async function* readSource(
+  pool: Pool,
+  name: string,
+  source: JsonlSource,
+  options: ReadOptions,
+): AsyncGenerator<ArchiveBatch> {
   await checkSource(name, source, options.signal);
   if ("path" in source && options.claim?.(await identityOf(source.path)) === false) {
     yield { items: [readAlready(name)], fraction: 1 };
     return;
   }
   try {
-    const chunks = "stream" in source ? streamChunks(source.stream, options.signal) : fileChunks(source.path, options.signal);
+    const chunks =
+      "stream" in source
+        ? streamChunks(source.stream, options.signal)
+        : fileChunks(source.path, options.signal);
     yield* inBatches(readLines(pool, chunks, options));
   } catch (error) {
     if (options.signal.aborted) throw error;
     const code = systemCode(error);
-    if (code?.startsWith("Z_")) throw new StewardError("upstream", `archive ${name}: cannot be unpacked: ${code}`, { rule: code, cause: error });
+    if (code?.startsWith("Z_"))
+      throw new StewardError("upstream", `archive ${name}: cannot be unpacked: ${code}`, {
+        rule: code,
+        cause: error,
+      });
     throw "path" in source ? asArchiveError(name, source.path, error) : error;
   }
 }
@@ -84,7 +107,11 @@ async function* streamChunks(stream: Readable, signal: AbortSignal): AsyncGenera
   const stop = (): void => void stream.destroy(signal.reason as Error);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const bytes of stream) yield { bytes: typeof bytes === "string" ? Buffer.from(bytes) : (bytes as Uint8Array), fraction: 0 };
+    for await (const bytes of stream)
+      yield {
+        bytes: typeof bytes === "string" ? Buffer.from(bytes) : (bytes as Uint8Array),
+        fraction: 0,
+      };
   } finally {
     signal.removeEventListener("abort", stop);
   }
@@ -99,10 +126,18 @@ async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Ch
     void pipeline(file, gunzip).catch(() => undefined);
     bytes = gunzip;
   }
-  for await (const chunk of bytes) yield { bytes: chunk as Uint8Array, fraction: sizeBytes > 0 ? Math.min(1, file.bytesRead / sizeBytes) : 0 };
+  for await (const chunk of bytes)
+    yield {
+      bytes: chunk as Uint8Array,
+      fraction: sizeBytes > 0 ? Math.min(1, file.bytesRead / sizeBytes) : 0,
+    };
 }
 
-async function* readLines(pool: Pool, chunks: AsyncIterable<Chunk>, options: ReadOptions): AsyncGenerator<PlacedItem> {
+async function* readLines(
+  pool: Pool,
+  chunks: AsyncIterable<Chunk>,
+  options: ReadOptions,
+): AsyncGenerator<PlacedItem> {
   const splitter = createLineSplitter(LINE_BYTES);
   const firstLines = new Map<string, number>();
   let fraction = 0;
@@ -127,22 +162,44 @@ async function* readLines(pool: Pool, chunks: AsyncIterable<Chunk>, options: Rea
   }
 }
 
-async function readLine(pool: Pool, { number, bytes }: Line, firstLines: Map<string, number>, options: ReadOptions): Promise<ArchiveItem | undefined> {
+async function readLine(
+  pool: Pool,
+  { number, bytes }: Line,
+  firstLines: Map<string, number>,
+  options: ReadOptions,
+): Promise<ArchiveItem | undefined> {
   const place = `line ${number}`;
   const broken = (wrong: string): ArchiveItem => failed(place, "broken line", wrong, "any");
   if (bytes === undefined) return failed(place, "too large", "is longer than 64 MiB", "any");
   if (isBlank(bytes)) return undefined;
-  const parsed = bytes.byteLength <= PARSED_HERE_BYTES ? parseHere(bytes) : await parseOnPool(pool, bytes, options.signal);
+  const parsed =
+    bytes.byteLength <= PARSED_HERE_BYTES
+      ? parseHere(bytes)
+      : await parseOnPool(pool, bytes, options.signal);
   if ("error" in parsed) return broken(parsed.error);
   const record = readRecord(parsed.value);
   if ("wrong" in record) return broken(record.wrong);
   const { id, content, title, ...rest } = record;
   const first = firstLines.get(id);
-  if (first !== undefined) return failed(place, "equal id", `has the id ${JSON.stringify(id.slice(0, 80))} of line ${first}, which counts`, "none");
+  if (first !== undefined)
+    return failed(
+      place,
+      "equal id",
+      `has the id ${JSON.stringify(id.slice(0, 80))} of line ${first}, which counts`,
+      "none",
+    );
   firstLines.set(id, number);
   const version = hash("sha256", bytes, "hex");
   if (!options.force && options.known(id, version)) return { kind: "unchanged", ref: id };
-  return { ...rest, kind: "document", ref: id, version, title: title ?? id, text: content, notes: [] };
+  return {
+    ...rest,
+    kind: "document",
+    ref: id,
+    version,
+    title: title ?? id,
+    text: content,
+    notes: [],
+  };
 }
 
 function isBlank(bytes: Uint8Array): boolean {
@@ -160,7 +217,15 @@ function parseHere(bytes: Uint8Array): JsonLineValue {
   }
 }
 
-async function parseOnPool(pool: Pool, bytes: Uint8Array, signal: AbortSignal): Promise<JsonLineValue> {
-  for await (const value of pool.map(parseJsonLine, [{ bytes, units: TEXT_UNITS + 2 }], { signal, inFlight: 1 })) return value;
+async function parseOnPool(
+  pool: Pool,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<JsonLineValue> {
+  for await (const value of pool.map(parseJsonLine, [{ bytes, units: TEXT_UNITS + 2 }], {
+    signal,
+    inFlight: 1,
+  }))
+    return value;
   return { error: "cannot be parsed" };
 }

@@ -12,15 +12,29 @@ export interface FileType {
 }
 
 const byEnding: Readonly<Record<string, FileKind>> = {
-  txt: "text", text: "text", log: "text", debian: "text",
-  md: "markdown", markdown: "markdown", rst: "markdown", adoc: "markdown",
-  html: "html", htm: "html", xhtml: "html",
+  txt: "text",
+  text: "text",
+  log: "text",
+  debian: "text",
+  md: "markdown",
+  markdown: "markdown",
+  rst: "markdown",
+  adoc: "markdown",
+  html: "html",
+  htm: "html",
+  xhtml: "html",
 };
 
 const MANUAL_SECTION = /^[1-9](pm|perl|ssl|posix|x)?$/;
 
 /** Folders in which a version control system keeps its own files. */
-export const versionControlFolders: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".bzr", "CVS"]);
+export const versionControlFolders: ReadonlySet<string> = new Set([
+  ".git",
+  ".hg",
+  ".svn",
+  ".bzr",
+  "CVS",
+]);
 
 /** The type of a file by its name, or undefined when it is no document. */
 export function fileType(name: string): FileType | undefined {
@@ -29,7 +43,11 @@ export function fileType(name: string): FileType | undefined {
   const dot = bare.lastIndexOf(".");
   if (dot <= 0) return { kind: "plain", gzip, stem: bare };
   const ending = bare.slice(dot + 1).toLowerCase();
-  const kind = Object.hasOwn(byEnding, ending) ? byEnding[ending] : MANUAL_SECTION.test(ending) ? "text" : undefined;
+  const kind = Object.hasOwn(byEnding, ending)
+    ? byEnding[ending]
+    : MANUAL_SECTION.test(ending)
+      ? "text"
+      : undefined;
   return kind && { kind, gzip, stem: bare.slice(0, dot) };
 }
 

@@ -18,14 +18,18 @@ export interface LineSplitter {
 const LF = 10;
 const CR = 13;
 
-/** A splitter at LF or CRLF; a UTF-8 byte order mark at the very beginning is dropped. Lines over `limitBytes` are given without bytes. */
+/**
+ * A splitter at LF or CRLF; a UTF-8 byte order mark at the very beginning is dropped. Lines over
+ * `limitBytes` are given without bytes.
+ */
 export function createLineSplitter(limitBytes: number): LineSplitter {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   let number = 0;
   const hold = (part: Uint8Array): void => {
     heldBytes += part.byteLength;
-    // Past the limit only the length is kept; one more byte is room for the CR of a line that just fits.
+    // Past the limit only the length is kept; one more byte is room for the CR of a line that just
+    // fits.
     if (heldBytes > limitBytes + 1) held = [];
     else held.push(part);
   };
@@ -35,7 +39,10 @@ export function createLineSplitter(limitBytes: number): LineSplitter {
     const whole = fits ? trimEnd(join(held), number) : undefined;
     held = [];
     heldBytes = 0;
-    return { number, bytes: whole !== undefined && whole.byteLength <= limitBytes ? whole : undefined };
+    return {
+      number,
+      bytes: whole !== undefined && whole.byteLength <= limitBytes ? whole : undefined,
+    };
   };
   return {
     push(chunk) {

@@ -1,4 +1,7 @@
-/** Opens a file or a pipe to be read to its end once, so that waiting for its bytes can always be given up. */
+/**
+ * Opens a file or a pipe to be read to its end once, so that waiting for its bytes can always be
+ * given up.
+ */
 import { close, constants, createReadStream, fstat, open } from "node:fs";
 import { Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
@@ -23,12 +26,14 @@ export interface OpenSource {
 }
 
 /**
- * Opens the source behind a path; the signal destroys its stream. A named pipe that nobody writes to is open at once, and its stream
- * waits for the first writer and ends with the last. Throws what the system says.
+ * Opens the source behind a path; the signal destroys its stream. A named pipe that nobody writes
+ * to is open at once, and its stream waits for the first writer and ends with the last. Throws what
+ * the system says.
  */
 export async function openSource(path: string, signal: AbortSignal): Promise<OpenSource> {
   signal.throwIfAborted();
-  // Without O_NONBLOCK the open of a pipe waits for a writer on one of the few threads that serve all files, and nothing ends that.
+  // Without O_NONBLOCK the open of a pipe waits for a writer on one of the few threads that serve
+  // all files, and nothing ends that.
   const fd = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const facts = await factsOf(fd);
@@ -41,8 +46,9 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Ope
 }
 
 /**
- * A pipe or a terminal is waited for in the event loop: a plain read of one that is open without blocking fails with EAGAIN while its
- * writer pauses, and finds the end where none has come yet. Linux wakes nobody for a pipe until the first writer wrote or left.
+ * A pipe or a terminal is waited for in the event loop: a plain read of one that is open without
+ * blocking fails with EAGAIN while its writer pauses, and finds the end where none has come yet.
+ * Linux wakes nobody for a pipe until the first writer wrote or left.
  */
 function streamOf(fd: number, isPipe: boolean): SourceStream {
   if (isPipe) return new Socket({ fd, readable: true, writable: false });

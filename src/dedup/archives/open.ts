@@ -18,20 +18,34 @@ export function openArchive(deps: { readonly pool: Pool }, row: ArchiveConfig): 
 }
 
 /**
- * The archive that a path of the command line means: a folder, a single text, Markdown or HTML file, a JSON Lines file under any
- * other name, or `-` for a stream of JSON Lines. Throws `not_found` when nothing is there.
+ * The archive that a path of the command line means: a folder, a single text, Markdown or HTML
+ * file, a JSON Lines file under any other name, or `-` for a stream of JSON Lines. Throws
+ * `not_found` when nothing is there.
  */
-export async function openPath(deps: { readonly pool: Pool }, path: string, input: Readable, name: string = path): Promise<Archive> {
+export async function openPath(
+  deps: { readonly pool: Pool },
+  path: string,
+  input: Readable,
+  name: string = path,
+): Promise<Archive> {
   if (path === "-") return createJsonlArchive(deps, { name, source: { stream: input } });
   try {
     const facts = await stat(path);
-    if (facts.isDirectory()) return createFolderArchive(deps, { name, path: resolve(path), include: [], exclude: [] });
+    if (facts.isDirectory())
+      return createFolderArchive(deps, { name, path: resolve(path), include: [], exclude: [] });
     const type = facts.isFile() ? fileType(basename(path)) : undefined;
-    return type === undefined ? createJsonlArchive(deps, { name, source: { path } }) : createFileArchive(deps, { name, path, type });
+    return type === undefined
+      ? createJsonlArchive(deps, { name, source: { path } })
+      : createFileArchive(deps, { name, path, type });
   } catch (error) {
     const code = systemCode(error);
-    throw new StewardError(code === "ENOENT" ? "not_found" : "upstream", `${path} cannot be read: ${code ?? "unknown failure"}`, {
-      remedy: `give a folder, a JSON Lines file or - for standard input instead of ${basename(path)}`, cause: error,
-    });
+    throw new StewardError(
+      code === "ENOENT" ? "not_found" : "upstream",
+      `${path} cannot be read: ${code ?? "unknown failure"}`,
+      {
+        remedy: `give a folder, a JSON Lines file or - for standard input instead of ${basename(path)}`,
+        cause: error,
+      },
+    );
   }
 }

@@ -1,7 +1,14 @@
 /** Work on a stream with a few items under way at a time, results in the order of the stream. */
 
-/** Yields `work(item)` for each item in order, never more than `limit` under way. Ends the source when the reader stops early. */
-export async function* mapInOrder<T, R>(source: AsyncIterable<T>, limit: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
+/**
+ * Yields `work(item)` for each item in order, never more than `limit` under way. Ends the source
+ * when the reader stops early.
+ */
+export async function* mapInOrder<T, R>(
+  source: AsyncIterable<T>,
+  limit: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
   const underWay: Promise<R>[] = [];
   for await (const item of source) {
     const result = work(item);

@@ -1,4 +1,7 @@
-/** Reads the beginning of a file, unpacked if need be, with bounded memory and without ever waiting on a pipe or a device. */
+/**
+ * Reads the beginning of a file, unpacked if need be, with bounded memory and without ever waiting
+ * on a pipe or a device.
+ */
 import { constants } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -42,7 +45,10 @@ export async function statFile(path: string): Promise<FileFacts> {
 }
 
 /** The first `keepBytes` of a file, or why it was skipped. Throws what the system says. */
-export async function readFileHead(path: string, options: ReadFileOptions): Promise<FileHead | SkippedItem> {
+export async function readFileHead(
+  path: string,
+  options: ReadFileOptions,
+): Promise<FileHead | SkippedItem> {
   const { ref, gzip, keepBytes, signal } = options;
   signal.throwIfAborted();
   // Without O_NONBLOCK, a pipe that took the file's place would hold the walk for ever.
@@ -50,16 +56,29 @@ export async function readFileHead(path: string, options: ReadFileOptions): Prom
   const stats = await handle.stat({ bigint: true });
   if (!stats.isFile()) return passedOver(ref, "no file", "is a device, socket or pipe");
   const facts = factsOf(stats);
-  if (facts.sizeBytes > FILE_BYTES) return failed(ref, "too large", "is larger than 64 MiB", "none");
-  const read = gzip ? await unpackHead(handle, options) : await readHead(handle, Math.min(facts.sizeBytes, keepBytes), signal);
+  if (facts.sizeBytes > FILE_BYTES)
+    return failed(ref, "too large", "is larger than 64 MiB", "none");
+  const read = gzip
+    ? await unpackHead(handle, options)
+    : await readHead(handle, Math.min(facts.sizeBytes, keepBytes), signal);
   if (!(read instanceof Uint8Array)) return read;
   const after = factsOf(await handle.stat({ bigint: true }));
-  if (after.version !== facts.version) return failed(ref, "changed", "changed while it was read; the next sync reads it again", "itself");
+  if (after.version !== facts.version)
+    return failed(
+      ref,
+      "changed",
+      "changed while it was read; the next sync reads it again",
+      "itself",
+    );
   const whole = gzip ? read.byteLength < keepBytes : facts.sizeBytes <= keepBytes;
   return { kind: "head", facts, bytes: read, whole };
 }
 
-async function readHead(handle: FileHandle, length: number, signal: AbortSignal): Promise<Uint8Array> {
+async function readHead(
+  handle: FileHandle,
+  length: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const buffer = Buffer.allocUnsafeSlow(length);
   let filled = 0;
   while (filled < length) {
@@ -73,27 +92,41 @@ async function readHead(handle: FileHandle, length: number, signal: AbortSignal)
 
 class Bomb extends Error {}
 
-async function unpackHead(handle: FileHandle, { ref, keepBytes, signal }: ReadFileOptions): Promise<Uint8Array | SkippedItem> {
+async function unpackHead(
+  handle: FileHandle,
+  { ref, keepBytes, signal }: ReadFileOptions,
+): Promise<Uint8Array | SkippedItem> {
   const kept: Uint8Array[] = [];
   let total = 0;
   try {
-    await pipeline(handle.createReadStream({ autoClose: false, start: 0 }), createGunzip(), async (source: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of source) {
-        if (total < keepBytes) kept.push(chunk.subarray(0, keepBytes - total));
-        total += chunk.byteLength;
-        if (total > FILE_BYTES) throw new Bomb();
-      }
-    }, { signal });
+    await pipeline(
+      handle.createReadStream({ autoClose: false, start: 0 }),
+      createGunzip(),
+      async (source: AsyncIterable<Uint8Array>) => {
+        for await (const chunk of source) {
+          if (total < keepBytes) kept.push(chunk.subarray(0, keepBytes - total));
+          total += chunk.byteLength;
+          if (total > FILE_BYTES) throw new Bomb();
+        }
+      },
+      { signal },
+    );
   } catch (error) {
-    if (error instanceof Bomb) return failed(ref, "too large", "unpacks to more than 64 MiB", "none");
+    if (error instanceof Bomb)
+      return failed(ref, "too large", "unpacks to more than 64 MiB", "none");
     const code = systemCode(error);
-    if (code?.startsWith("Z_")) return failed(ref, "broken gzip", `cannot be unpacked: ${code}`, "none");
+    if (code?.startsWith("Z_"))
+      return failed(ref, "broken gzip", `cannot be unpacked: ${code}`, "none");
     throw error;
   }
   return Buffer.concat(kept);
 }
 
-function factsOf(stats: { readonly size: bigint; readonly mtimeNs: bigint; readonly ino: bigint }): FileFacts {
+function factsOf(stats: {
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ino: bigint;
+}): FileFacts {
   return {
     version: `${stats.size}:${stats.mtimeNs}:${stats.ino}`,
     modifiedDate: new Date(Number(stats.mtimeNs / 1_000_000n)).toISOString(),

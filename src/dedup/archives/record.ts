@@ -28,14 +28,24 @@ const texts = [
 const NAME_UNITS = 300;
 const TAGS = 200;
 
-/** The record of a value, or a sentence's end that says what is wrong. Fields that are not known are ignored; null is absent. */
+/**
+ * The record of a value, or a sentence's end that says what is wrong. Fields that are not known are
+ * ignored; null is absent.
+ */
 export function readRecord(value: unknown): LineRecord | { readonly wrong: string } {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return { wrong: `is not a JSON object but ${kindOf(value)}` };
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { wrong: `is not a JSON object but ${kindOf(value)}` };
   const fields = value as Readonly<Record<string, unknown>>;
   const id = readId(fields["id"]);
   if (typeof id !== "string") return id;
   const content = fields["content"];
-  if (typeof content !== "string") return { wrong: content === undefined ? "has no content" : `has content that is not text but ${kindOf(content)}` };
+  if (typeof content !== "string")
+    return {
+      wrong:
+        content === undefined
+          ? "has no content"
+          : `has content that is not text but ${kindOf(content)}`,
+    };
   const tags = readTags(fields["tags"]);
   if ("wrong" in tags) return tags;
   const record: Record<string, string> = {};
@@ -43,18 +53,29 @@ export function readRecord(value: unknown): LineRecord | { readonly wrong: strin
     const spelling = spellings.find((each) => fields[each] !== undefined && fields[each] !== null);
     if (spelling === undefined) continue;
     const text = fields[spelling];
-    if (typeof text !== "string") return { wrong: `has ${spelling} that is not text but ${kindOf(text)}` };
-    if (text !== "") record[name] = name === "title" ? cleanTitle(text.toWellFormed()) : text.toWellFormed().slice(0, NAME_UNITS);
+    if (typeof text !== "string")
+      return { wrong: `has ${spelling} that is not text but ${kindOf(text)}` };
+    if (text !== "")
+      record[name] =
+        name === "title"
+          ? cleanTitle(text.toWellFormed())
+          : text.toWellFormed().slice(0, NAME_UNITS);
   }
   return { ...record, id, content: content.toWellFormed(), tags: tags.tags };
 }
 
 function readId(id: unknown): string | { readonly wrong: string } {
   if (id === undefined || id === null) return { wrong: "has no id" };
-  if (typeof id === "number") return Number.isInteger(id) && !Number.isSafeInteger(id) ? { wrong: "has an id too large for a number; write it as text" } : String(id);
-  if (typeof id !== "string") return { wrong: `has an id that is neither text nor number but ${kindOf(id)}` };
+  if (typeof id === "number")
+    return Number.isInteger(id) && !Number.isSafeInteger(id)
+      ? { wrong: "has an id too large for a number; write it as text" }
+      : String(id);
+  if (typeof id !== "string")
+    return { wrong: `has an id that is neither text nor number but ${kindOf(id)}` };
   if (id === "") return { wrong: "has an empty id" };
-  return refFits(id) && id.isWellFormed() ? id : { wrong: "has an id that cannot be stored: too long, or with invalid characters" };
+  return refFits(id) && id.isWellFormed()
+    ? id
+    : { wrong: "has an id that cannot be stored: too long, or with invalid characters" };
 }
 
 function readTags(tags: unknown): { readonly tags: string[] } | { readonly wrong: string } {
@@ -68,5 +89,9 @@ function readTags(tags: unknown): { readonly tags: string[] } | { readonly wrong
 
 function kindOf(value: unknown): string {
   if (value === null) return "null";
-  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+  return Array.isArray(value)
+    ? "a list"
+    : typeof value === "object"
+      ? "an object"
+      : `a ${typeof value}`;
 }

@@ -9,7 +9,10 @@ export function cleanTitle(title: string): string {
   return cutText(title.replace(/\s+/g, " ").trim(), TITLE_UNITS);
 }
 
-/** The first heading of Markdown, reStructuredText or AsciiDoc near the beginning; undefined when there is none. */
+/**
+ * The first heading of Markdown, reStructuredText or AsciiDoc near the beginning; undefined when
+ * there is none.
+ */
 export function headingOf(text: string): string | undefined {
   const lines = text.slice(0, LOOKED_AT).split(/\r?\n/);
   let fence = "";
@@ -17,7 +20,9 @@ export function headingOf(text: string): string | undefined {
     const mark = /^\s{0,3}(```|~~~|----$)/.exec(line)?.[1] ?? "";
     if (mark === "```" || mark === "~~~") fence = fence === "" ? mark : fence === mark ? "" : fence;
     if (fence !== "") continue;
-    const heading = /^\s{0,3}(?:#{1,6}|={1,6})[ \t]+(\S.*?)[ \t]*#*$/.exec(line)?.[1] ?? underlined(line, lines[at + 1]);
+    const heading =
+      /^\s{0,3}(?:#{1,6}|={1,6})[ \t]+(\S.*?)[ \t]*#*$/.exec(line)?.[1] ??
+      underlined(line, lines[at + 1]);
     const title = heading === undefined ? "" : cleanTitle(withoutMarks(heading));
     if (title !== "") return title;
   }

@@ -12,7 +12,14 @@ export function systemCode(error: unknown): string | undefined {
 export function unreadable(ref: string, error: unknown, hides: Hidden): SkippedItem {
   const code = systemCode(error);
   if (code === "ENOENT" || code === "ENOTDIR") {
-    return ref.includes("\ufffd") ? failed(ref, "unreadable", "its name is not UTF-8", "none") : failed(ref, "vanished", "vanished while the archive was read", "none");
+    return ref.includes("\ufffd")
+      ? failed(ref, "unreadable", "its name is not UTF-8", "none")
+      : failed(ref, "vanished", "vanished while the archive was read", "none");
   }
-  return failed(ref, "unreadable", `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`, hides);
+  return failed(
+    ref,
+    "unreadable",
+    `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`,
+    hides,
+  );
 }

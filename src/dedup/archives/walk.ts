@@ -1,7 +1,7 @@
 /**
- * A walk through a folder in a stable order. The tree itself comes first, then the folders that links lead to, then single linked
- * files, so that every real file is found once and under its own name where it has one. Memory: the open folders' entries, every
- * folder's path, every link.
+ * A walk through a folder in a stable order. The tree itself comes first, then the folders that
+ * links lead to, then single linked files, so that every real file is found once and under its own
+ * name where it has one. Memory: the open folders' entries, every folder's path, every link.
  */
 import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -50,10 +50,31 @@ interface State {
   readonly fileLinks: Link[];
 }
 
-/** Walks below `root`, a real path. Throws what the system says when the root itself cannot be listed. */
-export async function* walk(root: string, globs: Globs, signal: AbortSignal): AsyncGenerator<Found> {
-  const state: State = { root, globs, signal, walked: new Map([[root, ""]]), folderLinks: [], fileLinks: [] };
-  const top: Frame = { real: root, prefix: "", entries: await listFolder(root, signal), at: 0, start: 0, width: 0.9 };
+/**
+ * Walks below `root`, a real path. Throws what the system says when the root itself cannot be
+ * listed.
+ */
+export async function* walk(
+  root: string,
+  globs: Globs,
+  signal: AbortSignal,
+): AsyncGenerator<Found> {
+  const state: State = {
+    root,
+    globs,
+    signal,
+    walked: new Map([[root, ""]]),
+    folderLinks: [],
+    fileLinks: [],
+  };
+  const top: Frame = {
+    real: root,
+    prefix: "",
+    entries: await listFolder(root, signal),
+    at: 0,
+    start: 0,
+    width: 0.9,
+  };
   yield* walkTree(state, top);
   let reached = 0.9;
   for (let at = 0; at < state.folderLinks.length; at++) {
@@ -63,7 +84,8 @@ export async function* walk(root: string, globs: Globs, signal: AbortSignal): As
     reached += width;
   }
   const seen = new Set<string>();
-  for (const link of state.fileLinks) yield { found: await linkedFile(state, link, seen), fraction: 0.99 };
+  for (const link of state.fileLinks)
+    yield { found: await linkedFile(state, link, seen), fraction: 0.99 };
 }
 
 async function* walkTree(state: State, top: Frame): AsyncGenerator<Found> {
@@ -84,19 +106,35 @@ async function* walkTree(state: State, top: Frame): AsyncGenerator<Found> {
 }
 
 // Yields what the entry is, or returns the frame of a folder to go into.
-async function* visit(state: State, frame: Frame, entry: Entry, start: number, width: number): AsyncGenerator<Found, Frame | undefined> {
+async function* visit(
+  state: State,
+  frame: Frame,
+  entry: Entry,
+  start: number,
+  width: number,
+): AsyncGenerator<Found, Frame | undefined> {
   const path = join(frame.real, entry.name);
   const ref = frame.prefix + entry.name;
   const fraction = start + width;
   if (!refFits(ref)) {
-    yield { found: failed(ref, "path too long", "its path is too long to be stored", "none"), fraction };
+    yield {
+      found: failed(ref, "path too long", "its path is too long to be stored", "none"),
+      fraction,
+    };
     return undefined;
   }
   try {
     const kind = entry.kind === "unknown" ? await kindOf(path) : entry.kind;
     if (kind === "folder") return yield* enter(state, { path, ref }, start, width);
     if (kind === "link") yield* sortLink(state, { path, ref }, fraction);
-    else yield { found: kind === "file" ? byName(state, path, ref) : passedOver(ref, "no file", "is a device, socket or pipe"), fraction };
+    else
+      yield {
+        found:
+          kind === "file"
+            ? byName(state, path, ref)
+            : passedOver(ref, "no file", "is a device, socket or pipe"),
+        fraction,
+      };
   } catch (error) {
     if (state.signal.aborted) throw error;
     yield { found: unreadable(ref, error, "below"), fraction };
@@ -104,11 +142,28 @@ async function* visit(state: State, frame: Frame, entry: Entry, start: number, w
   return undefined;
 }
 
-async function* enter(state: State, folder: Link, start: number, width: number): AsyncGenerator<Found, Frame | undefined> {
+async function* enter(
+  state: State,
+  folder: Link,
+  start: number,
+  width: number,
+): AsyncGenerator<Found, Frame | undefined> {
   if (state.walked.has(folder.path)) return undefined;
   const name = basename(folder.ref);
-  if (versionControlFolders.has(name)) yield { found: passedOver(folder.ref, "version control", "contains files of a version control system"), fraction: start };
-  else if (state.globs.prunes(folder.ref)) yield { found: passedOver(folder.ref, "excluded", "is excluded by the archive's patterns"), fraction: start };
+  if (versionControlFolders.has(name))
+    yield {
+      found: passedOver(
+        folder.ref,
+        "version control",
+        "contains files of a version control system",
+      ),
+      fraction: start,
+    };
+  else if (state.globs.prunes(folder.ref))
+    yield {
+      found: passedOver(folder.ref, "excluded", "is excluded by the archive's patterns"),
+      fraction: start,
+    };
   else {
     state.walked.set(folder.path, `${folder.ref}/`);
     const entries = await listFolder(folder.path, state.signal);
@@ -118,7 +173,8 @@ async function* enter(state: State, folder: Link, start: number, width: number):
 }
 
 function byName(state: State, path: string, ref: string): FoundFile | SkippedItem {
-  if (!state.globs.takes(ref)) return passedOver(ref, "excluded", "is excluded by the archive's patterns");
+  if (!state.globs.takes(ref))
+    return passedOver(ref, "excluded", "is excluded by the archive's patterns");
   const name = basename(ref);
   const type = fileType(name);
   return type ? { kind: "file", path, ref, type } : passedOver(ref, "other type", endingOf(name));
@@ -129,20 +185,50 @@ async function* sortLink(state: State, link: Link, fraction: number): AsyncGener
     const target = await stat(link.path);
     if (target.isDirectory()) state.folderLinks.push(link);
     else if (target.isFile()) state.fileLinks.push(link);
-    else yield { found: passedOver(link.ref, "no file", "points to a device, socket or pipe"), fraction };
+    else
+      yield {
+        found: passedOver(link.ref, "no file", "points to a device, socket or pipe"),
+        fraction,
+      };
   } catch (error) {
     const broken = ["ENOENT", "ELOOP", "ENOTDIR"].includes(systemCode(error) ?? "");
-    yield { found: broken ? failed(link.ref, "broken link", systemCode(error) === "ELOOP" ? "the link points back to itself" : "the target of the link does not exist", "below") : unreadable(link.ref, error, "below"), fraction };
+    yield {
+      found: broken
+        ? failed(
+            link.ref,
+            "broken link",
+            systemCode(error) === "ELOOP"
+              ? "the link points back to itself"
+              : "the target of the link does not exist",
+            "below",
+          )
+        : unreadable(link.ref, error, "below"),
+      fraction,
+    };
   }
 }
 
-async function* walkLinkedFolder(state: State, link: Link, start: number, width: number): AsyncGenerator<Found> {
+async function* walkLinkedFolder(
+  state: State,
+  link: Link,
+  start: number,
+  width: number,
+): AsyncGenerator<Found> {
   let frame: Frame | undefined;
   try {
     const real = await realpath(link.path);
     const holdsRoot = `${state.root}/`.startsWith(real === "/" ? real : `${real}/`);
     if (holdsRoot || state.walked.has(real)) {
-      yield { found: passedOver(link.ref, "link", holdsRoot ? "points to a parent folder of this archive" : "points to a folder that was already read"), fraction: start };
+      yield {
+        found: passedOver(
+          link.ref,
+          "link",
+          holdsRoot
+            ? "points to a parent folder of this archive"
+            : "points to a folder that was already read",
+        ),
+        fraction: start,
+      };
       return;
     }
     frame = yield* enter(state, { path: real, ref: link.ref }, start, width);
@@ -153,12 +239,17 @@ async function* walkLinkedFolder(state: State, link: Link, start: number, width:
   if (frame !== undefined) yield* walkTree(state, frame);
 }
 
-async function linkedFile(state: State, link: Link, seen: Set<string>): Promise<FoundFile | SkippedItem> {
+async function linkedFile(
+  state: State,
+  link: Link,
+  seen: Set<string>,
+): Promise<FoundFile | SkippedItem> {
   try {
     const real = await realpath(link.path);
     const prefix = state.walked.get(dirname(real));
     const found = byName(state, real, link.ref);
-    const hasOwnName = prefix !== undefined && byName(state, real, prefix + basename(real)).kind === "file";
+    const hasOwnName =
+      prefix !== undefined && byName(state, real, prefix + basename(real)).kind === "file";
     if (found.kind === "skipped" || (!hasOwnName && !seen.has(real))) {
       seen.add(real);
       return found;
@@ -172,5 +263,11 @@ async function linkedFile(state: State, link: Link, seen: Set<string>): Promise<
 
 async function kindOf(path: string): Promise<EntryKind> {
   const facts = await lstat(path);
-  return facts.isFile() ? "file" : facts.isDirectory() ? "folder" : facts.isSymbolicLink() ? "link" : "other";
+  return facts.isFile()
+    ? "file"
+    : facts.isDirectory()
+      ? "folder"
+      : facts.isSymbolicLink()
+        ? "link"
+        : "other";
 }

@@ -1,6 +1,7 @@
 /**
- * The list of documents in memory (KERNEL §2, Lists): one column per filter, filled by a scan when the store opens and
- * changed after each durable write. A query walks the kept order once, so every filter, total and page costs one pass.
+ * The list of documents in memory (KERNEL §2, Lists): one column per filter, filled by a scan when
+ * the store opens and changed after each durable write. A query walks the kept order once, so every
+ * filter, total and page costs one pass.
  */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { assert } from "../../kernel/base/errors.ts";
@@ -33,7 +34,10 @@ export interface DocumentIndex {
   put(row: DocumentRow): void;
   remove(docNo: number): void;
   /** In the order of archives, then paperlessId descending, then id. */
-  select(filter: DocumentFilter, page: { readonly offset: number; readonly limit: number }): DocumentPage;
+  select(
+    filter: DocumentFilter,
+    page: { readonly offset: number; readonly limit: number },
+  ): DocumentPage;
   readonly size: number;
   /** Documents that wait for the next analysis. */
   readonly pending: number;
@@ -58,11 +62,30 @@ interface Columns {
 
 const NONE = 0;
 
-/** A list that sorts archives as configured; documents of archives it does not know come last, by archive name. */
+/**
+ * A list that sorts archives as configured; documents of archives it does not know come last, by
+ * archive name.
+ */
 export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIndex {
   const ranks = new Map(archiveOrder.map((name, rank) => [name, rank]));
-  const names = { archive: createVocabulary(), correspondent: createVocabulary(), documentType: createVocabulary(), tags: createVocabulary() };
-  const columns: Columns = { docNo: [], id: [], rank: [], archive: [], paperlessId: [], correspondent: [], documentType: [], tags: [], pending: [], title: [] };
+  const names = {
+    archive: createVocabulary(),
+    correspondent: createVocabulary(),
+    documentType: createVocabulary(),
+    tags: createVocabulary(),
+  };
+  const columns: Columns = {
+    docNo: [],
+    id: [],
+    rank: [],
+    archive: [],
+    paperlessId: [],
+    correspondent: [],
+    documentType: [],
+    tags: [],
+    pending: [],
+    title: [],
+  };
   const slots = new Map<number, number>();
   const order = createOrder((left, right) => compareSlots(columns, names.archive, left, right));
   let pending = 0;
@@ -76,7 +99,12 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     columns.paperlessId[slot] = row.paperlessId ?? -1;
     rename(names.correspondent, columns.correspondent, slot, row.correspondent);
     rename(names.documentType, columns.documentType, slot, row.documentType);
-    rename(names.tags, columns.tags, slot, row.tags.length === 0 ? undefined : row.tags.map(fold).join("\0"));
+    rename(
+      names.tags,
+      columns.tags,
+      slot,
+      row.tags.length === 0 ? undefined : row.tags.map(fold).join("\0"),
+    );
     columns.pending[slot] = Number(row.pending);
     columns.title[slot] = fold(row.title);
   };
@@ -95,22 +123,36 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       if (slot === undefined) return;
       pending -= columns.pending[slot] ?? 0;
       columns.pending[slot] = 0;
-      for (const [vocabulary, column] of [[names.archive, columns.archive], [names.correspondent, columns.correspondent], [names.documentType, columns.documentType], [names.tags, columns.tags]] as const) {
+      for (const [vocabulary, column] of [
+        [names.archive, columns.archive],
+        [names.correspondent, columns.correspondent],
+        [names.documentType, columns.documentType],
+        [names.tags, columns.tags],
+      ] as const) {
         rename(vocabulary, column, slot, undefined);
       }
       slots.delete(docNo);
       order.drop(slot);
     },
     select: (filter, page) => selectPage(columns, names, order.slots(), filter, page),
-    get size() { return slots.size; },
-    get pending() { return pending; },
+    get size() {
+      return slots.size;
+    },
+    get pending() {
+      return pending;
+    },
     sizeOf: (archive) => names.archive.count(archive),
     archives: () => names.archive.all(),
   };
 }
 
 /** The row of a slot has another name now, or none. */
-function rename(vocabulary: Vocabulary, column: number[], slot: number, name: string | undefined): void {
+function rename(
+  vocabulary: Vocabulary,
+  column: number[],
+  slot: number,
+  name: string | undefined,
+): void {
   const before = column[slot] ?? NONE;
   column[slot] = name === undefined ? NONE : vocabulary.take(name);
   vocabulary.release(before);
@@ -121,7 +163,8 @@ function compareSlots(columns: Columns, archives: Vocabulary, left: number, righ
   if (byRank !== 0) return byRank;
   const leftArchive = at(columns.archive, left);
   const rightArchive = at(columns.archive, right);
-  if (leftArchive !== rightArchive) return archives.text(leftArchive) < archives.text(rightArchive) ? -1 : 1;
+  if (leftArchive !== rightArchive)
+    return archives.text(leftArchive) < archives.text(rightArchive) ? -1 : 1;
   const byNumber = at(columns.paperlessId, right) - at(columns.paperlessId, left);
   if (byNumber !== 0) return byNumber;
   const leftId = columns.id[left] ?? "";
@@ -129,9 +172,19 @@ function compareSlots(columns: Columns, archives: Vocabulary, left: number, righ
   return leftId < rightId ? -1 : leftId > rightId ? 1 : 0;
 }
 
-type Names = { readonly correspondent: Vocabulary; readonly documentType: Vocabulary; readonly tags: Vocabulary };
+type Names = {
+  readonly correspondent: Vocabulary;
+  readonly documentType: Vocabulary;
+  readonly tags: Vocabulary;
+};
 
-function selectPage(columns: Columns, names: Names, order: Uint32Array, filter: DocumentFilter, page: { offset: number; limit: number }): DocumentPage {
+function selectPage(
+  columns: Columns,
+  names: Names,
+  order: Uint32Array,
+  filter: DocumentFilter,
+  page: { offset: number; limit: number },
+): DocumentPage {
   const keeps = predicates(columns, names, filter);
   const docNos: number[] = [];
   let total = 0;
@@ -145,17 +198,25 @@ function selectPage(columns: Columns, names: Names, order: Uint32Array, filter: 
 }
 
 // Names are looked up once a query; a row then costs one comparison of numbers.
-function predicates(columns: Columns, names: Names, filter: DocumentFilter): ((slot: number) => boolean)[] {
+function predicates(
+  columns: Columns,
+  names: Names,
+  filter: DocumentFilter,
+): ((slot: number) => boolean)[] {
   const keeps: ((slot: number) => boolean)[] = [];
   const equal = (column: number[], code: number | undefined): void => {
     keeps.push((slot) => code !== undefined && column[slot] === code);
   };
   if (filter.pending !== undefined) equal(columns.pending, Number(filter.pending));
-  if (filter.correspondent !== undefined) equal(columns.correspondent, names.correspondent.find(filter.correspondent));
-  if (filter.documentType !== undefined) equal(columns.documentType, names.documentType.find(filter.documentType));
+  if (filter.correspondent !== undefined)
+    equal(columns.correspondent, names.correspondent.find(filter.correspondent));
+  if (filter.documentType !== undefined)
+    equal(columns.documentType, names.documentType.find(filter.documentType));
   if (filter.tag !== undefined) {
     const part = fold(filter.tag);
-    const codes = new Set(names.tags.codes((tags) => tags.split("\0").some((tag) => tag.includes(part))));
+    const codes = new Set(
+      names.tags.codes((tags) => tags.split("\0").some((tag) => tag.includes(part))),
+    );
     keeps.push((slot) => codes.has(at(columns.tags, slot)));
   }
   if (filter.search !== undefined) {

@@ -1,6 +1,7 @@
 /**
- * A sorted sequence of slots that grows and shrinks. New slots wait in a heap of their own until they are an eighth of the
- * whole or somebody asks, then are sorted and merged: a million insertions cost a few dozen merges and no query ever sorts all.
+ * A sorted sequence of slots that grows and shrinks. New slots wait in a heap of their own until
+ * they are an eighth of the whole or somebody asks, then are sorted and merged: a million
+ * insertions cost a few dozen merges and no query ever sorts all.
  */
 
 /** Slots in order. A slot is a row number of the caller's columns. */
@@ -27,7 +28,11 @@ export function createOrder(compare: (left: number, right: number) => number): O
   const settle = (): void => {
     if (fresh.length === 0 && gone.size === 0) return;
     const added = Uint32Array.from(fresh.filter((slot) => !gone.has(slot))).sort(compare);
-    sorted = merge(sorted.filter((slot) => !gone.has(slot)), added, compare);
+    sorted = merge(
+      sorted.filter((slot) => !gone.has(slot)),
+      added,
+      compare,
+    );
     for (const slot of gone) free.push(slot);
     gone.clear();
     fresh = [];
@@ -51,7 +56,11 @@ export function createOrder(compare: (left: number, right: number) => number): O
   };
 }
 
-function merge(left: Uint32Array, right: Uint32Array, compare: (left: number, right: number) => number): Uint32Array<ArrayBuffer> {
+function merge(
+  left: Uint32Array,
+  right: Uint32Array,
+  compare: (left: number, right: number) => number,
+): Uint32Array<ArrayBuffer> {
   const merged = new Uint32Array(left.length + right.length);
   let leftAt = 0;
   let rightAt = 0;

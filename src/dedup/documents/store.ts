@@ -1,6 +1,7 @@
 /**
- * Documents and their texts. Rows live in one environment, texts in another; a text is written before the row that points
- * to it, and is only believed when its content hash is the row's (KERNEL §2, Snapshots).
+ * Documents and their texts. Rows live in one environment, texts in another; a text is written
+ * before the row that points to it, and is only believed when its content hash is the row's (KERNEL
+ * §2, Snapshots).
  */
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
@@ -37,15 +38,26 @@ export interface DocumentStore {
   row(docNo: number): DocumentRow | undefined;
   byId(id: string): DocumentRow | undefined;
   byRef(archive: string, ref: string): DocumentRow | undefined;
-  /** The compressed text that belongs to a row as it stands; undefined when there is none or it is just being replaced. */
+  /**
+   * The compressed text that belongs to a row as it stands; undefined when there is none or it is
+   * just being replaced.
+   */
   text(row: Pick<DocumentRow, "docNo" | "contentHash">): Uint8Array | undefined;
-  /** The full text, at most TEXT_UNITS. Unpacked off the main thread. Throws `corrupt` when it cannot be unpacked. */
+  /**
+   * The full text, at most TEXT_UNITS. Unpacked off the main thread. Throws `corrupt` when it
+   * cannot be unpacked.
+   */
   fullText(row: Pick<DocumentRow, "docNo" | "contentHash">): Promise<string | undefined>;
   /** Writes a row; the list follows once it is durable. */
   put(tx: Tx, row: DocumentRow): void;
-  /** Removes a row; the list follows once that is durable. The text is removed by `dropTexts` afterwards. */
+  /**
+   * Removes a row; the list follows once that is durable. The text is removed by `dropTexts`
+   * afterwards.
+   */
   remove(tx: Tx, docNo: number): void;
-  /** Stores texts in bounded transactions, a few megabytes at a time; resolves when all are durable. */
+  /**
+   * Stores texts in bounded transactions, a few megabytes at a time; resolves when all are durable.
+   */
   putTexts(rows: readonly StoredText[]): Promise<void>;
   /** Forgets the texts of documents whose rows are gone. */
   dropTexts(docNos: readonly number[]): Promise<void>;
@@ -59,24 +71,39 @@ export interface DocumentStoreDeps {
   readonly textEnv: Env;
 }
 
-/** Opens the store: reads every row once to fill the list, giving way to other work between slices. */
-export async function openDocumentStore(deps: DocumentStoreDeps, options: { readonly archiveOrder: readonly string[]; readonly signal: AbortSignal }): Promise<DocumentStore> {
+/**
+ * Opens the store: reads every row once to fill the list, giving way to other work between slices.
+ */
+export async function openDocumentStore(
+  deps: DocumentStoreDeps,
+  options: { readonly archiveOrder: readonly string[]; readonly signal: AbortSignal },
+): Promise<DocumentStore> {
   const index = createDocumentIndex(options.archiveOrder);
-  await deps.env.scan(documents, (batch) => {
-    for (const [, row] of batch) index.put(row);
-  }, { sliceMs: 5, signal: options.signal });
+  await deps.env.scan(
+    documents,
+    (batch) => {
+      for (const [, row] of batch) index.put(row);
+    },
+    { sliceMs: 5, signal: options.signal },
+  );
   return createDocumentStore(deps, index);
 }
 
-function createDocumentStore({ env, textEnv }: DocumentStoreDeps, index: DocumentIndex): DocumentStore {
-  const byIndex = (name: string, parts: readonly string[]): DocumentRow | undefined => env.read((snapshot) => {
-    const [docNo] = snapshot.find(documents, name, parts);
-    return docNo === undefined ? undefined : snapshot.get(documents, docNo);
-  });
+function createDocumentStore(
+  { env, textEnv }: DocumentStoreDeps,
+  index: DocumentIndex,
+): DocumentStore {
+  const byIndex = (name: string, parts: readonly string[]): DocumentRow | undefined =>
+    env.read((snapshot) => {
+      const [docNo] = snapshot.find(documents, name, parts);
+      return docNo === undefined ? undefined : snapshot.get(documents, docNo);
+    });
   const text: DocumentStore["text"] = (row) => {
     if (row.contentHash.length === 0) return undefined;
     const stored = textEnv.read((snapshot) => snapshot.get(texts, row.docNo));
-    return stored !== undefined && Buffer.compare(stored.contentHash, row.contentHash) === 0 ? stored.zstd : undefined;
+    return stored !== undefined && Buffer.compare(stored.contentHash, row.contentHash) === 0
+      ? stored.zstd
+      : undefined;
   };
   return {
     index,
@@ -105,15 +132,24 @@ async function unpackText(packed: Uint8Array): Promise<string> {
   try {
     return (await unpack(packed, { maxOutputLength: UNPACKED_BYTES })).toString("utf8");
   } catch (cause) {
-    throw new StewardError("corrupt", "a stored text cannot be unpacked; a sync with force stores it again", { cause });
+    throw new StewardError(
+      "corrupt",
+      "a stored text cannot be unpacked; a sync with force stores it again",
+      { cause },
+    );
   }
 }
 
 async function putTexts(env: Env, rows: readonly StoredText[]): Promise<void> {
   // All at once: the environment keeps their order and flushes several together.
-  await Promise.all(chunksBySize(rows, TEXT_BATCH_BYTES).map((batch) => env.write((tx) => {
-    for (const { docNo, contentHash, zstd } of batch) tx.put(texts, docNo, create(TextRowSchema, { contentHash, zstd }));
-  })));
+  await Promise.all(
+    chunksBySize(rows, TEXT_BATCH_BYTES).map((batch) =>
+      env.write((tx) => {
+        for (const { docNo, contentHash, zstd } of batch)
+          tx.put(texts, docNo, create(TextRowSchema, { contentHash, zstd }));
+      }),
+    ),
+  );
 }
 
 async function dropTexts(env: Env, docNos: readonly number[]): Promise<void> {

@@ -1,11 +1,17 @@
-/** Names as small numbers, so that a column of names costs four bytes a row and a filter compares numbers. */
+/**
+ * Names as small numbers, so that a column of names costs four bytes a row and a filter compares
+ * numbers.
+ */
 import { assert } from "../../kernel/base/errors.ts";
 
 /** The names that some row has. Codes begin at 1; 0 is free for "none". */
 export interface Vocabulary {
   /** The name's code, for one row more. */
   take(name: string): number;
-  /** Decrements the use count of a code. At zero the name is freed and the code reused; code 0 is reserved. */
+  /**
+   * Decrements the use count of a code. At zero the name is freed and the code reused; code 0 is
+   * reserved.
+   */
   release(code: number): void;
   find(name: string): number | undefined;
   text(code: number): string;

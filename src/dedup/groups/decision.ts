@@ -1,8 +1,9 @@
 /**
- * What a person decided about a group, and what of it still holds. The verdict belongs to the members and texts it was given
- * on. While a group has members that are new since then (`gained` in its row), the verdict rests: the group is pending, and
- * the verdict shows up in its history (RESOLUTIONS D36). Nothing is rewritten for that, so the verdict is back when the new
- * members are gone.
+ * What a person decided about a group, and what of it still holds. The verdict belongs to the
+ * members and texts it was given on. While a group has members that are new since then (`gained` in
+ * its row), the verdict rests: the group is pending, and the verdict shows up in its history
+ * (RESOLUTIONS D36). Nothing is rewritten for that, so the verdict is back when the new members are
+ * gone.
  */
 import { create } from "@bufbuild/protobuf";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
@@ -29,7 +30,11 @@ export interface Verdict {
 
 /** The record of a group that nobody has decided about. */
 export function newDecision(createdAtMs: number): DecisionRow {
-  return create(DecisionRowSchema, { status: GroupStatus.PENDING, createdAtMs, updatedAtMs: createdAtMs });
+  return create(DecisionRowSchema, {
+    status: GroupStatus.PENDING,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+  });
 }
 
 /** The status a reader sees. */
@@ -38,7 +43,10 @@ export function statusOf(row: Pick<GroupRow, "gained">, decision: DecisionRow): 
 }
 
 /** Earlier verdicts, oldest first, with the one that rests. */
-export function historyOf(row: Pick<GroupRow, "gained">, decision: DecisionRow): readonly PastDecision[] {
+export function historyOf(
+  row: Pick<GroupRow, "gained">,
+  decision: DecisionRow,
+): readonly PastDecision[] {
   return row.gained ? withPresentVerdict(decision) : decision.history;
 }
 
@@ -54,21 +62,40 @@ export function hasNewMembers(decision: DecisionRow, members: readonly number[])
   return members.some((docNo) => !known.has(docNo));
 }
 
-/** Members of a verdict "not a duplicate" whose text is unchanged since; fewer than two reject nothing. */
-export function rejectedMembers(decision: DecisionRow, hashOf: (docNo: number) => Uint8Array | undefined): number[] {
+/**
+ * Members of a verdict "not a duplicate" whose text is unchanged since; fewer than two reject
+ * nothing.
+ */
+export function rejectedMembers(
+  decision: DecisionRow,
+  hashOf: (docNo: number) => Uint8Array | undefined,
+): number[] {
   if (decision.status !== GroupStatus.FALSE_POSITIVE) return [];
-  const kept = decision.decidedMembers.filter((docNo, index) => sameBytes(decision.decidedHashes[index], hashOf(docNo)));
+  const kept = decision.decidedMembers.filter((docNo, index) =>
+    sameBytes(decision.decidedHashes[index], hashOf(docNo)),
+  );
   return kept.length > 1 ? kept : [];
 }
 
 /** The record after a verdict. */
-export function decide(row: Pick<GroupRow, "gained">, decision: DecisionRow, verdict: Verdict): DecisionRow {
+export function decide(
+  row: Pick<GroupRow, "gained">,
+  decision: DecisionRow,
+  verdict: Verdict,
+): DecisionRow {
   const decided = verdict.status === GroupStatus.PENDING ? [] : verdict.members;
   const next = create(DecisionRowSchema, {
     ...decision,
-    status: verdict.status, decidedAtMs: verdict.atMs, updatedAtMs: verdict.atMs,
-    history: [...(row.gained || decision.decidedAtMs !== undefined ? withPresentVerdict(decision) : decision.history)],
-    decidedMembers: decided.map(({ docNo }) => docNo), decidedHashes: decided.map(({ contentHash }) => contentHash),
+    status: verdict.status,
+    decidedAtMs: verdict.atMs,
+    updatedAtMs: verdict.atMs,
+    history: [
+      ...(row.gained || decision.decidedAtMs !== undefined
+        ? withPresentVerdict(decision)
+        : decision.history),
+    ],
+    decidedMembers: decided.map(({ docNo }) => docNo),
+    decidedHashes: decided.map(({ contentHash }) => contentHash),
   });
   delete next.archivedMemberCount;
   delete next.archivedPrimaryTitle;
@@ -81,7 +108,10 @@ export function decide(row: Pick<GroupRow, "gained">, decision: DecisionRow, ver
 }
 
 function withPresentVerdict(decision: DecisionRow): PastDecision[] {
-  const present = create(PastDecisionSchema, { status: decision.status, decidedAtMs: decision.decidedAtMs ?? decision.createdAtMs });
+  const present = create(PastDecisionSchema, {
+    status: decision.status,
+    decidedAtMs: decision.decidedAtMs ?? decision.createdAtMs,
+  });
   return [...decision.history, present].slice(-HISTORY_LIMIT);
 }
 

@@ -1,6 +1,7 @@
 /**
- * Puts found groups into words: which member should stay, and why the members match. Texts are read on the pool; of a group
- * only a few are, so that the cost of a group has a bound whatever its size.
+ * Puts found groups into words: which member should stay, and why the members match. Texts are read
+ * on the pool; of a group only a few are, so that the cost of a group has a bound whatever its
+ * size.
  */
 import { explainPairs, textQualities } from "../../../workers/describe/tasks.ts";
 import type { PairToExplain } from "../../../workers/describe/tasks.ts";
@@ -14,7 +15,10 @@ export interface DescribeDeps {
   readonly pool: Pool;
   /** Undefined when the document is gone. */
   facts(document: number): PrimaryCandidate | undefined;
-  /** The full text in UTF-8 under zstd, as the analysis saw it; undefined when it is gone or was replaced. */
+  /**
+   * The full text in UTF-8 under zstd, as the analysis saw it; undefined when it is gone or was
+   * replaced.
+   */
   text(document: number): Uint8Array | undefined;
   /** The parameters the pairs were scored with. */
   readonly parameters: { readonly ngramSize: number; readonly fuzzySampleSize: number };
@@ -36,23 +40,48 @@ const TASK_BYTES = 4 * 1024 * 1024;
 const TASK_TEXTS = 64;
 
 /** One description for each group. Rejects with the signal's reason. */
-export async function describeGroups(found: readonly FoundGroup[], deps: DescribeDeps): Promise<Description[]> {
+export async function describeGroups(
+  found: readonly FoundGroup[],
+  deps: DescribeDeps,
+): Promise<Description[]> {
   const qualities = await readQualities(found, deps);
   const choices = found.map((group, index) => suggest(group, qualities[index] ?? new Map(), deps));
-  const explanations = await explainAll(found.map((group, index) => pairToExplain(group, choices[index]?.member ?? 0)), found, deps);
+  const explanations = await explainAll(
+    found.map((group, index) => pairToExplain(group, choices[index]?.member ?? 0)),
+    found,
+    deps,
+  );
   return found.map((group, index) => {
     const { member = 0, reasons = [] } = choices[index] ?? {};
     const stays = reasons.length > 0 ? [`suggested to stay: ${reasons.join("; ")}`] : [];
-    return { primary: group.members[member] ?? 0, reasons: [...(explanations[index] ?? []), ...stays] };
+    return {
+      primary: group.members[member] ?? 0,
+      reasons: [...(explanations[index] ?? []), ...stays],
+    };
   });
 }
 
-/** For each group the quality of the texts that were looked at, by the index of their representative. */
-async function readQualities(found: readonly FoundGroup[], deps: DescribeDeps): Promise<ReadonlyMap<number, number>[]> {
+/**
+ * For each group the quality of the texts that were looked at, by the index of their
+ * representative.
+ */
+async function readQualities(
+  found: readonly FoundGroup[],
+  deps: DescribeDeps,
+): Promise<ReadonlyMap<number, number>[]> {
   const results: Map<number, number>[] = found.map(() => new Map());
   const read: Wanted[] = [];
-  const wanted = found.flatMap((group, index) => textsToRead(group, deps).map((member) => ({ index, member, document: group.members[member] ?? 0 })));
-  const inputs = batches(present(wanted, ({ document }) => deps.text(document), read), (text) => text.byteLength);
+  const wanted = found.flatMap((group, index) =>
+    textsToRead(group, deps).map((member) => ({
+      index,
+      member,
+      document: group.members[member] ?? 0,
+    })),
+  );
+  const inputs = batches(
+    present(wanted, ({ document }) => deps.text(document), read),
+    (text) => text.byteLength,
+  );
   let at = 0;
   for await (const qualities of deps.pool.map(textQualities, inputs, { signal: deps.signal })) {
     for (const quality of qualities) {
@@ -70,8 +99,15 @@ interface Wanted {
   readonly document: number;
 }
 
-/** What can be read, one at a time when it is asked for, so that only the batches under way are in memory; `read` takes what it was read for. */
-function* present<T, V>(wanted: Iterable<T>, value: (one: T) => V | undefined, read: T[]): Generator<V> {
+/**
+ * What can be read, one at a time when it is asked for, so that only the batches under way are in
+ * memory; `read` takes what it was read for.
+ */
+function* present<T, V>(
+  wanted: Iterable<T>,
+  value: (one: T) => V | undefined,
+  read: T[],
+): Generator<V> {
   for (const one of wanted) {
     const found = value(one);
     if (found === undefined) continue;
@@ -83,43 +119,67 @@ function* present<T, V>(wanted: Iterable<T>, value: (one: T) => V | undefined, r
 function textsToRead({ members, texts }: FoundGroup, deps: DescribeDeps): number[] {
   const distinct = [...new Set(texts)];
   if (distinct.length < 2) return [];
-  const words = new Map(distinct.map((member) => [member, deps.facts(members[member] ?? 0)?.wordCount ?? 0]));
+  const words = new Map(
+    distinct.map((member) => [member, deps.facts(members[member] ?? 0)?.wordCount ?? 0]),
+  );
   return distinct.sort((a, b) => (words.get(b) ?? 0) - (words.get(a) ?? 0)).slice(0, QUALITY_TEXTS);
 }
 
-function suggest({ members, texts }: FoundGroup, qualities: ReadonlyMap<number, number>, deps: DescribeDeps): { member: number; reasons: readonly string[] } {
+function suggest(
+  { members, texts }: FoundGroup,
+  qualities: ReadonlyMap<number, number>,
+  deps: DescribeDeps,
+): { member: number; reasons: readonly string[] } {
   const present = [...members.keys()].flatMap((member) => {
     const facts = deps.facts(members[member] ?? 0);
-    return facts ? [{ member, facts: { ...facts, quality: qualities.get(texts[member] ?? 0) } }] : [];
+    return facts
+      ? [{ member, facts: { ...facts, quality: qualities.get(texts[member] ?? 0) } }]
+      : [];
   });
   if (present.length === 0) return { member: 0, reasons: [] };
   const { index, reasons } = suggestPrimary(present.map(({ facts }) => facts));
   return { member: present[index]?.member ?? 0, reasons };
 }
 
-/** The primary's best pair with another text, else the group's best; none when all texts are equal. */
+/**
+ * The primary's best pair with another text, else the group's best; none when all texts are equal.
+ */
 function pairToExplain({ pairs, texts }: FoundGroup, primary: number): FoundPair | undefined {
   const text = texts[primary];
   let best: FoundPair | undefined;
   for (const pair of pairs) {
     const [own, bestOwn] = [pair, best].map((one) => one && (one.a === text || one.b === text));
-    if (!best || (own && !bestOwn) || (own === bestOwn && pair.confidence > best.confidence)) best = pair;
+    if (!best || (own && !bestOwn) || (own === bestOwn && pair.confidence > best.confidence))
+      best = pair;
   }
   return best && best.b === text ? { ...best, a: best.b, b: best.a } : best;
 }
 
-async function explainAll(pairs: readonly (FoundPair | undefined)[], found: readonly FoundGroup[], deps: DescribeDeps): Promise<string[][]> {
+async function explainAll(
+  pairs: readonly (FoundPair | undefined)[],
+  found: readonly FoundGroup[],
+  deps: DescribeDeps,
+): Promise<string[][]> {
   const lines = found.map((group, index) => equalTexts(group, pairs[index]));
   const read: number[] = [];
   const texts = (index: number): PairToExplain | undefined => {
     const pair = pairs[index];
-    const [a, b] = [pair?.a, pair?.b].map((member) => (member === undefined ? undefined : deps.text(found[index]?.members[member] ?? 0)));
+    const [a, b] = [pair?.a, pair?.b].map((member) =>
+      member === undefined ? undefined : deps.text(found[index]?.members[member] ?? 0),
+    );
     return pair && a && b ? { a, b, jaccard: pair.jaccard, fuzzy: pair.fuzzy } : undefined;
   };
   const { ngramSize, fuzzySampleSize: sampleUnits } = deps.parameters;
-  const inputs = batches(present(pairs.keys(), texts, read), (pair) => pair.a.byteLength + pair.b.byteLength);
+  const inputs = batches(
+    present(pairs.keys(), texts, read),
+    (pair) => pair.a.byteLength + pair.b.byteLength,
+  );
   let at = 0;
-  for await (const explained of deps.pool.map(explainPairs, inputs.map((own) => ({ pairs: own, ngramSize, sampleUnits })), { signal: deps.signal })) {
+  for await (const explained of deps.pool.map(
+    explainPairs,
+    inputs.map((own) => ({ pairs: own, ngramSize, sampleUnits })),
+    { signal: deps.signal },
+  )) {
     for (const own of explained) lines[read[at++] ?? 0]?.unshift(...own);
   }
   return lines;
@@ -128,7 +188,9 @@ async function explainAll(pairs: readonly (FoundPair | undefined)[], found: read
 function equalTexts({ members, texts }: FoundGroup, pair: FoundPair | undefined): string[] {
   if (!pair) return ["exact copy: the texts are the same, word for word"];
   const distinct = new Set(texts).size;
-  return distinct < members.length ? [`${members.length} documents have ${distinct} different texts`] : [];
+  return distinct < members.length
+    ? [`${members.length} documents have ${distinct} different texts`]
+    : [];
 }
 
 function* batches<T>(items: Iterable<T>, bytesOf: (item: T) => number): Generator<T[]> {

@@ -1,7 +1,8 @@
 /**
- * Writing a generation of groups. Readers see one generation; an analysis writes the next one beside it in bounded transactions
- * and then lets readers see it by one small write (KERNEL §2, Snapshots). What is left of other generations, also by a crash,
- * is swept away in bounded transactions.
+ * Writing a generation of groups. Readers see one generation; an analysis writes the next one
+ * beside it in bounded transactions and then lets readers see it by one small write (KERNEL §2,
+ * Snapshots). What is left of other generations, also by a crash, is swept away in bounded
+ * transactions.
  */
 import type { GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Tx } from "../../kernel/state/types.ts";
@@ -17,14 +18,19 @@ import type { Commit } from "./store.ts";
 export interface PlannedGroup {
   /** Complete but for `gained`. */
   readonly row: GroupRow;
-  /** Was not found again and only stays for what was decided about it: not written when that is gone. */
+  /**
+   * Was not found again and only stays for what was decided about it: not written when that is
+   * gone.
+   */
   readonly kept: boolean;
 }
 
 /** Writes one generation. */
 export interface GenerationWriter {
   readonly generation: number;
-  /** Writes groups as they are now: without members that are gone, with what was decided meanwhile. */
+  /**
+   * Writes groups as they are now: without members that are gone, with what was decided meanwhile.
+   */
   write(planned: readonly PlannedGroup[]): Promise<void>;
   /** Groups written so far. */
   readonly written: number;
@@ -37,8 +43,14 @@ const COST_LIMIT = 300;
 /** A transaction stays under 1 MiB. */
 const BYTES_LIMIT = 512 * 1024;
 
-/** Begins the next generation. Announces it, so that decisions reach it from now on. Sweep before. */
-export async function createGenerationWriter(commit: Commit, index: GroupIndex, nowMs: number): Promise<GenerationWriter> {
+/**
+ * Begins the next generation. Announces it, so that decisions reach it from now on. Sweep before.
+ */
+export async function createGenerationWriter(
+  commit: Commit,
+  index: GroupIndex,
+  nowMs: number,
+): Promise<GenerationWriter> {
   let generation = 0;
   await commit((tx) => {
     generation = beginGeneration(tx);
@@ -59,21 +71,29 @@ export async function createGenerationWriter(commit: Commit, index: GroupIndex, 
         written += count;
       }
     },
-    flip: ({ atMs, fingerprint }) => commit((tx) => {
-      flipGeneration(tx, generation);
-      setMetaNumber(tx, "lastAnalysisAtMs", atMs);
-      setMetaNumber(tx, "totalGroups", written);
-      setMetaText(tx, "analysisFingerprint", fingerprint);
-      tx.after(() => index.show(generation));
-    }),
+    flip: ({ atMs, fingerprint }) =>
+      commit((tx) => {
+        flipGeneration(tx, generation);
+        setMetaNumber(tx, "lastAnalysisAtMs", atMs);
+        setMetaNumber(tx, "totalGroups", written);
+        setMetaText(tx, "analysisFingerprint", fingerprint);
+        tx.after(() => index.show(generation));
+      }),
   };
 }
 
-function writeOne(tx: Tx, index: GroupIndex, generation: number, planned: PlannedGroup, nowMs: number): boolean {
+function writeOne(
+  tx: Tx,
+  index: GroupIndex,
+  generation: number,
+  planned: PlannedGroup,
+  nowMs: number,
+): boolean {
   const known = tx.get(decisions, planned.row.id);
   if (planned.kept && !known) return false;
   let { row } = planned;
-  for (const member of planned.row.members) if (!tx.get(documents, member)) row = withoutMember(row, member, nowMs);
+  for (const member of planned.row.members)
+    if (!tx.get(documents, member)) row = withoutMember(row, member, nowMs);
   const decision = known ?? newDecision(nowMs);
   if (row.members.length < 2 && !isDecided(decision)) return false;
   row.gained = hasNewMembers(decision, row.members);
@@ -88,7 +108,10 @@ function* boundedBatches(planned: readonly PlannedGroup[]): Generator<PlannedGro
   let [cost, bytes] = [0, 0];
   for (const group of planned) {
     const { members, pairMembers } = group.row;
-    const [ownCost, ownBytes] = [4 + 2 * members.length, 1_024 + 40 * members.length + 20 * pairMembers.length];
+    const [ownCost, ownBytes] = [
+      4 + 2 * members.length,
+      1_024 + 40 * members.length + 20 * pairMembers.length,
+    ];
     if (batch.length > 0 && (cost + ownCost > COST_LIMIT || bytes + ownBytes > BYTES_LIMIT)) {
       yield batch;
       batch = [];
@@ -104,7 +127,10 @@ function* boundedBatches(planned: readonly PlannedGroup[]): Generator<PlannedGro
 /** Rows deleted in one transaction. */
 const SWEEP_ROWS = 32;
 
-/** Removes every generation but the one readers see, with the records of groups that are in no other. */
+/**
+ * Removes every generation but the one readers see, with the records of groups that are in no
+ * other.
+ */
 export async function sweepGenerations(commit: Commit): Promise<void> {
   for (;;) {
     let swept = 0;
@@ -117,7 +143,10 @@ export async function sweepGenerations(commit: Commit): Promise<void> {
 
 function sweepSome(tx: Tx): number {
   const current = currentGeneration(tx);
-  const stale = [...tx.range(groups, { end: [current], limit: SWEEP_ROWS }), ...tx.range(groups, { start: [current + 1], limit: SWEEP_ROWS })];
+  const stale = [
+    ...tx.range(groups, { end: [current], limit: SWEEP_ROWS }),
+    ...tx.range(groups, { start: [current + 1], limit: SWEEP_ROWS }),
+  ];
   for (const [[generation, id]] of stale.slice(0, SWEEP_ROWS)) {
     tx.delete(groups, [generation, id]);
     if (!tx.get(groups, [current, id])) tx.delete(decisions, id);

@@ -1,6 +1,7 @@
 /**
- * Which generation of groups readers see and which one an analysis is writing (KERNEL §2, Snapshots). A change by a person or
- * a sync goes to both, so that what happens during an analysis is not undone by its end.
+ * Which generation of groups readers see and which one an analysis is writing (KERNEL §2,
+ * Snapshots). A change by a person or a sync goes to both, so that what happens during an analysis
+ * is not undone by its end.
  */
 import { create } from "@bufbuild/protobuf";
 import { MetaRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
@@ -24,7 +25,9 @@ export function writingGeneration(snapshot: Snapshot): number | undefined {
 /** The generations that a change must reach, the current one first. */
 export function liveGenerations(snapshot: Snapshot): number[] {
   const writing = writingGeneration(snapshot);
-  return writing === undefined ? [currentGeneration(snapshot)] : [currentGeneration(snapshot), writing];
+  return writing === undefined
+    ? [currentGeneration(snapshot)]
+    : [currentGeneration(snapshot), writing];
 }
 
 /** Announces that the next generation is being written; returns its number. */

@@ -1,7 +1,8 @@
 /**
- * From verified pairs to groups: the stars of the graph, and texts that several documents share and that are like no other.
- * The scores of a group are the mean over its verified pairs of *documents*: an edge between two texts counts once for each
- * pair of documents it stands for, a pair of equal texts counts as 1/1/1/1 (RESOLUTIONS D35).
+ * From verified pairs to groups: the stars of the graph, and texts that several documents share and
+ * that are like no other. The scores of a group are the mean over its verified pairs of
+ * *documents*: an edge between two texts counts once for each pair of documents it stands for, a
+ * pair of equal texts counts as 1/1/1/1 (RESOLUTIONS D35).
  */
 import type { Steps } from "./steps.ts";
 import { starSteps } from "./stars.ts";
@@ -21,9 +22,15 @@ export interface FoundPair extends Scores {
 export interface FoundGroup {
   /** Document numbers, ascending. */
   readonly members: readonly number[];
-  /** For each member the index of the member that represents its text: members with the same one are equal texts. */
+  /**
+   * For each member the index of the member that represents its text: members with the same one are
+   * equal texts.
+   */
   readonly texts: readonly number[];
-  /** One pair for each two texts, at most PAIR_LIMIT: those of the star's centre first, then by confidence. */
+  /**
+   * One pair for each two texts, at most PAIR_LIMIT: those of the star's centre first, then by
+   * confidence.
+   */
   readonly pairs: readonly FoundPair[];
   /** Means over all verified pairs of documents. */
   readonly scores: Scores;
@@ -39,15 +46,22 @@ export function* groupSteps(input: GraphInput): Steps<FoundGroup[]> {
   for (const star of yield* starSteps(graph)) groups.push(yield* describeSteps(graph, star, marks));
   for (const [index, vertex] of graph.vertices.entries()) {
     const alone = graph.start[index] === graph.start[index + 1];
-    if (alone && vertex.equal && vertex.documents.length > 1) groups.push(yield* describeSteps(graph, [index], marks));
+    if (alone && vertex.equal && vertex.documents.length > 1)
+      groups.push(yield* describeSteps(graph, [index], marks));
   }
   return groups;
 }
 
 /** `marks` holds for each vertex the last star it was seen in, by its centre. */
-function* describeSteps(graph: Graph, star: readonly number[], marks: Int32Array): Steps<FoundGroup> {
+function* describeSteps(
+  graph: Graph,
+  star: readonly number[],
+  marks: Int32Array,
+): Steps<FoundGroup> {
   const centre = star[0] ?? 0;
-  const members = star.flatMap((vertex) => graph.vertices[vertex]?.documents ?? []).sort((a, b) => a - b);
+  const members = star
+    .flatMap((vertex) => graph.vertices[vertex]?.documents ?? [])
+    .sort((a, b) => a - b);
   const indexOf = new Map<number, number>();
   for (const [index, member] of members.entries()) indexOf.set(member, index);
   const representatives = new Map<number, readonly number[]>();
@@ -60,19 +74,28 @@ function* describeSteps(graph: Graph, star: readonly number[], marks: Int32Array
     representatives.set(vertex, equal ? own.slice(0, 1) : own);
     if (!equal) continue;
     for (const member of own) texts[member] = own[0] ?? 0;
-    mean.add({ confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 }, (own.length * (own.length - 1)) / 2);
+    mean.add(
+      { confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 },
+      (own.length * (own.length - 1)) / 2,
+    );
   }
   const best = createBestPairs();
   const inside = star.toSorted((a, b) => a - b);
   let steps = 0;
   for (const low of inside) {
-    for (let at = graph.start[low] as number; at < (graph.start[low + 1] as number); at++, steps++) {
+    for (
+      let at = graph.start[low] as number;
+      at < (graph.start[low + 1] as number);
+      at++, steps++
+    ) {
       const high = graph.to[at] as number;
       const scores = graph.edges[graph.edge[at] as number];
       if (high < low || marks[high] !== centre || !scores) continue;
       mean.add(scores, sizeOf(graph, low) * sizeOf(graph, high));
       const central = low === centre || high === centre;
-      for (const a of representatives.get(low) ?? []) for (const b of representatives.get(high) ?? []) best.add({ a: Math.min(a, b), b: Math.max(a, b), ...scores }, central);
+      for (const a of representatives.get(low) ?? [])
+        for (const b of representatives.get(high) ?? [])
+          best.add({ a: Math.min(a, b), b: Math.max(a, b), ...scores }, central);
     }
     if (steps > 2048) {
       steps = 0;
@@ -104,7 +127,12 @@ function createMean(): Mean {
       fuzzy += scores.fuzzy * times;
       discriminative += scores.discriminative * times;
     },
-    scores: () => ({ confidence: confidence / count, jaccard: jaccard / count, fuzzy: fuzzy / count, discriminative: discriminative / count }),
+    scores: () => ({
+      confidence: confidence / count,
+      jaccard: jaccard / count,
+      fuzzy: fuzzy / count,
+      discriminative: discriminative / count,
+    }),
     count: () => count,
   };
 }
@@ -138,5 +166,10 @@ function createBestPairs(): { add(pair: FoundPair, central: boolean): void; pair
 }
 
 function compareRanked(x: RankedPair, y: RankedPair): number {
-  return Number(y.central) - Number(x.central) || y.pair.confidence - x.pair.confidence || x.pair.a - y.pair.a || x.pair.b - y.pair.b;
+  return (
+    Number(y.central) - Number(x.central) ||
+    y.pair.confidence - x.pair.confidence ||
+    x.pair.a - y.pair.a ||
+    x.pair.b - y.pair.b
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Which of the groups an analysis found is which of those known before (RESOLUTIONS D36, KERNEL §6.7), and what becomes of the
- * known ones that were not found again. Pure; the same input gives the same answer, and an id is passed on at most once.
+ * Which of the groups an analysis found is which of those known before (RESOLUTIONS D36, KERNEL
+ * §6.7), and what becomes of the known ones that were not found again. Pure; the same input gives
+ * the same answer, and an id is passed on at most once.
  */
 import { createHash } from "node:crypto";
 import type { Steps } from "./steps.ts";
@@ -13,7 +14,10 @@ export interface KnownGroup {
   readonly members: readonly number[];
   /** A person's verdict stands, perhaps resting behind new members. */
   readonly decided: boolean;
-  /** The verdict is "not a duplicate": it holds for its members and passes on to nobody who lacks one of them. */
+  /**
+   * The verdict is "not a duplicate": it holds for its members and passes on to nobody who lacks
+   * one of them.
+   */
   readonly rejected: boolean;
 }
 
@@ -27,8 +31,14 @@ export interface Identities {
   readonly removed: readonly KnownGroup[];
 }
 
-/** Matches found groups with known ones: the same members, else most shared members and at least half of the smaller. */
-export function* identitySteps(known: readonly KnownGroup[], found: readonly (readonly number[])[]): Steps<Identities> {
+/**
+ * Matches found groups with known ones: the same members, else most shared members and at least
+ * half of the smaller.
+ */
+export function* identitySteps(
+  known: readonly KnownGroup[],
+  found: readonly (readonly number[])[],
+): Steps<Identities> {
   const continues: (KnownGroup | undefined)[] = found.map(() => undefined);
   const taken = new Set<KnownGroup>();
   const take = (index: number, group: KnownGroup): void => {
@@ -48,9 +58,17 @@ export function* identitySteps(known: readonly KnownGroup[], found: readonly (re
     if (index % 256 === 255) yield;
   }
   const rest = found.flatMap((members, index) => (continues[index] ? [] : [{ index, members }]));
-  for (const { index, group } of yield* overlapSteps(known.filter((group) => !taken.has(group)), rest)) take(index, group);
+  for (const { index, group } of yield* overlapSteps(
+    known.filter((group) => !taken.has(group)),
+    rest,
+  ))
+    take(index, group);
   const lost = known.filter((group) => !taken.has(group));
-  return { continues, kept: lost.filter((group) => group.decided), removed: lost.filter((group) => !group.decided) };
+  return {
+    continues,
+    kept: lost.filter((group) => group.decided),
+    removed: lost.filter((group) => !group.decided),
+  };
 }
 
 interface Found {
@@ -80,14 +98,21 @@ function* overlapSteps(known: readonly KnownGroup[], found: readonly Found[]): S
   const overlaps: Overlap[] = [];
   for (const { index, members } of found) {
     const shared = new Map<KnownGroup, number>();
-    for (const member of members) for (const group of groupsOf.get(member) ?? []) shared.set(group, (shared.get(group) ?? 0) + 1);
+    for (const member of members)
+      for (const group of groupsOf.get(member) ?? [])
+        shared.set(group, (shared.get(group) ?? 0) + 1);
     for (const [group, count] of shared) {
-      const enough = group.rejected ? count === group.members.length : 2 * count >= Math.min(group.members.length, members.length);
+      const enough = group.rejected
+        ? count === group.members.length
+        : 2 * count >= Math.min(group.members.length, members.length);
       if (enough) overlaps.push({ index, group, shared: count, first: keyOf(members) });
     }
     yield;
   }
-  return overlaps.sort((a, b) => b.shared - a.shared || compareText(a.group.id, b.group.id) || compareText(a.first, b.first));
+  return overlaps.sort(
+    (a, b) =>
+      b.shared - a.shared || compareText(a.group.id, b.group.id) || compareText(a.first, b.first),
+  );
 }
 
 function keyOf(members: readonly number[]): string {
@@ -95,8 +120,9 @@ function keyOf(members: readonly number[]): string {
 }
 
 /**
- * The id of a group that is new in a generation: 21 characters of the nanoid alphabet made from the generation and the ids of
- * the members, so that an analysis that starts again after a crash gives the same ids, and no later one gives them again.
+ * The id of a group that is new in a generation: 21 characters of the nanoid alphabet made from the
+ * generation and the ids of the members, so that an analysis that starts again after a crash gives
+ * the same ids, and no later one gives them again.
  */
 export function newGroupId(generation: number, documentIds: readonly string[]): string {
   const hash = createHash("sha256").update(`${generation}`);

@@ -1,6 +1,7 @@
 /**
- * The list of groups in memory (KERNEL §2, Lists): one kept order for each way of sorting, filled when the store opens and
- * changed after each durable write. Holds the generation that readers see and the one that is being written.
+ * The list of groups in memory (KERNEL §2, Lists): one kept order for each way of sorting, filled
+ * when the store opens and changed after each durable write. Holds the generation that readers see
+ * and the one that is being written.
  */
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
@@ -36,7 +37,11 @@ export interface GroupIndex {
   show(generation: number): void;
   /** Forgets a generation, e.g. one that was left half written. */
   forget(generation: number): void;
-  select(filter: GroupFilter, sort: { readonly by: GroupOrder; readonly descending: boolean }, page: { readonly offset: number; readonly limit: number }): GroupPage;
+  select(
+    filter: GroupFilter,
+    sort: { readonly by: GroupOrder; readonly descending: boolean },
+    page: { readonly offset: number; readonly limit: number },
+  ): GroupPage;
   /** Groups of any status that readers see. */
   readonly size: number;
 }
@@ -53,7 +58,13 @@ export function createGroupIndex(): GroupIndex {
   return {
     put: (generation, row, decision) => {
       const status = statusOf(row, decision);
-      viewOf(generation).put({ id: row.id, status, confidence: row.confidence, createdAt: decision.createdAtMs, memberCount: status === GroupStatus.DELETED ? 0 : row.members.length });
+      viewOf(generation).put({
+        id: row.id,
+        status,
+        confidence: row.confidence,
+        createdAt: decision.createdAtMs,
+        memberCount: status === GroupStatus.DELETED ? 0 : row.members.length,
+      });
     },
     remove: (generation, id) => viewOf(generation).remove(id),
     show(generation) {
@@ -83,12 +94,22 @@ interface View {
   readonly size: number;
 }
 
-/** The groups of one generation. A changed group takes a new slot, since an order must not change below its slots. */
+/**
+ * The groups of one generation. A changed group takes a new slot, since an order must not change
+ * below its slots.
+ */
 function createView(): View {
   const slots = new Map<string, Record<GroupOrder, number>>();
   const columns: Record<GroupOrder, Entry[]> = { confidence: [], createdAt: [], memberCount: [] };
-  const orderBy = (by: GroupOrder): Order => createOrder((left, right) => compareEntries(by, columns[by][left] as Entry, columns[by][right] as Entry));
-  const orders: Record<GroupOrder, Order> = { confidence: orderBy("confidence"), createdAt: orderBy("createdAt"), memberCount: orderBy("memberCount") };
+  const orderBy = (by: GroupOrder): Order =>
+    createOrder((left, right) =>
+      compareEntries(by, columns[by][left] as Entry, columns[by][right] as Entry),
+    );
+  const orders: Record<GroupOrder, Order> = {
+    confidence: orderBy("confidence"),
+    createdAt: orderBy("createdAt"),
+    memberCount: orderBy("memberCount"),
+  };
   const add = (by: GroupOrder, entry: Entry): number => {
     const slot = orders[by].take();
     columns[by][slot] = entry;
@@ -106,10 +127,15 @@ function createView(): View {
   return {
     put(entry) {
       remove(entry.id);
-      slots.set(entry.id, { confidence: add("confidence", entry), createdAt: add("createdAt", entry), memberCount: add("memberCount", entry) });
+      slots.set(entry.id, {
+        confidence: add("confidence", entry),
+        createdAt: add("createdAt", entry),
+        memberCount: add("memberCount", entry),
+      });
     },
     remove,
-    select: (filter, sort, page) => selectPage(inOrder(orders[sort.by].slots(), columns[sort.by], sort), filter, page),
+    select: (filter, sort, page) =>
+      selectPage(inOrder(orders[sort.by].slots(), columns[sort.by], sort), filter, page),
     get size() {
       return slots.size;
     },
@@ -120,8 +146,15 @@ function compareEntries(by: GroupOrder, a: Entry, b: Entry): number {
   return a[by] - b[by] || compareText(a.id, b.id);
 }
 
-/** The entries as sorted. Descending, equal values still stand in order of the id: runs of them are walked forwards. */
-function* inOrder(slots: Uint32Array, column: readonly Entry[], sort: { readonly by: GroupOrder; readonly descending: boolean }): Generator<Entry> {
+/**
+ * The entries as sorted. Descending, equal values still stand in order of the id: runs of them are
+ * walked forwards.
+ */
+function* inOrder(
+  slots: Uint32Array,
+  column: readonly Entry[],
+  sort: { readonly by: GroupOrder; readonly descending: boolean },
+): Generator<Entry> {
   if (!sort.descending) {
     for (const slot of slots) yield column[slot] as Entry;
     return;
@@ -135,7 +168,11 @@ function* inOrder(slots: Uint32Array, column: readonly Entry[], sort: { readonly
   }
 }
 
-function selectPage(entries: Iterable<Entry>, filter: GroupFilter, page: { readonly offset: number; readonly limit: number }): GroupPage {
+function selectPage(
+  entries: Iterable<Entry>,
+  filter: GroupFilter,
+  page: { readonly offset: number; readonly limit: number },
+): GroupPage {
   const { minConfidence = -Infinity, maxConfidence = Infinity, statuses } = filter;
   const ids: string[] = [];
   let total = 0;

@@ -1,4 +1,7 @@
-/** Documents that leave: every group loses them, in the transaction that deletes the document (RESOLUTIONS D36). */
+/**
+ * Documents that leave: every group loses them, in the transaction that deletes the document
+ * (RESOLUTIONS D36).
+ */
 import type { Tx } from "../../kernel/state/types.ts";
 import { decisions, groups } from "../tables.ts";
 import { isDecided } from "./decision.ts";
@@ -11,8 +14,9 @@ import { groupIn, putGroup, removeGroup } from "./store.ts";
 /** What a sync does to groups. */
 export interface Membership {
   /**
-   * Takes a document out of every group. A primary is followed by the suggested one or the first that remains. With fewer
-   * than two members left a pending group is removed and a decided one keeps its status.
+   * Takes a document out of every group. A primary is followed by the suggested one or the first
+   * that remains. With fewer than two members left a pending group is removed and a decided one
+   * keeps its status.
    */
   forgetMember(tx: Tx, docNo: number, nowMs: number): void;
   /** Forgets all groups and decisions in bounded transactions. */
@@ -32,7 +36,8 @@ export function createMembership(index: GroupIndex): Membership {
           const group = groupIn(tx, generation, id);
           if (!group) continue;
           const row = withoutMember(group.row, docNo, nowMs);
-          if (row.members.length >= 2 || isDecided(group.decision)) putGroup(tx, index, generation, { row, decision: group.decision });
+          if (row.members.length >= 2 || isDecided(group.decision))
+            putGroup(tx, index, generation, { row, decision: group.decision });
           else dropGroup(tx, index, generation, id, live);
         }
       }
@@ -50,7 +55,13 @@ export function createMembership(index: GroupIndex): Membership {
   };
 }
 
-function dropGroup(tx: Tx, index: GroupIndex, generation: number, id: string, live: readonly number[]): void {
+function dropGroup(
+  tx: Tx,
+  index: GroupIndex,
+  generation: number,
+  id: string,
+  live: readonly number[],
+): void {
   removeGroup(tx, index, generation, id);
   if (!live.some((one) => tx.get(groups, [one, id]))) tx.delete(decisions, id);
 }

@@ -4,7 +4,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { GroupMembershipSchema } from "../../gen/steward/dedup/v1/documents_pb.ts";
-import type { GroupMemberSchema, GroupPairSchema, GroupSchema } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
+import type {
+  GroupMemberSchema,
+  GroupPairSchema,
+  GroupSchema,
+} from "../../gen/steward/dedup/v1/duplicates_pb.ts";
 import type { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Snapshot } from "../../kernel/state/types.ts";
@@ -47,8 +51,11 @@ export function showSummary(snapshot: Snapshot, group: StoredGroup): ShownSummar
   const document = primary === undefined ? undefined : snapshot.get(documents, primary);
   const title = document?.title ?? decision.archivedPrimaryTitle;
   return {
-    ...showScores(group), memberCount,
-    ...(decision.archivedMemberCount === undefined ? {} : { archivedMemberCount: decision.archivedMemberCount }),
+    ...showScores(group),
+    memberCount,
+    ...(decision.archivedMemberCount === undefined
+      ? {}
+      : { archivedMemberCount: decision.archivedMemberCount }),
     ...(title === undefined ? {} : { primaryDocumentTitle: title }),
     ...(document?.paperlessId === undefined ? {} : { primaryPaperlessId: document.paperlessId }),
   };
@@ -56,11 +63,14 @@ export function showSummary(snapshot: Snapshot, group: StoredGroup): ShownSummar
 
 function showScores({ row, decision }: StoredGroup): ShownScores {
   return {
-    id: row.id, status: statusOf(row, decision), confidenceScore: row.confidence,
+    id: row.id,
+    status: statusOf(row, decision),
+    confidenceScore: row.confidence,
     ...(row.jaccard === undefined ? {} : { jaccardSimilarity: row.jaccard }),
     ...(row.fuzzy === undefined ? {} : { fuzzyTextRatio: row.fuzzy }),
     ...(row.discriminative === undefined ? {} : { discriminativeScore: row.discriminative }),
-    createdAt: timestampFromMs(decision.createdAtMs), updatedAt: timestampFromMs(Math.max(row.updatedAtMs, decision.updatedAtMs)),
+    createdAt: timestampFromMs(decision.createdAtMs),
+    updatedAt: timestampFromMs(Math.max(row.updatedAtMs, decision.updatedAtMs)),
   };
 }
 
@@ -70,38 +80,82 @@ export interface ShownMember {
   readonly fullText: string | undefined;
 }
 
-/** The documents of a group that readers see, the primary first, the others in the order of the group. */
+/**
+ * The documents of a group that readers see, the primary first, the others in the order of the
+ * group.
+ */
 export function shownDocuments(snapshot: Snapshot, group: StoredGroup): DocumentRow[] {
   const primary = primaryOf(group.row, group.decision);
   const rows = visibleMembers(group).flatMap((docNo) => snapshot.get(documents, docNo) ?? []);
-  return [...rows.filter(({ docNo }) => docNo === primary), ...rows.filter(({ docNo }) => docNo !== primary)];
+  return [
+    ...rows.filter(({ docNo }) => docNo === primary),
+    ...rows.filter(({ docNo }) => docNo !== primary),
+  ];
 }
 
 /** A whole group. */
-export function showGroup(group: StoredGroup, members: readonly ShownMember[]): MessageInitShape<typeof GroupSchema> {
+export function showGroup(
+  group: StoredGroup,
+  members: readonly ShownMember[],
+): MessageInitShape<typeof GroupSchema> {
   const { row, decision } = group;
   const ids = new Map(members.map(({ document }) => [document.docNo, document.id]));
   const primary = primaryOf(row, decision);
   return {
-    ...showScores(group), algorithmVersion: row.algorithmVersion,
-    ...(decision.archivedMemberCount === undefined ? {} : { archivedMemberCount: decision.archivedMemberCount }),
-    ...(decision.archivedPrimaryTitle === undefined ? {} : { archivedPrimaryTitle: decision.archivedPrimaryTitle }),
-    ...(decision.deletedAtMs === undefined ? {} : { deletedAt: timestampFromMs(decision.deletedAtMs) }),
+    ...showScores(group),
+    algorithmVersion: row.algorithmVersion,
+    ...(decision.archivedMemberCount === undefined
+      ? {}
+      : { archivedMemberCount: decision.archivedMemberCount }),
+    ...(decision.archivedPrimaryTitle === undefined
+      ? {}
+      : { archivedPrimaryTitle: decision.archivedPrimaryTitle }),
+    ...(decision.deletedAtMs === undefined
+      ? {}
+      : { deletedAt: timestampFromMs(decision.deletedAtMs) }),
     members: members.map((member) => showMember(row.id, member, member.document.docNo === primary)),
-    pairs: members.length === 0 ? [] : showPairs(group, ids), reasons: row.reasons,
-    history: historyOf(row, decision).map(({ status, decidedAtMs }) => ({ status: status as GroupStatus, decidedAt: timestampFromMs(decidedAtMs) })),
+    pairs: members.length === 0 ? [] : showPairs(group, ids),
+    reasons: row.reasons,
+    history: historyOf(row, decision).map(({ status, decidedAtMs }) => ({
+      status: status as GroupStatus,
+      decidedAt: timestampFromMs(decidedAtMs),
+    })),
   };
 }
 
-function showMember(groupId: string, { document, fullText }: ShownMember, isPrimary: boolean): MessageInitShape<typeof GroupMemberSchema> {
-  const { id, title, tags, archive, archiveRef, paperlessId, correspondent, documentType, createdDate, contentHash, wordCount } = document;
+function showMember(
+  groupId: string,
+  { document, fullText }: ShownMember,
+  isPrimary: boolean,
+): MessageInitShape<typeof GroupMemberSchema> {
+  const {
+    id,
+    title,
+    tags,
+    archive,
+    archiveRef,
+    paperlessId,
+    correspondent,
+    documentType,
+    createdDate,
+    contentHash,
+    wordCount,
+  } = document;
   return {
-    memberId: memberId(groupId, id), documentId: id, isPrimary, title, tags, archive, archiveRef,
+    memberId: memberId(groupId, id),
+    documentId: id,
+    isPrimary,
+    title,
+    tags,
+    archive,
+    archiveRef,
     ...(paperlessId === undefined ? {} : { paperlessId }),
     ...(correspondent === undefined ? {} : { correspondent }),
     ...(documentType === undefined ? {} : { documentType }),
     ...(createdDate === undefined ? {} : { createdDate }),
-    ...(contentHash.length === 0 ? {} : { content: { wordCount, ...(fullText === undefined ? {} : { fullText }) } }),
+    ...(contentHash.length === 0
+      ? {}
+      : { content: { wordCount, ...(fullText === undefined ? {} : { fullText }) } }),
   };
 }
 
@@ -110,21 +164,45 @@ function memberId(groupId: string, documentId: string): string {
   return createHash("sha256").update(`${groupId}\0${documentId}`).digest("base64url").slice(0, 21);
 }
 
-function showPairs({ row }: StoredGroup, ids: ReadonlyMap<number, string>): MessageInitShape<typeof GroupPairSchema>[] {
-  return memberPairs(row, SHOWN_PAIRS).flatMap(({ a, b, confidence, jaccard, fuzzy, discriminative }) => {
-    const [docA, docB] = [ids.get(a), ids.get(b)];
-    if (docA === undefined || docB === undefined) return [];
-    return [{ docA, docB, confidenceScore: confidence, jaccardSimilarity: jaccard, fuzzyTextRatio: fuzzy, discriminativeScore: discriminative }];
-  });
+function showPairs(
+  { row }: StoredGroup,
+  ids: ReadonlyMap<number, string>,
+): MessageInitShape<typeof GroupPairSchema>[] {
+  return memberPairs(row, SHOWN_PAIRS).flatMap(
+    ({ a, b, confidence, jaccard, fuzzy, discriminative }) => {
+      const [docA, docB] = [ids.get(a), ids.get(b)];
+      if (docA === undefined || docB === undefined) return [];
+      return [
+        {
+          docA,
+          docB,
+          confidenceScore: confidence,
+          jaccardSimilarity: jaccard,
+          fuzzyTextRatio: fuzzy,
+          discriminativeScore: discriminative,
+        },
+      ];
+    },
+  );
 }
 
 /** The groups a document is in, but for deleted ones, whose memberships nobody sees. */
-export function showMemberships(snapshot: Snapshot, docNo: number): MessageInitShape<typeof GroupMembershipSchema>[] {
+export function showMemberships(
+  snapshot: Snapshot,
+  docNo: number,
+): MessageInitShape<typeof GroupMembershipSchema>[] {
   const generation = currentGeneration(snapshot);
   return snapshot.find(groups, "member", [generation, docNo]).flatMap(([, id]) => {
     const group = groupIn(snapshot, generation, id);
     if (!group || visibleMembers(group).length === 0) return [];
     const { row, decision } = group;
-    return [{ groupId: id, confidenceScore: row.confidence, isPrimary: primaryOf(row, decision) === docNo, status: statusOf(row, decision) }];
+    return [
+      {
+        groupId: id,
+        confidenceScore: row.confidence,
+        isPrimary: primaryOf(row, decision) === docNo,
+        status: statusOf(row, decision),
+      },
+    ];
   });
 }

@@ -1,7 +1,8 @@
 /**
- * Which member should stay, and why (RESOLUTIONS D37). The rules are asked in turn, each comparing with the best of the group,
- * so that the choice does not depend on the order of the members: complete text, clean text, metadata, age, name, and at last
- * the lowest id or first name in the archive.
+ * Which member should stay, and why (RESOLUTIONS D37). The rules are asked in turn, each comparing
+ * with the best of the group, so that the choice does not depend on the order of the members:
+ * complete text, clean text, metadata, age, name, and at last the lowest id or first name in the
+ * archive.
  */
 import { compareText } from "./vertices.ts";
 
@@ -35,8 +36,12 @@ const COMPLETE = 0.95;
 /** Qualities this close to the best count as equally clean. */
 const CLEAN_MARGIN = 0.02;
 
-/** Names that people and systems give to copies: `a copy.txt`, `a-copy-2.md`, `a (1).txt`, `copy of a.txt`, `a - Kopie.txt`. */
-const COPY_NAME = /(?:^|\/)(?:copy|kopie|copie) (?:of|von|de) [^/]*$|[ _-](?:copy|kopie|copie)(?:[ _-]?\(?\d+\)?)?(?:\.[^/.]*)*$|\(\d{1,2}\)(?:\.[^/.]*)*$/i;
+/**
+ * Names that people and systems give to copies: `a copy.txt`, `a-copy-2.md`, `a (1).txt`, `copy of
+ * a.txt`, `a - Kopie.txt`.
+ */
+const COPY_NAME =
+  /(?:^|\/)(?:copy|kopie|copie) (?:of|von|de) [^/]*$|[ _-](?:copy|kopie|copie)(?:[ _-]?\(?\d+\)?)?(?:\.[^/.]*)*$|\(\d{1,2}\)(?:\.[^/.]*)*$/i;
 
 interface Rule {
   readonly reason: (candidate: PrimaryCandidate) => string;
@@ -50,16 +55,26 @@ export function suggestPrimary(candidates: readonly PrimaryCandidate[]): Primary
   let best = [...candidates.keys()];
   for (const rule of rulesFor(candidates)) {
     if (best.length < 2) break;
-    const ranks = new Map(best.map((index) => [index, rule.rank(candidates[index] as PrimaryCandidate)]));
-    const highest = best.reduce((top, index) => Math.max(top, ranks.get(index) ?? -Infinity), -Infinity);
+    const ranks = new Map(
+      best.map((index) => [index, rule.rank(candidates[index] as PrimaryCandidate)]),
+    );
+    const highest = best.reduce(
+      (top, index) => Math.max(top, ranks.get(index) ?? -Infinity),
+      -Infinity,
+    );
     const left = best.filter((index) => ranks.get(index) === highest);
     if (left.length < best.length) helped.push(rule);
     best = left;
   }
-  const [index = 0] = best.sort((a, b) => compareIds(candidates[a] as PrimaryCandidate, candidates[b] as PrimaryCandidate));
+  const [index = 0] = best.sort((a, b) =>
+    compareIds(candidates[a] as PrimaryCandidate, candidates[b] as PrimaryCandidate),
+  );
   const chosen = candidates[index] as PrimaryCandidate;
   const reasons = helped.map((rule) => rule.reason(chosen));
-  if (best.length > 1) reasons.push(`${chosen.paperlessId === undefined ? "first by name" : "lowest id"} among ${best.length} equals: ${idOf(chosen)}`);
+  if (best.length > 1)
+    reasons.push(
+      `${chosen.paperlessId === undefined ? "first by name" : "lowest id"} among ${best.length} equals: ${idOf(chosen)}`,
+    );
   return { index, reasons };
 }
 
@@ -71,20 +86,51 @@ function rulesFor(candidates: readonly PrimaryCandidate[]): Rule[] {
     cleanest = Math.max(cleanest, quality ?? 0);
   }
   return [
-    { rank: ({ wordCount }) => Number(wordCount >= COMPLETE * mostWords), reason: ({ wordCount }) => `complete text of ${wordCount} words` },
-    { rank: ({ quality }) => Number((quality ?? 0) >= cleanest - CLEAN_MARGIN), reason: ({ quality }) => `cleanest text, ${Math.floor(100 * (quality ?? 0))} % ordinary characters` },
-    { rank: (candidate) => metadataOf(candidate).length, reason: (candidate) => `most metadata (${metadataOf(candidate).join(", ")})` },
-    { rank: (candidate) => -ageOf(candidate).atMs, reason: (candidate) => `oldest, ${ageOf(candidate).text}` },
-    { rank: ({ archiveRef }) => Number(!COPY_NAME.test(archiveRef)), reason: () => "not named as a copy" },
+    {
+      rank: ({ wordCount }) => Number(wordCount >= COMPLETE * mostWords),
+      reason: ({ wordCount }) => `complete text of ${wordCount} words`,
+    },
+    {
+      rank: ({ quality }) => Number((quality ?? 0) >= cleanest - CLEAN_MARGIN),
+      reason: ({ quality }) =>
+        `cleanest text, ${Math.floor(100 * (quality ?? 0))} % ordinary characters`,
+    },
+    {
+      rank: (candidate) => metadataOf(candidate).length,
+      reason: (candidate) => `most metadata (${metadataOf(candidate).join(", ")})`,
+    },
+    {
+      rank: (candidate) => -ageOf(candidate).atMs,
+      reason: (candidate) => `oldest, ${ageOf(candidate).text}`,
+    },
+    {
+      rank: ({ archiveRef }) => Number(!COPY_NAME.test(archiveRef)),
+      reason: () => "not named as a copy",
+    },
   ];
 }
 
-function metadataOf({ correspondent, documentType, tags, createdDate }: PrimaryCandidate): string[] {
-  return [correspondent ? "correspondent" : "", documentType ? "document type" : "", tags?.length ? "tags" : "", createdDate ? "date" : ""].filter((name) => name !== "");
+function metadataOf({
+  correspondent,
+  documentType,
+  tags,
+  createdDate,
+}: PrimaryCandidate): string[] {
+  return [
+    correspondent ? "correspondent" : "",
+    documentType ? "document type" : "",
+    tags?.length ? "tags" : "",
+    createdDate ? "date" : "",
+  ].filter((name) => name !== "");
 }
 
-const DATES: readonly (readonly [name: "createdDate" | "addedDate" | "modifiedDate", text: string])[] = [
-  ["createdDate", "created"], ["addedDate", "added"], ["modifiedDate", "not changed since"],
+const DATES: readonly (readonly [
+  name: "createdDate" | "addedDate" | "modifiedDate",
+  text: string,
+])[] = [
+  ["createdDate", "created"],
+  ["addedDate", "added"],
+  ["modifiedDate", "not changed since"],
 ];
 
 function ageOf(candidate: PrimaryCandidate): { atMs: number; text: string } {
@@ -96,7 +142,11 @@ function ageOf(candidate: PrimaryCandidate): { atMs: number; text: string } {
 }
 
 function compareIds(a: PrimaryCandidate, b: PrimaryCandidate): number {
-  return (a.paperlessId ?? Number.MAX_VALUE) - (b.paperlessId ?? Number.MAX_VALUE) || compareText(a.archive, b.archive) || compareText(a.archiveRef, b.archiveRef);
+  return (
+    (a.paperlessId ?? Number.MAX_VALUE) - (b.paperlessId ?? Number.MAX_VALUE) ||
+    compareText(a.archive, b.archive) ||
+    compareText(a.archiveRef, b.archiveRef)
+  );
 }
 
 function idOf({ paperlessId, archiveRef }: PrimaryCandidate): string {

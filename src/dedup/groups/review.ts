@@ -1,4 +1,7 @@
-/** What a reviewer does to a group. Each change is one transaction and reaches the generation being written, too. */
+/**
+ * What a reviewer does to a group. Each change is one transaction and reaches the generation being
+ * written, too.
+ */
 import { create } from "@bufbuild/protobuf";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { DecisionRowSchema, GroupRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
@@ -16,7 +19,11 @@ import { putGroup, readGroup, removeGroup } from "./store.ts";
 /** The group, or `not_found`. */
 export function requireGroup(snapshot: Snapshot, id: string): StoredGroup {
   const group = readGroup(snapshot, id);
-  if (!group) throw new StewardError("not_found", `there is no duplicate group "${id}"; GET /api/v1/duplicates lists them`);
+  if (!group)
+    throw new StewardError(
+      "not_found",
+      `there is no duplicate group "${id}"; GET /api/v1/duplicates lists them`,
+    );
   return group;
 }
 
@@ -26,21 +33,32 @@ export function visibleMembers({ row, decision }: StoredGroup): readonly number[
 }
 
 /**
- * Records a verdict; the same one again changes nothing. Throws `not_found`, and `conflict` when a deleted group that has
- * fewer than two members left is to come back.
+ * Records a verdict; the same one again changes nothing. Throws `not_found`, and `conflict` when a
+ * deleted group that has fewer than two members left is to come back.
  */
-export function setStatus(tx: Tx, index: GroupIndex, change: { readonly id: string; readonly status: GroupStatus; readonly nowMs: number }): StoredGroup {
+export function setStatus(
+  tx: Tx,
+  index: GroupIndex,
+  change: { readonly id: string; readonly status: GroupStatus; readonly nowMs: number },
+): StoredGroup {
   const { id, status, nowMs } = change;
   const group = requireGroup(tx, id);
   const before = statusOf(group.row, group.decision);
   if (before === status) return group;
   if (before === GroupStatus.DELETED && group.row.members.length < 2) {
-    throw new StewardError("conflict", `duplicate group "${id}" cannot be restored: it has ${group.row.members.length} of the two members a group needs; delete it instead`);
+    throw new StewardError(
+      "conflict",
+      `duplicate group "${id}" cannot be restored: it has ${group.row.members.length} of the two members a group needs; delete it instead`,
+    );
   }
   const primary = primaryOf(group.row, group.decision);
   const decision = decide(group.row, group.decision, {
-    status, atMs: nowMs,
-    members: group.row.members.map((docNo) => ({ docNo, contentHash: tx.get(documents, docNo)?.contentHash ?? new Uint8Array() })),
+    status,
+    atMs: nowMs,
+    members: group.row.members.map((docNo) => ({
+      docNo,
+      contentHash: tx.get(documents, docNo)?.contentHash ?? new Uint8Array(),
+    })),
     primaryTitle: primary === undefined ? undefined : tx.get(documents, primary)?.title,
   });
   const current = currentGeneration(tx);
@@ -55,14 +73,34 @@ function judged(row: GroupRow, decision: DecisionRow): GroupRow {
   return create(GroupRowSchema, { ...row, gained: hasNewMembers(decision, row.members) });
 }
 
-/** Records which member stays. Throws `not_found` when there is no such group or the document is no member of it. */
-export function setPrimary(tx: Tx, index: GroupIndex, change: { readonly id: string; readonly docNo: number | undefined; readonly documentId: string; readonly nowMs: number }): StoredGroup {
+/**
+ * Records which member stays. Throws `not_found` when there is no such group or the document is no
+ * member of it.
+ */
+export function setPrimary(
+  tx: Tx,
+  index: GroupIndex,
+  change: {
+    readonly id: string;
+    readonly docNo: number | undefined;
+    readonly documentId: string;
+    readonly nowMs: number;
+  },
+): StoredGroup {
   const { id, docNo, documentId, nowMs } = change;
   const group = requireGroup(tx, id);
   if (docNo === undefined || !visibleMembers(group).includes(docNo)) {
-    throw new StewardError("not_found", `document "${documentId}" is no member of duplicate group "${id}"; choose one of its members`, { field: "documentId" });
+    throw new StewardError(
+      "not_found",
+      `document "${documentId}" is no member of duplicate group "${id}"; choose one of its members`,
+      { field: "documentId" },
+    );
   }
-  const decision = create(DecisionRowSchema, { ...group.decision, primary: docNo, updatedAtMs: nowMs });
+  const decision = create(DecisionRowSchema, {
+    ...group.decision,
+    primary: docNo,
+    updatedAtMs: nowMs,
+  });
   putGroup(tx, index, currentGeneration(tx), { row: group.row, decision });
   return { row: group.row, decision };
 }

@@ -1,4 +1,7 @@
-/** A group as it is stored: made from what the analysis found, read as pairs, and without a member that is gone. Pure. */
+/**
+ * A group as it is stored: made from what the analysis found, read as pairs, and without a member
+ * that is gone. Pure.
+ */
 import { create } from "@bufbuild/protobuf";
 import { GroupRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
@@ -19,14 +22,31 @@ export interface RowFacts {
 }
 
 /** The row of a found group. */
-export function groupRow(found: Pick<FoundGroup, "members" | "texts" | "pairs" | "scores">, facts: RowFacts): GroupRow {
+export function groupRow(
+  found: Pick<FoundGroup, "members" | "texts" | "pairs" | "scores">,
+  facts: RowFacts,
+): GroupRow {
   const { confidence, jaccard, fuzzy, discriminative } = found.scores;
   return create(GroupRowSchema, {
-    id: facts.id, members: [...found.members], memberTexts: [...found.texts], suggestedPrimary: facts.suggestedPrimary,
-    confidence, jaccard, fuzzy, discriminative, algorithmVersion: ALGORITHM_VERSION, updatedAtMs: facts.updatedAtMs,
+    id: facts.id,
+    members: [...found.members],
+    memberTexts: [...found.texts],
+    suggestedPrimary: facts.suggestedPrimary,
+    confidence,
+    jaccard,
+    fuzzy,
+    discriminative,
+    algorithmVersion: ALGORITHM_VERSION,
+    updatedAtMs: facts.updatedAtMs,
     pairMembers: found.pairs.flatMap((pair) => [pair.a, pair.b]),
-    pairScores: found.pairs.flatMap((pair) => [pair.confidence, pair.jaccard, pair.fuzzy, pair.discriminative]),
-    reasons: [...facts.reasons], gained: facts.gained,
+    pairScores: found.pairs.flatMap((pair) => [
+      pair.confidence,
+      pair.jaccard,
+      pair.fuzzy,
+      pair.discriminative,
+    ]),
+    reasons: [...facts.reasons],
+    gained: facts.gained,
   });
 }
 
@@ -38,38 +58,67 @@ export interface MemberPair extends Scores {
 
 /** The pair of representatives at a place. */
 function pairAt(row: GroupRow, index: number): MemberPair {
-  const [confidence = 0, jaccard = 0, fuzzy = 0, discriminative = 0] = row.pairScores.slice(4 * index, 4 * index + 4);
-  return { a: row.pairMembers[2 * index] ?? 0, b: row.pairMembers[2 * index + 1] ?? 0, confidence, jaccard, fuzzy, discriminative };
+  const [confidence = 0, jaccard = 0, fuzzy = 0, discriminative = 0] = row.pairScores.slice(
+    4 * index,
+    4 * index + 4,
+  );
+  return {
+    a: row.pairMembers[2 * index] ?? 0,
+    b: row.pairMembers[2 * index + 1] ?? 0,
+    confidence,
+    jaccard,
+    fuzzy,
+    discriminative,
+  };
 }
 
 /**
- * The first verified pairs of members: one for each two texts, then those of equal texts, then the other members that have
- * two verified texts. By document number.
+ * The first verified pairs of members: one for each two texts, then those of equal texts, then the
+ * other members that have two verified texts. By document number.
  */
 export function memberPairs(row: GroupRow, limit: number): MemberPair[] {
   const byText = new Map<number, number[]>();
-  for (const [member, text] of row.memberTexts.entries()) byText.set(text, [...(byText.get(text) ?? []), member]);
-  return allPairs(row, byText).take(limit).map((pair) => ({ ...pair, a: row.members[pair.a] ?? 0, b: row.members[pair.b] ?? 0 })).toArray();
+  for (const [member, text] of row.memberTexts.entries())
+    byText.set(text, [...(byText.get(text) ?? []), member]);
+  return allPairs(row, byText)
+    .take(limit)
+    .map((pair) => ({ ...pair, a: row.members[pair.a] ?? 0, b: row.members[pair.b] ?? 0 }))
+    .toArray();
 }
 
-function* allPairs(row: GroupRow, byText: ReadonlyMap<number, readonly number[]>): Generator<MemberPair> {
+function* allPairs(
+  row: GroupRow,
+  byText: ReadonlyMap<number, readonly number[]>,
+): Generator<MemberPair> {
   const count = row.pairMembers.length / 2;
   for (let index = 0; index < count; index++) yield pairAt(row, index);
   for (const members of byText.values()) {
-    for (const [index, a] of members.entries()) for (let other = index + 1; other < members.length; other++) yield { a, b: members[other] ?? 0, confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 };
+    for (const [index, a] of members.entries())
+      for (let other = index + 1; other < members.length; other++)
+        yield { a, b: members[other] ?? 0, confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 };
   }
   for (let index = 0; index < count; index++) {
     const pair = pairAt(row, index);
-    for (const a of byText.get(pair.a) ?? []) for (const b of byText.get(pair.b) ?? []) if (a !== pair.a || b !== pair.b) yield { ...pair, a, b };
+    for (const a of byText.get(pair.a) ?? [])
+      for (const b of byText.get(pair.b) ?? [])
+        if (a !== pair.a || b !== pair.b) yield { ...pair, a, b };
   }
 }
 
-/** The member that stays: the person's choice, else the suggestion, else the first. Undefined without members. */
+/**
+ * The member that stays: the person's choice, else the suggestion, else the first. Undefined
+ * without members.
+ */
 export function primaryOf(row: GroupRow, decision: DecisionRow): number | undefined {
-  return [decision.primary, row.suggestedPrimary, row.members[0]].find((docNo) => docNo !== undefined && row.members.includes(docNo));
+  return [decision.primary, row.suggestedPrimary, row.members[0]].find(
+    (docNo) => docNo !== undefined && row.members.includes(docNo),
+  );
 }
 
-/** The row without one member. Its scores stay what the analysis found; the pairs of a text that is gone go with it. */
+/**
+ * The row without one member. Its scores stay what the analysis found; the pairs of a text that is
+ * gone go with it.
+ */
 export function withoutMember(row: GroupRow, docNo: number, nowMs: number): GroupRow {
   const gone = row.members.indexOf(docNo);
   if (gone < 0) return row;
@@ -79,12 +128,21 @@ export function withoutMember(row: GroupRow, docNo: number, nowMs: number): Grou
     return kept > gone ? kept - 1 : kept;
   };
   const members = row.members.filter((member) => member !== docNo);
-  const pairs = Array.from({ length: row.pairMembers.length / 2 }, (_, index) => pairAt(row, index)).filter((pair) => heir >= 0 || (pair.a !== gone && pair.b !== gone));
+  const pairs = Array.from({ length: row.pairMembers.length / 2 }, (_, index) =>
+    pairAt(row, index),
+  ).filter((pair) => heir >= 0 || (pair.a !== gone && pair.b !== gone));
   return create(GroupRowSchema, {
-    ...row, members, updatedAtMs: nowMs,
+    ...row,
+    members,
+    updatedAtMs: nowMs,
     memberTexts: row.memberTexts.filter((_, member) => member !== gone).map(place),
     pairMembers: pairs.flatMap(({ a, b }) => [place(a), place(b)]),
-    pairScores: pairs.flatMap((pair) => [pair.confidence, pair.jaccard, pair.fuzzy, pair.discriminative]),
+    pairScores: pairs.flatMap((pair) => [
+      pair.confidence,
+      pair.jaccard,
+      pair.fuzzy,
+      pair.discriminative,
+    ]),
     suggestedPrimary: row.suggestedPrimary === docNo ? (members[0] ?? 0) : row.suggestedPrimary,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Long pure computations that give way: a generator yields after about a thousand cheap steps, and whoever runs it decides
- * whether to stop there, to let other work run, or to go straight on.
+ * Long pure computations that give way: a generator yields after about a thousand cheap steps, and
+ * whoever runs it decides whether to stop there, to let other work run, or to go straight on.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -16,7 +16,9 @@ export interface SliceOptions {
   readonly sliceMs?: number;
 }
 
-/** Runs in slices with other work between them. Rejects with the signal's reason when that fires. */
+/**
+ * Runs in slices with other work between them. Rejects with the signal's reason when that fires.
+ */
 export async function runInSlices<T>(steps: Steps<T>, options: SliceOptions): Promise<T> {
   const pause = createPause(options);
   for (;;) {
@@ -26,7 +28,10 @@ export async function runInSlices<T>(steps: Steps<T>, options: SliceOptions): Pr
   }
 }
 
-/** A function to call between small pieces of work: it gives way once a slice is used up and throws once the signal fired. */
+/**
+ * A function to call between small pieces of work: it gives way once a slice is used up and throws
+ * once the signal fired.
+ */
 export function createPause(options: SliceOptions): () => Promise<void> {
   const sliceMs = options.sliceMs ?? 5;
   let endMs = options.clock.monotonic() + sliceMs;
@@ -51,19 +56,27 @@ export function* sortSteps<T>(items: readonly T[], compare: (a: T, b: T) => numb
   }
   let to = from.slice();
   for (let width = RUN; width < from.length; width *= 2) {
-    for (let start = 0; start < from.length; start += 2 * width) yield* mergeRuns(from, to, start, width, compare);
+    for (let start = 0; start < from.length; start += 2 * width)
+      yield* mergeRuns(from, to, start, width, compare);
     [from, to] = [to, from];
   }
   return from;
 }
 
-function* mergeRuns<T>(from: readonly T[], to: T[], start: number, width: number, compare: (a: T, b: T) => number): Steps<void> {
+function* mergeRuns<T>(
+  from: readonly T[],
+  to: T[],
+  start: number,
+  width: number,
+  compare: (a: T, b: T) => number,
+): Steps<void> {
   const middle = Math.min(start + width, from.length);
   const end = Math.min(middle + width, from.length);
   let left = start;
   let right = middle;
   for (let at = start; at < end; at++) {
-    const takeLeft = left < middle && (right >= end || compare(from[left] as T, from[right] as T) <= 0);
+    const takeLeft =
+      left < middle && (right >= end || compare(from[left] as T, from[right] as T) <= 0);
     to[at] = from[takeLeft ? left++ : right++] as T;
     if (at % 4096 === 4095) yield;
   }

@@ -1,4 +1,7 @@
-/** The groups on disk: reading one as readers see it, changing one so that the list follows, filling the list at the start. */
+/**
+ * The groups on disk: reading one as readers see it, changing one so that the list follows, filling
+ * the list at the start.
+ */
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Env, Snapshot, Tx } from "../../kernel/state/types.ts";
 import { decisions, groups } from "../tables.ts";
@@ -18,14 +21,23 @@ export function readGroup(snapshot: Snapshot, id: string): StoredGroup | undefin
 }
 
 /** A group of one generation. */
-export function groupIn(snapshot: Snapshot, generation: number, id: string): StoredGroup | undefined {
+export function groupIn(
+  snapshot: Snapshot,
+  generation: number,
+  id: string,
+): StoredGroup | undefined {
   const row = snapshot.get(groups, [generation, id]);
   const decision = row && snapshot.get(decisions, id);
   return row && decision ? { row, decision } : undefined;
 }
 
 /** Writes both rows of a group; the list follows once they are durable. */
-export function putGroup(tx: Tx, index: GroupIndex, generation: number, { row, decision }: StoredGroup): void {
+export function putGroup(
+  tx: Tx,
+  index: GroupIndex,
+  generation: number,
+  { row, decision }: StoredGroup,
+): void {
   tx.put(groups, [generation, row.id], row);
   tx.put(decisions, row.id, decision);
   tx.after(() => index.put(generation, row, decision));
@@ -38,15 +50,23 @@ export function removeGroup(tx: Tx, index: GroupIndex, generation: number, id: s
 }
 
 /** Fills a new list with the groups that readers see, giving way to other work between slices. */
-export async function openGroupIndex(env: Env, options: { readonly signal: AbortSignal }): Promise<GroupIndex> {
+export async function openGroupIndex(
+  env: Env,
+  options: { readonly signal: AbortSignal },
+): Promise<GroupIndex> {
   const index = createGroupIndex();
   const generation = env.read(currentGeneration);
-  await env.scan(groups, (batch) => env.read((snapshot) => {
-    for (const [, row] of batch) {
-      const decision = snapshot.get(decisions, row.id);
-      if (decision) index.put(generation, row, decision);
-    }
-  }), { sliceMs: 5, signal: options.signal, bounds: { prefix: [generation] } });
+  await env.scan(
+    groups,
+    (batch) =>
+      env.read((snapshot) => {
+        for (const [, row] of batch) {
+          const decision = snapshot.get(decisions, row.id);
+          if (decision) index.put(generation, row, decision);
+        }
+      }),
+    { sliceMs: 5, signal: options.signal, bounds: { prefix: [generation] } },
+  );
   index.show(generation);
   return index;
 }

@@ -1,12 +1,13 @@
 /**
- * The graph that groups are found in. A vertex is a set of documents with one text; an edge says that two texts were
- * verified as near-duplicates. Everything is put into an order of its own (by text hash), so that the groups do not depend
- * on the order of the input.
+ * The graph that groups are found in. A vertex is a set of documents with one text; an edge says
+ * that two texts were verified as near-duplicates. Everything is put into an order of its own (by
+ * text hash), so that the groups do not depend on the order of the input.
  *
- * "Not a duplicate" (RESOLUTIONS D36) takes pairs of documents out. Such documents leave the vertex of their text: documents
- * of one text that stand in the same rejections become a vertex of their own, whose documents are no pairs of one
- * another (`equal` false), and two vertices that share a rejection have no edge. All documents of a vertex therefore have the
- * same neighbours, and there are at most as many vertices as texts and distinct sets of rejections together.
+ * "Not a duplicate" (RESOLUTIONS D36) takes pairs of documents out. Such documents leave the vertex
+ * of their text: documents of one text that stand in the same rejections become a vertex of their
+ * own, whose documents are no pairs of one another (`equal` false), and two vertices that share a
+ * rejection have no edge. All documents of a vertex therefore have the same neighbours, and there
+ * are at most as many vertices as texts and distinct sets of rejections together.
  */
 import type { Steps } from "./steps.ts";
 import { sortSteps } from "./steps.ts";
@@ -52,7 +53,10 @@ export interface Vertex {
   readonly rejections: readonly number[];
 }
 
-/** An undirected graph in canonical order: vertex i has the neighbours `to[start[i] … start[i + 1])`, ascending. */
+/**
+ * An undirected graph in canonical order: vertex i has the neighbours `to[start[i] … start[i +
+ * 1])`, ascending.
+ */
 export interface Graph {
   readonly vertices: readonly Vertex[];
   readonly start: Uint32Array;
@@ -64,7 +68,10 @@ export interface Graph {
 
 const SAME: Scores = { confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 };
 
-/** Builds the graph: near-linear in documents and edges. Texts that are in no edge and have one document are left out. */
+/**
+ * Builds the graph: near-linear in documents and edges. Texts that are in no edge and have one
+ * document are left out.
+ */
 export function* graphSteps(input: GraphInput): Steps<Graph> {
   const parts = createParts(input);
   const ends: number[] = [];
@@ -87,13 +94,23 @@ export function* graphSteps(input: GraphInput): Steps<Graph> {
   return yield* canonicalSteps(parts.vertices, ends, edges);
 }
 
-function connectAll(own: readonly number[], connect: (a: number, b: number, scores: Scores) => void): void {
-  for (let a = 0; a < own.length; a++) for (let b = a + 1; b < own.length; b++) connect(own[a] as number, own[b] as number, SAME);
+function connectAll(
+  own: readonly number[],
+  connect: (a: number, b: number, scores: Scores) => void,
+): void {
+  for (let a = 0; a < own.length; a++)
+    for (let b = a + 1; b < own.length; b++) connect(own[a] as number, own[b] as number, SAME);
 }
 
 /** Puts the vertices in order of their hash and renames the ends of the edges accordingly. */
-function* canonicalSteps(made: readonly Vertex[], ends: readonly number[], edges: readonly Scores[]): Steps<Graph> {
-  const numbers = yield* sortSteps([...made.keys()], (a, b) => compareVertices(made[a] as Vertex, made[b] as Vertex));
+function* canonicalSteps(
+  made: readonly Vertex[],
+  ends: readonly number[],
+  edges: readonly Scores[],
+): Steps<Graph> {
+  const numbers = yield* sortSteps([...made.keys()], (a, b) =>
+    compareVertices(made[a] as Vertex, made[b] as Vertex),
+  );
   const rank = new Uint32Array(made.length);
   for (const [index, number] of numbers.entries()) rank[number] = index;
   yield;
@@ -102,7 +119,11 @@ function* canonicalSteps(made: readonly Vertex[], ends: readonly number[], edges
     ranked[entry] = rank[ends[entry] as number] as number;
     if (entry % 8192 === 8191) yield;
   }
-  return yield* adjacencySteps(numbers.map((number) => made[number] as Vertex), ranked, edges);
+  return yield* adjacencySteps(
+    numbers.map((number) => made[number] as Vertex),
+    ranked,
+    edges,
+  );
 }
 
 function compareVertices(a: Vertex, b: Vertex): number {
@@ -138,12 +159,19 @@ function createParts(input: GraphInput): Parts {
   };
   const rejected = (a: number, b: number): boolean => {
     const theirs = vertices[b]?.rejections ?? [];
-    return theirs.length > 0 && (vertices[a]?.rejections ?? []).some((rejection) => theirs.includes(rejection));
+    return (
+      theirs.length > 0 &&
+      (vertices[a]?.rejections ?? []).some((rejection) => theirs.includes(rejection))
+    );
   };
   return { vertices, of, rejected };
 }
 
-function split(hash: string, documents: readonly number[], rejectionsOf: ReadonlyMap<number, readonly number[]>): Vertex[] {
+function split(
+  hash: string,
+  documents: readonly number[],
+  rejectionsOf: ReadonlyMap<number, readonly number[]>,
+): Vertex[] {
   const byRejections = new Map<string, { documents: number[]; rejections: readonly number[] }>();
   for (const document of documents) {
     const rejections = rejectionsOf.get(document) ?? [];
@@ -151,14 +179,27 @@ function split(hash: string, documents: readonly number[], rejectionsOf: Readonl
     if (part) part.documents.push(document);
     else byRejections.set(rejections.join(), { documents: [document], rejections });
   }
-  return Array.from(byRejections.values(), (part) => ({ hash, equal: part.rejections.length === 0, rejections: part.rejections, documents: part.documents.sort((a, b) => a - b) }));
+  return Array.from(byRejections.values(), (part) => ({
+    hash,
+    equal: part.rejections.length === 0,
+    rejections: part.rejections,
+    documents: part.documents.sort((a, b) => a - b),
+  }));
 }
 
-/** Two transpositions: the second one meets the vertices in order, so that every list comes out ascending. */
-function* adjacencySteps(vertices: readonly Vertex[], ends: Uint32Array, edges: readonly Scores[]): Steps<Graph> {
+/**
+ * Two transpositions: the second one meets the vertices in order, so that every list comes out
+ * ascending.
+ */
+function* adjacencySteps(
+  vertices: readonly Vertex[],
+  ends: Uint32Array,
+  edges: readonly Scores[],
+): Steps<Graph> {
   const start = new Uint32Array(vertices.length + 1);
   for (const end of ends) start[end + 1] = (start[end + 1] ?? 0) + 1;
-  for (let vertex = 0; vertex < vertices.length; vertex++) start[vertex + 1] = (start[vertex + 1] ?? 0) + (start[vertex] ?? 0);
+  for (let vertex = 0; vertex < vertices.length; vertex++)
+    start[vertex + 1] = (start[vertex + 1] ?? 0) + (start[vertex] ?? 0);
   yield;
   const unsorted = new Uint32Array(ends.length);
   let free = start.slice();

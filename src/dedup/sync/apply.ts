@@ -8,7 +8,10 @@ import type { Plan } from "./plan.ts";
 import { commit } from "./run.ts";
 import type { ArchiveRun, SyncRun } from "./run.ts";
 
-/** Rows a transaction: with their indexes about a millisecond of work, and well below 1 MiB beside the job's own row. */
+/**
+ * Rows a transaction: with their indexes about a millisecond of work, and well below 1 MiB beside
+ * the job's own row.
+ */
 const ROWS = 64;
 const ROW_BYTES = 256 * 1024;
 
@@ -19,14 +22,26 @@ interface Planned extends Plan {
   readonly zstd: Uint8Array;
 }
 
-/** Applies a batch. `matched` gives the rows of documents that the archive left unread because they are known. */
-export async function applyBatch(run: SyncRun, part: ArchiveRun, batch: DigestedBatch, matched: Map<string, DocumentRow>): Promise<void> {
+/**
+ * Applies a batch. `matched` gives the rows of documents that the archive left unread because they
+ * are known.
+ */
+export async function applyBatch(
+  run: SyncRun,
+  part: ArchiveRun,
+  batch: DigestedBatch,
+  matched: Map<string, DocumentRow>,
+): Promise<void> {
   const plans: Planned[] = [];
   for (const item of batch.items) {
     if (item.kind === "skipped") {
       run.tally.skip(part.archive.name, item);
       part.seen.hide(item);
-      if (item.failure) run.job.note(item.reason, cutText(`${part.archive.name}: ${item.ref}: ${item.detail}`, NOTE_UNITS));
+      if (item.failure)
+        run.job.note(
+          item.reason,
+          cutText(`${part.archive.name}: ${item.ref}: ${item.detail}`, NOTE_UNITS),
+        );
       continue;
     }
     run.tally.fetched += 1;
@@ -36,7 +51,8 @@ export async function applyBatch(run: SyncRun, part: ArchiveRun, batch: Digested
       if (row !== undefined) keep(run, part, row);
       continue;
     }
-    for (const note of item.document.notes) run.job.note(note, cutText(`${part.archive.name}: ${item.document.ref}`, NOTE_UNITS));
+    for (const note of item.document.notes)
+      run.job.note(note, cutText(`${part.archive.name}: ${item.document.ref}`, NOTE_UNITS));
     const plan = planDocument(run, part, item);
     if (plan !== undefined) plans.push({ ...plan, zstd: item.digest.zstd });
   }
@@ -53,7 +69,9 @@ function planDocument(run: SyncRun, part: ArchiveRun, item: DigestedDocument): P
   const { name } = part.archive;
   const before = run.store.byRef(name, item.document.ref);
   const plan = planRow(before, item, {
-    archive: name, serial: run.serial, syncedAtMs: run.startedAtMs,
+    archive: name,
+    serial: run.serial,
+    syncedAtMs: run.startedAtMs,
     name: () => ({ docNo: run.nextDocNo++, id: run.ids.nanoid() }),
   });
   if (plan !== undefined) return plan;
@@ -66,17 +84,29 @@ function planDocument(run: SyncRun, part: ArchiveRun, item: DigestedDocument): P
   return { row: { ...before, seenIn: run.serial }, before, newText: true };
 }
 
-async function writePlans(run: SyncRun, part: ArchiveRun, plans: readonly Planned[]): Promise<void> {
-  const replaced = plans.filter(({ before, newText }) => newText && before !== undefined && before.contentHash.length > 0);
+async function writePlans(
+  run: SyncRun,
+  part: ArchiveRun,
+  plans: readonly Planned[],
+): Promise<void> {
+  const replaced = plans.filter(
+    ({ before, newText }) => newText && before !== undefined && before.contentHash.length > 0,
+  );
   if (replaced.length > 0) {
     for (const { row } of replaced) run.rewriting.add(row.docNo);
     await commit(run, (tx) => setMetaDocNos(tx, "rewriting", [...run.rewriting]));
   }
-  await run.store.putTexts(plans.filter(({ row, newText }) => newText && row.contentHash.length > 0)
-    .map(({ row, zstd }) => ({ docNo: row.docNo, contentHash: row.contentHash, zstd })));
+  await run.store.putTexts(
+    plans
+      .filter(({ row, newText }) => newText && row.contentHash.length > 0)
+      .map(({ row, zstd }) => ({ docNo: row.docNo, contentHash: row.contentHash, zstd })),
+  );
   await Promise.all(boundedRows(plans).map((rows) => writeRows(run, rows)));
   for (const { row } of plans) part.seen.add(row.docNo);
-  const emptied = plans.filter(({ row, before }) => row.contentHash.length === 0 && before !== undefined && before.contentHash.length > 0);
+  const emptied = plans.filter(
+    ({ row, before }) =>
+      row.contentHash.length === 0 && before !== undefined && before.contentHash.length > 0,
+  );
   if (emptied.length > 0) await run.store.dropTexts(emptied.map(({ row }) => row.docNo));
 }
 
@@ -99,7 +129,14 @@ function boundedRows(plans: readonly Planned[]): Planned[][] {
 
 // Three bytes a unit at most; refs and names lie in indexes too.
 function sizeOf({ title, archiveRef, correspondent, documentType, tags }: DocumentRow): number {
-  const units = [title, archiveRef, archiveRef, correspondent ?? "", documentType ?? "", ...tags].reduce((sum, text) => sum + text.length, 0);
+  const units = [
+    title,
+    archiveRef,
+    archiveRef,
+    correspondent ?? "",
+    documentType ?? "",
+    ...tags,
+  ].reduce((sum, text) => sum + text.length, 0);
   return 1_024 + 3 * units;
 }
 

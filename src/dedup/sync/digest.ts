@@ -1,8 +1,16 @@
-/** Batches of an archive through the pool: each text normalised, hashed and packed there, in order, a few batches under way. */
+/**
+ * Batches of an archive through the pool: each text normalised, hashed and packed there, in order,
+ * a few batches under way.
+ */
 import { itemOf } from "../../../workers/packed.ts";
 import { digest as digestTask } from "../../../workers/tasks.ts";
 import type { DigestInput, DigestOutput } from "../../../workers/tasks/digest.ts";
-import type { ArchiveBatch, ArchiveDocument, SkippedItem, UnchangedDocument } from "../archives/archive.ts";
+import type {
+  ArchiveBatch,
+  ArchiveDocument,
+  SkippedItem,
+  UnchangedDocument,
+} from "../archives/archive.ts";
 import { cutText } from "../archives/decode.ts";
 import { TEXT_BYTES, TEXT_UNITS } from "../documents/limits.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
@@ -31,8 +39,15 @@ export interface DigestedBatch {
   readonly fraction: number;
 }
 
-/** The batches in order, each text cut to what is kept of it. The archive is asked for more only as the pool takes it. */
-export async function* digestBatches(batches: AsyncIterable<ArchiveBatch>, pool: Pool, signal: AbortSignal): AsyncGenerator<DigestedBatch> {
+/**
+ * The batches in order, each text cut to what is kept of it. The archive is asked for more only as
+ * the pool takes it.
+ */
+export async function* digestBatches(
+  batches: AsyncIterable<ArchiveBatch>,
+  pool: Pool,
+  signal: AbortSignal,
+): AsyncGenerator<DigestedBatch> {
   const underWay: ArchiveBatch[] = [];
   async function* textsOf(): AsyncGenerator<DigestInput> {
     for await (const batch of batches) {
@@ -49,13 +64,26 @@ export async function* digestBatches(batches: AsyncIterable<ArchiveBatch>, pool:
 }
 
 function cutTexts(batch: ArchiveBatch): ArchiveBatch {
-  if (!batch.items.some((item) => item.kind === "document" && item.text.length > TEXT_UNITS)) return batch;
-  const items = batch.items.map((item) => (item.kind === "document" && item.text.length > TEXT_UNITS
-    ? { ...item, text: cutText(item.text, TEXT_UNITS), notes: [...item.notes, "truncated to 500,000 characters"] } : item));
+  if (!batch.items.some((item) => item.kind === "document" && item.text.length > TEXT_UNITS))
+    return batch;
+  const items = batch.items.map((item) =>
+    item.kind === "document" && item.text.length > TEXT_UNITS
+      ? {
+          ...item,
+          text: cutText(item.text, TEXT_UNITS),
+          notes: [...item.notes, "truncated to 500,000 characters"],
+        }
+      : item,
+  );
   return { ...batch, items };
 }
 
-async function joinDigests(batch: ArchiveBatch, output: DigestOutput, pool: Pool, signal: AbortSignal): Promise<DigestedBatch> {
+async function joinDigests(
+  batch: ArchiveBatch,
+  output: DigestOutput,
+  pool: Pool,
+  signal: AbortSignal,
+): Promise<DigestedBatch> {
   const items: DigestedItem[] = [];
   let at = 0;
   for (const item of batch.items) {
@@ -65,24 +93,48 @@ async function joinDigests(batch: ArchiveBatch, output: DigestOutput, pool: Pool
     }
     const digest = digestAt(output, at++);
     const { text, ...document } = item;
-    items.push(digest.zstd.byteLength <= TEXT_BYTES ? { kind: "document", document, digest } : await shorten(document, text, pool, signal));
+    items.push(
+      digest.zstd.byteLength <= TEXT_BYTES
+        ? { kind: "document", document, digest }
+        : await shorten(document, text, pool, signal),
+    );
   }
   return { items, fraction: batch.fraction };
 }
 
-// Text that hardly packs, such as random characters of three bytes, is halved until it fits a transaction.
-async function shorten(document: Omit<ArchiveDocument, "text">, text: string, pool: Pool, signal: AbortSignal): Promise<DigestedDocument> {
+// Text that hardly packs, such as random characters of three bytes, is halved until it fits a
+// transaction.
+async function shorten(
+  document: Omit<ArchiveDocument, "text">,
+  text: string,
+  pool: Pool,
+  signal: AbortSignal,
+): Promise<DigestedDocument> {
   let kept = text;
   for (;;) {
     kept = cutText(kept, Math.floor(kept.length / 2));
     for await (const output of pool.map(digestTask, [{ texts: [kept] }], { signal, inFlight: 1 })) {
       const digest = digestAt(output, 0);
       if (digest.zstd.byteLength > TEXT_BYTES) continue;
-      return { kind: "document", document: { ...document, notes: [...document.notes, `truncated to ${kept.length} characters, because it cannot be compressed further`] }, digest };
+      return {
+        kind: "document",
+        document: {
+          ...document,
+          notes: [
+            ...document.notes,
+            `truncated to ${kept.length} characters, because it cannot be compressed further`,
+          ],
+        },
+        digest,
+      };
     }
   }
 }
 
 function digestAt({ hashes, wordCounts, zstd }: DigestOutput, at: number): Digest {
-  return { hash: hashes.subarray(at * 32, at * 32 + 32), wordCount: wordCounts[at] ?? 0, zstd: itemOf(zstd, at) };
+  return {
+    hash: hashes.subarray(at * 32, at * 32 + 32),
+    wordCount: wordCounts[at] ?? 0,
+    zstd: itemOf(zstd, at),
+  };
 }

@@ -1,4 +1,7 @@
-/** The sync: every archive read, its texts digested on the pool, what changed stored, what is gone removed. */
+/**
+ * The sync: every archive read, its texts digested on the pool, what changed stored, what is gone
+ * removed.
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
@@ -31,15 +34,19 @@ export interface SyncDeps {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Called near the end of each sync that read at least one archive, with the number of documents inserted, updated and removed. */
+  /**
+   * Called near the end of each sync that read at least one archive, with the number of documents
+   * inserted, updated and removed.
+   */
   readonly afterSync?: (changed: number) => void | Promise<void>;
 }
 
 const PARTS = 1_000;
 
 /**
- * The job type. The run throws when an archive could not be read to its end, after the others were synced; what was stored stays.
- * A sync interrupted by a crash starts reading again and finds what it stored before.
+ * The job type. The run throws when an archive could not be read to its end, after the others were
+ * synced; what was stored stays. A sync interrupted by a crash starts reading again and finds what
+ * it stored before.
  */
 export function createSyncJob(deps: SyncDeps): JobType<SyncInput, SyncResult> {
   return {
@@ -60,18 +67,28 @@ async function runSync(deps: SyncDeps, job: JobContext<SyncInput>): Promise<Sync
   const read = stepper(job, "read");
   for (const [at, archive] of archives.entries()) {
     const part = { archive, seen: createSeen(), known: run.store.index.sizeOf(archive.name) };
-    parts.push(await readArchive(deps, run, part, (fraction, message) => read((at + fraction) / archives.length, message)));
+    parts.push(
+      await readArchive(deps, run, part, (fraction, message) =>
+        read((at + fraction) / archives.length, message),
+      ),
+    );
   }
   await reconcile(run, parts, stepper(job, "reconcile"));
   return await finish(deps, run, parts);
 }
 
-function stepper(job: JobContext<SyncInput>, phase: string): (fraction: number, message: string) => void {
+function stepper(
+  job: JobContext<SyncInput>,
+  phase: string,
+): (fraction: number, message: string) => void {
   const entered = job.phase(phase, PARTS);
   return (fraction, message) => entered.step(Math.floor(fraction * PARTS), message);
 }
 
-async function begin({ env, store, groups, clock, ids }: SyncDeps, job: JobContext<SyncInput>): Promise<SyncRun> {
+async function begin(
+  { env, store, groups, clock, ids }: SyncDeps,
+  job: JobContext<SyncInput>,
+): Promise<SyncRun> {
   const cursor = job.resume();
   const before = cursor && progressCodec.read(cursor);
   const stored = env.read((snapshot) => ({
@@ -82,7 +99,12 @@ async function begin({ env, store, groups, clock, ids }: SyncDeps, job: JobConte
   }));
   const { force, purge } = job.input;
   const run: SyncRun = {
-    job, env, store, groups, clock, ids,
+    job,
+    env,
+    store,
+    groups,
+    clock,
+    ids,
     tally: createTally(before ?? { inserted: 0, updated: 0, reconciled: 0 }),
     serial: before?.serial ?? stored.serial + 1,
     startedAtMs: before?.startedAtMs ?? clock.now(),
@@ -95,28 +117,42 @@ async function begin({ env, store, groups, clock, ids }: SyncDeps, job: JobConte
   return run;
 }
 
-async function readArchive(deps: SyncDeps, run: SyncRun, part: ArchiveRun, step: (fraction: number, message: string) => void): Promise<ArchiveRun> {
+async function readArchive(
+  deps: SyncDeps,
+  run: SyncRun,
+  part: ArchiveRun,
+  step: (fraction: number, message: string) => void,
+): Promise<ArchiveRun> {
   const { signal, input } = run.job;
   const { archive } = part;
   const matched = new Map<string, DocumentRow>();
   const fetchedBefore = run.tally.fetched;
   const known = (ref: string, version: string): boolean => {
     const row = run.store.byRef(archive.name, ref);
-    if (row === undefined || run.rewriting.has(row.docNo) || Buffer.compare(row.fingerprint, fingerprintOf(version)) !== 0) return false;
+    if (
+      row === undefined ||
+      run.rewriting.has(row.docNo) ||
+      Buffer.compare(row.fingerprint, fingerprintOf(version)) !== 0
+    )
+      return false;
     matched.set(ref, row);
     return true;
   };
   try {
     await archive.check(signal);
     step(0, `reading ${archive.name}`);
-    for await (const batch of oneAhead(digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, signal))) {
+    for await (const batch of oneAhead(
+      digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, signal),
+    )) {
       await applyBatch(run, part, batch, matched);
       step(batch.fraction, progressMessage(run, archive.name));
     }
     const listed = run.tally.fetched - fetchedBefore;
-    if (listed === 0 && part.known > 0 && !part.seen.hidesSomething && !input.force) throw emptyArchive(archive.name, part.known);
+    if (listed === 0 && part.known > 0 && !part.seen.hidesSomething && !input.force)
+      throw emptyArchive(archive.name, part.known);
   } catch (error) {
-    // A broken store or a cancelled job ends the sync; only the archive's own failure lets the others go on.
+    // A broken store or a cancelled job ends the sync; only the archive's own failure lets the
+    // others go on.
     if (signal.aborted || !isArchiveFailure(error)) throw error;
     part.error = error;
     run.tally.remark(toStewardError(error).message);
@@ -129,20 +165,32 @@ function isArchiveFailure(error: unknown): boolean {
 }
 
 function emptyArchive(name: string, known: number): StewardError {
-  return new StewardError("upstream", `archive ${name} is empty, but ${known} documents of it are known; run sync with force if it really is empty`, {
-    rule: "EMPTY", remedy: "check that the archive is mounted, or run sync with force",
-  });
+  return new StewardError(
+    "upstream",
+    `archive ${name} is empty, but ${known} documents of it are known; run sync with force if it really is empty`,
+    {
+      rule: "EMPTY",
+      remedy: "check that the archive is mounted, or run sync with force",
+    },
+  );
 }
 
 function progressMessage({ tally }: SyncRun, name: string): string {
   return `${name}: ${tally.fetched} documents read, ${tally.inserted} new, ${tally.updated} changed`;
 }
 
-async function finish(deps: SyncDeps, run: SyncRun, parts: readonly ArchiveRun[]): Promise<SyncResult> {
+async function finish(
+  deps: SyncDeps,
+  run: SyncRun,
+  parts: readonly ArchiveRun[],
+): Promise<SyncResult> {
   const { tally } = run;
   const changed = tally.inserted + tally.updated + tally.reconciled;
   const broken = parts.filter((part) => part.error !== undefined);
-  stepper(run.job, "finish")(0, `${tally.inserted} new, ${tally.updated} changed, ${tally.unchanged} unchanged, ${tally.reconciled} removed`);
+  stepper(run.job, "finish")(
+    0,
+    `${tally.inserted} new, ${tally.updated} changed, ${tally.unchanged} unchanged, ${tally.reconciled} removed`,
+  );
   if (broken.length === 0) {
     const left = [...run.rewriting].filter((docNo) => run.store.row(docNo) !== undefined);
     await commit(run, (tx) => {
@@ -153,13 +201,23 @@ async function finish(deps: SyncDeps, run: SyncRun, parts: readonly ArchiveRun[]
   }
   if (parts.length > broken.length) await deps.afterSync?.(changed);
   const [first] = broken;
-  if (first !== undefined) throw failure(first, broken.length, parts.length, tally.inserted, tally.updated);
+  if (first !== undefined)
+    throw failure(first, broken.length, parts.length, tally.inserted, tally.updated);
   return tally.result(Math.max(0, run.clock.now() - run.startedAtMs), run.syncType);
 }
 
-function failure(first: ArchiveRun, broken: number, all: number, inserted: number, updated: number): StewardError {
+function failure(
+  first: ArchiveRun,
+  broken: number,
+  all: number,
+  inserted: number,
+  updated: number,
+): StewardError {
   const error = toStewardError(first.error);
   if (all === 1) return error;
   const rest = `; ${all - broken} of ${all} archives were synced: ${inserted} new, ${updated} changed`;
-  return new StewardError(error.code, error.message + rest, { cause: error, ...(error.remedy === undefined ? {} : { remedy: error.remedy }) });
+  return new StewardError(error.code, error.message + rest, {
+    cause: error,
+    ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
+  });
 }

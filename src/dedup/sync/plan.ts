@@ -23,19 +23,38 @@ export interface Circumstances {
   readonly name: () => { readonly docNo: number; readonly id: string };
 }
 
-/** The row that a document asks for; undefined when the row that stands says the same. New text waits for the next analysis. */
-export function planRow(before: DocumentRow | undefined, item: DigestedDocument, circumstances: Circumstances): Plan | undefined {
+/**
+ * The row that a document asks for; undefined when the row that stands says the same. New text
+ * waits for the next analysis.
+ */
+export function planRow(
+  before: DocumentRow | undefined,
+  item: DigestedDocument,
+  circumstances: Circumstances,
+): Plan | undefined {
   const { document, digest } = item;
   const contentHash = digest.wordCount > 0 ? digest.hash : new Uint8Array(0);
   const newText = before === undefined || Buffer.compare(before.contentHash, contentHash) !== 0;
   const { docNo, id } = before ?? circumstances.name();
   const row = create(DocumentRowSchema, {
-    docNo, id, archive: circumstances.archive, archiveRef: document.ref, title: document.title, tags: [...document.tags],
-    fingerprint: fingerprintOf(document.version), contentHash, wordCount: digest.wordCount,
-    syncedAtMs: circumstances.syncedAtMs, pending: newText || before.pending, seenIn: circumstances.serial,
-    ...present("paperlessId", document.paperlessId), ...present("correspondent", document.correspondent),
-    ...present("documentType", document.documentType), ...present("createdDate", document.createdDate),
-    ...present("addedDate", document.addedDate), ...present("modifiedDate", document.modifiedDate),
+    docNo,
+    id,
+    archive: circumstances.archive,
+    archiveRef: document.ref,
+    title: document.title,
+    tags: [...document.tags],
+    fingerprint: fingerprintOf(document.version),
+    contentHash,
+    wordCount: digest.wordCount,
+    syncedAtMs: circumstances.syncedAtMs,
+    pending: newText || before.pending,
+    seenIn: circumstances.serial,
+    ...present("paperlessId", document.paperlessId),
+    ...present("correspondent", document.correspondent),
+    ...present("documentType", document.documentType),
+    ...present("createdDate", document.createdDate),
+    ...present("addedDate", document.addedDate),
+    ...present("modifiedDate", document.modifiedDate),
   });
   if (before !== undefined && saysTheSame(before, row)) return undefined;
   return { row, before, newText };
@@ -47,5 +66,9 @@ function present<K extends string, V>(key: K, value: V | undefined): Partial<Rec
 
 // When it was synced is no reason to write it again.
 function saysTheSame(before: DocumentRow, after: DocumentRow): boolean {
-  return equals(DocumentRowSchema, create(DocumentRowSchema, { ...before, syncedAtMs: after.syncedAtMs, seenIn: after.seenIn }), after);
+  return equals(
+    DocumentRowSchema,
+    create(DocumentRowSchema, { ...before, syncedAtMs: after.syncedAtMs, seenIn: after.seenIn }),
+    after,
+  );
 }

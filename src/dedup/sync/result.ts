@@ -80,7 +80,11 @@ export function createTally(before: Pick<Progress, "inserted" | "updated" | "rec
     else unsaid += 1;
   };
   return {
-    fetched: 0, unchanged: 0, inserted: before.inserted, updated: before.updated, reconciled: before.reconciled,
+    fetched: 0,
+    unchanged: 0,
+    inserted: before.inserted,
+    updated: before.updated,
+    reconciled: before.reconciled,
     skip(archive, { ref, reason, detail, failure }) {
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       if (!failure) return;
@@ -91,8 +95,21 @@ export function createTally(before: Pick<Progress, "inserted" | "updated" | "rec
     result(durationMs, syncType) {
       const { fetched, inserted, updated, unchanged, reconciled } = this;
       const all = unsaid > 0 ? [...errors, `and ${unsaid} more`] : [...errors];
-      const skipReasons = Object.fromEntries([...reasons].sort((left, right) => right[1] - left[1]));
-      return { totalFetched: fetched, inserted, updated, skipped: unchanged, failed, reconciled, errors: all, durationMs, syncType, skipReasons };
+      const skipReasons = Object.fromEntries(
+        [...reasons].sort((left, right) => right[1] - left[1]),
+      );
+      return {
+        totalFetched: fetched,
+        inserted,
+        updated,
+        skipped: unchanged,
+        failed,
+        reconciled,
+        errors: all,
+        durationMs,
+        syncType,
+        skipReasons,
+      };
     },
   };
 }

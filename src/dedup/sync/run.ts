@@ -14,7 +14,10 @@ export interface GroupsSide {
   /** Takes a document out of every group, inside the transaction that removes it. */
   forgetMember(tx: Tx, docNo: number, nowMs: number): void;
   /** Forgets all groups and decisions in bounded transactions, each through `commit`. */
-  forgetAll(commit: (change: (tx: Tx) => void) => Promise<void>, signal: AbortSignal): Promise<void>;
+  forgetAll(
+    commit: (change: (tx: Tx) => void) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /** The state of a sync while it runs. */
@@ -31,7 +34,10 @@ export interface SyncRun {
   readonly syncType: "full" | "incremental";
   purged: boolean;
   nextDocNo: number;
-  /** Documents whose text may be newer than their row since a sync that was interrupted; they are read again. */
+  /**
+   * Documents whose text may be newer than their row since a sync that was interrupted; they are
+   * read again.
+   */
   readonly rewriting: Set<number>;
 }
 
@@ -49,6 +55,14 @@ export interface ArchiveRun {
 export function commit(run: SyncRun, change: (tx: Tx) => void): Promise<void> {
   const { serial, startedAtMs, syncType, purged } = run;
   const { inserted, updated, reconciled } = run.tally;
-  const progress: Progress = { serial, startedAtMs, syncType, purged, inserted, updated, reconciled };
+  const progress: Progress = {
+    serial,
+    startedAtMs,
+    syncType,
+    purged,
+    inserted,
+    updated,
+    reconciled,
+  };
   return run.job.commit(change, progressCodec.write(progress));
 }

@@ -1,4 +1,7 @@
-/** Syncs by the clock: a run starts the sync, or joins the one that somebody else began, and ends as that one ends. */
+/**
+ * Syncs by the clock: a run starts the sync, or joins the one that somebody else began, and ends as
+ * that one ends.
+ */
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Job, JobType, Jobs } from "../../kernel/jobs/types.ts";
 import type { Schedule } from "../../kernel/supervisor/schedule.ts";
@@ -6,7 +9,9 @@ import type { SyncInput, SyncResult } from "./result.ts";
 
 /** No archive takes longer; a sync that hangs is cancelled then. */
 const LONGEST_MS = 24 * 3_600_000;
-/** A start is soon followed by a sync, for the archives may have changed meanwhile, but not at once. */
+/**
+ * A start is soon followed by a sync, for the archives may have changed meanwhile, but not at once.
+ */
 const MOST_STAGGER_MS = 300_000;
 const HISTORY = 20;
 
@@ -16,34 +21,52 @@ export interface SyncScheduleDeps {
   readonly job: JobType<SyncInput, SyncResult>;
 }
 
-/** The schedule of a sync every `everyMs`. A run that is stopped leaves its sync to the next start of the process, one that takes too long cancels it. */
+/**
+ * The schedule of a sync every `everyMs`. A run that is stopped leaves its sync to the next start
+ * of the process, one that takes too long cancels it.
+ */
 export function createSyncSchedule({ jobs, job }: SyncScheduleDeps, everyMs: number): Schedule {
   return {
-    name: "sync", everyMs, staggerMs: Math.min(everyMs, MOST_STAGGER_MS), overlap: "never", timeoutMs: LONGEST_MS, history: HISTORY,
+    name: "sync",
+    everyMs,
+    staggerMs: Math.min(everyMs, MOST_STAGGER_MS),
+    overlap: "never",
+    timeoutMs: LONGEST_MS,
+    history: HISTORY,
     async run({ signal }) {
-      const { id } = jobs.active(job.exclusive) ?? await begin(jobs, job);
+      const { id } = jobs.active(job.exclusive) ?? (await begin(jobs, job));
       const ended = await endOf(jobs, id, signal);
       if (ended === undefined) {
-        if (signal.aborted && toStewardError(signal.reason).code === "deadline") await jobs.cancel(id);
+        if (signal.aborted && toStewardError(signal.reason).code === "deadline")
+          await jobs.cancel(id);
         signal.throwIfAborted();
-      } else if (ended.status !== "completed") throw new StewardError("upstream", ended.error ?? `the sync was ${ended.status}`);
+      } else if (ended.status !== "completed")
+        throw new StewardError("upstream", ended.error ?? `the sync was ${ended.status}`);
     },
   };
 }
 
-async function begin(jobs: SyncScheduleDeps["jobs"], job: SyncScheduleDeps["job"]): Promise<Pick<Job, "id">> {
+async function begin(
+  jobs: SyncScheduleDeps["jobs"],
+  job: SyncScheduleDeps["job"],
+): Promise<Pick<Job, "id">> {
   try {
     return await jobs.start(job, { force: false, purge: false });
   } catch (thrown) {
     // Somebody asked for the same at the same moment.
-    const active = toStewardError(thrown).code === "already_running" ? jobs.active(job.exclusive) : undefined;
+    const active =
+      toStewardError(thrown).code === "already_running" ? jobs.active(job.exclusive) : undefined;
     if (active === undefined) throw thrown;
     return active;
   }
 }
 
 /** The job as it ended; undefined when the signal fired first. */
-async function endOf(jobs: SyncScheduleDeps["jobs"], id: string, signal: AbortSignal): Promise<Job | undefined> {
+async function endOf(
+  jobs: SyncScheduleDeps["jobs"],
+  id: string,
+  signal: AbortSignal,
+): Promise<Job | undefined> {
   for await (const { event, job } of jobs.watch(id, signal)) if (event === "complete") return job;
   return undefined;
 }

@@ -1,4 +1,7 @@
-/** What a reading of an archive has shown to be still there: a bit a document, and the refs behind which more may hide. */
+/**
+ * What a reading of an archive has shown to be still there: a bit a document, and the refs behind
+ * which more may hide.
+ */
 import type { SkippedItem } from "../archives/archive.ts";
 
 /** Documents seen in one archive. */
@@ -6,7 +9,10 @@ export interface Seen {
   add(docNo: number): void;
   /** Remembers what a skipped item may hide. */
   hide(item: SkippedItem): void;
-  /** Whether a document that was not seen may still be there, behind something that could not be read. */
+  /**
+   * Whether a document that was not seen may still be there, behind something that could not be
+   * read.
+   */
   hidden(ref: string): boolean;
   has(docNo: number): boolean;
   readonly size: number;
@@ -40,11 +46,18 @@ export function createSeen(): Seen {
       if (hides === "itself" || hides === "below") themselves.add(ref);
       if (hides === "below") folders.add(ref);
     },
-    hidden: (ref) => themselves.has(ref) || [...prefixesOf(ref)].some((folder) => folders.has(folder)),
+    hidden: (ref) =>
+      themselves.has(ref) || [...prefixesOf(ref)].some((folder) => folders.has(folder)),
     has,
-    get size() { return size; },
-    get anywhere() { return anywhere; },
-    get hidesSomething() { return anywhere > 0 || themselves.size > 0; },
+    get size() {
+      return size;
+    },
+    get anywhere() {
+      return anywhere;
+    },
+    get hidesSomething() {
+      return anywhere > 0 || themselves.size > 0;
+    },
   };
 }
 

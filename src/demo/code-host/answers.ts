@@ -28,9 +28,22 @@ const PAGES: Readonly<Record<Operation, string>> = {
 };
 
 /** Whatever is no 2xx. */
-export function refusal(status: number, message: string, options: { page?: string; headers?: Record<string, string>; errors?: readonly unknown[] } = {}): Reply {
-  const body = { message, ...(options.errors === undefined ? {} : { errors: options.errors }), documentation_url: options.page ?? ROOT, status: String(status) };
-  return { status, body: JSON.stringify(body), ...(options.headers === undefined ? {} : { headers: options.headers }) };
+export function refusal(
+  status: number,
+  message: string,
+  options: { page?: string; headers?: Record<string, string>; errors?: readonly unknown[] } = {},
+): Reply {
+  const body = {
+    message,
+    ...(options.errors === undefined ? {} : { errors: options.errors }),
+    documentation_url: options.page ?? ROOT,
+    status: String(status),
+  };
+  return {
+    status,
+    body: JSON.stringify(body),
+    ...(options.headers === undefined ? {} : { headers: options.headers }),
+  };
 }
 
 /** A refusal that quotes the operation's page. */
@@ -55,12 +68,17 @@ export function suspended(operation: Operation): Reply {
 
 /** 301 to where a renamed thing is now. */
 export function moved(url: string): Reply {
-  const body = JSON.stringify({ message: "Moved Permanently", url, documentation_url: `${ROOT}/guides/best-practices-for-using-the-rest-api#follow-redirects` });
+  const body = JSON.stringify({
+    message: "Moved Permanently",
+    url,
+    documentation_url: `${ROOT}/guides/best-practices-for-using-the-rest-api#follow-redirects`,
+  });
   return { status: 301, body, headers: { location: url } };
 }
 
 /** 403 without a `User-Agent`: plain text, as upstream. */
 export const NO_USER_AGENT: Reply = {
-  status: 403, headers: { "content-type": "text/html; charset=utf-8" },
+  status: 403,
+  headers: { "content-type": "text/html; charset=utf-8" },
   body: "\r\nRequest forbidden by administrative rules. Please make sure your request has a User-Agent header (https://docs.github.com/en/rest/overview/resources-in-the-rest-api#user-agent-required). Check https://developer.github.com for other possible causes.\r\n",
 };

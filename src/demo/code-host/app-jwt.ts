@@ -1,4 +1,7 @@
-/** Whether a request comes from an app: the signature and the claims of its JWT, with upstream's wording (facts §1.10). */
+/**
+ * Whether a request comes from an app: the signature and the claims of its JWT, with upstream's
+ * wording (facts §1.10).
+ */
 import { verify } from "node:crypto";
 import { refusal, type Reply } from "./answers.ts";
 import type { App, Estate } from "./estate.ts";
@@ -25,10 +28,16 @@ const UNKNOWN_APP = refusal(401, "Integration not found");
 const NO_ISSUER = refusal(401, "Missing 'issuer' claim ('iss') in assertion");
 const BAD_ISSUER = refusal(401, "'Issuer' claim ('iss') must be an Integer");
 const NO_EXPIRY = refusal(401, "Missing 'expiration time' claim ('exp') in assertion");
-const EXPIRED = refusal(401, "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires");
+const EXPIRED = refusal(
+  401,
+  "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
+);
 const TOO_LONG = refusal(401, "'Expiration time' claim ('exp') is too far in the future");
 const NO_ISSUED_AT = refusal(401, "Missing 'issued at' claim ('iat') in assertion");
-const NOT_YET = refusal(401, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued");
+const NOT_YET = refusal(
+  401,
+  "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued",
+);
 
 /** `integerIssuer` refuses an issuer that is text. */
 export function createAppJwt(estate: Estate, options: { readonly integerIssuer: boolean }): AppJwt {
@@ -43,7 +52,10 @@ export function createAppJwt(estate: Estate, options: { readonly integerIssuer: 
       const token = bearer(authorization);
       if (token === undefined) return UNDECODABLE;
       const known = verified.get(token);
-      const entry = known !== undefined && estate.app(known.app.spec.id) === known.app ? known : decode(token, estate, options.integerIssuer);
+      const entry =
+        known !== undefined && estate.app(known.app.spec.id) === known.app
+          ? known
+          : decode(token, estate, options.integerIssuer);
       if ("status" in entry) return entry;
       if (entry !== known) remember(token, entry);
       return checkTimes(entry.claims, Math.floor(nowMs / 1000)) ?? entry.app;
@@ -69,13 +81,17 @@ function decode(token: string, estate: Estate, integerIssuer: boolean): Verified
   if ("status" in app) return app;
   const signed = Buffer.from(`${head}.${body}`);
   const mark = Buffer.from(signature, "base64url");
-  return app.keys.some((key) => verify("RSA-SHA256", signed, key, mark)) ? { app, claims } : UNDECODABLE;
+  return app.keys.some((key) => verify("RSA-SHA256", signed, key, mark))
+    ? { app, claims }
+    : UNDECODABLE;
 }
 
 function readPart(part: string): Claims | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Claims : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Claims)
+      : undefined;
   } catch {
     return undefined; // What is no JSON is no claim; the caller answers for it.
   }

@@ -45,7 +45,9 @@ export interface Settled {
 /** Fills in the defaults. */
 export function settle(options: CodeHostOptions): Settled {
   return {
-    pageSize: Math.min(100, Math.max(1, options.pageSize ?? 30)), tokenForm: options.tokenForm ?? "classic",
-    tokenLifetimeMs: options.tokenLifetimeMs ?? 3_600_000, replicationLagMs: options.replicationLagMs ?? 0,
+    pageSize: Math.min(100, Math.max(1, options.pageSize ?? 30)),
+    tokenForm: options.tokenForm ?? "classic",
+    tokenLifetimeMs: options.tokenLifetimeMs ?? 3_600_000,
+    replicationLagMs: options.replicationLagMs ?? 0,
   };
 }

@@ -1,7 +1,8 @@
 /**
- * A code host of GitHub's kind, as far as apps go: apps prove themselves by JWT, mint installation tokens, and use and revoke
- * these. Served over real HTTP, with upstream's errors, pages, headers and limits; it powers the demo and the tests of the
- * tokens service, which make it misbehave on demand.
+ * A code host of GitHub's kind, as far as apps go: apps prove themselves by JWT, mint installation
+ * tokens, and use and revoke these. Served over real HTTP, with upstream's errors, pages, headers
+ * and limits; it powers the demo and the tests of the tokens service, which make it misbehave on
+ * demand.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
@@ -23,7 +24,14 @@ import { createDresser, type Dresser } from "./sending.ts";
 import { createSightings, type Sightings } from "./sightings.ts";
 import { createTokenForms } from "./token-form.ts";
 import { createTokenStore } from "./token-store.ts";
-import type { AppSpec, CodeHost, CodeHostOptions, MintedToken, SeenRequest, TokenCounts } from "./types.ts";
+import type {
+  AppSpec,
+  CodeHost,
+  CodeHostOptions,
+  MintedToken,
+  SeenRequest,
+  TokenCounts,
+} from "./types.ts";
 
 /** What a code host needs. */
 export interface CodeHostDeps {
@@ -66,14 +74,28 @@ class SimulatedHost implements CodeHost {
     this.skewMs = options.skewMs ?? 0;
     this.estate = createEstate(options.apps);
     this.#parts = {
-      estate: this.estate, jwt: createAppJwt(this.estate, { integerIssuer: options.integerIssuer ?? false }),
-      tokens: createTokenStore(options.tokensKept ?? DEFAULT_TOKENS_KEPT), forms: createTokenForms(deps.ids), limits: createLimits(options), options: settle(options),
+      estate: this.estate,
+      jwt: createAppJwt(this.estate, { integerIssuer: options.integerIssuer ?? false }),
+      tokens: createTokenStore(options.tokensKept ?? DEFAULT_TOKENS_KEPT),
+      forms: createTokenForms(deps.ids),
+      limits: createLimits(options),
+      options: settle(options),
     };
     this.#dresser = createDresser(deps.ids, { gzip: options.gzip ?? false });
-    this.#listener = createListener({
-      name: "demo code host", setting: "the code host's address", address: options.address ?? { host: "127.0.0.1", port: 0 }, credential: false,
-      limits: { connections: MOST_AT_ONCE, owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE } }, handle: (request, response) => this.#serve(request, response),
-    }, deps);
+    this.#listener = createListener(
+      {
+        name: "demo code host",
+        setting: "the code host's address",
+        address: options.address ?? { host: "127.0.0.1", port: 0 },
+        credential: false,
+        limits: {
+          connections: MOST_AT_ONCE,
+          owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE },
+        },
+        handle: (request, response) => this.#serve(request, response),
+      },
+      deps,
+    );
   }
 
   get url(): string {
@@ -135,32 +157,68 @@ class SimulatedHost implements CodeHost {
     const [path = "", query = ""] = (request.url ?? "").split("?", 2);
     const route = routeOf(request.method ?? "", path);
     const body = await readBody(request, this.#options.maxBodyBytes ?? DEFAULT_BODY_BYTES);
-    if (typeof body !== "string") return body.failed === "gone" ? undefined : send(response, this.#dress(TOO_LARGE, request));
+    if (typeof body !== "string")
+      return body.failed === "gone" ? undefined : send(response, this.#dress(TOO_LARGE, request));
     this.#sightings.see(route.operation, request, body);
     if (this.#options.latencyMs !== undefined && this.#options.latencyMs > 0) {
-      const there = await delay(this.#deps.clock, this.#options.latencyMs, closing(response)).then(() => true, () => false);
+      const there = await delay(this.#deps.clock, this.#options.latencyMs, closing(response)).then(
+        () => true,
+        () => false,
+      );
       if (!there) return;
     }
     const answer = (): Reply => this.#answer({ request, route, path, query, body });
     const fault = this.faults.take(route.operation);
     if (fault === undefined) return send(response, this.#dress(answer(), request));
-    return misbehave(fault, { request, response, clock: this.#deps.clock, perform: answer, dress: (reply) => this.#dress(reply, request) });
+    return misbehave(fault, {
+      request,
+      response,
+      clock: this.#deps.clock,
+      perform: answer,
+      dress: (reply) => this.#dress(reply, request),
+    });
   }
 
-  #answer({ request, route, path, query, body }: { request: ServerRequest; route: Route; path: string; query: string; body: string }): Reply {
+  #answer({
+    request,
+    route,
+    path,
+    query,
+    body,
+  }: {
+    request: ServerRequest;
+    route: Route;
+    path: string;
+    query: string;
+    body: string;
+  }): Reply {
     const { headers } = request;
     const nowMs = this.#now();
     const early = this.#gate(headers, nowMs);
-    if (early !== undefined || this.#bases === undefined) return early ?? refusal(503, "Service Unavailable");
+    if (early !== undefined || this.#bases === undefined)
+      return early ?? refusal(503, "Service Unavailable");
     const stateless = headers["x-github-stateless-s2s-token"];
-    const call: Call = { route, path, query, authorization: headers.authorization, stateless: typeof stateless === "string" ? stateless : undefined, body, nowMs, bases: this.#bases[route.prefix] };
+    const call: Call = {
+      route,
+      path,
+      query,
+      authorization: headers.authorization,
+      stateless: typeof stateless === "string" ? stateless : undefined,
+      body,
+      nowMs,
+      bases: this.#bases[route.prefix],
+    };
     return perform(call, this.#parts);
   }
 
   #gate(headers: ServerRequest["headers"], nowMs: number): Reply | undefined {
     if ((headers["user-agent"] ?? "").trim() === "") return NO_USER_AGENT;
     const version = headers["x-github-api-version"];
-    if (version !== undefined && !VERSIONS.includes(String(version))) return refusal(400, `Version ${JSON.stringify(version)} of the API is not supported; supported are ${VERSIONS.join(", ")}.`);
+    if (version !== undefined && !VERSIONS.includes(String(version)))
+      return refusal(
+        400,
+        `Version ${JSON.stringify(version)} of the API is not supported; supported are ${VERSIONS.join(", ")}.`,
+      );
     return this.#parts.limits.crowded(this.#inFlight, nowMs);
   }
 
@@ -168,6 +226,11 @@ class SimulatedHost implements CodeHost {
     const asked = headers["x-github-api-version"];
     const version = typeof asked === "string" && VERSIONS.includes(asked) ? asked : USUAL_VERSION;
     const encodings = headers["accept-encoding"];
-    return this.#dresser.dress(reply, this.#now(), typeof encodings === "string" ? encodings : undefined, version);
+    return this.#dresser.dress(
+      reply,
+      this.#now(),
+      typeof encodings === "string" ? encodings : undefined,
+      version,
+    );
   }
 }

@@ -1,26 +1,42 @@
 /** What tests may make go wrong, queued per operation and used up in order. */
 import { OPERATIONS, type Operation } from "./routes.ts";
 
-/** With `effect` the operation takes place first, and only its answer is lost: what a crash between the two looks like. */
+/**
+ * With `effect` the operation takes place first, and only its answer is lost: what a crash between
+ * the two looks like.
+ */
 interface MayHaveEffect {
   readonly effect?: boolean;
 }
 
-/** One misbehaviour. Those without `effect` damage the true answer, so the operation has always taken place. */
+/**
+ * One misbehaviour. Those without `effect` damage the true answer, so the operation has always
+ * taken place.
+ */
 export type Fault =
   /** Any status with upstream's error body. */
-  | { readonly kind: "status"; readonly status: number; readonly message?: string; readonly headers?: Readonly<Record<string, string>>; readonly errors?: readonly unknown[] } & MayHaveEffect
+  | ({
+      readonly kind: "status";
+      readonly status: number;
+      readonly message?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly errors?: readonly unknown[];
+    } & MayHaveEffect)
   /** The page of a proxy; default 502. */
-  | { readonly kind: "html"; readonly status?: number } & MayHaveEffect
-  | { readonly kind: "redirect"; readonly location: string; readonly status?: 301 | 302 | 303 | 307 | 308 } & MayHaveEffect
+  | ({ readonly kind: "html"; readonly status?: number } & MayHaveEffect)
+  | ({
+      readonly kind: "redirect";
+      readonly location: string;
+      readonly status?: 301 | 302 | 303 | 307 | 308;
+    } & MayHaveEffect)
   /** The connection is reset without an answer. */
-  | { readonly kind: "reset" } & MayHaveEffect
+  | ({ readonly kind: "reset" } & MayHaveEffect)
   /** No answer until the client gives up or the host stops. */
-  | { readonly kind: "hang" } & MayHaveEffect
+  | ({ readonly kind: "hang" } & MayHaveEffect)
   /** A success that holds no JSON. */
-  | { readonly kind: "garbage" } & MayHaveEffect
+  | ({ readonly kind: "garbage" } & MayHaveEffect)
   /** The true answer, later. */
-  | { readonly kind: "delay"; readonly ms: number } & MayHaveEffect
+  | ({ readonly kind: "delay"; readonly ms: number } & MayHaveEffect)
   /** The true answer, `bytes` (default 1) every `intervalMs`. */
   | { readonly kind: "drip"; readonly intervalMs: number; readonly bytes?: number }
   /** The first `bytes` (default half) of the true answer, then the end of the connection. */
@@ -34,7 +50,10 @@ export type Fault =
 
 /** The queues. */
 export interface Faults {
-  /** Applies to the next `times` requests of an operation, default 1, after what is queued already. `Infinity`: until cleared. */
+  /**
+   * Applies to the next `times` requests of an operation, default 1, after what is queued already.
+   * `Infinity`: until cleared.
+   */
   next(operation: Operation, fault: Fault, times?: number): void;
   /** The fault of a request that has just come. */
   take(operation: Operation): Fault | undefined;
@@ -46,7 +65,8 @@ export interface Faults {
 /** Empty queues. */
 export function createFaults(): Faults {
   const queues = new Map<Operation, { readonly fault: Fault; left: number }[]>();
-  const named = (operation: Operation | undefined): readonly Operation[] => (operation === undefined ? OPERATIONS : [operation]);
+  const named = (operation: Operation | undefined): readonly Operation[] =>
+    operation === undefined ? OPERATIONS : [operation];
   return {
     next(operation, fault, times = 1) {
       const queue = queues.get(operation) ?? [];
@@ -62,7 +82,10 @@ export function createFaults(): Faults {
       if (first.left <= 0) queue.shift();
       return first.fault;
     },
-    pending: (operation) => named(operation).flatMap((each) => queues.get(each) ?? []).reduce((sum, { left }) => sum + left, 0),
+    pending: (operation) =>
+      named(operation)
+        .flatMap((each) => queues.get(each) ?? [])
+        .reduce((sum, { left }) => sum + left, 0),
     clear: (operation) => named(operation).forEach((each) => queues.delete(each)),
   };
 }

@@ -1,4 +1,7 @@
-/** One app on one account, compiled: what it may reach, by name and by id, and its JSON texts, made once. */
+/**
+ * One app on one account, compiled: what it may reach, by name and by id, and its JSON texts, made
+ * once.
+ */
 import type { Account } from "./account.ts";
 import { accountObject } from "./account.ts";
 import { repositoryText } from "./repository.ts";
@@ -32,7 +35,10 @@ export interface Installation {
   readonly updatedAt: string;
   /** The installation's object, as JSON. */
   text(bases: Bases): string;
-  /** Members that a token with the `single_file` permission carries, as JSON without braces; empty when there is no such file. */
+  /**
+   * Members that a token with the `single_file` permission carries, as JSON without braces; empty
+   * when there is no such file.
+   */
   readonly singleFile: string;
 }
 
@@ -52,13 +58,20 @@ function perBase(make: (bases: Bases) => string): (bases: Bases) => string {
 
 /** Compiles one installation of an app. */
 export function compileInstallation(app: AppSpec, spec: InstallationSpec): Installation {
-  const account: Account = { id: spec.account.id ?? spec.id + 5_000_000, login: spec.account.login, type: spec.account.type };
+  const account: Account = {
+    id: spec.account.id ?? spec.id + 5_000_000,
+    login: spec.account.login,
+    type: spec.account.type,
+  };
   const repositories = spec.repositories.map((each): Repository => ({
-    id: each.id, name: each.name, private: each.private ?? true,
+    id: each.id,
+    name: each.name,
+    private: each.private ?? true,
     text: perBase(({ api, web }) => repositoryText(each, account, api, web)),
   }));
   return {
-    spec, account,
+    spec,
+    account,
     byName: new Map(repositories.map((each) => [each.name.toLowerCase(), each])),
     byId: new Map(repositories.map((each) => [each.id, each])),
     selection: spec.repositorySelection ?? "all",
@@ -72,19 +85,45 @@ export function compileInstallation(app: AppSpec, spec: InstallationSpec): Insta
 function singleFileOf(paths: readonly string[]): string {
   const [first] = paths;
   if (first === undefined) return "";
-  return JSON.stringify({ single_file: first, has_multiple_single_files: paths.length > 1, single_file_paths: paths }).slice(1, -1);
+  return JSON.stringify({
+    single_file: first,
+    has_multiple_single_files: paths.length > 1,
+    single_file_paths: paths,
+  }).slice(1, -1);
 }
 
-function installationText(app: AppSpec, spec: InstallationSpec, account: Account, { api, web }: Bases): string {
+function installationText(
+  app: AppSpec,
+  spec: InstallationSpec,
+  account: Account,
+  { api, web }: Bases,
+): string {
   const paths = spec.singleFilePaths ?? [];
-  const place = account.type === "Organization" ? `organizations/${account.login}/settings` : "settings";
+  const place =
+    account.type === "Organization" ? `organizations/${account.login}/settings` : "settings";
   const paused = typeof spec.suspendedAt === "string";
   return JSON.stringify({
-    id: spec.id, client_id: app.clientId, account: accountObject(account, api, web), repository_selection: spec.repositorySelection ?? "all",
-    access_tokens_url: `${api}/app/installations/${spec.id}/access_tokens`, repositories_url: `${api}/installation/repositories`,
-    html_url: `${web}/${place}/installations/${spec.id}`, app_id: app.id, app_slug: app.slug, target_id: account.id, target_type: account.type,
-    permissions: spec.permissions, events: spec.events ?? [], created_at: INSTALLED_AT, updated_at: spec.updatedAt ?? INSTALLED_AT,
-    single_file_name: paths[0] ?? null, has_multiple_single_files: paths.length > 1, single_file_paths: paths,
-    suspended_by: paused ? accountObject({ id: account.id + 1, login: "octo-admin", type: "User" }, api, web) : null, suspended_at: spec.suspendedAt ?? null,
+    id: spec.id,
+    client_id: app.clientId,
+    account: accountObject(account, api, web),
+    repository_selection: spec.repositorySelection ?? "all",
+    access_tokens_url: `${api}/app/installations/${spec.id}/access_tokens`,
+    repositories_url: `${api}/installation/repositories`,
+    html_url: `${web}/${place}/installations/${spec.id}`,
+    app_id: app.id,
+    app_slug: app.slug,
+    target_id: account.id,
+    target_type: account.type,
+    permissions: spec.permissions,
+    events: spec.events ?? [],
+    created_at: INSTALLED_AT,
+    updated_at: spec.updatedAt ?? INSTALLED_AT,
+    single_file_name: paths[0] ?? null,
+    has_multiple_single_files: paths.length > 1,
+    single_file_paths: paths,
+    suspended_by: paused
+      ? accountObject({ id: account.id + 1, login: "octo-admin", type: "User" }, api, web)
+      : null,
+    suspended_at: spec.suspendedAt ?? null,
   });
 }

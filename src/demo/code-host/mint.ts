@@ -1,4 +1,7 @@
-/** `POST /app/installations/ID/access_tokens`: the one call that makes something, and the one the benches stand on. */
+/**
+ * `POST /app/installations/ID/access_tokens`: the one call that makes something, and the one the
+ * benches stand on.
+ */
 import { notFound, suspended, type Reply } from "./answers.ts";
 import { idOf } from "./app-operations.ts";
 import type { Call, Parts } from "./call.ts";
@@ -19,14 +22,28 @@ export function mint(app: App, call: Call, parts: Parts): Reply {
   const form = formOf(call.stateless, parts.options.tokenForm);
   // Upstream counts whole seconds.
   const expiresAtMs = Math.floor((call.nowMs + parts.options.tokenLifetimeMs) / 1000) * 1000;
-  const token = form === "classic" ? parts.forms.classic() : parts.forms.stateless({
-    appId: app.spec.id, installationId: installation.spec.id, issuedAtS: Math.floor(call.nowMs / 1000), expiresAtS: expiresAtMs / 1000,
-  });
+  const token =
+    form === "classic"
+      ? parts.forms.classic()
+      : parts.forms.stateless({
+          appId: app.spec.id,
+          installationId: installation.spec.id,
+          issuedAtS: Math.floor(call.nowMs / 1000),
+          expiresAtS: expiresAtMs / 1000,
+        });
   parts.tokens.add(token, {
-    form, appId: app.spec.id, installationId: installation.spec.id, permissions: scope.permissions,
-    repositoryIds: scope.repositories?.map((each) => each.id), mintedAtMs: call.nowMs, expiresAtMs,
+    form,
+    appId: app.spec.id,
+    installationId: installation.spec.id,
+    permissions: scope.permissions,
+    repositoryIds: scope.repositories?.map((each) => each.id),
+    mintedAtMs: call.nowMs,
+    expiresAtMs,
   });
-  return { status: 201, body: `{"token":"${token}","expires_at":"${instant(expiresAtMs)}",${rest(installation, scope, call.bases)}}` };
+  return {
+    status: 201,
+    body: `{"token":"${token}","expires_at":"${instant(expiresAtMs)}",${rest(installation, scope, call.bases)}}`,
+  };
 }
 
 function formOf(wish: string | undefined, usual: TokenForm): TokenForm {
@@ -43,7 +60,8 @@ export function instant(ms: number): string {
 const wholes = new WeakMap<Installation, Map<string, string>>();
 
 function rest(installation: Installation, scope: Scope, bases: Bases): string {
-  if (scope.repositories !== undefined || scope.permissions !== installation.spec.permissions) return describe(installation, scope, bases);
+  if (scope.repositories !== undefined || scope.permissions !== installation.spec.permissions)
+    return describe(installation, scope, bases);
   let texts = wholes.get(installation);
   if (texts === undefined) {
     texts = new Map();
@@ -59,9 +77,13 @@ function rest(installation: Installation, scope: Scope, bases: Bases): string {
 
 function describe(installation: Installation, scope: Scope, bases: Bases): string {
   const members = [`"permissions":${JSON.stringify(scope.permissions)}`];
-  if (installation.singleFile !== "" && scope.permissions["single_file"] !== undefined) members.push(installation.singleFile);
-  const selected = scope.repositories ?? (installation.selection === "selected" ? [...installation.byId.values()] : undefined);
+  if (installation.singleFile !== "" && scope.permissions["single_file"] !== undefined)
+    members.push(installation.singleFile);
+  const selected =
+    scope.repositories ??
+    (installation.selection === "selected" ? [...installation.byId.values()] : undefined);
   members.push(`"repository_selection":"${selected === undefined ? "all" : "selected"}"`);
-  if (selected !== undefined) members.push(`"repositories":[${selected.map((each) => each.text(bases)).join(",")}]`);
+  if (selected !== undefined)
+    members.push(`"repositories":[${selected.map((each) => each.text(bases)).join(",")}]`);
   return members.join(",");
 }

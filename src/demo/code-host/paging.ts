@@ -9,8 +9,16 @@ export interface ListPage<T> {
   readonly link: string | undefined;
 }
 
-/** `per_page` (1 to 100, larger is 100, anything else the default) and `page` (from 1; past the end is empty); other parameters stay in the links. */
-export function pageOf<T>(items: readonly T[], query: URLSearchParams, url: string, pageSize: number): ListPage<T> {
+/**
+ * `per_page` (1 to 100, larger is 100, anything else the default) and `page` (from 1; past the end
+ * is empty); other parameters stay in the links.
+ */
+export function pageOf<T>(
+  items: readonly T[],
+  query: URLSearchParams,
+  url: string,
+  pageSize: number,
+): ListPage<T> {
   const size = Math.min(LARGEST, wholeNumber(query.get("per_page")) ?? pageSize);
   const page = wholeNumber(query.get("page")) ?? 1;
   const last = Math.max(1, Math.ceil(items.length / size));
@@ -26,7 +34,10 @@ export function pageOf<T>(items: readonly T[], query: URLSearchParams, url: stri
     add(last, "last");
   }
   if (page > 1) add(1, "first");
-  return { items: items.slice((page - 1) * size, page * size), link: links.length === 0 ? undefined : links.join(", ") };
+  return {
+    items: items.slice((page - 1) * size, page * size),
+    link: links.length === 0 ? undefined : links.join(", "),
+  };
 }
 
 function wholeNumber(text: string | null): number | undefined {

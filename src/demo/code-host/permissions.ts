@@ -7,9 +7,34 @@ const RANK: Readonly<Record<Level, number>> = { read: 1, write: 2, admin: 3 };
 const WRITE_ONLY: ReadonlySet<string> = new Set(["workflows", "profile"]);
 
 const REPOSITORY: ReadonlySet<string> = new Set([
-  "actions", "administration", "artifact_metadata", "attestations", "checks", "code_quality", "codespaces", "contents", "dependabot_secrets", "deployments",
-  "discussions", "environments", "issues", "merge_queues", "metadata", "packages", "pages", "pull_requests", "repository_custom_properties", "repository_hooks",
-  "repository_projects", "secret_scanning_alerts", "secrets", "security_events", "single_file", "statuses", "vulnerability_alerts", "workflows",
+  "actions",
+  "administration",
+  "artifact_metadata",
+  "attestations",
+  "checks",
+  "code_quality",
+  "codespaces",
+  "contents",
+  "dependabot_secrets",
+  "deployments",
+  "discussions",
+  "environments",
+  "issues",
+  "merge_queues",
+  "metadata",
+  "packages",
+  "pages",
+  "pull_requests",
+  "repository_custom_properties",
+  "repository_hooks",
+  "repository_projects",
+  "secret_scanning_alerts",
+  "secrets",
+  "security_events",
+  "single_file",
+  "statuses",
+  "vulnerability_alerts",
+  "workflows",
 ]);
 
 /** Whether this is one of the three levels. */
@@ -17,8 +42,14 @@ export function isLevel(value: unknown): value is Level {
   return typeof value === "string" && Object.hasOwn(RANK, value);
 }
 
-/** Why a wish cannot be met: a name that was not accepted, or a level above what was. Undefined when it can. */
-export function excess(wanted: Readonly<Record<string, string>>, granted: Permissions): "name" | "level" | undefined {
+/**
+ * Why a wish cannot be met: a name that was not accepted, or a level above what was. Undefined when
+ * it can.
+ */
+export function excess(
+  wanted: Readonly<Record<string, string>>,
+  granted: Permissions,
+): "name" | "level" | undefined {
   const names = Object.keys(wanted);
   if (names.some((name) => !Object.hasOwn(granted, name))) return "name";
   return names.every((name) => within(name, wanted[name], granted[name])) ? undefined : "level";
@@ -31,7 +62,11 @@ function within(name: string, wanted: unknown, granted: Level | undefined): bool
 
 /** What a token for these gets: reading metadata comes with any other access to repositories. */
 export function withMetadata(wanted: Permissions, granted: Permissions): Permissions {
-  if (granted["metadata"] === undefined || !Object.keys(wanted).some((name) => REPOSITORY.has(name))) return wanted;
+  if (
+    granted["metadata"] === undefined ||
+    !Object.keys(wanted).some((name) => REPOSITORY.has(name))
+  )
+    return wanted;
   return { metadata: "read", ...wanted };
 }
 

@@ -1,7 +1,8 @@
 /**
- * The demo's code host in a worker thread or a process of its own, without quotas, for benches: `new Worker(process.ts, {
- * workerData })` and `fork(process.ts)` get messages; `bin/node src/demo/code-host/process.ts KEYFILE` writes the app's
- * private key to KEYFILE (0600) and prints one line, the address. It ends with its parent, or on SIGTERM.
+ * The demo's code host in a worker thread or a process of its own, without quotas, for benches:
+ * `new Worker(process.ts, { workerData })` and `fork(process.ts)` get messages; `bin/node
+ * src/demo/code-host/process.ts KEYFILE` writes the app's private key to KEYFILE (0600) and prints
+ * one line, the address. It ends with its parent, or on SIGTERM.
  */
 import { writeFileSync } from "node:fs";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
@@ -38,11 +39,19 @@ export type CodeHostThreadOptions = Omit<CodeHostOptions, "apps">;
 function readOptions(): CodeHostThreadOptions {
   if (!isMainThread) return (workerData ?? {}) as CodeHostThreadOptions;
   const [argument] = process.argv.slice(2);
-  return argument?.startsWith("{") === true ? JSON.parse(argument) as CodeHostThreadOptions : {};
+  return argument?.startsWith("{") === true ? (JSON.parse(argument) as CodeHostThreadOptions) : {};
 }
 
-const log = createLog({ level: "warn", format: "text", write: (line) => void process.stderr.write(line), now: () => systemClock.now() });
-const { codeHost, ...identity } = await demoCodeHost({ clock: systemClock, ids: systemIds, log }, { hourlyLimit: "off", ...readOptions() });
+const log = createLog({
+  level: "warn",
+  format: "text",
+  write: (line) => void process.stderr.write(line),
+  now: () => systemClock.now(),
+});
+const { codeHost, ...identity } = await demoCodeHost(
+  { clock: systemClock, ids: systemIds, log },
+  { hourlyLimit: "off", ...readOptions() },
+);
 await codeHost.start();
 
 async function stop(): Promise<void> {
@@ -57,14 +66,18 @@ function tell(message: CodeHostReady | CodeHostStats): void {
 }
 
 function hear(question: CodeHostQuestion): void {
-  if (question.kind === "stats") tell({ kind: "stats", counts: codeHost.counts(), requests: codeHost.requests() });
+  if (question.kind === "stats")
+    tell({ kind: "stats", counts: codeHost.counts(), requests: codeHost.requests() });
   else void stop();
 }
 
 if (parentPort !== null) parentPort.on("message", hear);
 else {
   const [keyFile] = process.argv.slice(2);
-  if (process.send !== undefined) process.on("message", (message) => hear(message as CodeHostQuestion)).once("disconnect", () => void stop());
+  if (process.send !== undefined)
+    process
+      .on("message", (message) => hear(message as CodeHostQuestion))
+      .once("disconnect", () => void stop());
   else if (keyFile !== undefined) writeFileSync(keyFile, identity.privateKeyPem, { mode: 0o600 });
   process.once("SIGTERM", () => void stop());
   process.stdout.write(`${codeHost.url}\n`);

@@ -1,11 +1,25 @@
-/** Which operation a method and a path name. The same table is served at the root and below `/api/v3`. */
+/**
+ * Which operation a method and a path name. The same table is served at the root and below
+ * `/api/v3`.
+ */
 
 import { createRoutes, type RouteLine, type Routes } from "../routes.ts";
 
 /** What can be asked of the host. */
 export type Operation =
-  | "app" | "installations" | "installation" | "org_installation" | "user_installation" | "enterprise_installation" | "repo_installation"
-  | "mint" | "revoke" | "repositories" | "repository" | "rate_limit" | "unknown";
+  | "app"
+  | "installations"
+  | "installation"
+  | "org_installation"
+  | "user_installation"
+  | "enterprise_installation"
+  | "repo_installation"
+  | "mint"
+  | "revoke"
+  | "repositories"
+  | "repository"
+  | "rate_limit"
+  | "unknown";
 
 /** A request's place in the table. */
 export interface Route {
@@ -36,12 +50,18 @@ const TABLE: readonly RouteLine<Operation>[] = [
 ];
 
 /** Every operation, `unknown` last. */
-export const OPERATIONS: readonly Operation[] = [...new Set(TABLE.map(([, , operation]) => operation)), "unknown"];
+export const OPERATIONS: readonly Operation[] = [
+  ...new Set(TABLE.map(([, , operation]) => operation)),
+  "unknown",
+];
 
 const routes: Routes<Operation> = createRoutes(TABLE);
 
 /** The place of a request; `path` without its query. */
 export function routeOf(method: string, path: string): Route {
   const prefix = path.startsWith("/api/v3/") ? "/api/v3" : "";
-  return { ...(routes.find(method, path.slice(prefix.length)) ?? { operation: "unknown", params: [] }), prefix };
+  return {
+    ...(routes.find(method, path.slice(prefix.length)) ?? { operation: "unknown", params: [] }),
+    prefix,
+  };
 }

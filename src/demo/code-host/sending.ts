@@ -25,14 +25,25 @@ export function createDresser(ids: Ids, options: { readonly gzip: boolean }): Dr
         date = new Date(nowMs).toUTCString();
       }
       count += 1;
-      const zip = options.gzip && (reply.body?.length ?? 0) >= COMPRESS_FROM && /\bgzip\b/i.test(acceptEncoding ?? "");
+      const zip =
+        options.gzip &&
+        (reply.body?.length ?? 0) >= COMPRESS_FROM &&
+        /\bgzip\b/i.test(acceptEncoding ?? "");
       const plain = Buffer.from(reply.body ?? "");
       const body = zip ? gzipSync(plain) : plain;
       const headers: Record<string, string> = {
-        date, server: "github.com",
+        date,
+        server: "github.com",
         "x-github-request-id": `${origin.slice(0, 4)}:${origin.slice(4)}:${count.toString(16).toUpperCase()}:${second.toString(16).toUpperCase()}`,
-        "x-github-media-type": "github.v3; format=json", "x-github-api-version-selected": version, "x-content-type-options": "nosniff",
-        ...(reply.status === 204 ? {} : { "content-type": "application/json; charset=utf-8", "content-length": String(body.length) }),
+        "x-github-media-type": "github.v3; format=json",
+        "x-github-api-version-selected": version,
+        "x-content-type-options": "nosniff",
+        ...(reply.status === 204
+          ? {}
+          : {
+              "content-type": "application/json; charset=utf-8",
+              "content-length": String(body.length),
+            }),
         ...(zip ? { "content-encoding": "gzip", vary: "Accept, Accept-Encoding" } : {}),
         ...reply.headers,
       };

@@ -1,4 +1,7 @@
-/** What requests have come, counted per operation, with the latest of each: kept without credentials. */
+/**
+ * What requests have come, counted per operation, with the latest of each: kept without
+ * credentials.
+ */
 import type { ServerRequest } from "../../kernel/listen/exchange.ts";
 import { claimsOf } from "./app-jwt.ts";
 import { OPERATIONS, type Operation } from "./routes.ts";
@@ -19,7 +22,10 @@ interface Raw {
 
 /** One request is kept for each operation, and made readable when somebody asks. */
 export function createSightings(): Sightings {
-  const counts = Object.fromEntries(OPERATIONS.map((operation) => [operation, 0])) as Record<Operation, number>;
+  const counts = Object.fromEntries(OPERATIONS.map((operation) => [operation, 0])) as Record<
+    Operation,
+    number
+  >;
   const latest = new Map<Operation, Raw>();
   let last: Raw | undefined;
   return {
@@ -38,8 +44,18 @@ export function createSightings(): Sightings {
 
 function readable({ operation, request, body }: Raw): SeenRequest {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) if (value !== undefined && !name.startsWith(":")) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined && !name.startsWith(":"))
+      headers[name] = Array.isArray(value) ? value.join(", ") : value;
   const { authorization } = headers;
-  if (authorization !== undefined) headers["authorization"] = `${authorization.split(" ")[0] ?? ""} [secret]`;
-  return { operation, method: request.method ?? "", path: request.url ?? "", headers, body, claims: claimsOf(authorization) };
+  if (authorization !== undefined)
+    headers["authorization"] = `${authorization.split(" ")[0] ?? ""} [secret]`;
+  return {
+    operation,
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers,
+    body,
+    claims: claimsOf(authorization),
+  };
 }

@@ -1,4 +1,7 @@
-/** What installation tokens look like: the classic form with its checksum, and the long stateless one that begins to replace it. */
+/**
+ * What installation tokens look like: the classic form with its checksum, and the long stateless
+ * one that begins to replace it.
+ */
 import { createHmac } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { base62Digits } from "../../kernel/base/ids.ts";
@@ -24,7 +27,9 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 /** Fills the claims so that the whole is as long as upstream's. */
 const FILLER_LENGTH = 126;
-const HEADER = Buffer.from(JSON.stringify({ alg: "HS512", typ: "JWT", kid: "installation" })).toString("base64url");
+const HEADER = Buffer.from(
+  JSON.stringify({ alg: "HS512", typ: "JWT", kid: "installation" }),
+).toString("base64url");
 
 /** The key that signs stateless tokens is made here and never leaves. */
 export function createTokenForms(ids: Ids): TokenForms {
@@ -35,7 +40,15 @@ export function createTokenForms(ids: Ids): TokenForms {
       return `ghs_${random}${checksum(random)}`;
     },
     stateless({ appId, installationId, issuedAtS, expiresAtS }) {
-      const claims = { iss: "code-host", sub: `installation:${installationId}`, aud: "api", iat: issuedAtS, exp: expiresAtS, jti: ids.uuid(), sid: ids.base62(FILLER_LENGTH) };
+      const claims = {
+        iss: "code-host",
+        sub: `installation:${installationId}`,
+        aud: "api",
+        iat: issuedAtS,
+        exp: expiresAtS,
+        jti: ids.uuid(),
+        sid: ids.base62(FILLER_LENGTH),
+      };
       const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
       return `ghs_${appId}_${signed}.${createHmac("sha512", key).update(signed).digest("base64url")}`;
     },

@@ -1,4 +1,7 @@
-/** The tokens the host has minted, known by hash alone, so that nothing can print one. Bounded: the dead are forgotten first. */
+/**
+ * The tokens the host has minted, known by hash alone, so that nothing can print one. Bounded: the
+ * dead are forgotten first.
+ */
 import { hash } from "node:crypto";
 import type { MintedToken, TokenCounts } from "./types.ts";
 
@@ -18,7 +21,10 @@ interface Entry extends MintedToken {
   revokedAtMs: number | undefined;
 }
 
-/** At the bound room is made for a sixteenth at once, so that searching for the dead costs little per token. */
+/**
+ * At the bound room is made for a sixteenth at once, so that searching for the dead costs little
+ * per token.
+ */
 const SWEEP_SHARE = 16;
 
 /** Keeps `kept` tokens at most. */
@@ -29,7 +35,8 @@ export function createTokenStore(kept: number): TokenStore {
   let dropped = 0;
   let sweepAt = 0;
 
-  const alive = (entry: Entry, nowMs: number): boolean => entry.revokedAtMs === undefined && nowMs < entry.expiresAtMs;
+  const alive = (entry: Entry, nowMs: number): boolean =>
+    entry.revokedAtMs === undefined && nowMs < entry.expiresAtMs;
   const makeRoom = (nowMs: number): void => {
     if (minted >= sweepAt) {
       sweepAt = minted + Math.max(1, Math.floor(kept / SWEEP_SHARE));
@@ -41,7 +48,8 @@ export function createTokenStore(kept: number): TokenStore {
     if (alive(oldest, nowMs)) dropped += 1;
     entries.delete(oldest.hash);
   };
-  const live = (nowMs: number): Entry[] => [...entries.values()].filter((entry) => alive(entry, nowMs));
+  const live = (nowMs: number): Entry[] =>
+    [...entries.values()].filter((entry) => alive(entry, nowMs));
   return {
     add(token, facts) {
       if (entries.size >= kept) makeRoom(facts.mintedAtMs);

@@ -1,4 +1,7 @@
-/** What the simulated code host is made of and how it may be told to behave: apps, installations, limits, and what tests may observe. */
+/**
+ * What the simulated code host is made of and how it may be told to behave: apps, installations,
+ * limits, and what tests may observe.
+ */
 import type { KeyObject } from "node:crypto";
 import type { Address } from "../../kernel/config/address.ts";
 import type { Estate } from "./estate.ts";
@@ -14,7 +17,10 @@ export type Level = "read" | "write" | "admin";
 /** Permission name, spelled with underscores, to level. */
 export type Permissions = Readonly<Record<string, Level>>;
 
-/** A repository as a test or the demo names it; the other hundred members of its object follow from these. */
+/**
+ * A repository as a test or the demo names it; the other hundred members of its object follow from
+ * these.
+ */
 export interface RepositorySpec {
   readonly id: number;
   /** Short name, without the owner. */
@@ -76,7 +82,10 @@ export interface SecondaryLimit {
   readonly mintsPerMinute?: number;
   /** Default 403; upstream uses both. */
   readonly status?: 403 | 429;
-  /** How the client learns when to come back: `retry-after`, or `x-ratelimit-remaining: 0` with `x-ratelimit-reset`. Default the first. */
+  /**
+   * How the client learns when to come back: `retry-after`, or `x-ratelimit-remaining: 0` with
+   * `x-ratelimit-reset`. Default the first.
+   */
   readonly announce?: "retry-after" | "reset";
   /** Default 60. */
   readonly retryAfterS?: number;
@@ -100,18 +109,23 @@ export interface CodeHostOptions {
   readonly tokenForm?: TokenForm;
   /** Default one hour. */
   readonly tokenLifetimeMs?: number;
-  /** For so long a new token is answered 401 when it reads; revoking it works at once. Default 0. */
+  /**
+   * For so long a new token is answered 401 when it reads; revoking it works at once. Default 0.
+   */
   readonly replicationLagMs?: number;
   /** Time before each answer. Default 0. */
   readonly latencyMs?: number;
   /**
-   * Tokens remembered, default 250,000. At the bound the dead are forgotten first, then the oldest living one, which is
-   * answered 401 from then on and counted in `counts().dropped`.
+   * Tokens remembered, default 250,000. At the bound the dead are forgotten first, then the oldest
+   * living one, which is answered 401 from then on and counted in `counts().dropped`.
    */
   readonly tokensKept?: number;
   /** Largest request body, default 1 MiB; more is answered 413. */
   readonly maxBodyBytes?: number;
-  /** Calls of one installation's tokens in an hour. `upstream`: 5,000, and 50 more for each repository above 20, up to 12,500. Default `upstream`; `off` as on a server of one's own. */
+  /**
+   * Calls of one installation's tokens in an hour. `upstream`: 5,000, and 50 more for each
+   * repository above 20, up to 12,500. Default `upstream`; `off` as on a server of one's own.
+   */
   readonly hourlyLimit?: "upstream" | "off" | number;
   readonly secondary?: SecondaryLimit;
   /** Compress answers of 1 KiB and more for clients that accept it. Default false. */
@@ -166,7 +180,10 @@ export interface CodeHost {
   start(): Promise<void>;
   /** Cuts what is left after `deadlineMs`, default at once. Works without start, and twice. */
   stop(deadlineMs?: number): Promise<void>;
-  /** `http://127.0.0.1:PORT`, without a trailing slash; the same paths are served below `/api/v3`. Empty before start. */
+  /**
+   * `http://127.0.0.1:PORT`, without a trailing slash; the same paths are served below `/api/v3`.
+   * Empty before start.
+   */
   readonly url: string;
   readonly port: number;
   readonly apps: readonly AppSpec[];

@@ -3,26 +3,41 @@
 /** One misbehaviour. */
 export type Fault =
   /** Any status, with the control plane's own form of errors. */
-  | { readonly kind: "status"; readonly status: number; readonly message?: string; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly message?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   /** 429, with `Retry-After` in seconds, as an HTTP date, or without. */
   | { readonly kind: "limited"; readonly retryAfterS?: number; readonly as?: "seconds" | "date" }
   /** The page of a proxy; default 502. With 200 it is a success that holds no JSON. */
   | { readonly kind: "html"; readonly status?: number }
   /** Default 307. */
-  | { readonly kind: "redirect"; readonly location: string; readonly status?: 301 | 302 | 303 | 307 | 308 }
+  | {
+      readonly kind: "redirect";
+      readonly location: string;
+      readonly status?: 301 | 302 | 303 | 307 | 308;
+    }
   /** The connection is reset without an answer. */
   | { readonly kind: "reset" }
   /** No answer until the client gives up or the simulator stops. */
   | { readonly kind: "hang" }
   /** The true answer, later: a delay before the headers. */
   | { readonly kind: "delay"; readonly ms: number }
-  /** Headers and the first `bytes` (default half) of the true answer, then silence; the rest after `ms`, if given. */
+  /**
+   * Headers and the first `bytes` (default half) of the true answer, then silence; the rest after
+   * `ms`, if given.
+   */
   | { readonly kind: "stall"; readonly bytes?: number; readonly ms?: number }
   /** The true answer, `bytes` (default 1) every `intervalMs`. */
   | { readonly kind: "drip"; readonly intervalMs: number; readonly bytes?: number }
   /** The first `bytes` (default half) of the true answer, then the end of the connection. */
   | { readonly kind: "truncate"; readonly bytes?: number }
-  /** The true answer compressed, and cut in the middle in good order: the length is that of what is sent. */
+  /**
+   * The true answer compressed, and cut in the middle in good order: the length is that of what is
+   * sent.
+   */
   | { readonly kind: "truncated_gzip" }
   /** The true answer behind blanks, `bytes` long, streamed without a length when `chunked`. */
   | { readonly kind: "oversize"; readonly bytes: number; readonly chunked?: boolean }
@@ -40,14 +55,20 @@ export type Fault =
   | { readonly kind: "wrong_types" }
   /** The true answer without the members of these names, at any depth. */
   | { readonly kind: "missing_fields"; readonly names: readonly string[] }
-  /** The members of these names, at any depth, hold a text that nobody knows; default those of the vendor's enums. */
+  /**
+   * The members of these names, at any depth, hold a text that nobody knows; default those of the
+   * vendor's enums.
+   */
   | { readonly kind: "unknown_enums"; readonly names?: readonly string[] }
   /** The true answer after `change`. */
   | { readonly kind: "change"; readonly change: (body: unknown) => unknown };
 
 /** The queues. */
 export interface Faults<Operation extends string> {
-  /** Applies to the next `times` requests of an operation (`*`: of any), default 1, after what is queued already. `Infinity`: until cleared. */
+  /**
+   * Applies to the next `times` requests of an operation (`*`: of any), default 1, after what is
+   * queued already. `Infinity`: until cleared.
+   */
   next(operation: Operation | "*", fault: Fault, times?: number): void;
   /** The fault of a request that has just come. */
   take(operation: Operation): Fault | undefined;
@@ -74,7 +95,11 @@ export function createFaults<Operation extends string>(): Faults<Operation> {
       queues.set(operation, queue);
     },
     take: (operation) => takeFrom(operation) ?? takeFrom("*"),
-    pending: (operation) => (operation === undefined ? [...queues.values()] : [queues.get(operation) ?? []]).flat().reduce((sum, { left }) => sum + left, 0),
-    clear: (operation) => (operation === undefined ? queues.clear() : void queues.delete(operation)),
+    pending: (operation) =>
+      (operation === undefined ? [...queues.values()] : [queues.get(operation) ?? []])
+        .flat()
+        .reduce((sum, { left }) => sum + left, 0),
+    clear: (operation) =>
+      operation === undefined ? queues.clear() : void queues.delete(operation),
   };
 }

@@ -1,9 +1,19 @@
-/** Answering wrongly on purpose: each fault performed on a real connection, ended when the client leaves or the simulator stops. */
+/**
+ * Answering wrongly on purpose: each fault performed on a real connection, ended when the client
+ * leaves or the simulator stops.
+ */
 import { createGzip, gzipSync } from "node:zlib";
 import { parse } from "jsonc-parser";
 import { delay } from "../../kernel/base/clock.ts";
 import { closing, send, type Outgoing } from "../serving/outgoing.ts";
-import { drip, FILLER_BYTES, oversize, reset, truncate, type Exchange } from "../serving/wrong-answers.ts";
+import {
+  drip,
+  FILLER_BYTES,
+  oversize,
+  reset,
+  truncate,
+  type Exchange,
+} from "../serving/wrong-answers.ts";
 import { numbersAsStrings, unknownEnums, withoutMembers, wrongTypes } from "./damage.ts";
 import type { Fault } from "./faults.ts";
 import type { Reply } from "./reply.ts";
@@ -18,42 +28,68 @@ export interface Victim extends Exchange {
 }
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
-const PAGE = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
+const PAGE =
+  "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
 
 /** Does to one request what the fault says. */
 export async function misbehave(fault: Fault, victim: Victim): Promise<void> {
   const instead = replacement(fault, victim) ?? damaged(fault, victim);
   if (instead !== undefined) return send(victim.response, victim.dress(instead));
   switch (fault.kind) {
-    case "reset": return reset(victim.request);
-    case "delay": return later(fault.ms, victim);
-    case "stall": return stall(victim.dress(victim.perform()), fault, victim);
-    case "drip": return drip(victim.dress(victim.perform()), fault.bytes ?? 1, fault.intervalMs, victim);
-    case "truncate": return truncate(victim.dress(victim.perform()), fault.bytes, victim);
-    case "truncated_gzip": return truncatedGzip(victim.dress(victim.perform()), victim);
-    case "oversize": return oversize(victim.dress(victim.perform()), fault, victim);
-    case "gzip_bomb": return bomb(victim.dress(victim.perform()), fault.bytes, victim);
+    case "reset":
+      return reset(victim.request);
+    case "delay":
+      return later(fault.ms, victim);
+    case "stall":
+      return stall(victim.dress(victim.perform()), fault, victim);
+    case "drip":
+      return drip(victim.dress(victim.perform()), fault.bytes ?? 1, fault.intervalMs, victim);
+    case "truncate":
+      return truncate(victim.dress(victim.perform()), fault.bytes, victim);
+    case "truncated_gzip":
+      return truncatedGzip(victim.dress(victim.perform()), victim);
+    case "oversize":
+      return oversize(victim.dress(victim.perform()), fault, victim);
+    case "gzip_bomb":
+      return bomb(victim.dress(victim.perform()), fault.bytes, victim);
     default: // `hang`: nothing is ever said.
   }
 }
 
 function replacement(fault: Fault, { refuse, perform, clock }: Victim): Reply | undefined {
   switch (fault.kind) {
-    case "status": return withHeaders(refuse(fault.status, fault.message ?? "simulated failure"), fault.headers);
-    case "limited": return withHeaders(refuse(429, "rate limit exceeded"), retryAfter(fault, clock.now()));
-    case "html": return { status: fault.status ?? 502, body: PAGE, headers: HTML };
-    case "redirect": return { status: fault.status ?? 307, body: "", headers: { location: fault.location } };
-    case "deep": return { status: 200, body: `${"[".repeat(fault.levels)}${"]".repeat(fault.levels)}` };
-    case "empty": return { status: fault.status ?? perform().status, body: "" };
-    case "garbage": return { status: 200, body: "\u0000{\"devices\": \u001f<<<" };
-    default: return undefined;
+    case "status":
+      return withHeaders(refuse(fault.status, fault.message ?? "simulated failure"), fault.headers);
+    case "limited":
+      return withHeaders(refuse(429, "rate limit exceeded"), retryAfter(fault, clock.now()));
+    case "html":
+      return { status: fault.status ?? 502, body: PAGE, headers: HTML };
+    case "redirect":
+      return { status: fault.status ?? 307, body: "", headers: { location: fault.location } };
+    case "deep":
+      return { status: 200, body: `${"[".repeat(fault.levels)}${"]".repeat(fault.levels)}` };
+    case "empty":
+      return { status: fault.status ?? perform().status, body: "" };
+    case "garbage":
+      return { status: 200, body: '\u0000{"devices": \u001f<<<' };
+    default:
+      return undefined;
   }
 }
 
 /** The headers that say when to come again. */
-export function retryAfter({ retryAfterS, as = "seconds" }: { readonly retryAfterS?: number; readonly as?: "seconds" | "date" }, nowMs: number): Record<string, string> {
+export function retryAfter(
+  {
+    retryAfterS,
+    as = "seconds",
+  }: { readonly retryAfterS?: number; readonly as?: "seconds" | "date" },
+  nowMs: number,
+): Record<string, string> {
   if (retryAfterS === undefined) return {};
-  return { "retry-after": as === "seconds" ? String(retryAfterS) : new Date(nowMs + retryAfterS * 1000).toUTCString() };
+  return {
+    "retry-after":
+      as === "seconds" ? String(retryAfterS) : new Date(nowMs + retryAfterS * 1000).toUTCString(),
+  };
 }
 
 function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
@@ -66,39 +102,69 @@ function damaged(fault: Fault, { perform }: Victim): Reply | undefined {
   const reply = perform();
   if (reply.status >= 300 || reply.body === undefined) return reply;
   // A policy has comments and commas at the end.
-  return { ...reply, body: JSON.stringify(change(parse(reply.body.toString(), [], { allowTrailingComma: true }))) };
+  return {
+    ...reply,
+    body: JSON.stringify(change(parse(reply.body.toString(), [], { allowTrailingComma: true }))),
+  };
 }
 
 function changeOf(fault: Fault): ((body: unknown) => unknown) | undefined {
   switch (fault.kind) {
-    case "numbers_as_strings": return numbersAsStrings;
-    case "wrong_types": return wrongTypes;
-    case "missing_fields": return (body) => withoutMembers(body, fault.names);
-    case "unknown_enums": return (body) => unknownEnums(body, fault.names);
-    case "change": return fault.change;
-    default: return undefined;
+    case "numbers_as_strings":
+      return numbersAsStrings;
+    case "wrong_types":
+      return wrongTypes;
+    case "missing_fields":
+      return (body) => withoutMembers(body, fault.names);
+    case "unknown_enums":
+      return (body) => unknownEnums(body, fault.names);
+    case "change":
+      return fault.change;
+    default:
+      return undefined;
   }
 }
 
 async function later(ms: number, victim: Victim): Promise<void> {
-  await delay(victim.clock, ms, closing(victim.response)).then(() => send(victim.response, victim.dress(victim.perform())), () => undefined);
+  await delay(victim.clock, ms, closing(victim.response)).then(
+    () => send(victim.response, victim.dress(victim.perform())),
+    () => undefined,
+  );
 }
 
-async function stall({ status, headers, body }: Outgoing, { bytes, ms }: { readonly bytes?: number; readonly ms?: number }, { response, clock }: Victim): Promise<void> {
+async function stall(
+  { status, headers, body }: Outgoing,
+  { bytes, ms }: { readonly bytes?: number; readonly ms?: number },
+  { response, clock }: Victim,
+): Promise<void> {
   const first = bytes ?? Math.floor(body.length / 2);
   const left = closing(response);
   response.writeHead(status, headers);
   response.write(body.subarray(0, first));
-  if (ms !== undefined) await delay(clock, ms, left).then(() => void response.end(body.subarray(first)), () => undefined);
+  if (ms !== undefined)
+    await delay(clock, ms, left).then(
+      () => void response.end(body.subarray(first)),
+      () => undefined,
+    );
 }
 
 function truncatedGzip({ status, headers, body }: Outgoing, { response }: Victim): void {
-  const zipped = gzipSync(headers["content-encoding"] === undefined ? body : Buffer.alloc(FILLER_BYTES, " "));
+  const zipped = gzipSync(
+    headers["content-encoding"] === undefined ? body : Buffer.alloc(FILLER_BYTES, " "),
+  );
   const half = zipped.subarray(0, Math.floor(zipped.length / 2));
-  send(response, { status, headers: { ...headers, "content-encoding": "gzip", "content-length": String(half.length) }, body: half });
+  send(response, {
+    status,
+    headers: { ...headers, "content-encoding": "gzip", "content-length": String(half.length) },
+    body: half,
+  });
 }
 
-async function bomb({ status, headers, body }: Outgoing, bytes: number, { response }: Victim): Promise<void> {
+async function bomb(
+  { status, headers, body }: Outgoing,
+  bytes: number,
+  { response }: Victim,
+): Promise<void> {
   const left = closing(response);
   const blanks = Buffer.alloc(FILLER_BYTES, " ");
   const { "content-length": _length, ...rest } = headers;
@@ -107,7 +173,9 @@ async function bomb({ status, headers, body }: Outgoing, bytes: number, { respon
   zip.pipe(response);
   left.addEventListener("abort", () => zip.destroy(), { once: true });
   for (let missing = bytes; missing > 0 && !left.aborted; missing -= FILLER_BYTES) {
-    await new Promise<void>((resolve) => zip.write(blanks.subarray(0, Math.min(FILLER_BYTES, missing)), () => resolve()));
+    await new Promise<void>((resolve) =>
+      zip.write(blanks.subarray(0, Math.min(FILLER_BYTES, missing)), () => resolve()),
+    );
   }
   if (!left.aborted) zip.end(body);
 }

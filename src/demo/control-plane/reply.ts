@@ -22,12 +22,19 @@ export interface Call<Operation extends string> {
 }
 
 /** One header; the first when there are several. */
-export function headerOf({ headers }: Pick<Call<string>, "headers">, name: string): string | undefined {
+export function headerOf(
+  { headers }: Pick<Call<string>, "headers">,
+  name: string,
+): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
 /** A JSON answer. */
-export function json(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Reply {
+export function json(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
   return { status, body: JSON.stringify(value), headers };
 }

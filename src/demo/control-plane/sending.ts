@@ -8,14 +8,22 @@ const COMPRESS_FROM = 1024;
 const zipped = new WeakMap<Buffer, Buffer>();
 
 /** `acceptEncoding` is the client's header, undefined when nothing may be compressed. */
-export function dress(reply: Reply, nowMs: number, common: Readonly<Record<string, string>>, acceptEncoding: string | undefined): Outgoing {
-  const plain = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body ?? Buffer.alloc(0);
+export function dress(
+  reply: Reply,
+  nowMs: number,
+  common: Readonly<Record<string, string>>,
+  acceptEncoding: string | undefined,
+): Outgoing {
+  const plain =
+    typeof reply.body === "string" ? Buffer.from(reply.body) : (reply.body ?? Buffer.alloc(0));
   const zip = plain.length >= COMPRESS_FROM && /\bgzip\b/i.test(acceptEncoding ?? "");
   const body = zip ? zipOf(plain) : plain;
   return {
-    status: reply.status, body,
+    status: reply.status,
+    body,
     headers: {
-      date: new Date(nowMs).toUTCString(), ...common,
+      date: new Date(nowMs).toUTCString(),
+      ...common,
       ...(body.length === 0 ? {} : { "content-type": "application/json" }),
       ...(isBodyless(reply.status) ? {} : { "content-length": String(body.length) }),
       ...(zip ? { "content-encoding": "gzip", vary: "Accept-Encoding" } : {}),

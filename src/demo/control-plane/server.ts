@@ -1,4 +1,7 @@
-/** What the simulators of both control planes share: a loopback port, the faults, what was asked, answers held back or spoilt. */
+/**
+ * What the simulators of both control planes share: a loopback port, the faults, what was asked,
+ * answers held back or spoilt.
+ */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -66,7 +69,10 @@ const MOST_SEEN = 1000;
 const BODY_BYTES = 4 * 1024 * 1024;
 
 /** Starts to listen. Throws what the listener throws. */
-export async function startControlPlane<Operation extends string>(spec: ControlPlaneSpec<Operation>, deps: ControlPlaneDeps): Promise<ControlPlane<Operation>> {
+export async function startControlPlane<Operation extends string>(
+  spec: ControlPlaneSpec<Operation>,
+  deps: ControlPlaneDeps,
+): Promise<ControlPlane<Operation>> {
   const counts = new Map<Operation, number>();
   const seen: SeenRequest<Operation>[] = [];
   const faults = createFaults<Operation>();
@@ -74,10 +80,21 @@ export async function startControlPlane<Operation extends string>(spec: ControlP
     counts.set(request.operation, (counts.get(request.operation) ?? 0) + 1);
     if (seen.push(request) > MOST_SEEN) seen.shift();
   };
-  const listener = createListener({
-    name: spec.name, setting: `the address of the ${spec.name}`, address: { host: "127.0.0.1", port: spec.port ?? 0 }, credential: false,
-    limits: { connections: MOST_AT_ONCE, owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE } }, handle: (request, response) => serve(request, response, { spec, deps, faults, see, latencyMs: plane.latencyMs }),
-  }, deps);
+  const listener = createListener(
+    {
+      name: spec.name,
+      setting: `the address of the ${spec.name}`,
+      address: { host: "127.0.0.1", port: spec.port ?? 0 },
+      credential: false,
+      limits: {
+        connections: MOST_AT_ONCE,
+        owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE },
+      },
+      handle: (request, response) =>
+        serve(request, response, { spec, deps, faults, see, latencyMs: plane.latencyMs }),
+    },
+    deps,
+  );
   const plane: ControlPlane<Operation> = {
     get url() {
       return `http://127.0.0.1:${listener.port}`;
@@ -85,7 +102,11 @@ export async function startControlPlane<Operation extends string>(spec: ControlP
     get port() {
       return listener.port;
     },
-    faults, latencyMs: 0, requests: () => Object.fromEntries(counts) as Partial<Record<Operation, number>>, seen: () => [...seen], stop: () => listener.stop(0),
+    faults,
+    latencyMs: 0,
+    requests: () => Object.fromEntries(counts) as Partial<Record<Operation, number>>,
+    seen: () => [...seen],
+    stop: () => listener.stop(0),
   };
   await listener.start();
   return plane;
@@ -99,18 +120,58 @@ interface Serving<Operation extends string> {
   readonly latencyMs: number;
 }
 
-async function serve<Operation extends string>(request: ServerRequest, response: ServerResponse, { spec, deps: { clock }, faults, see, latencyMs }: Serving<Operation>): Promise<void> {
+async function serve<Operation extends string>(
+  request: ServerRequest,
+  response: ServerResponse,
+  { spec, deps: { clock }, faults, see, latencyMs }: Serving<Operation>,
+): Promise<void> {
   const [path = "", query = ""] = (request.url ?? "").split("?", 2);
   const method = request.method ?? "";
-  const { operation, params } = spec.routes.find(method, path) ?? { operation: spec.elsewhere, params: [] };
+  const { operation, params } = spec.routes.find(method, path) ?? {
+    operation: spec.elsewhere,
+    params: [],
+  };
   const encodings = request.headers["accept-encoding"];
-  const dressed = (reply: Reply): ReturnType<typeof dress> => dress(reply, clock.now(), spec.headers, spec.gzip && typeof encodings === "string" ? encodings : undefined);
+  const dressed = (reply: Reply): ReturnType<typeof dress> =>
+    dress(
+      reply,
+      clock.now(),
+      spec.headers,
+      spec.gzip && typeof encodings === "string" ? encodings : undefined,
+    );
   const body = await readBody(request, BODY_BYTES);
-  if (typeof body !== "string") return body.failed === "gone" ? undefined : send(response, dressed(spec.refuse(413, "request too large")));
+  if (typeof body !== "string")
+    return body.failed === "gone"
+      ? undefined
+      : send(response, dressed(spec.refuse(413, "request too large")));
   see({ operation, method, path, query, headers: request.headers, body, atMs: clock.now() });
-  if (latencyMs > 0 && !await delay(clock, latencyMs, closing(response)).then(() => true, () => false)) return;
-  const perform = (): Reply => spec.answer({ operation, method, path, params, query: new URLSearchParams(query), headers: request.headers, body, nowMs: clock.now() });
+  if (
+    latencyMs > 0 &&
+    !(await delay(clock, latencyMs, closing(response)).then(
+      () => true,
+      () => false,
+    ))
+  )
+    return;
+  const perform = (): Reply =>
+    spec.answer({
+      operation,
+      method,
+      path,
+      params,
+      query: new URLSearchParams(query),
+      headers: request.headers,
+      body,
+      nowMs: clock.now(),
+    });
   const fault = faults.take(operation);
   if (fault === undefined) return send(response, dressed(perform()));
-  return misbehave(fault, { request, response, clock, perform, dress: dressed, refuse: spec.refuse });
+  return misbehave(fault, {
+    request,
+    response,
+    clock,
+    perform,
+    dress: dressed,
+    refuse: spec.refuse,
+  });
 }

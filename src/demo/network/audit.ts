@@ -1,11 +1,33 @@
-/** What changed in the network and who did it: one event for each change of the cycles that the other files live by, in the vendor's words. */
+/**
+ * What changed in the network and who did it: one event for each change of the cycles that the
+ * other files live by, in the vendor's words.
+ */
 import { startOf, turnsIn, type Cycle, type Window } from "./cycle.ts";
-import { KEY_EXPIRY_CYCLE, KEY_EXPIRY_PLACE, ROUTE_CYCLE, ROUTE_PLACE, type Devices } from "./devices.ts";
+import {
+  KEY_EXPIRY_CYCLE,
+  KEY_EXPIRY_PLACE,
+  ROUTE_CYCLE,
+  ROUTE_PLACE,
+  type Devices,
+} from "./devices.ts";
 import type { Identities } from "./identity.ts";
 import { AUTH_KEY_CYCLE, authKeyOf, isRevoked, REVOKED_AFTER_TURNS } from "./keys.ts";
 import { POLICY_CYCLE, policyInTurn } from "./policy.ts";
-import { APPROVAL_CYCLE, DNS_CYCLE, nameserversInTurn, WEBHOOK_CYCLE, webhooksInTurn } from "./settings.ts";
-import { ROLE_CYCLE, ROLE_PLACE, roleInTurn, SUSPENDED_PLACE, SUSPENSION_CYCLE, type Person } from "./users.ts";
+import {
+  APPROVAL_CYCLE,
+  DNS_CYCLE,
+  nameserversInTurn,
+  WEBHOOK_CYCLE,
+  webhooksInTurn,
+} from "./settings.ts";
+import {
+  ROLE_CYCLE,
+  ROLE_PLACE,
+  roleInTurn,
+  SUSPENDED_PLACE,
+  SUSPENSION_CYCLE,
+  type Person,
+} from "./users.ts";
 
 /** Who did it. */
 export interface AuditActor {
@@ -55,60 +77,215 @@ const MINUTE_MS = 60_000;
 const LOGIN_CYCLE: Cycle = { periodMs: 35 * MINUTE_MS, phaseMs: 3 * MINUTE_MS };
 const FAILURE_CYCLE: Cycle = { periodMs: 130 * MINUTE_MS, phaseMs: 41 * MINUTE_MS };
 const SYNC_CYCLE: Cycle = { periodMs: 11 * 60 * MINUTE_MS, phaseMs: 19 * MINUTE_MS };
-// A change takes effect within its turn's first moments; the fraction makes instants that are no whole seconds.
+// A change takes effect within its turn's first moments; the fraction makes instants that are no
+// whole seconds.
 const HAND_MS = 137;
 
 /** The events of a window, oldest first. */
 export function auditIn(subject: AuditSubject, window: Window): readonly AuditEvent[] {
-  const stories = [...settingStories(subject), ...peopleStories(subject), ...deviceStories(subject), ...keyStories(subject)];
-  const told = stories.flatMap(([cycle, tell], story) => turnsIn({ ...cycle, phaseMs: cycle.phaseMs + HAND_MS }, window).flatMap((turn) => {
-    const atMs = startOf(cycle, turn) + HAND_MS;
-    const change = tell(turn, atMs);
-    return change === undefined ? [] : [{ atMs, groupId: subject.identities.hex(`event/${story}/${turn}`).slice(0, 32), ...change }];
-  }));
-  return [...told, ...comings(subject, window)].toSorted((a, b) => a.atMs - b.atMs || (a.groupId < b.groupId ? -1 : 1));
+  const stories = [
+    ...settingStories(subject),
+    ...peopleStories(subject),
+    ...deviceStories(subject),
+    ...keyStories(subject),
+  ];
+  const told = stories.flatMap(([cycle, tell], story) =>
+    turnsIn({ ...cycle, phaseMs: cycle.phaseMs + HAND_MS }, window).flatMap((turn) => {
+      const atMs = startOf(cycle, turn) + HAND_MS;
+      const change = tell(turn, atMs);
+      return change === undefined
+        ? []
+        : [
+            {
+              atMs,
+              groupId: subject.identities.hex(`event/${story}/${turn}`).slice(0, 32),
+              ...change,
+            },
+          ];
+    }),
+  );
+  return [...told, ...comings(subject, window)].toSorted(
+    (a, b) => a.atMs - b.atMs || (a.groupId < b.groupId ? -1 : 1),
+  );
 }
 
 function by(person: Person | undefined): AuditActor {
-  return { id: person?.id ?? "", type: "USER", loginName: person?.loginName ?? "", displayName: person?.displayName ?? "" };
+  return {
+    id: person?.id ?? "",
+    type: "USER",
+    loginName: person?.loginName ?? "",
+    displayName: person?.displayName ?? "",
+  };
 }
 
 function settingStories({ people, identities, tailnet }: AuditSubject): Story[] {
-  const target = (property: string): AuditTarget => ({ id: tailnet.id, name: tailnet.name, type: "TAILNET", property });
-  const client: AuditActor = { id: identities.stable("k", "client/infra"), type: "OAUTH_CLIENT", displayName: "infrastructure", tags: ["tag:ci"] };
+  const target = (property: string): AuditTarget => ({
+    id: tailnet.id,
+    name: tailnet.name,
+    type: "TAILNET",
+    property,
+  });
+  const client: AuditActor = {
+    id: identities.stable("k", "client/infra"),
+    type: "OAUTH_CLIENT",
+    displayName: "infrastructure",
+    tags: ["tag:ci"],
+  };
   return [
-    [POLICY_CYCLE, (turn) => ({ ...(turn % 3 === 0 ? { origin: "CONFIG_API", actor: client } : { origin: "ADMIN_CONSOLE", actor: by(people[0]) }), target: target("ACL"), action: "UPDATE", old: policyInTurn(people, turn - 1), new: policyInTurn(people, turn) })],
-    [APPROVAL_CYCLE, (turn) => ({ origin: "ADMIN_CONSOLE", actor: by(people[0]), target: target("MACHINE_APPROVAL_NEEDED"), action: turn % 2 === 0 ? "ENABLE" : "DISABLE", old: turn % 2 !== 0, new: turn % 2 === 0 })],
-    [DNS_CYCLE, (turn) => ({ origin: "ADMIN_CONSOLE", actor: by(people[2]), target: target("DNS_CONFIG"), action: "UPDATE", old: { nameservers: nameserversInTurn(turn - 1) }, new: { nameservers: nameserversInTurn(turn) } })],
-    [WEBHOOK_CYCLE, (turn) => ({ origin: "CONFIG_API", actor: client, target: { id: identities.stable("w", "webhook/0"), name: "", type: "WEBHOOK_ENDPOINT", property: "SUBSCRIBED_EVENTS" }, action: "UPDATE", old: webhooksInTurn(turn - 1), new: webhooksInTurn(turn) })],
+    [
+      POLICY_CYCLE,
+      (turn) => ({
+        ...(turn % 3 === 0
+          ? { origin: "CONFIG_API", actor: client }
+          : { origin: "ADMIN_CONSOLE", actor: by(people[0]) }),
+        target: target("ACL"),
+        action: "UPDATE",
+        old: policyInTurn(people, turn - 1),
+        new: policyInTurn(people, turn),
+      }),
+    ],
+    [
+      APPROVAL_CYCLE,
+      (turn) => ({
+        origin: "ADMIN_CONSOLE",
+        actor: by(people[0]),
+        target: target("MACHINE_APPROVAL_NEEDED"),
+        action: turn % 2 === 0 ? "ENABLE" : "DISABLE",
+        old: turn % 2 !== 0,
+        new: turn % 2 === 0,
+      }),
+    ],
+    [
+      DNS_CYCLE,
+      (turn) => ({
+        origin: "ADMIN_CONSOLE",
+        actor: by(people[2]),
+        target: target("DNS_CONFIG"),
+        action: "UPDATE",
+        old: { nameservers: nameserversInTurn(turn - 1) },
+        new: { nameservers: nameserversInTurn(turn) },
+      }),
+    ],
+    [
+      WEBHOOK_CYCLE,
+      (turn) => ({
+        origin: "CONFIG_API",
+        actor: client,
+        target: {
+          id: identities.stable("w", "webhook/0"),
+          name: "",
+          type: "WEBHOOK_ENDPOINT",
+          property: "SUBSCRIBED_EVENTS",
+        },
+        action: "UPDATE",
+        old: webhooksInTurn(turn - 1),
+        new: webhooksInTurn(turn),
+      }),
+    ],
   ];
 }
 
 function peopleStories({ people, tailnet }: AuditSubject): Story[] {
-  const user = (place: number, property?: string): AuditTarget => ({ id: people[place]?.id ?? "", name: people[place]?.loginName ?? "", type: "USER", ...(property === undefined ? {} : { property }) });
+  const user = (place: number, property?: string): AuditTarget => ({
+    id: people[place]?.id ?? "",
+    name: people[place]?.loginName ?? "",
+    type: "USER",
+    ...(property === undefined ? {} : { property }),
+  });
   return [
-    [ROLE_CYCLE, (turn) => ({ origin: "ADMIN_CONSOLE", actor: by(people[0]), target: user(ROLE_PLACE, "USER_ROLE"), action: "UPDATE", old: roleInTurn(turn - 1), new: roleInTurn(turn) })],
-    [SUSPENSION_CYCLE, (turn) => ({ origin: "ADMIN_CONSOLE", actor: by(people[0]), target: user(SUSPENDED_PLACE), action: turn % 2 === 0 ? "RESTORE" : "SUSPEND" })],
-    [LOGIN_CYCLE, (turn) => ({ origin: "ADMIN_CONSOLE", actor: by(people[turn % 4]), target: { id: tailnet.id, name: tailnet.name, type: "ADMIN_CONSOLE" }, action: "LOGIN" })],
-    [FAILURE_CYCLE, () => ({ origin: "CONFIG_API", actor: by(people[3]), target: { id: tailnet.id, name: tailnet.name, type: "FAILED_REQUEST", property: "ACL" }, action: "UPDATE", error: "precondition failed, invalid old hash" })],
-    [SYNC_CYCLE, (_turn, atMs) => ({ origin: "IDENTITY_PROVIDER", actor: { id: "scim", type: "SCIM" }, target: user(5), action: "PUSH_USER", details: "pushed by the identity provider", deferredMs: atMs + 1900 })],
+    [
+      ROLE_CYCLE,
+      (turn) => ({
+        origin: "ADMIN_CONSOLE",
+        actor: by(people[0]),
+        target: user(ROLE_PLACE, "USER_ROLE"),
+        action: "UPDATE",
+        old: roleInTurn(turn - 1),
+        new: roleInTurn(turn),
+      }),
+    ],
+    [
+      SUSPENSION_CYCLE,
+      (turn) => ({
+        origin: "ADMIN_CONSOLE",
+        actor: by(people[0]),
+        target: user(SUSPENDED_PLACE),
+        action: turn % 2 === 0 ? "RESTORE" : "SUSPEND",
+      }),
+    ],
+    [
+      LOGIN_CYCLE,
+      (turn) => ({
+        origin: "ADMIN_CONSOLE",
+        actor: by(people[turn % 4]),
+        target: { id: tailnet.id, name: tailnet.name, type: "ADMIN_CONSOLE" },
+        action: "LOGIN",
+      }),
+    ],
+    [
+      FAILURE_CYCLE,
+      () => ({
+        origin: "CONFIG_API",
+        actor: by(people[3]),
+        target: { id: tailnet.id, name: tailnet.name, type: "FAILED_REQUEST", property: "ACL" },
+        action: "UPDATE",
+        error: "precondition failed, invalid old hash",
+      }),
+    ],
+    [
+      SYNC_CYCLE,
+      (_turn, atMs) => ({
+        origin: "IDENTITY_PROVIDER",
+        actor: { id: "scim", type: "SCIM" },
+        target: user(5),
+        action: "PUSH_USER",
+        details: "pushed by the identity provider",
+        deferredMs: atMs + 1900,
+      }),
+    ],
   ];
 }
 
 function deviceStories({ people, devices }: AuditSubject): Story[] {
   const node = (place: number, atMs: number, property: string): AuditTarget | undefined => {
     const device = devices.at(atMs).find(({ machine }) => machine.place === place);
-    return device === undefined ? undefined : { id: device.nodeId, name: device.host, type: "NODE", isEphemeral: false, property };
+    return device === undefined
+      ? undefined
+      : { id: device.nodeId, name: device.host, type: "NODE", isEphemeral: false, property };
   };
   return [
-    [KEY_EXPIRY_CYCLE, (turn, atMs) => {
-      const target = node(KEY_EXPIRY_PLACE, atMs, "KEY_EXPIRY");
-      return target && { origin: "ADMIN_CONSOLE", actor: by(people[0]), target, action: turn % 2 === 0 ? "DISABLE" : "ENABLE", old: turn % 2 === 0, new: turn % 2 !== 0 };
-    }],
-    [ROUTE_CYCLE, (turn, atMs) => {
-      const target = node(ROUTE_PLACE, atMs, "ALLOWED_IPS");
-      return target && { origin: "ADMIN_CONSOLE", actor: by(people[3]), target, action: "UPDATE", old: turn % 2 === 0 ? [] : ["10.20.0.0/16"], new: turn % 2 === 0 ? ["10.20.0.0/16"] : [] };
-    }],
+    [
+      KEY_EXPIRY_CYCLE,
+      (turn, atMs) => {
+        const target = node(KEY_EXPIRY_PLACE, atMs, "KEY_EXPIRY");
+        return (
+          target && {
+            origin: "ADMIN_CONSOLE",
+            actor: by(people[0]),
+            target,
+            action: turn % 2 === 0 ? "DISABLE" : "ENABLE",
+            old: turn % 2 === 0,
+            new: turn % 2 !== 0,
+          }
+        );
+      },
+    ],
+    [
+      ROUTE_CYCLE,
+      (turn, atMs) => {
+        const target = node(ROUTE_PLACE, atMs, "ALLOWED_IPS");
+        return (
+          target && {
+            origin: "ADMIN_CONSOLE",
+            actor: by(people[3]),
+            target,
+            action: "UPDATE",
+            old: turn % 2 === 0 ? [] : ["10.20.0.0/16"],
+            new: turn % 2 === 0 ? ["10.20.0.0/16"] : [],
+          }
+        );
+      },
+    ],
   ];
 }
 
@@ -118,15 +295,42 @@ function keyStories({ people, identities }: AuditSubject): Story[] {
     return { id, name: description, type: "API_KEY" };
   };
   return [
-    [AUTH_KEY_CYCLE, (turn, atMs) => ({ origin: "ADMIN_CONSOLE", actor: by(people[0]), target: target(turn, atMs), action: "CREATE" })],
-    [AUTH_KEY_CYCLE, (turn, atMs) => (isRevoked(turn - REVOKED_AFTER_TURNS) ? { origin: "ADMIN_CONSOLE", actor: by(people[0]), target: target(turn - REVOKED_AFTER_TURNS, atMs), action: "REVOKE" } : undefined)],
+    [
+      AUTH_KEY_CYCLE,
+      (turn, atMs) => ({
+        origin: "ADMIN_CONSOLE",
+        actor: by(people[0]),
+        target: target(turn, atMs),
+        action: "CREATE",
+      }),
+    ],
+    [
+      AUTH_KEY_CYCLE,
+      (turn, atMs) =>
+        isRevoked(turn - REVOKED_AFTER_TURNS)
+          ? {
+              origin: "ADMIN_CONSOLE",
+              actor: by(people[0]),
+              target: target(turn - REVOKED_AFTER_TURNS, atMs),
+              action: "REVOKE",
+            }
+          : undefined,
+    ],
   ];
 }
 
 function comings({ devices, identities }: AuditSubject, { fromMs, toMs }: Window): AuditEvent[] {
-  return devices.comings({ fromMs: fromMs - HAND_MS, toMs: toMs - HAND_MS }).map(({ atMs, device, what }) => ({
-    atMs: atMs + HAND_MS, groupId: identities.hex(`coming/${what}/${device.nodeId}`).slice(0, 32), origin: what === "created" ? "NODE" : "CONTROL",
-    actor: what === "created" ? { id: device.nodeId, type: "NODE", displayName: device.host, tags: device.machine.tags } : { id: "ephemeral-cleanup", type: "AUTOMATED_WORKER" },
-    target: { id: device.nodeId, name: device.host, type: "NODE", isEphemeral: true }, action: what === "created" ? "CREATE" : "DELETE",
-  }));
+  return devices
+    .comings({ fromMs: fromMs - HAND_MS, toMs: toMs - HAND_MS })
+    .map(({ atMs, device, what }) => ({
+      atMs: atMs + HAND_MS,
+      groupId: identities.hex(`coming/${what}/${device.nodeId}`).slice(0, 32),
+      origin: what === "created" ? "NODE" : "CONTROL",
+      actor:
+        what === "created"
+          ? { id: device.nodeId, type: "NODE", displayName: device.host, tags: device.machine.tags }
+          : { id: "ephemeral-cleanup", type: "AUTOMATED_WORKER" },
+      target: { id: device.nodeId, name: device.host, type: "NODE", isEphemeral: true },
+      action: what === "created" ? "CREATE" : "DELETE",
+    }));
 }

@@ -1,4 +1,7 @@
-/** What happens again and again at fixed instants, so that the past is a function of the time alone: the same question about it gives the same answer. */
+/**
+ * What happens again and again at fixed instants, so that the past is a function of the time alone:
+ * the same question about it gives the same answer.
+ */
 
 /** One turn after another, each `periodMs` long; turn 0 begins at `phaseMs` since 1970. */
 export interface Cycle {
@@ -25,6 +28,11 @@ export function startOf({ periodMs, phaseMs }: Cycle, turn: number): number {
 /** The turns that begin within a window, ascending. */
 export function turnsIn(cycle: Cycle, { fromMs, toMs }: Window): number[] {
   const turns: number[] = [];
-  for (let turn = Math.ceil((fromMs - cycle.phaseMs) / cycle.periodMs); startOf(cycle, turn) < toMs; turn++) turns.push(turn);
+  for (
+    let turn = Math.ceil((fromMs - cycle.phaseMs) / cycle.periodMs);
+    startOf(cycle, turn) < toMs;
+    turn++
+  )
+    turns.push(turn);
   return turns;
 }

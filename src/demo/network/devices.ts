@@ -1,4 +1,7 @@
-/** The devices of the network at an instant: which exist, which are connected, until when their keys are good. */
+/**
+ * The devices of the network at an instant: which exist, which are connected, until when their keys
+ * are good.
+ */
 import { startOf, turnAt, turnsIn, type Cycle, type Window } from "./cycle.ts";
 import type { Identities } from "./identity.ts";
 import type { Machine } from "./roster.ts";
@@ -53,13 +56,23 @@ export const ROUTE_PLACE = 2;
 const KEY_LIFE_MS = 180 * 86_400_000;
 const SEEN_EVERY_MS = 1000;
 
-/** Everything is computed on demand; nothing is kept but the ids of the roster, and those of each ephemeral machine's latest life. */
+/**
+ * Everything is computed on demand; nothing is kept but the ids of the roster, and those of each
+ * ephemeral machine's latest life.
+ */
 export function createDevices(roster: readonly Machine[], identities: Identities): Devices {
   const lasting = roster.map((machine) => identify(machine, machine.host, identities));
-  const places = new Map(roster.filter(({ life }) => life === undefined).flatMap((machine) => {
-    const { nodeId, legacyId } = lasting[machine.place] as Identified;
-    return [[nodeId, machine], [legacyId, machine]] as const;
-  }));
+  const places = new Map(
+    roster
+      .filter(({ life }) => life === undefined)
+      .flatMap((machine) => {
+        const { nodeId, legacyId } = lasting[machine.place] as Identified;
+        return [
+          [nodeId, machine],
+          [legacyId, machine],
+        ] as const;
+      }),
+  );
   const mortals = roster.filter(({ life }) => life !== undefined);
   const lives = new Map<Machine, { readonly turn: number; readonly identified: Identified }>();
   const identityIn = (machine: Machine, turn: number): Identified => {
@@ -75,7 +88,11 @@ export function createDevices(roster: readonly Machine[], identities: Identities
     const turn = turnAt(life.cycle, atMs);
     const bornMs = startOf(life.cycle, turn);
     if (atMs - bornMs >= life.cycle.periodMs * life.share) return undefined;
-    return { ...present(machine, identityIn(machine, turn), atMs), createdMs: bornMs, connectedMs: bornMs };
+    return {
+      ...present(machine, identityIn(machine, turn), atMs),
+      createdMs: bornMs,
+      connectedMs: bornMs,
+    };
   };
   return {
     at: (atMs) => roster.flatMap((machine) => deviceOf(machine, atMs) ?? []),
@@ -96,8 +113,11 @@ type Identified = Pick<Device, "nodeId" | "legacyId" | "host" | "machineKey" | "
 
 function identify({ place }: Machine, host: string, identities: Identities): Identified {
   return {
-    nodeId: identities.stable("n", `node/${place}/${host}`), legacyId: String(identities.integer(`legacy/${place}/${host}`)), host,
-    machineKey: `mkey:${identities.hex(`machine/${place}/${host}`)}`, nodeKey: `nodekey:${identities.hex(`node-key/${place}/${host}`)}`,
+    nodeId: identities.stable("n", `node/${place}/${host}`),
+    legacyId: String(identities.integer(`legacy/${place}/${host}`)),
+    host,
+    machineKey: `mkey:${identities.hex(`machine/${place}/${host}`)}`,
+    nodeKey: `nodekey:${identities.hex(`node-key/${place}/${host}`)}`,
   };
 }
 
@@ -105,13 +125,26 @@ function hostInTurn(machine: Machine, turn: number): string {
   return `${machine.host}-${(turn % 46_656).toString(36).padStart(3, "0")}`;
 }
 
-function comingsOf(machine: Machine, window: Window, deviceOf: (machine: Machine, atMs: number) => Device | undefined): Coming[] {
+function comingsOf(
+  machine: Machine,
+  window: Window,
+  deviceOf: (machine: Machine, atMs: number) => Device | undefined,
+): Coming[] {
   const { life } = machine;
   if (life === undefined) return [];
   const lastsMs = life.cycle.periodMs * life.share;
-  const born = turnsIn(life.cycle, window).map((turn) => ({ atMs: startOf(life.cycle, turn), aliveMs: startOf(life.cycle, turn), what: "created" as const }));
-  const gone = turnsIn({ ...life.cycle, phaseMs: life.cycle.phaseMs + lastsMs }, window)
-    .map((turn) => ({ atMs: startOf(life.cycle, turn) + lastsMs, aliveMs: startOf(life.cycle, turn), what: "deleted" as const }));
+  const born = turnsIn(life.cycle, window).map((turn) => ({
+    atMs: startOf(life.cycle, turn),
+    aliveMs: startOf(life.cycle, turn),
+    what: "created" as const,
+  }));
+  const gone = turnsIn({ ...life.cycle, phaseMs: life.cycle.phaseMs + lastsMs }, window).map(
+    (turn) => ({
+      atMs: startOf(life.cycle, turn) + lastsMs,
+      aliveMs: startOf(life.cycle, turn),
+      what: "deleted" as const,
+    }),
+  );
   return [...born, ...gone].flatMap(({ atMs, aliveMs, what }) => {
     const device = deviceOf(machine, aliveMs);
     return device === undefined ? [] : [{ atMs, device, what }];
@@ -123,11 +156,29 @@ function present(machine: Machine, identified: Identified, atMs: number): Device
   const routed = machine.place !== ROUTE_PLACE || turnAt(ROUTE_CYCLE, atMs) % 2 === 0;
   const expiresMs = expiryAt(machine, atMs);
   // A device whose key has run out is turned away.
-  const lapsed = expiresMs !== undefined && expiresMs <= atMs ? { online: false, lastSeenMs: Math.min(seen.lastSeenMs, expiresMs), connectedMs: Math.min(seen.connectedMs, expiresMs) } : {};
-  return { machine, ...identified, createdMs: machine.createdMs, ...seen, ...lapsed, expiresMs, enabledRoutes: routed ? machine.enabledRoutes : [] };
+  const lapsed =
+    expiresMs !== undefined && expiresMs <= atMs
+      ? {
+          online: false,
+          lastSeenMs: Math.min(seen.lastSeenMs, expiresMs),
+          connectedMs: Math.min(seen.connectedMs, expiresMs),
+        }
+      : {};
+  return {
+    machine,
+    ...identified,
+    createdMs: machine.createdMs,
+    ...seen,
+    ...lapsed,
+    expiresMs,
+    enabledRoutes: routed ? machine.enabledRoutes : [],
+  };
 }
 
-function presenceAt({ presence, createdMs }: Machine, atMs: number): Pick<Device, "online" | "connectedMs" | "lastSeenMs"> {
+function presenceAt(
+  { presence, createdMs }: Machine,
+  atMs: number,
+): Pick<Device, "online" | "connectedMs" | "lastSeenMs"> {
   const nowMs = Math.floor(atMs / SEEN_EVERY_MS) * SEEN_EVERY_MS;
   if (presence === undefined) return { online: true, connectedMs: createdMs, lastSeenMs: nowMs };
   const connectedMs = startOf(presence.cycle, turnAt(presence.cycle, atMs));
@@ -136,7 +187,10 @@ function presenceAt({ presence, createdMs }: Machine, atMs: number): Pick<Device
 }
 
 function expiryAt(machine: Machine, atMs: number): number | undefined {
-  if (machine.place === KEY_EXPIRY_PLACE && turnAt(KEY_EXPIRY_CYCLE, atMs) % 2 !== 0) return machine.createdMs + Math.ceil((atMs - machine.createdMs + 1) / KEY_LIFE_MS) * KEY_LIFE_MS;
+  if (machine.place === KEY_EXPIRY_PLACE && turnAt(KEY_EXPIRY_CYCLE, atMs) % 2 !== 0)
+    return (
+      machine.createdMs + Math.ceil((atMs - machine.createdMs + 1) / KEY_LIFE_MS) * KEY_LIFE_MS
+    );
   if (machine.key === undefined) return undefined;
   const { cycle, lapseMs } = machine.key;
   return startOf(cycle, turnAt(cycle, atMs) + 1) - lapseMs;

@@ -1,6 +1,7 @@
 /**
- * A private network that lives: one model behind the simulators of both control planes. A function of seed and time: the past
- * stays as it was however often it is asked for, also by another process.
+ * A private network that lives: one model behind the simulators of both control planes. A function
+ * of seed and time: the past stays as it was however often it is asked for, also by another
+ * process.
  */
 import { auditIn, type AuditEvent } from "./audit.ts";
 import type { Window } from "./cycle.ts";
@@ -46,17 +47,32 @@ const MOST_DEVICES = 50_000;
 const DEFAULT_TALKERS = 250;
 
 /** Throws a RangeError for a number of devices that is none. */
-export function createNetwork({ seed, devices: count = DEFAULT_DEVICES, domain = "corp.test", talkers = DEFAULT_TALKERS, conditions = {} }: NetworkOptions): Network {
-  if (!Number.isInteger(count) || count < 0 || count > MOST_DEVICES) throw new RangeError(`a simulated network has 0 to ${MOST_DEVICES} devices, not ${count}`);
+export function createNetwork({
+  seed,
+  devices: count = DEFAULT_DEVICES,
+  domain = "corp.test",
+  talkers = DEFAULT_TALKERS,
+  conditions = {},
+}: NetworkOptions): Network {
+  if (!Number.isInteger(count) || count < 0 || count > MOST_DEVICES)
+    throw new RangeError(`a simulated network has 0 to ${MOST_DEVICES} devices, not ${count}`);
   const identities = createIdentities(seed);
   const people = createPeople(count, domain, identities);
   const roster = withConditions(createRoster(count, seed, people, identities), conditions);
   const devices = createDevices(roster, identities);
   const tailnetId = identities.stable("T", "tailnet");
   return {
-    domain, suffix: `tail${identities.hex("suffix").slice(0, 6)}.ts.net`, tailnetId, people, roster, identities, devices, flows: createFlows(roster, devices, seed, talkers),
+    domain,
+    suffix: `tail${identities.hex("suffix").slice(0, 6)}.ts.net`,
+    tailnetId,
+    people,
+    roster,
+    identities,
+    devices,
+    flows: createFlows(roster, devices, seed, talkers),
     credentials: (atMs) => credentialsAt(atMs, people, identities),
     policy: (atMs) => policyAt(people, atMs),
-    audit: (window) => auditIn({ people, devices, identities, tailnet: { id: tailnetId, name: domain } }, window),
+    audit: (window) =>
+      auditIn({ people, devices, identities, tailnet: { id: tailnetId, name: domain } }, window),
   };
 }

@@ -13,9 +13,13 @@ export function policyAt(people: readonly Person[], atMs: number): string {
 /** The policy of a turn. Even turns lack one rule of the odd ones. */
 export function policyInTurn(people: readonly Person[], turn: number): string {
   const logins = people.filter(({ type }) => type === "member").map(({ loginName }) => loginName);
-  const quoted = (list: readonly string[]): string => list.map((each) => JSON.stringify(each)).join(", ");
+  const quoted = (list: readonly string[]): string =>
+    list.map((each) => JSON.stringify(each)).join(", ");
   const admin = logins[0] ?? "";
-  const extra = turn % 2 === 0 ? "" : `\n    {"action": "accept", "src": ["group:eng"], "dst": ["tag:server:${8000 + (turn % 90)}"]}, // opened for a trial`;
+  const extra =
+    turn % 2 === 0
+      ? ""
+      : `\n    {"action": "accept", "src": ["group:eng"], "dst": ["tag:server:${8000 + (turn % 90)}"]}, // opened for a trial`;
   return `{
   // Who may reach what. Reviewed by the platform team.
   "groups": {

@@ -1,12 +1,30 @@
-/** The machines of the network, as far as they never change. Everything follows from the seed and the place in the list. */
+/**
+ * The machines of the network, as far as they never change. Everything follows from the seed and
+ * the place in the list.
+ */
 import { createRandom, type Random } from "../random.ts";
 import type { Cycle } from "./cycle.ts";
 import { overlayAddresses, publicAddress, type Identities } from "./identity.ts";
-import { CLIENTS, LAPTOP_PLATFORMS, PHONE_PLATFORMS, REGIONS, SERVER_PLATFORMS, SERVER_ROLES, type Platform } from "./names.ts";
+import {
+  CLIENTS,
+  LAPTOP_PLATFORMS,
+  PHONE_PLATFORMS,
+  REGIONS,
+  SERVER_PLATFORMS,
+  SERVER_ROLES,
+  type Platform,
+} from "./names.ts";
 import type { Person } from "./users.ts";
 
 /** What a machine is for. */
-export type MachineKind = "exit" | "router" | "server" | "laptop" | "phone" | "ephemeral" | "external";
+export type MachineKind =
+  | "exit"
+  | "router"
+  | "server"
+  | "laptop"
+  | "phone"
+  | "ephemeral"
+  | "external";
 
 /** A place in the list of devices. Ephemeral machines come anew in each turn of `life`. */
 export interface Machine {
@@ -26,7 +44,10 @@ export interface Machine {
   readonly presence: { readonly cycle: Cycle; readonly share: number } | undefined;
   /** Ephemeral machines exist during the first `share` of each turn. */
   readonly life: { readonly cycle: Cycle; readonly share: number } | undefined;
-  /** The key is renewed when a turn begins, and runs out `lapseMs` before its end, or after it when negative; undefined: never runs out. */
+  /**
+   * The key is renewed when a turn begins, and runs out `lapseMs` before its end, or after it when
+   * negative; undefined: never runs out.
+   */
   readonly key: { readonly cycle: Cycle; readonly lapseMs: number } | undefined;
   readonly advertisedRoutes: readonly string[];
   readonly enabledRoutes: readonly string[];
@@ -46,23 +67,54 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const FOUNDED_MS = Date.UTC(2026, 0, 5, 8);
-const USUAL: readonly MachineKind[] = ["server", "server", "laptop", "laptop", "phone", "ephemeral", "laptop", "server", "laptop", "phone"];
+const USUAL: readonly MachineKind[] = [
+  "server",
+  "server",
+  "laptop",
+  "laptop",
+  "phone",
+  "ephemeral",
+  "laptop",
+  "server",
+  "laptop",
+  "phone",
+];
 const PER_ROUTER = 500;
-/** No ephemeral machines from this place on: each makes an event every few minutes, and a log of them is read whole. */
+/**
+ * No ephemeral machines from this place on: each makes an event every few minutes, and a log of
+ * them is read whole.
+ */
 const MORTAL_BELOW = 1000;
 
-/** `count` machines. The first five are an exit node, two subnet routers, a machine of another network and a server. */
-export function createRoster(count: number, seed: number, people: readonly Person[], identities: Identities): readonly Machine[] {
+/**
+ * `count` machines. The first five are an exit node, two subnet routers, a machine of another
+ * network and a server.
+ */
+export function createRoster(
+  count: number,
+  seed: number,
+  people: readonly Person[],
+  identities: Identities,
+): readonly Machine[] {
   const random = createRandom(seed, "roster");
-  return Array.from({ length: count }, (_, place) => machineAt(place, random.fork(String(place)), people, identities));
+  return Array.from({ length: count }, (_, place) =>
+    machineAt(place, random.fork(String(place)), people, identities),
+  );
 }
 
 /** The roster with the machines at these places in these conditions. */
-export function withConditions(roster: readonly Machine[], { offline = [], expiring = [] }: Conditions): readonly Machine[] {
+export function withConditions(
+  roster: readonly Machine[],
+  { offline = [], expiring = [] }: Conditions,
+): readonly Machine[] {
   return roster.map((machine) => ({
     ...machine,
-    ...(offline.includes(machine.place) ? { presence: { cycle: { periodMs: 3 * DAY_MS, phaseMs: machine.createdMs }, share: 0 } } : {}),
-    ...(expiring.includes(machine.place) ? { key: { cycle: { periodMs: 2 * DAY_MS, phaseMs: machine.createdMs }, lapseMs: -DAY_MS } } : {}),
+    ...(offline.includes(machine.place)
+      ? { presence: { cycle: { periodMs: 3 * DAY_MS, phaseMs: machine.createdMs }, share: 0 } }
+      : {}),
+    ...(expiring.includes(machine.place)
+      ? { key: { cycle: { periodMs: 2 * DAY_MS, phaseMs: machine.createdMs }, lapseMs: -DAY_MS } }
+      : {}),
   }));
 }
 
@@ -74,17 +126,42 @@ function kindAt(place: number): MachineKind {
   return usual === "ephemeral" && place >= MORTAL_BELOW ? "laptop" : usual;
 }
 
-function machineAt(place: number, random: Random, people: readonly Person[], identities: Identities): Machine {
+function machineAt(
+  place: number,
+  random: Random,
+  people: readonly Person[],
+  identities: Identities,
+): Machine {
   const kind = kindAt(place);
   const owner = ownerOf(kind, place, people);
   const number = identities.integer(`public/${place}`);
   const routes = routesOf(kind, place);
   return {
-    place, kind, host: hostOf(kind, place, owner), platform: platformOf(kind, random), client: `${random.pick(CLIENTS)}-t${identities.hex(`client/${place}`).slice(0, 9)}`, owner,
-    tags: tagsOf(kind), addresses: overlayAddresses(place), publicAddress: publicAddress(number), region: random.pick(REGIONS).id,
-    createdMs: FOUNDED_MS + random.integer(0, 250) * DAY_MS + random.integer(0, DAY_MS / 1000) * 1000,
-    presence: presenceOf(kind, random), life: kind === "ephemeral" ? { cycle: { periodMs: 40 * MINUTE_MS, phaseMs: random.integer(0, 39) * MINUTE_MS }, share: 0.65 } : undefined,
-    key: keyOf(kind, place, random), advertisedRoutes: routes, enabledRoutes: routes, ssh: kind === "server" && place % 2 === 0, authorized: place % 23 !== 22,
+    place,
+    kind,
+    host: hostOf(kind, place, owner),
+    platform: platformOf(kind, random),
+    client: `${random.pick(CLIENTS)}-t${identities.hex(`client/${place}`).slice(0, 9)}`,
+    owner,
+    tags: tagsOf(kind),
+    addresses: overlayAddresses(place),
+    publicAddress: publicAddress(number),
+    region: random.pick(REGIONS).id,
+    createdMs:
+      FOUNDED_MS + random.integer(0, 250) * DAY_MS + random.integer(0, DAY_MS / 1000) * 1000,
+    presence: presenceOf(kind, random),
+    life:
+      kind === "ephemeral"
+        ? {
+            cycle: { periodMs: 40 * MINUTE_MS, phaseMs: random.integer(0, 39) * MINUTE_MS },
+            share: 0.65,
+          }
+        : undefined,
+    key: keyOf(kind, place, random),
+    advertisedRoutes: routes,
+    enabledRoutes: routes,
+    ssh: kind === "server" && place % 2 === 0,
+    authorized: place % 23 !== 22,
   };
 }
 
@@ -95,23 +172,34 @@ function ownerOf(kind: MachineKind, place: number, people: readonly Person[]): P
 
 function tagsOf(kind: MachineKind): readonly string[] {
   switch (kind) {
-    case "exit": return ["tag:exit"];
-    case "router": return ["tag:router"];
-    case "server": return ["tag:server"];
-    case "ephemeral": return ["tag:ci"];
-    default: return [];
+    case "exit":
+      return ["tag:exit"];
+    case "router":
+      return ["tag:router"];
+    case "server":
+      return ["tag:server"];
+    case "ephemeral":
+      return ["tag:ci"];
+    default:
+      return [];
   }
 }
 
 function hostOf(kind: MachineKind, place: number, owner: Person | undefined): string {
   const number = String(place).padStart(2, "0");
   switch (kind) {
-    case "exit": return "exit-fra";
-    case "router": return `gw-${number}`;
-    case "server": return `${SERVER_ROLES[place % SERVER_ROLES.length] ?? "srv"}-${number}`;
-    case "ephemeral": return `runner-${number}`;
-    case "external": return "partner-api";
-    default: return `${owner?.loginName.split("@")[0] ?? "user"}-${kind}-${number}`;
+    case "exit":
+      return "exit-fra";
+    case "router":
+      return `gw-${number}`;
+    case "server":
+      return `${SERVER_ROLES[place % SERVER_ROLES.length] ?? "srv"}-${number}`;
+    case "ephemeral":
+      return `runner-${number}`;
+    case "external":
+      return "partner-api";
+    default:
+      return `${owner?.loginName.split("@")[0] ?? "user"}-${kind}-${number}`;
   }
 }
 
@@ -123,19 +211,28 @@ function platformOf(kind: MachineKind, random: Random): Platform {
 function routesOf(kind: MachineKind, place: number): readonly string[] {
   if (kind === "exit") return ["0.0.0.0/0", "::/0"];
   // The second router stands by for the first.
-  return kind === "router" ? [`10.${place <= 2 ? 20 : 30 + Math.floor(place / PER_ROUTER)}.0.0/16`] : [];
+  return kind === "router"
+    ? [`10.${place <= 2 ? 20 : 30 + Math.floor(place / PER_ROUTER)}.0.0/16`]
+    : [];
 }
 
 function presenceOf(kind: MachineKind, random: Random): Machine["presence"] {
   if (kind !== "laptop" && kind !== "phone") return undefined;
   const minutes = kind === "phone" ? random.integer(12, 45) : random.integer(60, 600);
-  return { cycle: { periodMs: minutes * MINUTE_MS, phaseMs: random.integer(0, minutes) * MINUTE_MS }, share: 0.5 + random.next() * 0.4 };
+  return {
+    cycle: { periodMs: minutes * MINUTE_MS, phaseMs: random.integer(0, minutes) * MINUTE_MS },
+    share: 0.5 + random.next() * 0.4,
+  };
 }
 
 function keyOf(kind: MachineKind, place: number, random: Random): Machine["key"] {
   if (kind !== "laptop" && kind !== "phone") return undefined;
-  // Every fourth renews weekly, so that there is always a key about to run out; of these every second runs out half a day before.
+  // Every fourth renews weekly, so that there is always a key about to run out; of these every
+  // second runs out half a day before.
   const short = place % 4 === 2;
   const days = short ? 7 : 180;
-  return { cycle: { periodMs: days * DAY_MS, phaseMs: random.integer(0, days * 24) * HOUR_MS }, lapseMs: short && place % 8 === 2 ? DAY_MS / 2 : 0 };
+  return {
+    cycle: { periodMs: days * DAY_MS, phaseMs: random.integer(0, days * 24) * HOUR_MS },
+    lapseMs: short && place % 8 === 2 ? DAY_MS / 2 : 0,
+  };
 }

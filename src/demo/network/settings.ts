@@ -1,4 +1,7 @@
-/** What administrators set for the whole network and now and then change: device approval, name servers, webhooks. */
+/**
+ * What administrators set for the whole network and now and then change: device approval, name
+ * servers, webhooks.
+ */
 import type { Cycle } from "./cycle.ts";
 
 /** Devices need approval in even turns. */

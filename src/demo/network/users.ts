@@ -1,10 +1,20 @@
-/** The people of the network: their roles, and the one whose account is suspended and restored in turns. */
+/**
+ * The people of the network: their roles, and the one whose account is suspended and restored in
+ * turns.
+ */
 import { turnAt, type Cycle } from "./cycle.ts";
 import type { Identities } from "./identity.ts";
 import { PEOPLE } from "./names.ts";
 
 /** Roles as the vendor spells them. */
-export type Role = "owner" | "member" | "admin" | "it-admin" | "network-admin" | "billing-admin" | "auditor";
+export type Role =
+  | "owner"
+  | "member"
+  | "admin"
+  | "it-admin"
+  | "network-admin"
+  | "billing-admin"
+  | "auditor";
 
 /** States of an account as the vendor spells them. */
 export type UserStatus = "active" | "idle" | "suspended" | "needs-approval";
@@ -37,10 +47,22 @@ export const SUSPENDED_PLACE = 4;
 
 const FOUNDED_MS = Date.UTC(2025, 4, 1);
 const DAY_MS = 86_400_000;
-const ROLES: readonly Role[] = ["owner", "admin", "it-admin", "network-admin", "member", "billing-admin", "auditor"];
+const ROLES: readonly Role[] = [
+  "owner",
+  "admin",
+  "it-admin",
+  "network-admin",
+  "member",
+  "billing-admin",
+  "auditor",
+];
 
 /** One person for about three devices; at least six. The last is of another network. */
-export function createPeople(devices: number, domain: string, identities: Identities): readonly Person[] {
+export function createPeople(
+  devices: number,
+  domain: string,
+  identities: Identities,
+): readonly Person[] {
   const count = Math.max(6, Math.ceil(devices / 3));
   return Array.from({ length: count + 1 }, (_, place) => {
     const [given, family] = PEOPLE[place % PEOPLE.length] as readonly [string, string];
@@ -48,15 +70,22 @@ export function createPeople(devices: number, domain: string, identities: Identi
     const login = `${given.toLowerCase()}${round === 0 ? "" : round}`;
     const shared = place === count;
     return {
-      place, id: identities.stable("u", `user/${place}`), displayName: `${given} ${family}`, loginName: shared ? `${login}@else.test` : `${login}@${domain}`,
-      createdMs: FOUNDED_MS + (place % 400) * DAY_MS, type: shared ? "shared" : "member",
+      place,
+      id: identities.stable("u", `user/${place}`),
+      displayName: `${given} ${family}`,
+      loginName: shared ? `${login}@else.test` : `${login}@${domain}`,
+      createdMs: FOUNDED_MS + (place % 400) * DAY_MS,
+      type: shared ? "shared" : "member",
     };
   });
 }
 
 /** Role and state of a person at an instant. */
 export function standingOf({ place, type }: Person, atMs: number): Standing {
-  return { role: type === "shared" ? "member" : roleOf(place, atMs), status: statusOf(place, type, atMs) };
+  return {
+    role: type === "shared" ? "member" : roleOf(place, atMs),
+    status: statusOf(place, type, atMs),
+  };
 }
 
 /** The role of the changing person in a turn. */
@@ -71,7 +100,8 @@ function roleOf(place: number, atMs: number): Role {
 
 function statusOf(place: number, type: Person["type"], atMs: number): UserStatus {
   if (type === "shared") return "active";
-  if (place === SUSPENDED_PLACE) return turnAt(SUSPENSION_CYCLE, atMs) % 2 === 0 ? "active" : "suspended";
+  if (place === SUSPENDED_PLACE)
+    return turnAt(SUSPENSION_CYCLE, atMs) % 2 === 0 ? "active" : "suspended";
   if (place % 40 === 5) return "needs-approval";
   return place % 11 === 6 ? "idle" : "active";
 }

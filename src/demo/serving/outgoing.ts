@@ -1,4 +1,7 @@
-/** What all simulators do the same with a request and its answer: read a body within bounds, send what was made, hear that the client left. */
+/**
+ * What all simulators do the same with a request and its answer: read a body within bounds, send
+ * what was made, hear that the client left.
+ */
 import type { ServerRequest, ServerResponse } from "../../kernel/listen/exchange.ts";
 
 /** An answer as it goes out. */
@@ -30,10 +33,21 @@ export function closing(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** The body as text; `too_large` when it is longer than `limit`, `gone` when the client left before its end. */
-export function readBody(request: ServerRequest, limit: number): Promise<string | { readonly failed: "too_large" | "gone" }> {
+/**
+ * The body as text; `too_large` when it is longer than `limit`, `gone` when the client left before
+ * its end.
+ */
+export function readBody(
+  request: ServerRequest,
+  limit: number,
+): Promise<string | { readonly failed: "too_large" | "gone" }> {
   const { headers } = request;
-  if (headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0" && request.httpVersionMajor === 1) return Promise.resolve("");
+  if (
+    headers["transfer-encoding"] === undefined &&
+    (headers["content-length"] ?? "0") === "0" &&
+    request.httpVersionMajor === 1
+  )
+    return Promise.resolve("");
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
     let size = 0;
@@ -45,7 +59,13 @@ export function readBody(request: ServerRequest, limit: number): Promise<string 
         resolve({ failed: "too_large" });
       }
     });
-    request.once("end", () => resolve(pieces.length === 1 ? pieces[0]?.toString("utf8") ?? "" : Buffer.concat(pieces).toString("utf8")));
+    request.once("end", () =>
+      resolve(
+        pieces.length === 1
+          ? (pieces[0]?.toString("utf8") ?? "")
+          : Buffer.concat(pieces).toString("utf8"),
+      ),
+    );
     request.once("close", () => resolve({ failed: "gone" }));
   });
 }

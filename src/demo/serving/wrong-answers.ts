@@ -1,6 +1,14 @@
-/** Ways to answer wrongly that every simulator knows, each on a real connection and over when the client leaves. */
+/**
+ * Ways to answer wrongly that every simulator knows, each on a real connection and over when the
+ * client leaves.
+ */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
-import { cut, streamOf, type ServerRequest, type ServerResponse } from "../../kernel/listen/exchange.ts";
+import {
+  cut,
+  streamOf,
+  type ServerRequest,
+  type ServerResponse,
+} from "../../kernel/listen/exchange.ts";
 import { closing, type Outgoing } from "./outgoing.ts";
 
 /** The connection that is misused. */
@@ -20,7 +28,12 @@ export function reset(request: ServerRequest): void {
 }
 
 /** So many bytes at a time, with a wait behind each. */
-export async function drip({ status, headers, body }: Outgoing, bytes: number, intervalMs: number, { response, clock }: Exchange): Promise<void> {
+export async function drip(
+  { status, headers, body }: Outgoing,
+  bytes: number,
+  intervalMs: number,
+  { response, clock }: Exchange,
+): Promise<void> {
   const left = closing(response);
   response.writeHead(status, headers);
   response.flushHeaders();
@@ -32,20 +45,29 @@ export async function drip({ status, headers, body }: Outgoing, bytes: number, i
 }
 
 /** The beginning, half of it unless said otherwise, then the end of the connection. */
-export function truncate({ status, headers, body }: Outgoing, bytes: number | undefined, { request, response }: Exchange): void {
+export function truncate(
+  { status, headers, body }: Outgoing,
+  bytes: number | undefined,
+  { request, response }: Exchange,
+): void {
   response.writeHead(status, headers);
   response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () => cut(request));
 }
 
 /** Blanks in front of the body up to a size; without a length when `chunked`. */
-export async function oversize({ status, headers, body }: Outgoing, { bytes, chunked = false }: { readonly bytes: number; readonly chunked?: boolean }, { response }: Exchange): Promise<void> {
+export async function oversize(
+  { status, headers, body }: Outgoing,
+  { bytes, chunked = false }: { readonly bytes: number; readonly chunked?: boolean },
+  { response }: Exchange,
+): Promise<void> {
   const left = closing(response);
   const blanks = Buffer.alloc(FILLER_BYTES, " ");
   const total = Math.max(bytes, body.length);
   const { "content-length": _length, ...rest } = headers;
   response.writeHead(status, chunked ? rest : { ...rest, "content-length": String(total) });
   for (let missing = total - body.length; missing > 0 && !left.aborted; missing -= FILLER_BYTES) {
-    if (!response.write(blanks.subarray(0, Math.min(FILLER_BYTES, missing)))) await drained(response, left);
+    if (!response.write(blanks.subarray(0, Math.min(FILLER_BYTES, missing))))
+      await drained(response, left);
   }
   response.end(body);
 }

@@ -14,7 +14,10 @@ export function refuseToken(status: number, error: string, description: string):
 /** 401 to whoever shows nothing that is in force. */
 export const INVALID_TOKEN: Reply = refuse(401, "API token invalid");
 /** 403 to whoever lacks a scope. */
-export const SCOPE_MISSING: Reply = refuse(403, "calling actor does not have enough permissions to perform this function");
+export const SCOPE_MISSING: Reply = refuse(
+  403,
+  "calling actor does not have enough permissions to perform this function",
+);
 /** 404 for another network than the credential's. */
 export const NO_TAILNET: Reply = refuse(404, "tailnet not found");
 /** 404 for what is not there. */

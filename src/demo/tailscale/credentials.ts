@@ -42,16 +42,33 @@ const MOST_TOKENS = 10_000;
 const DEFAULT_SCOPES: readonly string[] = ["all:read"];
 
 /** Tokens beyond 10,000 push the oldest out. */
-export function createCredentials(ids: Ids, { clients, apiKeys, federated, tokenLifetimeMs }: CredentialsOptions): Credentials {
+export function createCredentials(
+  ids: Ids,
+  { clients, apiKeys, federated, tokenLifetimeMs }: CredentialsOptions,
+): Credentials {
   const known = new Map(clients.map((client) => [client.id, client]));
   const keys = new Map(apiKeys.map((each) => [each.key, each]));
   const tokens = new Map<string, Token>();
-  const issue = (clientId: string, scopes: readonly string[], kind: Caller["kind"], nowMs: number): Reply => {
+  const issue = (
+    clientId: string,
+    scopes: readonly string[],
+    kind: Caller["kind"],
+    nowMs: number,
+  ): Reply => {
     const text = `tskey-api-${ids.base62(17)}-${ids.base62(32)}`;
     tokens.set(text, { clientId, scopes, kind, expiresAtMs: nowMs + tokenLifetimeMs });
     const [oldest] = tokens.keys();
     if (tokens.size > MOST_TOKENS && oldest !== undefined) tokens.delete(oldest);
-    return json({ access_token: text, token_type: "Bearer", expires_in: Math.floor(tokenLifetimeMs / 1000), scope: scopes.join(" ") }, 200, { "cache-control": "no-store" });
+    return json(
+      {
+        access_token: text,
+        token_type: "Bearer",
+        expires_in: Math.floor(tokenLifetimeMs / 1000),
+        scope: scopes.join(" "),
+      },
+      200,
+      { "cache-control": "no-store" },
+    );
   };
   return {
     caller(call) {
@@ -59,18 +76,36 @@ export function createCredentials(ids: Ids, { clients, apiKeys, federated, token
       const token = tokens.get(shown);
       if (token !== undefined) return token.expiresAtMs > call.nowMs ? token : undefined;
       const key = keys.get(shown);
-      return key !== undefined && (key.expiresAtMs ?? Infinity) > call.nowMs ? { scopes: key.scopes ?? ["all"], kind: "api" } : undefined;
+      return key !== undefined && (key.expiresAtMs ?? Infinity) > call.nowMs
+        ? { scopes: key.scopes ?? ["all"], kind: "api" }
+        : undefined;
     },
     token(call) {
       const form = new URLSearchParams(call.body);
-      const [id, secret] = basicOf(call) ?? [form.get("client_id") ?? "", form.get("client_secret") ?? ""];
-      if (form.get("grant_type") !== "client_credentials") return refuseToken(400, "unsupported_grant_type", "only the client_credentials grant is supported");
+      const [id, secret] = basicOf(call) ?? [
+        form.get("client_id") ?? "",
+        form.get("client_secret") ?? "",
+      ];
+      if (form.get("grant_type") !== "client_credentials")
+        return refuseToken(
+          400,
+          "unsupported_grant_type",
+          "only the client_credentials grant is supported",
+        );
       const client = known.get(id);
-      if (client === undefined || !equalSecrets(client.secret, secret)) return refuseToken(401, "invalid_client", client === undefined ? "unknown client" : "client secret does not match");
+      if (client === undefined || !equalSecrets(client.secret, secret))
+        return refuseToken(
+          401,
+          "invalid_client",
+          client === undefined ? "unknown client" : "client secret does not match",
+        );
       const granted = client.scopes ?? DEFAULT_SCOPES;
       const asked = (form.get("scope") ?? "").split(/\s+/).filter((scope) => scope !== "");
-      const foreign = asked.find((scope) => !KNOWN_SCOPES.includes(scope) || !covers(granted, scope));
-      if (foreign !== undefined) return refuseToken(400, "invalid_scope", `scope ${foreign} is not granted to this client`);
+      const foreign = asked.find(
+        (scope) => !KNOWN_SCOPES.includes(scope) || !covers(granted, scope),
+      );
+      if (foreign !== undefined)
+        return refuseToken(400, "invalid_scope", `scope ${foreign} is not granted to this client`);
       return issue(id, asked.length === 0 ? granted : asked, "client", call.nowMs);
     },
     exchange(call) {
@@ -78,7 +113,8 @@ export function createCredentials(ids: Ids, { clients, apiKeys, federated, token
       const client = federated.find(({ id }) => id === form.get("client_id"));
       const jwt = form.get("jwt") ?? "";
       if (client === undefined) return refuseToken(401, "invalid_client", "unknown client");
-      if (client.jwt === undefined ? !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt) : jwt !== client.jwt) return refuseToken(401, "invalid_client", "token is not accepted");
+      if (client.jwt === undefined ? !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt) : jwt !== client.jwt)
+        return refuseToken(401, "invalid_client", "token is not accepted");
       return issue(client.id, client.scopes ?? DEFAULT_SCOPES, "federated", call.nowMs);
     },
     revoke() {
@@ -107,7 +143,9 @@ function basicOf(call: Call<string>): readonly [user: string, password: string] 
   if (!/^basic /i.test(header)) return undefined;
   const text = Buffer.from(header.slice(6), "base64").toString("utf8");
   const colon = text.indexOf(":");
-  return colon < 0 ? [unescaped(text), ""] : [unescaped(text.slice(0, colon)), unescaped(text.slice(colon + 1))];
+  return colon < 0
+    ? [unescaped(text), ""]
+    : [unescaped(text.slice(0, colon)), unescaped(text.slice(colon + 1))];
 }
 
 function unescaped(text: string): string {

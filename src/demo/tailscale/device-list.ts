@@ -1,4 +1,7 @@
-/** The list of devices as text, written once a second however often it is asked for: thousands of devices are megabytes. */
+/**
+ * The list of devices as text, written once a second however often it is asked for: thousands of
+ * devices are megabytes.
+ */
 import type { Network } from "../network/network.ts";
 import { deviceObject } from "./devices.ts";
 
@@ -15,7 +18,13 @@ export function createDeviceList(network: Network): DeviceList {
       const second = Math.floor(nowMs / 1000);
       const known = kept.get(fields);
       if (known?.second === second) return known.body;
-      const body = Buffer.from(JSON.stringify({ devices: network.devices.at(second * 1000).map((device) => deviceObject(network, device, fields === "all")) }));
+      const body = Buffer.from(
+        JSON.stringify({
+          devices: network.devices
+            .at(second * 1000)
+            .map((device) => deviceObject(network, device, fields === "all")),
+        }),
+      );
       kept.set(fields, { second, body });
       return body;
     },

@@ -8,7 +8,9 @@ const INVITED_MS = Date.UTC(2026, 9, 10, 9);
 
 /** An instant on the wire. */
 export function stamp(atMs: number): string {
-  return atMs % 1000 === 0 ? `${new Date(atMs).toISOString().slice(0, 19)}Z` : new Date(atMs).toISOString();
+  return atMs % 1000 === 0
+    ? `${new Date(atMs).toISOString().slice(0, 19)}Z`
+    : new Date(atMs).toISOString();
 }
 
 /** A device's full name. External ones are of another network's. */
@@ -17,15 +19,36 @@ export function nameOf({ suffix }: Network, { host, machine }: Device): string {
 }
 
 /** Of the default fields and of all. `full` adds those that only `fields=all` shows. */
-export function deviceObject(network: Network, device: Device, full: boolean): Record<string, unknown> {
+export function deviceObject(
+  network: Network,
+  device: Device,
+  full: boolean,
+): Record<string, unknown> {
   const { machine } = device;
   const external = machine.kind === "external";
   return {
-    addresses: machine.addresses, id: device.legacyId, nodeId: device.nodeId, user: machine.owner?.loginName ?? network.people[0]?.loginName ?? "", name: nameOf(network, device), hostname: device.host,
-    clientVersion: external ? "" : machine.client, updateAvailable: !external && !machine.client.startsWith(`${NEWEST_CLIENT}-`), os: machine.platform.os, created: external ? "" : stamp(device.createdMs),
-    connectedToControl: device.online, lastSeen: stamp(device.lastSeenMs), keyExpiryDisabled: device.expiresMs === undefined, expires: expiryOf(device),
-    authorized: machine.authorized, isExternal: external, machineKey: external ? "" : device.machineKey, nodeKey: device.nodeKey, blocksIncomingConnections: machine.kind === "phone" && machine.place % 3 === 0,
-    tailnetLockKey: external ? "" : `nlpub:${network.identities.hex(`lock/${machine.place}`)}`, tailnetLockError: "", isEphemeral: machine.kind === "ephemeral",
+    addresses: machine.addresses,
+    id: device.legacyId,
+    nodeId: device.nodeId,
+    user: machine.owner?.loginName ?? network.people[0]?.loginName ?? "",
+    name: nameOf(network, device),
+    hostname: device.host,
+    clientVersion: external ? "" : machine.client,
+    updateAvailable: !external && !machine.client.startsWith(`${NEWEST_CLIENT}-`),
+    os: machine.platform.os,
+    created: external ? "" : stamp(device.createdMs),
+    connectedToControl: device.online,
+    lastSeen: stamp(device.lastSeenMs),
+    keyExpiryDisabled: device.expiresMs === undefined,
+    expires: expiryOf(device),
+    authorized: machine.authorized,
+    isExternal: external,
+    machineKey: external ? "" : device.machineKey,
+    nodeKey: device.nodeKey,
+    blocksIncomingConnections: machine.kind === "phone" && machine.place % 3 === 0,
+    tailnetLockKey: external ? "" : `nlpub:${network.identities.hex(`lock/${machine.place}`)}`,
+    tailnetLockError: "",
+    isEphemeral: machine.kind === "ephemeral",
     ...(machine.tags.length === 0 ? {} : { tags: machine.tags }),
     ...(full ? fullMembers(device) : {}),
   };
@@ -39,45 +62,116 @@ function expiryOf({ expiresMs, createdMs, machine }: Device): string {
 
 function fullMembers({ machine, enabledRoutes }: Device): Record<string, unknown> {
   return {
-    multipleConnections: false, enabledRoutes, advertisedRoutes: machine.advertisedRoutes, sshEnabled: machine.ssh,
-    ...(machine.kind === "external" ? {} : { clientConnectivity: connectivity(machine), postureIdentity: postureIdentity(machine) }),
+    multipleConnections: false,
+    enabledRoutes,
+    advertisedRoutes: machine.advertisedRoutes,
+    sshEnabled: machine.ssh,
+    ...(machine.kind === "external"
+      ? {}
+      : { clientConnectivity: connectivity(machine), postureIdentity: postureIdentity(machine) }),
     ...(machine.platform.distro === undefined ? {} : { distro: machine.platform.distro }),
   };
 }
 
-function connectivity({ place, region, publicAddress, kind }: Device["machine"]): Record<string, unknown> {
-  const latency = Object.fromEntries(REGIONS.map(({ id, name }) => [name, { ...(id === region ? { preferred: true } : {}), latencyMs: Math.round((id === region ? 4 + place % 20 : 25 + (place * 7 + id * 13) % 160) * 100) / 100 }]));
+function connectivity({
+  place,
+  region,
+  publicAddress,
+  kind,
+}: Device["machine"]): Record<string, unknown> {
+  const latency = Object.fromEntries(
+    REGIONS.map(({ id, name }) => [
+      name,
+      {
+        ...(id === region ? { preferred: true } : {}),
+        latencyMs:
+          Math.round(
+            (id === region ? 4 + (place % 20) : 25 + ((place * 7 + id * 13) % 160)) * 100,
+          ) / 100,
+      },
+    ]),
+  );
   return {
-    endpoints: [`${publicAddress}:41641`, `192.168.${place % 250}.10:41641`], mappingVariesByDestIP: kind === "phone", latency,
-    clientSupports: { hairPinning: null, ipv6: place % 3 !== 0, pcp: place % 5 === 0, pmp: false, udp: place % 17 !== 16, upnp: place % 4 === 0 ? true : null },
+    endpoints: [`${publicAddress}:41641`, `192.168.${place % 250}.10:41641`],
+    mappingVariesByDestIP: kind === "phone",
+    latency,
+    clientSupports: {
+      hairPinning: null,
+      ipv6: place % 3 !== 0,
+      pcp: place % 5 === 0,
+      pmp: false,
+      udp: place % 17 !== 16,
+      upnp: place % 4 === 0 ? true : null,
+    },
   };
 }
 
 function postureIdentity({ place, kind }: Device["machine"]): Record<string, unknown> {
-  return kind === "laptop" ? { serialNumbers: [`C02SIM${String(place).padStart(5, "0")}`], disabled: false } : { disabled: true };
+  return kind === "laptop"
+    ? { serialNumbers: [`C02SIM${String(place).padStart(5, "0")}`], disabled: false }
+    : { disabled: true };
 }
 
 /** Attributes with namespaces, and until when some of them hold. */
-export function attributesObject({ machine, online }: Device, nowMs: number): Record<string, unknown> {
+export function attributesObject(
+  { machine, online }: Device,
+  nowMs: number,
+): Record<string, unknown> {
   const [version = ""] = machine.client.split("-");
   const managed = machine.kind === "laptop";
   return {
     attributes: {
-      "node:os": machine.platform.os === "macOS" ? "macos" : machine.platform.os.toLowerCase(), "node:osVersion": machine.platform.osVersion, "node:tsVersion": version, "node:tsAutoUpdate": machine.place % 2 === 0,
-      "node:tsStateEncrypted": machine.place % 3 === 0, "node:tsReleaseTrack": machine.place % 19 === 18 ? "unstable" : "stable",
-      ...(managed ? { "intune:complianceState": machine.place % 5 === 1 ? "noncompliant" : "compliant", "custom:score": 60 + (machine.place * 7 + (online ? 3 : 0)) % 40 } : {}),
+      "node:os": machine.platform.os === "macOS" ? "macos" : machine.platform.os.toLowerCase(),
+      "node:osVersion": machine.platform.osVersion,
+      "node:tsVersion": version,
+      "node:tsAutoUpdate": machine.place % 2 === 0,
+      "node:tsStateEncrypted": machine.place % 3 === 0,
+      "node:tsReleaseTrack": machine.place % 19 === 18 ? "unstable" : "stable",
+      ...(managed
+        ? {
+            "intune:complianceState": machine.place % 5 === 1 ? "noncompliant" : "compliant",
+            "custom:score": 60 + ((machine.place * 7 + (online ? 3 : 0)) % 40),
+          }
+        : {}),
     },
-    ...(managed ? { expiries: { "custom:score": stamp((Math.floor(nowMs / DAY_MS) + 1 + machine.place % 7) * DAY_MS) } } : {}),
+    ...(managed
+      ? {
+          expiries: {
+            "custom:score": stamp((Math.floor(nowMs / DAY_MS) + 1 + (machine.place % 7)) * DAY_MS),
+          },
+        }
+      : {}),
   };
 }
 
 /** Invites to use a device from another network: servers have some. */
 export function deviceInvites({ machine, legacyId }: Device, tailnetNumber: number): unknown[] {
   if (machine.kind !== "server" || machine.place % 3 !== 1) return [];
-  const createdMs = INVITED_MS + machine.place % 30 * DAY_MS;
-  const base = { created: stamp(createdMs), tailnetId: tailnetNumber, deviceId: Number(legacyId), sharerId: 77, multiUse: false };
+  const createdMs = INVITED_MS + (machine.place % 30) * DAY_MS;
+  const base = {
+    created: stamp(createdMs),
+    tailnetId: tailnetNumber,
+    deviceId: Number(legacyId),
+    sharerId: 77,
+    multiUse: false,
+  };
   return [
-    { id: String(5000 + machine.place * 2), ...base, allowExitNode: true, email: "guest@else.test", lastEmailSentAt: stamp(createdMs + 1000), inviteUrl: `https://login.example/inv/${5000 + machine.place}`, accepted: false },
-    { id: String(5001 + machine.place * 2), ...base, allowExitNode: false, inviteUrl: `https://login.example/inv/${5001 + machine.place}`, accepted: true, acceptedBy: { id: 33_223, loginName: "guest@else.test", profilePicUrl: "" } },
+    {
+      id: String(5000 + machine.place * 2),
+      ...base,
+      allowExitNode: true,
+      email: "guest@else.test",
+      lastEmailSentAt: stamp(createdMs + 1000),
+      inviteUrl: `https://login.example/inv/${5000 + machine.place}`,
+      accepted: false,
+    },
+    {
+      id: String(5001 + machine.place * 2),
+      ...base,
+      allowExitNode: false,
+      inviteUrl: `https://login.example/inv/${5001 + machine.place}`,
+      accepted: true,
+      acceptedBy: { id: 33_223, loginName: "guest@else.test", profilePicUrl: "" },
+    },
   ];
 }

@@ -28,7 +28,16 @@ export function createLimiter(initial: RateLimit | undefined): Limiter {
       spent += 1;
       if (spent <= limit.perMinute) return undefined;
       const { announce = "seconds" } = limit;
-      const headers = announce === "none" ? {} : retryAfter({ retryAfterS: Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - nowMs) / 1000)), as: announce }, nowMs);
+      const headers =
+        announce === "none"
+          ? {}
+          : retryAfter(
+              {
+                retryAfterS: Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - nowMs) / 1000)),
+                as: announce,
+              },
+              nowMs,
+            );
       return { ...refuse(429, "too many requests"), headers };
     },
     set(next) {

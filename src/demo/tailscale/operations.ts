@@ -1,10 +1,34 @@
-/** What can be asked of the simulated control plane, and which scopes open it, in the vendor's spelling. */
+/**
+ * What can be asked of the simulated control plane, and which scopes open it, in the vendor's
+ * spelling.
+ */
 import { createRoutes, type RouteLine, type Routes } from "../routes.ts";
 
 /** The operations, by the names that faults and counters use. */
 export type Operation =
-  | "token" | "token_exchange" | "devices" | "attributes" | "device_invites" | "users" | "user_invites" | "keys" | "settings" | "acl" | "acl_validate" | "dns" | "contacts"
-  | "webhooks" | "posture_integrations" | "stream_status" | "set_stream" | "oauth_apps" | "services" | "service_hosts" | "flow_logs" | "audit_logs" | "unknown";
+  | "token"
+  | "token_exchange"
+  | "devices"
+  | "attributes"
+  | "device_invites"
+  | "users"
+  | "user_invites"
+  | "keys"
+  | "settings"
+  | "acl"
+  | "acl_validate"
+  | "dns"
+  | "contacts"
+  | "webhooks"
+  | "posture_integrations"
+  | "stream_status"
+  | "set_stream"
+  | "oauth_apps"
+  | "services"
+  | "service_hosts"
+  | "flow_logs"
+  | "audit_logs"
+  | "unknown";
 
 const TABLE: readonly RouteLine<Operation>[] = [
   ["POST", "/api/v2/oauth/token", "token"],
@@ -42,7 +66,9 @@ const SCOPES: Readonly<Partial<Record<Operation, readonly (readonly string[])[]>
   users: [["users:read"]],
   user_invites: [["users:read"]],
   keys: [["api_access_tokens:read", "auth_keys:read", "oauth_keys:read", "federated_keys:read"]],
-  settings: [["feature_settings:read", "logs:network:read", "networking_settings:read", "policy_file:read"]],
+  settings: [
+    ["feature_settings:read", "logs:network:read", "networking_settings:read", "policy_file:read"],
+  ],
   acl: [["policy_file:read"]],
   acl_validate: [["policy_file:read"]],
   dns: [["dns:read"]],
@@ -61,15 +87,34 @@ const SCOPES: Readonly<Partial<Record<Operation, readonly (readonly string[])[]>
 /** Whether granted scopes cover one that is needed: the same, its writing form, or `all`. */
 export function covers(granted: readonly string[], needed: string): boolean {
   if (granted.includes("all") || granted.includes(needed)) return true;
-  return needed.endsWith(":read") && (granted.includes("all:read") || granted.includes(needed.slice(0, -":read".length)));
+  return (
+    needed.endsWith(":read") &&
+    (granted.includes("all:read") || granted.includes(needed.slice(0, -":read".length)))
+  );
 }
 
 /** Whether granted scopes open an operation. */
 export function opens(granted: readonly string[], operation: Operation): boolean {
-  return (SCOPES[operation] ?? []).every((choice) => choice.some((scope) => covers(granted, scope)));
+  return (SCOPES[operation] ?? []).every((choice) =>
+    choice.some((scope) => covers(granted, scope)),
+  );
 }
 
 /** Every scope that reading needs: together they open what `all:read` opens. */
-export const READ_SCOPES: readonly string[] = [...new Set(Object.values(SCOPES).flat(2).filter((scope) => scope.endsWith(":read")))];
+export const READ_SCOPES: readonly string[] = [
+  ...new Set(
+    Object.values(SCOPES)
+      .flat(2)
+      .filter((scope) => scope.endsWith(":read")),
+  ),
+];
 /** Every scope that some operation needs. */
-export const KNOWN_SCOPES: readonly string[] = ["all", "all:read", ...new Set(Object.values(SCOPES).flat(2).flatMap((scope) => [scope, scope.replace(/:read$/, "")]))];
+export const KNOWN_SCOPES: readonly string[] = [
+  "all",
+  "all:read",
+  ...new Set(
+    Object.values(SCOPES)
+      .flat(2)
+      .flatMap((scope) => [scope, scope.replace(/:read$/, "")]),
+  ),
+];

@@ -20,7 +20,14 @@ export const MOST_ADDED = 10_000;
 
 /** Nothing changed yet. */
 export function createOverlay(absent: readonly Feature[], streams: readonly StreamType[]): Overlay {
-  return { changes: new Map(), events: [], flows: [], absent: new Set(absent), streams: new Set(streams), policy: undefined };
+  return {
+    changes: new Map(),
+    events: [],
+    flows: [],
+    absent: new Set(absent),
+    streams: new Set(streams),
+    policy: undefined,
+  };
 }
 
 /** Adds one and keeps the bound. */

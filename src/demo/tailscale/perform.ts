@@ -4,7 +4,21 @@ import type { Network } from "../network/network.ts";
 import { INVALID_TOKEN, NO_TAILNET, NOT_FOUND, refuse, SCOPE_MISSING } from "./answers.ts";
 import type { Caller, Credentials } from "./credentials.ts";
 import { attributesObject, deviceInvites } from "./devices.ts";
-import { contactsObject, dnsObject, keysObject, oauthAppsObject, postureObject, serviceHosts, servicesObject, settingsObject, streamStatus, tailnetNumber, userInvites, usersObject, webhooksObject } from "./inventory.ts";
+import {
+  contactsObject,
+  dnsObject,
+  keysObject,
+  oauthAppsObject,
+  postureObject,
+  serviceHosts,
+  servicesObject,
+  settingsObject,
+  streamStatus,
+  tailnetNumber,
+  userInvites,
+  usersObject,
+  webhooksObject,
+} from "./inventory.ts";
 import type { DeviceList } from "./device-list.ts";
 import type { Limiter } from "./limiter.ts";
 import { auditLogs, flowLogs, windowOf } from "./logs.ts";
@@ -31,7 +45,9 @@ interface Asked {
 }
 
 /** What the plan must have, and the status when it lacks it. */
-const FEATURES: Readonly<Partial<Record<Operation, readonly [feature: Feature, status: number, message: string]>>> = {
+const FEATURES: Readonly<
+  Partial<Record<Operation, readonly [feature: Feature, status: number, message: string]>>
+> = {
   flow_logs: ["flow_logs", 403, "network flow logging is not enabled for this tailnet"],
   audit_logs: ["audit_logs", 404, "not found"],
   webhooks: ["webhooks", 404, "not found"],
@@ -55,38 +71,81 @@ export function perform(call: Call<Operation>, parts: Parts): Reply {
   if (caller === undefined) return INVALID_TOKEN;
   const reply = closed(call, caller, parts) ?? operate({ call, caller, parts });
   const change = parts.overlay.changes.get(call.operation);
-  return change === undefined || reply.status !== 200 || reply.body === undefined ? reply : { ...reply, body: JSON.stringify(change(JSON.parse(reply.body.toString()))) };
+  return change === undefined || reply.status !== 200 || reply.body === undefined
+    ? reply
+    : { ...reply, body: JSON.stringify(change(JSON.parse(reply.body.toString()))) };
 }
 
-function closed({ operation, params }: Call<Operation>, caller: Caller, { network, overlay }: Parts): Reply | undefined {
+function closed(
+  { operation, params }: Call<Operation>,
+  caller: Caller,
+  { network, overlay }: Parts,
+): Reply | undefined {
   if (operation === "unknown") return NOT_FOUND;
-  if (!BY_DEVICE.includes(operation) && !["-", network.domain, network.tailnetId].includes(params[0] ?? "")) return NO_TAILNET;
+  if (
+    !BY_DEVICE.includes(operation) &&
+    !["-", network.domain, network.tailnetId].includes(params[0] ?? "")
+  )
+    return NO_TAILNET;
   if (!opens(caller.scopes, operation)) return SCOPE_MISSING;
   const needed = FEATURES[operation];
-  return needed !== undefined && overlay.absent.has(needed[0]) ? refuse(needed[1], needed[2]) : undefined;
+  return needed !== undefined && overlay.absent.has(needed[0])
+    ? refuse(needed[1], needed[2])
+    : undefined;
 }
 
 function operate(asked: Asked): Reply {
-  const { call: { operation, nowMs }, caller, parts: { network, overlay, inviteIdsAsText } } = asked;
+  const {
+    call: { operation, nowMs },
+    caller,
+    parts: { network, overlay, inviteIdsAsText },
+  } = asked;
   switch (operation) {
-    case "devices": return devices(asked);
-    case "attributes": case "device_invites": return ofDevice(asked);
-    case "users": return json(usersObject(network, nowMs));
-    case "user_invites": return json(userInvites(network, nowMs, inviteIdsAsText));
-    case "keys": return json(keysObject(network, nowMs, { scopes: caller.scopes, kind: caller.kind, all: asked.call.query.get("all") === "true" }));
-    case "settings": return json(settingsObject(caller.scopes, nowMs, !overlay.absent.has("flow_logs")));
-    case "acl": return policy(asked);
-    case "acl_validate": return validate(asked);
-    case "dns": return json(dnsObject(network, nowMs));
-    case "contacts": return json(contactsObject(network));
-    case "webhooks": return json(webhooksObject(network, nowMs));
-    case "posture_integrations": return json(postureObject(network, nowMs));
-    case "stream_status": case "set_stream": return stream(asked);
-    case "oauth_apps": return json(oauthAppsObject(network));
-    case "services": return json(servicesObject());
-    case "service_hosts": return hosts(asked);
-    case "flow_logs": case "audit_logs": return logs(asked);
-    default: return NOT_FOUND;
+    case "devices":
+      return devices(asked);
+    case "attributes":
+    case "device_invites":
+      return ofDevice(asked);
+    case "users":
+      return json(usersObject(network, nowMs));
+    case "user_invites":
+      return json(userInvites(network, nowMs, inviteIdsAsText));
+    case "keys":
+      return json(
+        keysObject(network, nowMs, {
+          scopes: caller.scopes,
+          kind: caller.kind,
+          all: asked.call.query.get("all") === "true",
+        }),
+      );
+    case "settings":
+      return json(settingsObject(caller.scopes, nowMs, !overlay.absent.has("flow_logs")));
+    case "acl":
+      return policy(asked);
+    case "acl_validate":
+      return validate(asked);
+    case "dns":
+      return json(dnsObject(network, nowMs));
+    case "contacts":
+      return json(contactsObject(network));
+    case "webhooks":
+      return json(webhooksObject(network, nowMs));
+    case "posture_integrations":
+      return json(postureObject(network, nowMs));
+    case "stream_status":
+    case "set_stream":
+      return stream(asked);
+    case "oauth_apps":
+      return json(oauthAppsObject(network));
+    case "services":
+      return json(servicesObject());
+    case "service_hosts":
+      return hosts(asked);
+    case "flow_logs":
+    case "audit_logs":
+      return logs(asked);
+    default:
+      return NOT_FOUND;
   }
 }
 
@@ -99,13 +158,18 @@ function devices({ call: { query, nowMs }, parts: { deviceList } }: Asked): Repl
 function ofDevice({ call: { operation, params, nowMs }, parts: { network } }: Asked): Reply {
   const device = network.devices.find(params[0] ?? "", nowMs);
   if (device === undefined) return NOT_FOUND;
-  return json(operation === "attributes" ? attributesObject(device, nowMs) : deviceInvites(device, tailnetNumber(network)));
+  return json(
+    operation === "attributes"
+      ? attributesObject(device, nowMs)
+      : deviceInvites(device, tailnetNumber(network)),
+  );
 }
 
 function policy({ call, parts: { network, overlay } }: Asked): Reply {
   const text = overlay.policy ?? network.policy(call.nowMs);
   const etag = etagOf(text);
-  if (headerOf(call, "accept") === "application/json") return json(parsePolicy(text) ?? {}, 200, { etag });
+  if (headerOf(call, "accept") === "application/json")
+    return json(parsePolicy(text) ?? {}, 200, { etag });
   return { status: 200, body: text, headers: { etag, "content-type": "application/hujson" } };
 }
 
@@ -123,7 +187,8 @@ function stream({ call: { operation, params, body, nowMs }, parts: { overlay } }
 
 function setStream(type: StreamType, body: string, overlay: Overlay): Reply {
   const { destinationType, url } = parsePolicy(body) ?? {};
-  if (typeof destinationType !== "string" || typeof url !== "string" || !/^https?:\/\//.test(url)) return refuse(400, "destinationType and url are required");
+  if (typeof destinationType !== "string" || typeof url !== "string" || !/^https?:\/\//.test(url))
+    return refuse(400, "destinationType and url are required");
   overlay.streams = new Set([...overlay.streams, type]);
   return { status: 200, body: "" };
 }
@@ -133,9 +198,15 @@ function hosts({ call: { params, nowMs }, parts: { network } }: Asked): Reply {
   return found === undefined ? NOT_FOUND : json(found);
 }
 
-function logs({ call: { operation, query, nowMs }, parts: { network, overlay, embedNodes } }: Asked): Reply {
+function logs({
+  call: { operation, query, nowMs },
+  parts: { network, overlay, embedNodes },
+}: Asked): Reply {
   const window = windowOf(query);
   if ("wrong" in window) return refuse(400, window.wrong);
-  const found = operation === "flow_logs" ? flowLogs(network, window, { nowMs, embed: embedNodes, added: overlay.flows }) : auditLogs(network, window, { nowMs, added: overlay.events });
+  const found =
+    operation === "flow_logs"
+      ? flowLogs(network, window, { nowMs, embed: embedNodes, added: overlay.flows })
+      : auditLogs(network, window, { nowMs, added: overlay.events });
   return found === undefined ? refuse(400, "too many records in the time range") : json(found);
 }

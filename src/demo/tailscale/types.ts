@@ -31,7 +31,14 @@ export interface FederatedClient {
 }
 
 /** What a plan may lack. */
-export type Feature = "flow_logs" | "audit_logs" | "webhooks" | "posture_integrations" | "log_streaming" | "services" | "oauth_apps";
+export type Feature =
+  | "flow_logs"
+  | "audit_logs"
+  | "webhooks"
+  | "posture_integrations"
+  | "log_streaming"
+  | "services"
+  | "oauth_apps";
 
 /** From when on the control plane answers 429. */
 export interface RateLimit {
@@ -76,16 +83,25 @@ export interface TailscaleOptions extends ControlPlaneDeps {
 /** What can be streamed elsewhere. */
 export type StreamType = "network" | "configuration";
 
-/** The network as the simulator shows it, and the changes that tests make to it. They take effect with the next request. */
+/**
+ * The network as the simulator shows it, and the changes that tests make to it. They take effect
+ * with the next request.
+ */
 export interface Estate {
   readonly network: Network;
-  /** Puts `change` between the model and the wire: it gets the body of a success and returns another. Undefined ends it. */
+  /**
+   * Puts `change` between the model and the wire: it gets the body of a success and returns
+   * another. Undefined ends it.
+   */
   change(operation: Operation, change: ((body: unknown) => unknown) | undefined): void;
   /** Replaces the policy; undefined: the model's again. */
   policy(text: string | undefined): void;
   /** One more event in the audit log. At most 10,000 are kept. */
   audit(event: AuditEvent): void;
-  /** One more record in the flow log, on the wire's terms; readable from `loggedMs` on, default at once. At most 10,000 are kept. */
+  /**
+   * One more record in the flow log, on the wire's terms; readable from `loggedMs` on, default at
+   * once. At most 10,000 are kept.
+   */
   flow(record: object, times: { readonly startMs: number; readonly loggedMs?: number }): void;
   /** What a plan lacks from now on. */
   absent(features: readonly Feature[]): void;
@@ -103,7 +119,12 @@ export interface Estate {
 export interface Tailscale extends ControlPlane<Operation> {
   readonly estate: Estate;
   /** The first of each kind. */
-  readonly credentials: { readonly clientId: string; readonly clientSecret: string; readonly apiKey: string; readonly federatedClientId: string };
+  readonly credentials: {
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly apiKey: string;
+    readonly federatedClientId: string;
+  };
   /** The network's name, e.g. `corp.test`. */
   readonly tailnet: string;
 }

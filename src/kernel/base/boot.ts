@@ -1,4 +1,7 @@
-/** What the system knows about its own boot: it lets a process count the time since an earlier process of the same boot. */
+/**
+ * What the system knows about its own boot: it lets a process count the time since an earlier
+ * process of the same boot.
+ */
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
 
@@ -9,7 +12,10 @@ export const UNKNOWN_BOOT = "unknown";
 export interface Boot {
   /** Another one after each boot; `UNKNOWN_BOOT` where the system gives none. */
   readonly id: string;
-  /** Milliseconds since the boot, suspension included (CLOCK_BOOTTIME on Linux, to 10 ms). In a container it may start later. */
+  /**
+   * Milliseconds since the boot, suspension included (CLOCK_BOOTTIME on Linux, to 10 ms). In a
+   * container it may start later.
+   */
   uptimeMs(): number;
 }
 

@@ -1,4 +1,7 @@
-/** Time as the house sees it: wall time decides expiry, monotonic time decides waiting. Passed in, so that tests own it. */
+/**
+ * Time as the house sees it: wall time decides expiry, monotonic time decides waiting. Passed in,
+ * so that tests own it.
+ */
 
 /** A source of time and timers. */
 export interface Clock {
@@ -6,7 +9,10 @@ export interface Clock {
   now(): number;
   /** Milliseconds since an arbitrary start. Never steps back. */
   monotonic(): number;
-  /** Runs once at or after a monotonic instant, unless disposed before. Does not keep the process alive. */
+  /**
+   * Runs once at or after a monotonic instant, unless disposed before. Does not keep the process
+   * alive.
+   */
   timer(atMonotonicMs: number, run: () => void): Disposable;
 }
 
@@ -24,7 +30,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms` by the given clock; rejects with the signal's reason when that fires first. */
+/**
+ * Resolves after `ms` by the given clock; rejects with the signal's reason when that fires first.
+ */
 export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);

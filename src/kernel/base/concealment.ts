@@ -1,12 +1,16 @@
 /**
- * Shows known secrets as `[secret]` in text that somebody else wrote, such as a receiver's error message. A `Secret` cannot
- * be printed; this is for the texts that repeat what was sent, as it was sent: plain, in JSON, in a URL, in base64 or in hex.
+ * Shows known secrets as `[secret]` in text that somebody else wrote, such as a receiver's error
+ * message. A `Secret` cannot be printed; this is for the texts that repeat what was sent, as it was
+ * sent: plain, in JSON, in a URL, in base64 or in hex.
  */
 import type { Secret } from "./secret.ts";
 
 /** Shorter values are words that occur by themselves and are left. */
 const MIN_SECRET_LENGTH = 8;
-/** Values that are remembered; above it the oldest is forgotten. Configurations have far fewer, and renewed credentials replace each other. */
+/**
+ * Values that are remembered; above it the oldest is forgotten. Configurations have far fewer, and
+ * renewed credentials replace each other.
+ */
 const MAX_VALUES = 1_024;
 const SHOWN = "[secret]";
 
@@ -15,13 +19,25 @@ export class Concealment {
   readonly #values = new Set<string>();
   #pattern: RegExp | undefined;
 
-  /** Conceals these from now on. Of `Bearer x` also `x` alone, of `Basic x` also what it encodes. */
+  /**
+   * Conceals these from now on. Of `Bearer x` also `x` alone, of `Basic x` also what it encodes.
+   */
   add(secrets: Iterable<Secret | string>): void {
-    for (const secret of secrets) for (const value of partsOf(typeof secret === "string" ? secret : secret.use((text) => text))) this.#remember(value);
-    const forms = [...new Set([...this.#values].flatMap(formsOf))].filter((form) => form.length >= MIN_SECRET_LENGTH);
+    for (const secret of secrets)
+      for (const value of partsOf(typeof secret === "string" ? secret : secret.use((text) => text)))
+        this.#remember(value);
+    const forms = [...new Set([...this.#values].flatMap(formsOf))].filter(
+      (form) => form.length >= MIN_SECRET_LENGTH,
+    );
     // The longest first: one may be the beginning of another.
     forms.sort((left, right) => right.length - left.length);
-    this.#pattern = forms.length === 0 ? undefined : new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
+    this.#pattern =
+      forms.length === 0
+        ? undefined
+        : new RegExp(
+            forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"),
+            "g",
+          );
   }
 
   /** The text without them. */
@@ -54,14 +70,25 @@ function formsOf(value: string): string[] {
   const base64 = [0, 1, 2].map((shift) => base64Core(bytes, shift));
   const hex = bytes.toString("hex");
   return [
-    value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed()), new URLSearchParams({ v: value }).toString().slice("v=".length),
-    ...base64, ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")), hex, hex.toUpperCase(),
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value.toWellFormed()),
+    new URLSearchParams({ v: value }).toString().slice("v=".length),
+    ...base64,
+    ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
+    hex,
+    hex.toUpperCase(),
   ];
 }
 
-/** Base64 of bytes that follow `shift` others, as `user:` in Basic: the characters that no neighbour has a part in. */
+/**
+ * Base64 of bytes that follow `shift` others, as `user:` in Basic: the characters that no neighbour
+ * has a part in.
+ */
 function base64Core(bytes: Buffer, shift: number): string {
-  const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64").replace(/=+$/, "");
+  const text = Buffer.concat([Buffer.alloc(shift), bytes])
+    .toString("base64")
+    .replace(/=+$/, "");
   const mixedAtEnd = (shift + bytes.length) % 3 === 0 ? 0 : 1;
   return text.slice(shift === 0 ? 0 : shift + 1, text.length - mixedAtEnd);
 }

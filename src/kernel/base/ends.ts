@@ -1,4 +1,7 @@
-/** Cutting a character off the ends of a text, in time proportional to its length: a pattern such as `/\/+$/` takes the square of it. */
+/**
+ * Cutting a character off the ends of a text, in time proportional to its length: a pattern such as
+ * `/\/+$/` takes the square of it.
+ */
 
 /** The text without that character at its end. */
 export function withoutEnd(text: string, character: string): string {

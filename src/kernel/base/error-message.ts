@@ -1,4 +1,7 @@
-/** Errors on their way between threads, of the pool or of a service: as data, since a thrown one would lose its code. */
+/**
+ * Errors on their way between threads, of the pool or of a service: as data, since a thrown one
+ * would lose its code.
+ */
 import { StewardError, toStewardError, type Code, type Detail } from "./errors.ts";
 
 /** An error as data. */
@@ -16,27 +19,71 @@ export interface ErrorMessage {
 }
 
 const codes: Readonly<Record<Code, true>> = {
-  invalid: true, unauthenticated: true, denied: true, not_found: true, conflict: true, already_running: true, too_large: true, exhausted: true, not_ready: true,
-  sealed: true, upstream: true, unsupported: true, cancelled: true, deadline: true, disk_full: true, corrupt: true, internal: true,
+  invalid: true,
+  unauthenticated: true,
+  denied: true,
+  not_found: true,
+  conflict: true,
+  already_running: true,
+  too_large: true,
+  exhausted: true,
+  not_ready: true,
+  sealed: true,
+  upstream: true,
+  unsupported: true,
+  cancelled: true,
+  deadline: true,
+  disk_full: true,
+  corrupt: true,
+  internal: true,
 };
 
-/** Any thrown thing as data. Worker tasks do not know StewardError: an error of theirs says its code in a `code` property. */
+/**
+ * Any thrown thing as data. Worker tasks do not know StewardError: an error of theirs says its code
+ * in a `code` property.
+ */
 export function writeError(thrown: unknown): ErrorMessage {
-  const { code, message, field, rule, remedy, details, facts, retryAfterMs, cause } = speaksCode(thrown) ? thrown : toStewardError(thrown);
+  const { code, message, field, rule, remedy, details, facts, retryAfterMs, cause } = speaksCode(
+    thrown,
+  )
+    ? thrown
+    : toStewardError(thrown);
   const origin = cause instanceof Error ? cause : thrown;
-  return { code, message, field, rule, remedy, details, facts, retryAfterMs, stack: origin instanceof Error ? origin.stack : undefined };
+  return {
+    code,
+    message,
+    field,
+    rule,
+    remedy,
+    details,
+    facts,
+    retryAfterMs,
+    stack: origin instanceof Error ? origin.stack : undefined,
+  };
 }
 
-/** The error the caller sees; where it was thrown, e.g. `thread monitor`, is its cause, which never leaves the process. */
+/**
+ * The error the caller sees; where it was thrown, e.g. `thread monitor`, is its cause, which never
+ * leaves the process.
+ */
 export function readError(where: string, error: ErrorMessage): StewardError {
   const { field, rule, remedy, details, facts, retryAfterMs } = error;
   return new StewardError(error.code, error.message, {
-    ...(field === undefined ? {} : { field }), ...(rule === undefined ? {} : { rule }), ...(remedy === undefined ? {} : { remedy }),
-    ...(details === undefined ? {} : { details }), ...(facts === undefined ? {} : { facts }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(field === undefined ? {} : { field }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(details === undefined ? {} : { details }),
+    ...(facts === undefined ? {} : { facts }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     cause: new Error(`${where}: ${error.stack ?? error.message}`),
   });
 }
 
 function speaksCode(thrown: unknown): thrown is StewardError {
-  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" && Object.hasOwn(codes, thrown.code);
+  return (
+    thrown instanceof Error &&
+    "code" in thrown &&
+    typeof thrown.code === "string" &&
+    Object.hasOwn(codes, thrown.code)
+  );
 }

@@ -1,10 +1,15 @@
-/** Makes folders for this user alone, and flushes them. Node's own recursive call never returns below some file systems of the kernel, such as /proc. */
+/**
+ * Makes folders for this user alone, and flushes them. Node's own recursive call never returns
+ * below some file systems of the kernel, such as /proc.
+ */
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 const PRIVATE = 0o700;
 
-/** Makes the folder and those above it, as far as they are missing. Throws what the system throws. */
+/**
+ * Makes the folder and those above it, as far as they are missing. Throws what the system throws.
+ */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: PRIVATE });

@@ -1,4 +1,7 @@
-/** Randomness as the house sees it: one source of bytes, and the identifier forms of RESOLUTIONS §2 made from it. */
+/**
+ * Randomness as the house sees it: one source of bytes, and the identifier forms of RESOLUTIONS §2
+ * made from it.
+ */
 import { randomBytes, randomFillSync, randomUUID } from "node:crypto";
 import { customRandom, urlAlphabet } from "nanoid";
 
@@ -15,10 +18,14 @@ export interface Ids {
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The last `length` digits of a whole number from 0 up in base 62, with zeros before it: 0-9A-Za-z, so equal lengths have the order of the numbers. */
+/**
+ * The last `length` digits of a whole number from 0 up in base 62, with zeros before it: 0-9A-Za-z,
+ * so equal lengths have the order of the numbers.
+ */
 export function base62Digits(value: number, length: number): string {
   let digits = "";
-  for (let rest = value; digits.length < length; rest = Math.floor(rest / BASE62.length)) digits = `${BASE62[rest % BASE62.length]}${digits}`;
+  for (let rest = value; digits.length < length; rest = Math.floor(rest / BASE62.length))
+    digits = `${BASE62[rest % BASE62.length]}${digits}`;
   return digits;
 }
 
@@ -37,7 +44,10 @@ const POOL_BYTES = 4_096;
 const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Identifiers from the system's cryptographic source. Each request has a UUID, and Node's own are made many at a time. */
+/**
+ * Identifiers from the system's cryptographic source. Each request has a UUID, and Node's own are
+ * made many at a time.
+ */
 export const systemIds: Ids = { ...createIds(pooledBytes), uuid: () => randomUUID() };
 
 /** Drawn many at once; what was handed out is overwritten. */

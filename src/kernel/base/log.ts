@@ -1,4 +1,7 @@
-/** The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS §2, Logs). */
+/**
+ * The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS
+ * §2, Logs).
+ */
 import { pino } from "pino";
 import { Concealment } from "./concealment.ts";
 import { StewardError } from "./errors.ts";
@@ -10,7 +13,10 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** Attributes of a line. Secrets print as `[secret]`. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes lines; `child` adds attributes to every line of the child. Of a name that is given twice, `component` too, the innermost value is written. */
+/**
+ * Writes lines; `child` adds attributes to every line of the child. Of a name that is given twice,
+ * `component` too, the innermost value is written.
+ */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -33,15 +39,23 @@ export interface LogLine {
 export interface RootLog extends Log {
   /** Lines below it are not written. */
   readonly level: LogLevel;
-  /** Takes a line that the log of another thread wrote in the format `json`, as if it were written here, with the time it has. */
+  /**
+   * Takes a line that the log of another thread wrote in the format `json`, as if it were written
+   * here, with the time it has.
+   */
   relay(line: string): void;
-  /** Hears every line that is written from now on, its children's too, in the same stretch. What `hear` throws is the caller's. */
+  /**
+   * Hears every line that is written from now on, its children's too, in the same stretch. What
+   * `hear` throws is the caller's.
+   */
   tap(hear: (line: LogLine) => void): Disposable;
-  /** Adds to every line what `fields` says at its time; a line's own attributes win. One at a time. */
+  /**
+   * Adds to every line what `fields` says at its time; a line's own attributes win. One at a time.
+   */
   relate(fields: () => LogFields): Disposable;
   /**
-   * Shows these values as `[secret]` in every line from now on, in every form that `Concealment` knows. Values of less than
-   * 8 characters are words that occur by themselves and are left.
+   * Shows these values as `[secret]` in every line from now on, in every form that `Concealment`
+   * knows. Values of less than 8 characters are words that occur by themselves and are left.
    */
   conceal(secrets: Iterable<Secret>): void;
 }
@@ -54,7 +68,10 @@ export interface LogOptions {
   readonly write: (line: string) => void;
   /** Milliseconds since 1970, for the `time` of a line. */
   readonly now: () => number;
-  /** Whether equal warnings and errors are written once in five minutes; they are unless this is false, as where another log does it. */
+  /**
+   * Whether equal warnings and errors are written once in five minutes; they are unless this is
+   * false, as where another log does it.
+   */
   readonly limitRepeats?: boolean;
 }
 
@@ -66,14 +83,20 @@ export function createLog(options: LogOptions): RootLog {
   const taps = new Set<(line: LogLine) => void>();
   const concealment = new Concealment();
   const repeats = options.limitRepeats === false ? undefined : new RepeatLimit(options.now);
-  const take = (written: string): void => writeLine(concealment.apply(written), options, { taps, repeats });
+  const take = (written: string): void =>
+    writeLine(concealment.apply(written), options, { taps, repeats });
   let related: (() => LogFields) | undefined;
-  const base = pino({
-    level: options.level, base: null, messageKey: "msg",
-    timestamp: () => `,"time":"${new Date(options.now()).toISOString()}"`,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: describeError },
-  }, { write: take });
+  const base = pino(
+    {
+      level: options.level,
+      base: null,
+      messageKey: "msg",
+      timestamp: () => `,"time":"${new Date(options.now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: describeError },
+    },
+    { write: take },
+  );
   return {
     ...wrap(base, () => related?.(), {}),
     level: options.level,
@@ -92,7 +115,11 @@ export function createLog(options: LogOptions): RootLog {
   };
 }
 
-function writeLine(written: string, { format, write }: LogOptions, { taps, repeats }: { readonly taps: Taps; readonly repeats: RepeatLimit | undefined }): void {
+function writeLine(
+  written: string,
+  { format, write }: LogOptions,
+  { taps, repeats }: { readonly taps: Taps; readonly repeats: RepeatLimit | undefined },
+): void {
   const limit = LIMITED.test(written) ? repeats : undefined;
   if (format === "json" && taps.size === 0 && limit === undefined) return write(written);
   const line = JSON.parse(written) as Parsed;
@@ -102,32 +129,59 @@ function writeLine(written: string, { format, write }: LogOptions, { taps, repea
   if (format === "text") write(formatText(shown));
   else write(leftOut === 0 ? written : `${JSON.stringify(shown)}\n`);
   const { time, level, msg, component, ...attributes } = shown;
-  for (const hear of taps) hear({ timeMs: Date.parse(time), level, message: String(msg), component: typeof component === "string" ? component : undefined, attributes });
+  for (const hear of taps)
+    hear({
+      timeMs: Date.parse(time),
+      level,
+      message: String(msg),
+      component: typeof component === "string" ? component : undefined,
+      attributes,
+    });
 }
 
 // pino writes the level first.
 const LIMITED = /^\{"level":"(?:warn|error)"/;
 
-type Parsed = Readonly<Record<string, unknown>> & { readonly time: string; readonly level: LogLevel };
+type Parsed = Readonly<Record<string, unknown>> & {
+  readonly time: string;
+  readonly level: LogLevel;
+};
 
-type PinoLike = Pick<ReturnType<typeof pino>, "debug" | "info" | "warn" | "error" | "isLevelEnabled">;
+type PinoLike = Pick<
+  ReturnType<typeof pino>,
+  "debug" | "info" | "warn" | "error" | "isLevelEnabled"
+>;
 
-// Attributes are brought together here and not by pino's own children: those write a name once more each time it is given.
+// Attributes are brought together here and not by pino's own children: those write a name once more
+// each time it is given.
 function wrap(logger: PinoLike, related: () => LogFields | undefined, own: LogFields): Log {
-  const at = (level: LogLevel) => (message: string, fields?: LogFields): void => {
-    if (logger.isLevelEnabled(level)) logger[level]({ ...own, ...related(), ...fields }, message);
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields?: LogFields): void => {
+      if (logger.isLevelEnabled(level)) logger[level]({ ...own, ...related(), ...fields }, message);
+    };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: (component, fields) => wrap(logger, related, { ...own, component, ...fields }),
   };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (component, fields) => wrap(logger, related, { ...own, component, ...fields }) };
 }
 
-// Causes stay out of the answer to a client, but the operator's log has the whole chain; stacks only where a mistake of ours is in it.
+// Causes stay out of the answer to a client, but the operator's log has the whole chain; stacks
+// only where a mistake of ours is in it.
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return isExpected(error) ? describeExpected(error) : describeUnexpected(error);
 }
 
 function isExpected(error: unknown): boolean {
-  return error instanceof StewardError && error.code !== "internal" && (!(error.cause instanceof StewardError) || isExpected(error.cause));
+  return (
+    error instanceof StewardError &&
+    error.code !== "internal" &&
+    (!(error.cause instanceof StewardError) || isExpected(error.cause))
+  );
 }
 
 /** The message, and what somebody else said that led to it. */
@@ -136,18 +190,31 @@ function describeExpected(error: Error): unknown {
   let root: unknown = error.cause;
   while (root instanceof StewardError) root = root.cause;
   const words = root instanceof Error ? root.message.split("\n", 1)[0] : undefined;
-  return { type: error.name, code, message, ...(words === undefined || words === "" || message.includes(words) ? {} : { cause: words }) };
+  return {
+    type: error.name,
+    code,
+    message,
+    ...(words === undefined || words === "" || message.includes(words) ? {} : { cause: words }),
+  };
 }
 
 function describeUnexpected(error: Error): unknown {
   const cause = error.cause === undefined ? undefined : describeError(error.cause);
   const { name, message, stack } = error;
   const { code } = error as { readonly code?: unknown };
-  return { type: name, ...(typeof code === "string" ? { code } : {}), message, stack, ...(cause === undefined ? {} : { cause }) };
+  return {
+    type: name,
+    ...(typeof code === "string" ? { code } : {}),
+    message,
+    stack,
+    ...(cause === undefined ? {} : { cause }),
+  };
 }
 
 function formatText({ time, level, msg, component, ...rest }: Parsed): string {
-  const attributes = Object.entries(rest).map(([key, value]) => ` ${key}=${formatValue(value)}`).join("");
+  const attributes = Object.entries(rest)
+    .map(([key, value]) => ` ${key}=${formatValue(value)}`)
+    .join("");
   const where = typeof component === "string" ? ` ${component}:` : "";
   return `${time} ${level.padEnd(5)}${where} ${String(msg)}${attributes}\n`;
 }

@@ -3,8 +3,9 @@
 const LONGEST = 64;
 
 /**
- * The candidate nearest to `name` by edit distance, case and underscores aside; undefined when none is within a third
- * of the name's length, so that a hint is never a guess. Names above 64 characters have no nearest.
+ * The candidate nearest to `name` by edit distance, case and underscores aside; undefined when none
+ * is within a third of the name's length, so that a hint is never a guess. Names above 64
+ * characters have no nearest.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > LONGEST) return undefined;
@@ -34,9 +35,20 @@ function editDistance(left: string, right: string): number {
     const current = [row];
     for (let column = 1; column <= right.length; column++) {
       const same = left[row - 1] === right[column - 1] ? 0 : 1;
-      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const swapped =
+        row > 1 &&
+        column > 1 &&
+        left[row - 1] === right[column - 2] &&
+        left[row - 2] === right[column - 1];
       const swap = swapped ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
-      current.push(Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + same, swap));
+      current.push(
+        Math.min(
+          (above[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+          (above[column - 1] ?? 0) + same,
+          swap,
+        ),
+      );
     }
     [before, above] = [above, current];
   }

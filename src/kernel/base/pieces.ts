@@ -5,8 +5,14 @@ export function bytesIn(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** Copies them one after the other to the beginning of `target`, which has room for all, and returns it. */
-export function copyPieces<B extends ArrayBufferLike>(pieces: readonly Uint8Array[], target: Uint8Array<B>): Uint8Array<B> {
+/**
+ * Copies them one after the other to the beginning of `target`, which has room for all, and returns
+ * it.
+ */
+export function copyPieces<B extends ArrayBufferLike>(
+  pieces: readonly Uint8Array[],
+  target: Uint8Array<B>,
+): Uint8Array<B> {
   let at = 0;
   for (const piece of pieces) {
     target.set(piece, at);

@@ -26,7 +26,9 @@ export class Secret {
 
   /** Compares in constant time, whatever the lengths. */
   equals(other: Secret | string): boolean {
-    return other instanceof Secret ? other.use((value) => equalSecrets(this.#value, value)) : equalSecrets(this.#value, other);
+    return other instanceof Secret
+      ? other.use((value) => equalSecrets(this.#value, value))
+      : equalSecrets(this.#value, other);
   }
 
   toJSON(): "[secret]" {
@@ -44,5 +46,8 @@ export class Secret {
 
 /** Hashes both sides, so that neither content nor length shows in the time taken. */
 export function equalSecrets(left: string, right: string): boolean {
-  return timingSafeEqual(createHash("sha256").update(left).digest(), createHash("sha256").update(right).digest());
+  return timingSafeEqual(
+    createHash("sha256").update(left).digest(),
+    createHash("sha256").update(right).digest(),
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Long work on a thread that serves requests, in stretches of a few milliseconds. All such work of a thread stands in one queue, and
- * each pass of the event loop resumes one stretch: however many requests work at once, input and timers wait for one stretch only.
+ * Long work on a thread that serves requests, in stretches of a few milliseconds. All such work of
+ * a thread stands in one queue, and each pass of the event loop resumes one stretch: however many
+ * requests work at once, input and timers wait for one stretch only.
  */
 import { setImmediate } from "node:timers/promises";
 
@@ -41,7 +42,11 @@ function resume(): void {
 }
 
 /** The results in order, with a break whenever it is time. */
-export async function mapInTurns<T, U>(items: readonly T[], turns: Turns, map: (item: T) => U): Promise<U[]> {
+export async function mapInTurns<T, U>(
+  items: readonly T[],
+  turns: Turns,
+  map: (item: T) => U,
+): Promise<U[]> {
   const mapped: U[] = [];
   for (const item of items) {
     if (turns.over) await turns.give();

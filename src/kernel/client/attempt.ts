@@ -41,7 +41,10 @@ export interface Attempt {
   readonly deadline: Deadline;
   /** Returns the duration in milliseconds. */
   succeed(): number;
-  /** The error to throw for what went wrong: the caller's own reason when the caller stopped it, otherwise a named failure. */
+  /**
+   * The error to throw for what went wrong: the caller's own reason when the caller stopped it,
+   * otherwise a named failure.
+   */
   fail(error: unknown): unknown;
 }
 
@@ -49,8 +52,15 @@ export interface Attempt {
 export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
   const { operation, number, waitedMs, limitMs, signal } = start;
   const sentAtMs = deps.clock.monotonic();
-  const deadline = createDeadline(deps.clock, limitMs, signal, () => failed({ class: "timeout", status: 0 }, `${Math.round(limitMs)} ms have passed`));
-  const traces: Traces = { status: 0, sent: false, credential: undefined, answered: (headers) => deps.skew.sample(headers["date"], sentAtMs) };
+  const deadline = createDeadline(deps.clock, limitMs, signal, () =>
+    failed({ class: "timeout", status: 0 }, `${Math.round(limitMs)} ms have passed`),
+  );
+  const traces: Traces = {
+    status: 0,
+    sent: false,
+    credential: undefined,
+    answered: (headers) => deps.skew.sample(headers["date"], sentAtMs),
+  };
   let settled = false;
 
   function settle(kind: FailureClass | undefined, message: string | undefined): number {
@@ -58,7 +68,14 @@ export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
     deadline[Symbol.dispose]();
     if (settled) return durationMs;
     settled = true;
-    const report: AttemptReport = { operation, status: traces.status, class: kind, durationMs, waitedMs, attempt: number };
+    const report: AttemptReport = {
+      operation,
+      status: traces.status,
+      class: kind,
+      durationMs,
+      waitedMs,
+      attempt: number,
+    };
     deps.ledger.record(report, message);
     deps.breaker.settle(healthOf(kind));
     deps.observe?.(report);
@@ -67,7 +84,9 @@ export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
   }
 
   return {
-    number, traces, deadline,
+    number,
+    traces,
+    deadline,
     succeed: () => settle(undefined, undefined),
     fail(error) {
       if (signal.aborted) {
@@ -76,7 +95,10 @@ export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
       }
       const inner = toFailed(error, traces.status);
       const url = start.address.origin + start.address.pathname;
-      const failure: Failure = { url, ...(failureOf(inner) ?? { class: "transport", status: traces.status }) };
+      const failure: Failure = {
+        url,
+        ...(failureOf(inner) ?? { class: "transport", status: traces.status }),
+      };
       const outer = named(inner, failure, deps.client, operation);
       settle(failure.class, outer.message);
       return outer;

@@ -1,4 +1,7 @@
-/** The credentials a client may send: none, a fixed token, user and password, or one that is fetched and renewed. */
+/**
+ * The credentials a client may send: none, a fixed token, user and password, or one that is fetched
+ * and renewed.
+ */
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
@@ -20,7 +23,14 @@ export function bearer(token: Secret, scheme = "Bearer"): Authorizer {
 
 /** Sends user and password (RFC 7617). */
 export function basic(user: string, password: Secret): Authorizer {
-  return fixed(password.use((value) => Secret.of(`Basic ${Buffer.from(`${user}:${value}`, "utf8").toString("base64")}`, password.origin)));
+  return fixed(
+    password.use((value) =>
+      Secret.of(
+        `Basic ${Buffer.from(`${user}:${value}`, "utf8").toString("base64")}`,
+        password.origin,
+      ),
+    ),
+  );
 }
 
 /** A credential with an end. */
@@ -41,30 +51,49 @@ export interface RefreshingOptions {
   readonly scheme?: string;
 }
 
-/** A credential that is fetched on demand, once for all who wait, and again when it ends or is refused. */
+/**
+ * A credential that is fetched on demand, once for all who wait, and again when it ends or is
+ * refused.
+ */
 export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer {
   const scheme = options.scheme ?? "Bearer";
-  let held: { readonly value: Secret; readonly expiresAtMs: number; readonly endsMonotonicMs: number } | undefined;
+  let held:
+    | { readonly value: Secret; readonly expiresAtMs: number; readonly endsMonotonicMs: number }
+    | undefined;
   let fetching: Promise<Secret> | undefined;
 
   // Not the signal of whoever came first: the others must not fail because that one left.
   async function renew(): Promise<Secret> {
     const never = new AbortController().signal;
-    using deadline = createDeadline(clock, options.fetchMs, never, () => new StewardError("deadline", `no credential within ${options.fetchMs} ms`));
+    using deadline = createDeadline(
+      clock,
+      options.fetchMs,
+      never,
+      () => new StewardError("deadline", `no credential within ${options.fetchMs} ms`),
+    );
     const granted = await until(options.fetch(deadline.signal), deadline.signal);
-    const value = granted.token.use((token) => Secret.of(`${scheme} ${token}`, granted.token.origin));
-    held = { value, expiresAtMs: granted.expiresAtMs, endsMonotonicMs: clock.monotonic() + granted.expiresAtMs - clock.now() };
+    const value = granted.token.use((token) =>
+      Secret.of(`${scheme} ${token}`, granted.token.origin),
+    );
+    held = {
+      value,
+      expiresAtMs: granted.expiresAtMs,
+      endsMonotonicMs: clock.monotonic() + granted.expiresAtMs - clock.now(),
+    };
     return value;
   }
 
   // By both clocks, so that setting the wall clock back makes no credential live longer.
   const lives = ({ expiresAtMs, endsMonotonicMs }: NonNullable<typeof held>): boolean =>
-    clock.now() < expiresAtMs - options.earlyMs && clock.monotonic() < endsMonotonicMs - options.earlyMs;
+    clock.now() < expiresAtMs - options.earlyMs &&
+    clock.monotonic() < endsMonotonicMs - options.earlyMs;
 
   return {
     authorization(signal) {
       if (held !== undefined && lives(held)) return Promise.resolve(held.value);
-      fetching ??= renew().finally(() => { fetching = undefined; });
+      fetching ??= renew().finally(() => {
+        fetching = undefined;
+      });
       return until(fetching, signal);
     },
     refused(value) {

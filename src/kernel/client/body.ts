@@ -1,4 +1,7 @@
-/** A body as it arrives: at most so many bytes on the wire, decompressed, at most so many bytes after that. */
+/**
+ * A body as it arrives: at most so many bytes on the wire, decompressed, at most so many bytes
+ * after that.
+ */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { failed } from "./failure.ts";
@@ -13,7 +16,11 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip({ chunkSize: CHUNK_BYTES }),
   "x-gzip": () => createGunzip({ chunkSize: CHUNK_BYTES }),
   br: () => createBrotliDecompress({ chunkSize: CHUNK_BYTES }),
-  zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
+  zstd: () =>
+    createZstdDecompress({
+      chunkSize: CHUNK_BYTES,
+      params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG },
+    }),
 };
 
 /** The Accept-Encoding of every call. */
@@ -27,18 +34,35 @@ export interface BodyLimits {
   readonly bodyKey?: string;
 }
 
-/** The body's bytes, plain. Throws failures: `too_large`, `decode` for what is not encoded as said, `transport` when it ends early. */
-export async function* plainBody(wire: AsyncIterable<Uint8Array>, status: number, headers: ReplyHeaders, limits: BodyLimits): AsyncGenerator<Uint8Array, void, undefined> {
+/**
+ * The body's bytes, plain. Throws failures: `too_large`, `decode` for what is not encoded as said,
+ * `transport` when it ends early.
+ */
+export async function* plainBody(
+  wire: AsyncIterable<Uint8Array>,
+  status: number,
+  headers: ReplyHeaders,
+  limits: BodyLimits,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const declared = Number(headers["content-length"] ?? 0);
-  const tooLarge = (limit: number, where: string): Error => failed({ class: "too_large", status }, `more than ${limit} bytes ${where}${limits.bodyKey === undefined ? "" : `; the limit is ${limits.bodyKey}`}`);
+  const tooLarge = (limit: number, where: string): Error =>
+    failed(
+      { class: "too_large", status },
+      `more than ${limit} bytes ${where}${limits.bodyKey === undefined ? "" : `; the limit is ${limits.bodyKey}`}`,
+    );
   if (declared > limits.wireBytes) throw tooLarge(limits.wireBytes, "on the wire");
   const bounded = capped(wire, limits.wireBytes, () => tooLarge(limits.wireBytes, "on the wire"));
   const encoding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
-  const plain = encoding === "identity" || encoding === "" ? bounded : decompressed(bounded, encoding, status);
+  const plain =
+    encoding === "identity" || encoding === "" ? bounded : decompressed(bounded, encoding, status);
   yield* capped(plain, limits.bodyBytes, () => tooLarge(limits.bodyBytes, "after decompression"));
 }
 
-async function* capped(source: AsyncIterable<Uint8Array>, limit: number, refuse: () => Error): AsyncGenerator<Uint8Array, void, undefined> {
+async function* capped(
+  source: AsyncIterable<Uint8Array>,
+  limit: number,
+  refuse: () => Error,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let seen = 0;
   for await (const piece of source) {
     seen += piece.length;
@@ -47,12 +71,21 @@ async function* capped(source: AsyncIterable<Uint8Array>, limit: number, refuse:
   }
 }
 
-async function* decompressed(source: AsyncIterable<Uint8Array>, encoding: string, status: number): AsyncGenerator<Uint8Array, void, undefined> {
+async function* decompressed(
+  source: AsyncIterable<Uint8Array>,
+  encoding: string,
+  status: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const create = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
-  if (create === undefined) throw failed({ class: "decode", status }, "a Content-Encoding that was not requested");
+  if (create === undefined)
+    throw failed({ class: "decode", status }, "a Content-Encoding that was not requested");
   const decoder = create();
   // The outcome is seen where the decoder is read.
-  pipeline(Readable.from(source, { objectMode: false, highWaterMark: CHUNK_BYTES }), decoder, () => undefined);
+  pipeline(
+    Readable.from(source, { objectMode: false, highWaterMark: CHUNK_BYTES }),
+    decoder,
+    () => undefined,
+  );
   try {
     yield* decoder as AsyncIterable<Uint8Array>;
   } catch (error) {
@@ -64,15 +97,25 @@ async function* decompressed(source: AsyncIterable<Uint8Array>, encoding: string
 
 function decodeFailure(error: unknown, status: number): unknown {
   const { code } = error as { readonly code?: unknown };
-  // The upstream closed in time and in order, but in the middle of the compressed stream: cut off, as a lost connection is.
-  if (code === "Z_BUF_ERROR" || code === "ERR_BUFFER_TOO_LARGE") return failed({ class: "transport", status }, "the compressed body is truncated", error);
-  if (typeof code === "string" && /^(Z_|ERR__?(ZLIB|BROTLI|ZSTD|ERROR)|ZSTD_|ERR_PADDING|ERR_[A-Z_]*(FORMAT|DECOMPRESSION))/.test(code)) {
+  // The upstream closed in time and in order, but in the middle of the compressed stream: cut off,
+  // as a lost connection is.
+  if (code === "Z_BUF_ERROR" || code === "ERR_BUFFER_TOO_LARGE")
+    return failed({ class: "transport", status }, "the compressed body is truncated", error);
+  if (
+    typeof code === "string" &&
+    /^(Z_|ERR__?(ZLIB|BROTLI|ZSTD|ERROR)|ZSTD_|ERR_PADDING|ERR_[A-Z_]*(FORMAT|DECOMPRESSION))/.test(
+      code,
+    )
+  ) {
     return failed({ class: "decode", status }, "the compressed body is damaged", error);
   }
   return error;
 }
 
-/** At most `limit` bytes of a body, as text; what comes after is left. For error bodies: whatever goes wrong only shortens it. */
+/**
+ * At most `limit` bytes of a body, as text; what comes after is left. For error bodies: whatever
+ * goes wrong only shortens it.
+ */
 export async function readPrefix(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -1,10 +1,16 @@
-/** Leaves an upstream alone after too many failures in a row; then a single call finds out whether it is back. */
+/**
+ * Leaves an upstream alone after too many failures in a row; then a single call finds out whether
+ * it is back.
+ */
 import type { Clock } from "../base/clock.ts";
 import type { BreakerRule } from "./types.ts";
 
 /** Before and after each attempt. */
 export interface Breaker {
-  /** 0: go ahead, and say afterwards how it went. Otherwise the time until it is worth asking again, in milliseconds. */
+  /**
+   * 0: go ahead, and say afterwards how it went. Otherwise the time until it is worth asking again,
+   * in milliseconds.
+   */
   admit(): number;
   /** `good`: it answered; `trouble`: it failed; `unknown`: the attempt was cancelled. */
   settle(outcome: "good" | "trouble" | "unknown"): void;

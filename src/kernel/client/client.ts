@@ -1,4 +1,7 @@
-/** The client of a foreign HTTP API (KERNEL §1.8): puts the parts together and answers calls and lists. */
+/**
+ * The client of a foreign HTTP API (KERNEL §1.8): puts the parts together and answers calls and
+ * lists.
+ */
 import type { Clock } from "../base/clock.ts";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
@@ -31,7 +34,11 @@ export function createClientFactory(deps: ClientDeps): ClientFactory {
 function createClient(spec: ClientSpec, deps: ClientDeps): Client {
   checkBase(spec.name, spec.base);
   const { clock } = deps;
-  const transport = createTransport(spec.base, { connections: spec.limits.connections, connectMs: spec.limits.connectMs, trust: spec.trust });
+  const transport = createTransport(spec.base, {
+    connections: spec.limits.connections,
+    connectMs: spec.limits.connectMs,
+    trust: spec.trust,
+  });
   const ledger = createLedger(() => clock.now());
   const skew = createSkew(clock);
   const parts = partsOf(spec, deps, { transport, ledger, skew });
@@ -41,9 +48,18 @@ function createClient(spec: ClientSpec, deps: ClientDeps): Client {
   /** One more call; to be disposed when it is over. */
   function enter(): Disposable {
     closing.signal.throwIfAborted();
-    if (inFlight >= spec.limits.inFlight) throw new StewardError("exhausted", `${spec.name}: ${inFlight} calls are already in flight; retry later`, { retryAfterMs: 1_000 });
+    if (inFlight >= spec.limits.inFlight)
+      throw new StewardError(
+        "exhausted",
+        `${spec.name}: ${inFlight} calls are already in flight; retry later`,
+        { retryAfterMs: 1_000 },
+      );
     inFlight += 1;
-    return { [Symbol.dispose]: () => { inFlight -= 1; } };
+    return {
+      [Symbol.dispose]: () => {
+        inFlight -= 1;
+      },
+    };
   }
 
   return {
@@ -64,36 +80,82 @@ function createClient(spec: ClientSpec, deps: ClientDeps): Client {
   };
 }
 
-type Shared = { readonly transport: ReturnType<typeof createTransport>; readonly ledger: ReturnType<typeof createLedger>; readonly skew: Skew };
+type Shared = {
+  readonly transport: ReturnType<typeof createTransport>;
+  readonly ledger: ReturnType<typeof createLedger>;
+  readonly skew: Skew;
+};
 
-function partsOf(spec: ClientSpec, deps: ClientDeps, { transport, ledger, skew }: Shared): PerformDeps {
+function partsOf(
+  spec: ClientSpec,
+  deps: ClientDeps,
+  { transport, ledger, skew }: Shared,
+): PerformDeps {
   const { clock, ids } = deps;
-  const breaker = spec.breaker === "none" ? alwaysClosed : createBreaker(spec.breaker ?? { failures: 10, coolMs: 10_000 }, clock);
+  const breaker =
+    spec.breaker === "none"
+      ? alwaysClosed
+      : createBreaker(spec.breaker ?? { failures: 10, coolMs: 10_000 }, clock);
   return {
-    spec, clock, ids, budget: spec.retry.budget === "none" ? unlimitedRetries : createRetryBudget(),
-    exchange: { transport, auth: spec.auth, limits: spec.limits, redirects: spec.redirects, userAgent: `steward/${deps.version}`, now: () => clock.now() },
+    spec,
+    clock,
+    ids,
+    budget: spec.retry.budget === "none" ? unlimitedRetries : createRetryBudget(),
+    exchange: {
+      transport,
+      auth: spec.auth,
+      limits: spec.limits,
+      redirects: spec.redirects,
+      userAgent: `steward/${deps.version}`,
+      now: () => clock.now(),
+    },
     attempt: { client: spec.name, clock, ledger, breaker, skew, observe: spec.observe },
   };
 }
 
-async function callOnce(parts: PerformDeps, request: CallRequest, signal: AbortSignal): Promise<Reply> {
+async function callOnce(
+  parts: PerformDeps,
+  request: CallRequest,
+  signal: AbortSignal,
+): Promise<Reply> {
   const { limits } = parts.spec;
   const json = request.read !== "bytes";
   const prepared = prepare(parts.spec, request);
-  return perform(parts, {
-    operation: request.operation, prepared, settled: request.settled,
-    consume: async ({ status, headers, body }, attempt) => {
-      const whole = await readWhole(body);
-      const value = json && whole.length > 0 ? parseValue(whole, limits.json) : undefined;
-      return { status, headers, body: whole, value, attempts: attempt.number, durationMs: attempt.succeed() };
+  return perform(
+    parts,
+    {
+      operation: request.operation,
+      prepared,
+      settled: request.settled,
+      consume: async ({ status, headers, body }, attempt) => {
+        const whole = await readWhole(body);
+        const value = json && whole.length > 0 ? parseValue(whole, limits.json) : undefined;
+        return {
+          status,
+          headers,
+          body: whole,
+          value,
+          attempts: attempt.number,
+          durationMs: attempt.succeed(),
+        };
+      },
     },
-  }, signal);
+    signal,
+  );
 }
 
 function prepare(spec: ClientSpec, request: CallRequest): Prepared {
-  for (const name of Object.keys(request.headers ?? {})) assert(!["authorization", "host", "cookie"].includes(name.toLowerCase()), `a call does not set the header ${name} itself`);
+  for (const name of Object.keys(request.headers ?? {}))
+    assert(
+      !["authorization", "host", "cookie"].includes(name.toLowerCase()),
+      `a call does not set the header ${name} itself`,
+    );
   return {
-    address: addressOf(spec.base, request.path, request.query), method: request.method, headers: request.headers ?? {}, body: request.body,
-    accept: request.accept ?? (request.read === "bytes" ? "*/*" : "application/json"), idempotent: request.idempotent,
+    address: addressOf(spec.base, request.path, request.query),
+    method: request.method,
+    headers: request.headers ?? {},
+    body: request.body,
+    accept: request.accept ?? (request.read === "bytes" ? "*/*" : "application/json"),
+    idempotent: request.idempotent,
   };
 }

@@ -1,4 +1,7 @@
-/** A time limit that stands still while nobody waits for the upstream, joined with the caller's signal. */
+/**
+ * A time limit that stands still while nobody waits for the upstream, joined with the caller's
+ * signal.
+ */
 import type { Clock } from "../base/clock.ts";
 
 /** Fires its signal when the time is up or the parent fires. To be disposed. */
@@ -12,13 +15,19 @@ export interface Deadline extends Disposable {
 }
 
 /** A running deadline; `reason` is made when the time is up. */
-export function createDeadline(clock: Clock, limitMs: number, parent: AbortSignal, reason: () => Error): Deadline {
+export function createDeadline(
+  clock: Clock,
+  limitMs: number,
+  parent: AbortSignal,
+  reason: () => Error,
+): Deadline {
   const controller = new AbortController();
   let countedMs = 0;
   let sinceMs: number | undefined;
   let timer: Disposable | undefined;
   const follow = (): void => controller.abort(parent.reason);
-  const elapsedMs = (): number => countedMs + (sinceMs === undefined ? 0 : clock.monotonic() - sinceMs);
+  const elapsedMs = (): number =>
+    countedMs + (sinceMs === undefined ? 0 : clock.monotonic() - sinceMs);
 
   function pause(): void {
     countedMs = elapsedMs();
@@ -37,7 +46,10 @@ export function createDeadline(clock: Clock, limitMs: number, parent: AbortSigna
   else parent.addEventListener("abort", follow, { once: true });
   resume();
   return {
-    signal: controller.signal, pause, resume, elapsedMs,
+    signal: controller.signal,
+    pause,
+    resume,
+    elapsedMs,
     [Symbol.dispose]() {
       pause();
       parent.removeEventListener("abort", follow);

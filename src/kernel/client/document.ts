@@ -1,4 +1,7 @@
-/** One small JSON document at a fixed address, asked for now and then: what a package index or a release API tells. */
+/**
+ * One small JSON document at a fixed address, asked for now and then: what a package index or a
+ * release API tells.
+ */
 import type { Client } from "./types.ts";
 import { anonymous } from "./authorizers.ts";
 import { createClientFactory, type ClientDeps } from "./client.ts";
@@ -20,21 +23,32 @@ export interface DocumentSpec {
 
 /** Fetches it whole each time; nothing is kept but the connection. */
 export interface DocumentClient {
-  /** The parsed document of at most 64 KiB. Rejects with a client's failure, or the signal's reason. */
+  /**
+   * The parsed document of at most 64 KiB. Rejects with a client's failure, or the signal's reason.
+   */
   fetch(signal: AbortSignal): Promise<unknown>;
   /** Gives the connection back; the next fetch opens another. */
   close(): Promise<void>;
 }
 
-/** A client of one document. One attempt each time: who asks now and then asks again later anyhow. */
+/**
+ * A client of one document. One attempt each time: who asks now and then asks again later anyhow.
+ */
 export function createDocumentClient(deps: ClientDeps, spec: DocumentSpec): DocumentClient {
   let client: Client | undefined;
   return {
     async fetch(signal) {
       const url = new URL(spec.url);
       client ??= open(deps, spec, url);
-      const query = Object.fromEntries([...new Set(url.searchParams.keys())].map((name) => [name, url.searchParams.getAll(name)]));
-      return (await client.call({ operation: spec.operation, method: "GET", path: url.pathname, query, idempotent: true }, signal)).value;
+      const query = Object.fromEntries(
+        [...new Set(url.searchParams.keys())].map((name) => [name, url.searchParams.getAll(name)]),
+      );
+      return (
+        await client.call(
+          { operation: spec.operation, method: "GET", path: url.pathname, query, idempotent: true },
+          signal,
+        )
+      ).value;
     },
     async close() {
       const closing = client;
@@ -46,10 +60,26 @@ export function createDocumentClient(deps: ClientDeps, spec: DocumentSpec): Docu
 
 function open(deps: ClientDeps, { name, timeoutMs }: DocumentSpec, url: URL): Client {
   return createClientFactory(deps).create({
-    name, base: new URL(url.origin), auth: anonymous, redirects: "same-origin", retry: { retries: 0, baseDelayMs: 1_000, maxDelayMs: 1_000 },
+    name,
+    base: new URL(url.origin),
+    auth: anonymous,
+    redirects: "same-origin",
+    retry: { retries: 0, baseDelayMs: 1_000, maxDelayMs: 1_000 },
     limits: {
-      connectMs: timeoutMs, attemptMs: timeoutMs, callMs: timeoutMs, wireBytes: ANSWER_BYTES, bodyBytes: ANSWER_BYTES,
-      json: { bytes: ANSWER_BYTES, depth: MOST_DEPTH, stringBytes: ANSWER_BYTES, elements: MOST_ELEMENTS }, sliceMs: 10, connections: 1, inFlight: 1,
+      connectMs: timeoutMs,
+      attemptMs: timeoutMs,
+      callMs: timeoutMs,
+      wireBytes: ANSWER_BYTES,
+      bodyBytes: ANSWER_BYTES,
+      json: {
+        bytes: ANSWER_BYTES,
+        depth: MOST_DEPTH,
+        stringBytes: ANSWER_BYTES,
+        elements: MOST_ELEMENTS,
+      },
+      sliceMs: 10,
+      connections: 1,
+      inFlight: 1,
     },
   });
 }

@@ -1,4 +1,7 @@
-/** One attempt on the wire: credential, request, redirects, and the answer judged by status and content type. */
+/**
+ * One attempt on the wire: credential, request, redirects, and the answer judged by status and
+ * content type.
+ */
 import type { Secret } from "../base/secret.ts";
 import { until } from "../json/until.ts";
 import { ACCEPT_ENCODING, type BodyLimits, plainBody, readPrefix } from "./body.ts";
@@ -56,15 +59,37 @@ export interface Opened {
 }
 
 /** Sends and follows until there is a success; throws failures. */
-export async function exchange(deps: ExchangeDeps, request: Prepared, traces: Traces, signal: AbortSignal): Promise<Opened> {
+export async function exchange(
+  deps: ExchangeDeps,
+  request: Prepared,
+  traces: Traces,
+  signal: AbortSignal,
+): Promise<Opened> {
   traces.credential = await credential(deps.auth, signal);
   let current = request;
   for (let hop = 0; ; hop++) {
-    const incoming = await until(deps.transport.send({ address: current.address, method: current.method, headers: headersOf(deps, current, traces.credential), body: current.body?.bytes, sent: () => { traces.sent = true; } }, signal), signal);
+    const incoming = await until(
+      deps.transport.send(
+        {
+          address: current.address,
+          method: current.method,
+          headers: headersOf(deps, current, traces.credential),
+          body: current.body?.bytes,
+          sent: () => {
+            traces.sent = true;
+          },
+        },
+        signal,
+      ),
+      signal,
+    );
     traces.status = incoming.status;
     traces.answered(incoming.headers);
     if (incoming.status >= 200 && incoming.status < 300) return accept(deps, current, incoming);
-    const next = deps.redirects === "same-origin" && hop < MOST_REDIRECTS ? redirected(current, incoming) : undefined;
+    const next =
+      deps.redirects === "same-origin" && hop < MOST_REDIRECTS
+        ? redirected(current, incoming)
+        : undefined;
     if (next === undefined) throw await refusal(deps, incoming, signal);
     incoming.drop();
     current = next;
@@ -80,9 +105,16 @@ async function credential(auth: Authorizer, signal: AbortSignal): Promise<Secret
   }
 }
 
-function headersOf(deps: ExchangeDeps, request: Prepared, secret: Secret | undefined): Record<string, string> {
+function headersOf(
+  deps: ExchangeDeps,
+  request: Prepared,
+  secret: Secret | undefined,
+): Record<string, string> {
   return {
-    accept: request.accept, "accept-encoding": ACCEPT_ENCODING, ...request.headers, "user-agent": deps.userAgent,
+    accept: request.accept,
+    "accept-encoding": ACCEPT_ENCODING,
+    ...request.headers,
+    "user-agent": deps.userAgent,
     ...(request.body === undefined ? {} : { "content-type": request.body.type }),
     ...(secret === undefined ? {} : { authorization: secret.use((value) => value) }),
   };
@@ -91,10 +123,17 @@ function headersOf(deps: ExchangeDeps, request: Prepared, secret: Secret | undef
 function accept(deps: ExchangeDeps, request: Prepared, incoming: Incoming): Opened {
   const { status, headers } = incoming;
   const type = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const empty = status === 204 || status === 205 || request.method === "HEAD" || headers["content-length"] === "0";
+  const empty =
+    status === 204 ||
+    status === 205 ||
+    request.method === "HEAD" ||
+    headers["content-length"] === "0";
   if (!empty && type !== "" && !acceptable(request.accept, type)) {
     incoming.drop();
-    throw failed({ class: "decode", status }, `${/^[\w.+/-]{1,80}$/.test(type) ? type : "another content type"} instead of ${request.accept}`);
+    throw failed(
+      { class: "decode", status },
+      `${/^[\w.+/-]{1,80}$/.test(type) ? type : "another content type"} instead of ${request.accept}`,
+    );
   }
   const body = empty ? nothing() : plainBody(incoming.body, status, headers, deps.limits);
   return { status, headers, body, drop: incoming.drop };
@@ -112,22 +151,36 @@ function acceptable(accepted: string, type: string): boolean {
   });
 }
 
-// 301 and 302 of a POST are followed as GET by browsers and as POST by RFC 9110's letter: neither is what was asked.
+// 301 and 302 of a POST are followed as GET by browsers and as POST by RFC 9110's letter: neither
+// is what was asked.
 function redirected(request: Prepared, incoming: Incoming): Prepared | undefined {
   const { status, headers } = incoming;
   const reading = request.method === "GET" || request.method === "HEAD";
-  if (![301, 302, 303, 307, 308].includes(status) || headers["location"] === undefined) return undefined;
+  if (![301, 302, 303, 307, 308].includes(status) || headers["location"] === undefined)
+    return undefined;
   if (!reading && !((status === 307 || status === 308) && request.idempotent)) return undefined;
   const address = sameOrigin(request.address, headers["location"]);
   return address === undefined ? undefined : { ...request, address };
 }
 
-async function refusal(deps: ExchangeDeps, incoming: Incoming, signal: AbortSignal): Promise<Error> {
+async function refusal(
+  deps: ExchangeDeps,
+  incoming: Incoming,
+  signal: AbortSignal,
+): Promise<Error> {
   const { status, headers } = incoming;
   const most = deps.limits.errorBytes ?? ERROR_BODY_BYTES;
-  const plain = plainBody(incoming.body, status, headers, { wireBytes: most * 4, bodyBytes: most * 4 });
+  const plain = plainBody(incoming.body, status, headers, {
+    wireBytes: most * 4,
+    bodyBytes: most * 4,
+  });
   const body = await until(readPrefix(plain, most), signal).catch(() => "");
   incoming.drop();
   const waitMs = retryAfterMs(headers, deps.now());
-  return failed({ class: classifyStatus(status, headers), status, body, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) });
+  return failed({
+    class: classifyStatus(status, headers),
+    status,
+    body,
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+  });
 }

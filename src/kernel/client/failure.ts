@@ -1,11 +1,25 @@
-/** What can go wrong with a call, in one table: how it is named, which code it gets, whether repeating it makes sense. */
+/**
+ * What can go wrong with a call, in one table: how it is named, which code it gets, whether
+ * repeating it makes sense.
+ */
 import { type Code, StewardError } from "../base/errors.ts";
 import type { ReplyHeaders } from "./types.ts";
 
 /** Why an attempt failed. */
 export type FailureClass =
-  | "auth" | "forbidden" | "not_found" | "rate_limited" | "rejected" | "server" | "redirect" | "transport" | "timeout" | "decode" | "too_large"
-  | "unavailable" | "cancelled";
+  | "auth"
+  | "forbidden"
+  | "not_found"
+  | "rate_limited"
+  | "rejected"
+  | "server"
+  | "redirect"
+  | "transport"
+  | "timeout"
+  | "decode"
+  | "too_large"
+  | "unavailable"
+  | "cancelled";
 
 interface ClassRule {
   /** Of the error. An upstream's 401 is no 401 of ours. */
@@ -20,25 +34,81 @@ interface ClassRule {
 
 /** The table. */
 export const failureClasses: Readonly<Record<FailureClass, ClassRule>> = {
-  auth: { code: "upstream", passing: false, trouble: false, meaning: "the credential was rejected", remedy: "check the configured credential" },
-  forbidden: { code: "upstream", passing: false, trouble: false, meaning: "the credential lacks the permission", remedy: "give the credential the permission or scope" },
-  not_found: { code: "upstream", passing: false, trouble: false, meaning: "not found at this address" },
+  auth: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "the credential was rejected",
+    remedy: "check the configured credential",
+  },
+  forbidden: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "the credential lacks the permission",
+    remedy: "give the credential the permission or scope",
+  },
+  not_found: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "not found at this address",
+  },
   rate_limited: { code: "exhausted", passing: true, trouble: false, meaning: "too many requests" },
-  rejected: { code: "upstream", passing: false, trouble: false, meaning: "the request was refused" },
+  rejected: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "the request was refused",
+  },
   server: { code: "upstream", passing: true, trouble: true, meaning: "the upstream failed" },
-  redirect: { code: "upstream", passing: false, trouble: false, meaning: "a redirect that is not followed", remedy: "configure the address that it leads to, if you trust it" },
+  redirect: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "a redirect that is not followed",
+    remedy: "configure the address that it leads to, if you trust it",
+  },
   transport: { code: "upstream", passing: true, trouble: true, meaning: "the connection failed" },
-  timeout: { code: "deadline", passing: true, trouble: true, meaning: "no complete response in time" },
-  decode: { code: "upstream", passing: false, trouble: false, meaning: "the response is invalid", remedy: "check that the address is the API's" },
-  too_large: { code: "upstream", passing: false, trouble: false, meaning: "the response is too large", remedy: "raise the limit or request less" },
-  unavailable: { code: "upstream", passing: false, trouble: false, meaning: "not called, because too many recent calls failed" },
+  timeout: {
+    code: "deadline",
+    passing: true,
+    trouble: true,
+    meaning: "no complete response in time",
+  },
+  decode: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "the response is invalid",
+    remedy: "check that the address is the API's",
+  },
+  too_large: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "the response is too large",
+    remedy: "raise the limit or request less",
+  },
+  unavailable: {
+    code: "upstream",
+    passing: false,
+    trouble: false,
+    meaning: "not called, because too many recent calls failed",
+  },
   cancelled: { code: "cancelled", passing: false, trouble: false, meaning: "cancelled" },
 };
 
-/** The class of a status that is no success. 403 is a rate limit when its headers say so (the secondary limits of code forges). */
+/**
+ * The class of a status that is no success. 403 is a rate limit when its headers say so (the
+ * secondary limits of code forges).
+ */
 export function classifyStatus(status: number, headers: ReplyHeaders): FailureClass {
   if (status === 401) return "auth";
-  if (status === 403) return headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"] === "0" ? "rate_limited" : "forbidden";
+  if (status === 403)
+    return headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"] === "0"
+      ? "rate_limited"
+      : "forbidden";
   if (status === 404 || status === 410) return "not_found";
   if (status === 408) return "timeout";
   if (status === 429) return "rate_limited";
@@ -55,7 +125,10 @@ export interface Failure {
   readonly retryAfterMs?: number;
   /** More exact than the class, where somebody knows it, e.g. `oauth_invalid_client`. */
   readonly reason?: string;
-  /** What was called, e.g. `devices`; where, without query; and who refused the connection, e.g. `ECONNREFUSED 127.0.0.1:8081`. */
+  /**
+   * What was called, e.g. `devices`; where, without query; and who refused the connection, e.g.
+   * `ECONNREFUSED 127.0.0.1:8081`.
+   */
   readonly operation?: string;
   readonly url?: string;
   readonly system?: string;
@@ -70,33 +143,60 @@ const failures = new WeakMap<StewardError, Failure>();
 export function failed(failure: Failure, what?: string, cause?: unknown): StewardError {
   const rule = failureClasses[failure.class];
   const status = failure.status === 0 ? "" : ` (status ${failure.status})`;
-  const error = new StewardError(rule.code, `${rule.meaning}${status}${what === undefined ? "" : `: ${what}`}`, {
-    rule: failure.class, ...(rule.remedy === undefined ? {} : { remedy: rule.remedy }),
-    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }), ...(cause === undefined ? {} : { cause }),
-  });
+  const error = new StewardError(
+    rule.code,
+    `${rule.meaning}${status}${what === undefined ? "" : `: ${what}`}`,
+    {
+      rule: failure.class,
+      ...(rule.remedy === undefined ? {} : { remedy: rule.remedy }),
+      ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
   failures.set(error, failure);
   return error;
 }
 
-/** The same failure under the name of the call, e.g. `headscale: listing nodes: the upstream failed (status 503)`. */
-export function named(error: StewardError, failure: Failure, client: string, operation: string): StewardError {
+/**
+ * The same failure under the name of the call, e.g. `headscale: listing nodes: the upstream failed
+ * (status 503)`.
+ */
+export function named(
+  error: StewardError,
+  failure: Failure,
+  client: string,
+  operation: string,
+): StewardError {
   const outer = new StewardError(error.code, `${client}: ${operation}: ${error.message}`, {
-    rule: failure.class, cause: error, ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
+    rule: failure.class,
+    cause: error,
+    ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   });
   failures.set(outer, { operation, ...failure });
   return outer;
 }
 
-/** An error for the operator, with the address it came from: `…: the connection failed: ECONNREFUSED 127.0.0.1:8081 (http://127.0.0.1:8081/api)`. Other errors by their message. */
+/**
+ * An error for the operator, with the address it came from: `…: the connection failed: ECONNREFUSED
+ * 127.0.0.1:8081 (http://127.0.0.1:8081/api)`. Other errors by their message.
+ */
 export function describeFailure(error: StewardError): string {
   const { system, url } = failures.get(error) ?? {};
   const code = system?.split(" ", 1)[0] ?? "";
-  const message = system === undefined || error.message.includes(system) ? error.message : error.message.endsWith(code) ? `${error.message.slice(0, -code.length)}${system}` : `${error.message} (${system})`;
+  const message =
+    system === undefined || error.message.includes(system)
+      ? error.message
+      : error.message.endsWith(code)
+        ? `${error.message.slice(0, -code.length)}${system}`
+        : `${error.message} (${system})`;
   return url === undefined ? message : `${message} (${url})`;
 }
 
-/** What several failed calls of one upstream have in common: class, status, and why, at the upstream's origin. Other errors by their message. */
+/**
+ * What several failed calls of one upstream have in common: class, status, and why, at the
+ * upstream's origin. Other errors by their message.
+ */
 export function rootCause(error: StewardError): string {
   const failure = failures.get(error);
   if (failure?.url === undefined) return error.message;
@@ -109,23 +209,42 @@ export function failureOf(error: unknown): Failure | undefined {
   return error instanceof StewardError ? failures.get(error) : undefined;
 }
 
-/** Any error of an attempt as a failure. What a reader of JSON refused is `decode` or `too_large`; all that is foreign is `transport`. */
+/**
+ * Any error of an attempt as a failure. What a reader of JSON refused is `decode` or `too_large`;
+ * all that is foreign is `transport`.
+ */
 export function toFailed(error: unknown, status: number): StewardError {
-  if (!(error instanceof StewardError)) return failed({ class: "transport", status, ...systemOf(error) }, describeForeign(error), error);
+  if (!(error instanceof StewardError))
+    return failed(
+      { class: "transport", status, ...systemOf(error) },
+      describeForeign(error),
+      error,
+    );
   if (failures.has(error)) return error;
-  if (error.code === "too_large") return failed({ class: "too_large", status }, error.message, error);
+  if (error.code === "too_large")
+    return failed({ class: "too_large", status }, error.message, error);
   if (error.code === "invalid") return failed({ class: "decode", status }, error.message, error);
   return error;
 }
 
 /** The system's word for it and the peer's address, where there are any. */
 export function systemOf(error: unknown): Pick<Failure, "system"> {
-  const { errors, address, port, hostname } = (error ?? {}) as { readonly errors?: readonly unknown[]; readonly address?: unknown; readonly port?: unknown; readonly hostname?: unknown };
+  const { errors, address, port, hostname } = (error ?? {}) as {
+    readonly errors?: readonly unknown[];
+    readonly address?: unknown;
+    readonly port?: unknown;
+    readonly hostname?: unknown;
+  };
   const code = describeForeign(error);
   // Several addresses of one name were tried: the last one stands for all.
   if (Array.isArray(errors) && errors.length > 0) return systemOf(errors.at(-1));
   if (code === undefined) return {};
-  const peer = typeof address === "string" && typeof port === "number" ? ` ${address.includes(":") ? `[${address}]` : address}:${port}` : typeof hostname === "string" ? ` ${hostname}` : "";
+  const peer =
+    typeof address === "string" && typeof port === "number"
+      ? ` ${address.includes(":") ? `[${address}]` : address}:${port}`
+      : typeof hostname === "string"
+        ? ` ${hostname}`
+        : "";
   return { system: `${code}${peer}` };
 }
 

@@ -1,4 +1,7 @@
-/** What became of each operation's attempts, for status pages. Bounded by the number of operations, not of calls. */
+/**
+ * What became of each operation's attempts, for status pages. Bounded by the number of operations,
+ * not of calls.
+ */
 import { failureClasses, type FailureClass } from "./failure.ts";
 import type { AttemptReport, OperationStatus } from "./types.ts";
 
@@ -29,8 +32,18 @@ export function createLedger(now: () => number): Ledger {
     const known = rows.get(operation);
     if (known !== undefined) return known;
     const row: Row = {
-      operation, requests: 0, failures: 0, retries: 0, rateLimited: 0, waitedMs: 0, lastStatus: 0, lastClass: undefined, lastMessage: undefined,
-      lastSuccessAtMs: undefined, lastFailureAtMs: undefined, recentMs: [],
+      operation,
+      requests: 0,
+      failures: 0,
+      retries: 0,
+      rateLimited: 0,
+      waitedMs: 0,
+      lastStatus: 0,
+      lastClass: undefined,
+      lastMessage: undefined,
+      lastSuccessAtMs: undefined,
+      lastFailureAtMs: undefined,
+      recentMs: [],
     };
     rows.set(operation, row);
     return row;

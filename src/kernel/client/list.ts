@@ -1,4 +1,6 @@
-/** Lists page by page: each page is read as it arrives, and only while somebody wants its elements. */
+/**
+ * Lists page by page: each page is read as it arrives, and only while somebody wants its elements.
+ */
 import { type Values, values } from "../json/values.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Opened, Prepared } from "./exchange.ts";
@@ -7,8 +9,15 @@ import { perform, type PerformDeps } from "./perform.ts";
 import type { ClientSpec, ListRequest, NextPage, Page } from "./types.ts";
 import { addressOf, sameOrigin } from "./url.ts";
 
-/** Elements of all pages in batches. A page that fails before its first batch is repeated like any call; later it is an error. */
-export async function* listPages(parts: PerformDeps, request: ListRequest, signal: AbortSignal): AsyncGenerator<unknown[], void, undefined> {
+/**
+ * Elements of all pages in batches. A page that fails before its first batch is repeated like any
+ * call; later it is an error.
+ */
+export async function* listPages(
+  parts: PerformDeps,
+  request: ListRequest,
+  signal: AbortSignal,
+): AsyncGenerator<unknown[], void, undefined> {
   let address = addressOf(parts.spec.base, request.path, request.query);
   for (let number = 1; number <= request.maxPages; number++) {
     const page = yield* onePage(parts, request, { number, address }, signal);
@@ -17,15 +26,26 @@ export async function* listPages(parts: PerformDeps, request: ListRequest, signa
     address = nextAddress(parts.spec, request, address, next);
   }
   const failure = { class: "too_large", status: 0 } as const;
-  throw named(failed(failure, `more than ${request.maxPages} pages`), failure, parts.spec.name, request.operation);
+  throw named(
+    failed(failure, `more than ${request.maxPages} pages`),
+    failure,
+    parts.spec.name,
+    request.operation,
+  );
 }
 
 function nextAddress(spec: ClientSpec, request: ListRequest, from: URL, next: NextPage): URL {
-  if ("query" in next) return addressOf(spec.base, request.path, { ...request.query, ...next.query });
+  if ("query" in next)
+    return addressOf(spec.base, request.path, { ...request.query, ...next.query });
   const address = sameOrigin(from, next.link);
   if (address !== undefined) return address;
   const failure = { class: "redirect", status: 0 } as const;
-  throw named(failed(failure, "the link to the next page points to another host"), failure, spec.name, request.operation);
+  throw named(
+    failed(failure, "the link to the next page points to another host"),
+    failure,
+    spec.name,
+    request.operation,
+  );
 }
 
 /** A page whose first batch is there. */
@@ -37,8 +57,18 @@ interface OpenPage {
   readonly first: IteratorResult<unknown[]>;
 }
 
-async function* onePage(parts: PerformDeps, request: ListRequest, at: { readonly number: number; readonly address: URL }, signal: AbortSignal): AsyncGenerator<unknown[], Page, undefined> {
-  const { opened, attempt, stream, batches, first } = await openPage(parts, request, at.address, signal);
+async function* onePage(
+  parts: PerformDeps,
+  request: ListRequest,
+  at: { readonly number: number; readonly address: URL },
+  signal: AbortSignal,
+): AsyncGenerator<unknown[], Page, undefined> {
+  const { opened, attempt, stream, batches, first } = await openPage(
+    parts,
+    request,
+    at.address,
+    signal,
+  );
   let elements = 0;
   try {
     for (let step = first; step.done !== true; step = await batches.next()) {
@@ -59,16 +89,39 @@ async function* onePage(parts: PerformDeps, request: ListRequest, at: { readonly
   return { number: at.number, elements, beside: stream.beside, headers: opened.headers };
 }
 
-function openPage(parts: PerformDeps, request: ListRequest, address: URL, signal: AbortSignal): Promise<OpenPage> {
+function openPage(
+  parts: PerformDeps,
+  request: ListRequest,
+  address: URL,
+  signal: AbortSignal,
+): Promise<OpenPage> {
   const { limits } = parts.spec;
-  const prepared: Prepared = { address, method: "GET", headers: request.headers ?? {}, body: undefined, accept: request.accept ?? "application/json", idempotent: true };
-  return perform(parts, {
-    operation: request.operation, prepared, settled: undefined,
-    consume: async (opened, attempt) => {
-      const stream = values(opened.body, request.at, limits.json, { sliceMs: limits.sliceMs, signal: attempt.deadline.signal, missing: request.missing ?? "refuse", clock: parts.clock });
-      const batches = stream[Symbol.asyncIterator]();
-      const first = await batches.next();
-      return { opened, attempt, stream, batches, first };
+  const prepared: Prepared = {
+    address,
+    method: "GET",
+    headers: request.headers ?? {},
+    body: undefined,
+    accept: request.accept ?? "application/json",
+    idempotent: true,
+  };
+  return perform(
+    parts,
+    {
+      operation: request.operation,
+      prepared,
+      settled: undefined,
+      consume: async (opened, attempt) => {
+        const stream = values(opened.body, request.at, limits.json, {
+          sliceMs: limits.sliceMs,
+          signal: attempt.deadline.signal,
+          missing: request.missing ?? "refuse",
+          clock: parts.clock,
+        });
+        const batches = stream[Symbol.asyncIterator]();
+        const first = await batches.next();
+        return { opened, attempt, stream, batches, first };
+      },
     },
-  }, signal);
+    signal,
+  );
 }

@@ -1,4 +1,7 @@
-/** A call from its first attempt to its last: who may be asked now, what is repeated, and when it is enough. */
+/**
+ * A call from its first attempt to its last: who may be asked now, what is repeated, and when it is
+ * enough.
+ */
 import { type Clock, delay } from "../base/clock.ts";
 import type { StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
@@ -29,12 +32,22 @@ export interface Work<T> {
   readonly prepared: Prepared;
   /** Whether a failure is final for this call, whatever its class. */
   readonly settled: ((failure: Failure) => boolean) | undefined;
-  /** Reads the answer; must see to it that the attempt is settled. Throwing here may lead to another attempt. */
+  /**
+   * Reads the answer; must see to it that the attempt is settled. Throwing here may lead to another
+   * attempt.
+   */
   readonly consume: (opened: Opened, attempt: Attempt) => Promise<T>;
 }
 
-/** Attempts until one succeeds or none may follow. Throws the last one's failure, or the signal's reason. */
-export async function perform<T>(deps: PerformDeps, work: Work<T>, signal: AbortSignal): Promise<T> {
+/**
+ * Attempts until one succeeds or none may follow. Throws the last one's failure, or the signal's
+ * reason.
+ */
+export async function perform<T>(
+  deps: PerformDeps,
+  work: Work<T>,
+  signal: AbortSignal,
+): Promise<T> {
   const tally = createTally(work.operation, deps.spec.observeCall);
   try {
     const result = await attempts(deps, work, tally, signal);
@@ -46,7 +59,12 @@ export async function perform<T>(deps: PerformDeps, work: Work<T>, signal: Abort
   }
 }
 
-async function attempts<T>(deps: PerformDeps, work: Work<T>, tally: Tally, signal: AbortSignal): Promise<T> {
+async function attempts<T>(
+  deps: PerformDeps,
+  work: Work<T>,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<T> {
   const endsAtMs = deps.clock.monotonic() + deps.spec.limits.callMs;
   deps.budget.called();
   for (let number = 1; ; number++) {
@@ -54,47 +72,82 @@ async function attempts<T>(deps: PerformDeps, work: Work<T>, tally: Tally, signa
     let error: unknown;
     let opened: Opened | undefined;
     try {
-      opened = await exchange(deps.exchange, work.prepared, attempt.traces, attempt.deadline.signal);
+      opened = await exchange(
+        deps.exchange,
+        work.prepared,
+        attempt.traces,
+        attempt.deadline.signal,
+      );
       return await work.consume(opened, attempt);
     } catch (thrown) {
       opened?.drop();
       error = attempt.fail(thrown);
     }
     const waitMs = signal.aborted ? undefined : nextWait(deps, work, attempt, error);
-    if (waitMs === undefined || deps.clock.monotonic() + waitMs >= endsAtMs || !deps.budget.spend()) throw error;
+    if (waitMs === undefined || deps.clock.monotonic() + waitMs >= endsAtMs || !deps.budget.spend())
+      throw error;
     await delay(deps.clock, waitMs, signal);
     tally.paused(waitMs);
   }
 }
 
 /** Waits for the bucket, then asks the breaker: what is not asked costs the others no time. */
-async function admit<T>(deps: PerformDeps, work: Work<T>, at: { readonly number: number; readonly endsAtMs: number; readonly tally: Tally }, signal: AbortSignal): Promise<Attempt> {
+async function admit<T>(
+  deps: PerformDeps,
+  work: Work<T>,
+  at: { readonly number: number; readonly endsAtMs: number; readonly tally: Tally },
+  signal: AbortSignal,
+): Promise<Attempt> {
   const { number, endsAtMs, tally } = at;
   const { spec, clock } = deps;
   const late = (): StewardError => {
     const failure = { class: "timeout", status: 0 } as const;
-    return named(failed(failure, "the wait for the rate limit was too long"), failure, spec.name, work.operation);
+    return named(
+      failed(failure, "the wait for the rate limit was too long"),
+      failure,
+      spec.name,
+      work.operation,
+    );
   };
   using waiting = createDeadline(clock, Math.max(0, endsAtMs - clock.monotonic()), signal, late);
   const waitedMs = spec.bucket === undefined ? 0 : await spec.bucket.take(waiting.signal);
   const closedForMs = deps.attempt.breaker.admit();
   if (closedForMs > 0) throw unavailable(spec.name, work.operation, closedForMs);
   const limitMs = Math.min(spec.limits.attemptMs, Math.max(0, endsAtMs - clock.monotonic()));
-  return beginAttempt({ operation: work.operation, address: work.prepared.address, number, waitedMs, limitMs, signal, settled: (report) => tally.attempted(report) }, deps.attempt);
+  return beginAttempt(
+    {
+      operation: work.operation,
+      address: work.prepared.address,
+      number,
+      waitedMs,
+      limitMs,
+      signal,
+      settled: (report) => tally.attempted(report),
+    },
+    deps.attempt,
+  );
 }
 
 /** How long to wait before another attempt, or undefined when there must be none. */
-function nextWait<T>(deps: PerformDeps, { prepared, settled }: Work<T>, attempt: Attempt, error: unknown): number | undefined {
+function nextWait<T>(
+  deps: PerformDeps,
+  { prepared, settled }: Work<T>,
+  attempt: Attempt,
+  error: unknown,
+): number | undefined {
   const failure = failureOf(error);
   const { retry } = deps.spec;
-  const retries = retry.budget === "none" ? retry.retries : Math.min(MOST_SHARED_RETRIES, retry.retries);
-  if (failure === undefined || attempt.number > retries || settled?.(failure) === true) return undefined;
+  const retries =
+    retry.budget === "none" ? retry.retries : Math.min(MOST_SHARED_RETRIES, retry.retries);
+  if (failure === undefined || attempt.number > retries || settled?.(failure) === true)
+    return undefined;
   // What was sent may have had an effect, whatever came back or did not.
   if (attempt.traces.sent && !prepared.idempotent) {
     if (failure.class === "auth") renews(deps, attempt);
     return undefined;
   }
-  if (failure.class === "auth") return renews(deps, attempt) && attempt.number === 1 ? 0 : undefined;
+  if (failure.class === "auth")
+    return renews(deps, attempt) && attempt.number === 1 ? 0 : undefined;
   if (!failureClasses[failure.class].passing) return undefined;
   const fraction = new DataView(Uint8Array.from(deps.ids.bytes(4)).buffer).getUint32(0) / 2 ** 32;
   return backoffMs(retry, attempt.number, failure.retryAfterMs, fraction);
@@ -103,5 +156,7 @@ function nextWait<T>(deps: PerformDeps, { prepared, settled }: Work<T>, attempt:
 /** Tells the authorizer that what it gave was refused; whether it may have something better. */
 function renews(deps: PerformDeps, attempt: Attempt): boolean {
   const { credential } = attempt.traces;
-  return credential !== undefined && attempt.traces.status === 401 && deps.spec.auth.refused(credential);
+  return (
+    credential !== undefined && attempt.traces.status === 401 && deps.spec.auth.refused(credential)
+  );
 }

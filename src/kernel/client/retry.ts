@@ -1,4 +1,7 @@
-/** How long to wait before the next attempt, and how many further attempts there may be over all calls together. */
+/**
+ * How long to wait before the next attempt, and how many further attempts there may be over all
+ * calls together.
+ */
 import type { ReplyHeaders, RetryRule } from "./types.ts";
 
 /** A Retry-After beyond it counts as this much. */
@@ -7,13 +10,19 @@ const LONGEST_ASKED_MS = 86_400_000;
 /** Retries never exceed this share of calls. */
 const EXTRA_LOAD = 0.2;
 
-/** Retries that few calls may spend, so that the first failure of a quiet client can be repeated at all. */
+/**
+ * Retries that few calls may spend, so that the first failure of a quiet client can be repeated at
+ * all.
+ */
 const RESERVE = 10;
 
 /** Calls that are remembered; older ones weigh half. */
 const REMEMBERED_CALLS = 1_000;
 
-/** Keeps retries at or below a fifth of the calls (or ten, while calls are few), so that they do not feed an outage. */
+/**
+ * Keeps retries at or below a fifth of the calls (or ten, while calls are few), so that they do not
+ * feed an outage.
+ */
 export interface RetryBudget {
   called(): void;
   /** Takes one retry if there is one. */
@@ -42,24 +51,37 @@ export function createRetryBudget(): RetryBudget {
   };
 }
 
-/** Wait before attempt `attempt + 1`: what the upstream asked for, or half a doubled delay and a random part of the other half. */
-export function backoffMs(rule: RetryRule, attempt: number, retryAfterMs: number | undefined, fraction: number): number {
+/**
+ * Wait before attempt `attempt + 1`: what the upstream asked for, or half a doubled delay and a
+ * random part of the other half.
+ */
+export function backoffMs(
+  rule: RetryRule,
+  attempt: number,
+  retryAfterMs: number | undefined,
+  fraction: number,
+): number {
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, rule.maxDelayMs);
   const delayMs = Math.min(rule.maxDelayMs, rule.baseDelayMs * 2 ** (attempt - 1));
   return delayMs / 2 + (fraction * delayMs) / 2;
 }
 
 /**
- * How long the answer asks us to wait: `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or the end of a used-up rate limit
- * (`x-ratelimit-reset`, seconds since 1970). Dates are measured by the answer's own clock where it shows one. Undefined without
- * such a header or when the time is past.
+ * How long the answer asks us to wait: `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or
+ * the end of a used-up rate limit (`x-ratelimit-reset`, seconds since 1970). Dates are measured by
+ * the answer's own clock where it shows one. Undefined without such a header or when the time is
+ * past.
  */
 export function retryAfterMs(headers: ReplyHeaders, nowMs: number): number | undefined {
   const theirNowMs = parseDate(headers["date"]) ?? nowMs;
   const after = headers["retry-after"]?.trim();
-  if (after !== undefined && /^\d{1,12}$/.test(after)) return Math.min(Number(after) * 1_000, LONGEST_ASKED_MS);
-  const reset = headers["x-ratelimit-remaining"] === "0" ? headers["x-ratelimit-reset"]?.trim() : undefined;
-  const untilMs = parseDate(after) ?? (reset !== undefined && /^\d{1,12}$/.test(reset) ? Number(reset) * 1_000 : undefined);
+  if (after !== undefined && /^\d{1,12}$/.test(after))
+    return Math.min(Number(after) * 1_000, LONGEST_ASKED_MS);
+  const reset =
+    headers["x-ratelimit-remaining"] === "0" ? headers["x-ratelimit-reset"]?.trim() : undefined;
+  const untilMs =
+    parseDate(after) ??
+    (reset !== undefined && /^\d{1,12}$/.test(reset) ? Number(reset) * 1_000 : undefined);
   if (untilMs === undefined || untilMs <= theirNowMs) return undefined;
   return Math.min(untilMs - theirNowMs, LONGEST_ASKED_MS);
 }

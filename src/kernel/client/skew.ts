@@ -13,7 +13,9 @@ const LONGEST_TRIP_MS = 10_000;
 /** Beyond a day a Date is nonsense, not skew. */
 const LARGEST_MS = 86_400_000;
 
-/** Collects samples; the median of the last nine counts, so that one wrong header changes nothing. */
+/**
+ * Collects samples; the median of the last nine counts, so that one wrong header changes nothing.
+ */
 export interface Skew {
   /** An answer whose headers came now, to a request that was sent at a monotonic instant. */
   sample(date: string | undefined, sentAtMs: number): void;

@@ -1,4 +1,7 @@
-/** Adds up the attempts of one call, so that who counts calls hears of each exactly once, however it ends. */
+/**
+ * Adds up the attempts of one call, so that who counts calls hears of each exactly once, however it
+ * ends.
+ */
 import type { FailureClass } from "./failure.ts";
 import type { AttemptReport, CallReport } from "./types.ts";
 
@@ -15,8 +18,18 @@ export interface Tally {
 }
 
 /** A call that begins. */
-export function createTally(operation: string, observe: ((report: CallReport) => void) | undefined): Tally {
-  let sum: CallReport = { operation, status: 0, class: undefined, attempts: 0, durationMs: 0, waitedMs: 0 };
+export function createTally(
+  operation: string,
+  observe: ((report: CallReport) => void) | undefined,
+): Tally {
+  let sum: CallReport = {
+    operation,
+    status: 0,
+    class: undefined,
+    attempts: 0,
+    durationMs: 0,
+    waitedMs: 0,
+  };
   let last = false;
   let over = false;
 
@@ -28,7 +41,13 @@ export function createTally(operation: string, observe: ((report: CallReport) =>
 
   return {
     attempted(report) {
-      sum = { ...sum, status: report.status, attempts: report.attempt, durationMs: sum.durationMs + report.durationMs, waitedMs: sum.waitedMs + report.waitedMs };
+      sum = {
+        ...sum,
+        status: report.status,
+        attempts: report.attempt,
+        durationMs: sum.durationMs + report.durationMs,
+        waitedMs: sum.waitedMs + report.waitedMs,
+      };
       if (last || report.class === undefined) end(report.class);
     },
     paused(ms) {

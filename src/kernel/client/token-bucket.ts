@@ -1,4 +1,7 @@
-/** A token bucket with a line in front of it: first come, first served; who leaves the line takes no token. */
+/**
+ * A token bucket with a line in front of it: first come, first served; who leaves the line takes no
+ * token.
+ */
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import type { TokenBucket } from "./types.ts";
@@ -37,13 +40,21 @@ export function createTokenBucket(options: TokenBucketOptions, clock: Clock): To
       turn();
     }
     timer?.[Symbol.dispose]();
-    timer = line.size === 0 ? undefined : clock.timer(filledAtMs + ((1 - tokens) * 1_000) / perSecond, serve);
+    timer =
+      line.size === 0
+        ? undefined
+        : clock.timer(filledAtMs + ((1 - tokens) * 1_000) / perSecond, serve);
   }
 
   return {
     async take(signal) {
       signal.throwIfAborted();
-      if (line.size >= waiting) throw new StewardError("exhausted", `${waiting} calls are already waiting for the rate limit; retry later`, { retryAfterMs: Math.ceil((waiting * 1_000) / perSecond) });
+      if (line.size >= waiting)
+        throw new StewardError(
+          "exhausted",
+          `${waiting} calls are already waiting for the rate limit; retry later`,
+          { retryAfterMs: Math.ceil((waiting * 1_000) / perSecond) },
+        );
       const askedAtMs = clock.monotonic();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {

@@ -1,4 +1,7 @@
-/** The connections of one client: a pool to one origin, so that nothing, and no credential, can ever go elsewhere. */
+/**
+ * The connections of one client: a pool to one origin, so that nothing, and no credential, can ever
+ * go elsewhere.
+ */
 import type { ConnectionOptions } from "node:tls";
 import type { Dispatcher, Pool } from "undici";
 import type { ReplyHeaders, TrustRule } from "./types.ts";
@@ -43,10 +46,16 @@ export function createTransport(base: URL, options: TransportOptions): Transport
   async function open(): Promise<Pool> {
     const undici = await import("undici");
     return new undici.Pool(base.origin, {
-      connections: options.connections, pipelining: 1, allowH2: false,
+      connections: options.connections,
+      pipelining: 1,
+      allowH2: false,
       // The caller's deadline bounds these, by a clock that is passed in.
-      headersTimeout: 0, bodyTimeout: 0,
-      connect: { timeout: options.connectMs, ...(options.trust === undefined ? {} : tlsOf(options.trust)) },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: {
+        timeout: options.connectMs,
+        ...(options.trust === undefined ? {} : tlsOf(options.trust)),
+      },
     });
   }
 
@@ -56,12 +65,22 @@ export function createTransport(base: URL, options: TransportOptions): Transport
       pool ??= open();
       const dispatcher = (await pool).compose(notice(outgoing.sent));
       const answer = await dispatcher.request({
-        origin: base.origin, path: outgoing.address.pathname + outgoing.address.search, method: outgoing.method,
-        headers: outgoing.headers, body: outgoing.body ?? null, signal,
+        origin: base.origin,
+        path: outgoing.address.pathname + outgoing.address.search,
+        method: outgoing.method,
+        headers: outgoing.headers,
+        body: outgoing.body ?? null,
+        signal,
       });
-      // A body that is left or cut reports it once more on itself; who reads it has heard of it already.
+      // A body that is left or cut reports it once more on itself; who reads it has heard of it
+      // already.
       answer.body.on("error", () => undefined);
-      return { status: answer.statusCode, headers: flatten(answer.headers), body: answer.body, drop: () => void answer.body.destroy() };
+      return {
+        status: answer.statusCode,
+        headers: flatten(answer.headers),
+        body: answer.body,
+        drop: () => void answer.body.destroy(),
+      };
     },
     async close() {
       closed = true;
@@ -70,29 +89,40 @@ export function createTransport(base: URL, options: TransportOptions): Transport
   };
 }
 
-function tlsOf({ ca, pair, insecureSkipVerify }: TrustRule): Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized"> {
-  return { ...pair, ...(ca === undefined ? {} : { ca }), ...(insecureSkipVerify === true ? { rejectUnauthorized: false } : {}) };
+function tlsOf({
+  ca,
+  pair,
+  insecureSkipVerify,
+}: TrustRule): Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized"> {
+  return {
+    ...pair,
+    ...(ca === undefined ? {} : { ca }),
+    ...(insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
+  };
 }
 
-// The library tells a handler when its request goes out; before that nothing can have had an effect.
+// The library tells a handler when its request goes out; before that nothing can have had an
+// effect.
 function notice(sent: () => void): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => dispatch(options, {
-    onRequestStart(controller, context) {
-      sent();
-      handler.onRequestStart?.(controller, context);
-    },
-    onRequestUpgrade: (...event) => handler.onRequestUpgrade?.(...event),
-    onResponseStart: (...event) => handler.onResponseStart?.(...event),
-    onResponseData: (...event) => handler.onResponseData?.(...event),
-    onResponseEnd: (...event) => handler.onResponseEnd?.(...event),
-    onResponseError: (...event) => handler.onResponseError?.(...event),
-  });
+  return (dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart(controller, context) {
+        sent();
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...event) => handler.onRequestUpgrade?.(...event),
+      onResponseStart: (...event) => handler.onResponseStart?.(...event),
+      onResponseData: (...event) => handler.onResponseData?.(...event),
+      onResponseEnd: (...event) => handler.onResponseEnd?.(...event),
+      onResponseError: (...event) => handler.onResponseError?.(...event),
+    });
 }
 
 function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): ReplyHeaders {
   const flat: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+    if (value !== undefined)
+      flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
   }
   return flat;
 }

@@ -1,4 +1,7 @@
-/** What a client of a foreign HTTP API is made of and what it promises (KERNEL §1.8). Only interfaces. */
+/**
+ * What a client of a foreign HTTP API is made of and what it promises (KERNEL §1.8). Only
+ * interfaces.
+ */
 import type { Secret } from "../base/secret.ts";
 import type { JsonBudget, JsonPath } from "../json/budget.ts";
 import type { Failure, FailureClass } from "./failure.ts";
@@ -7,7 +10,9 @@ import type { Failure, FailureClass } from "./failure.ts";
 export interface Authorizer {
   /** Undefined: the header is left out. Rejects when no credential is available. */
   authorization(signal: AbortSignal): Promise<Secret | undefined>;
-  /** Told that the upstream answered 401 to this value. True when asking again may give another one. */
+  /**
+   * Told that the upstream answered 401 to this value. True when asking again may give another one.
+   */
   refused(value: Secret): boolean;
 }
 
@@ -17,13 +22,18 @@ export interface ClientLimits {
   readonly connectMs: number;
   /** One attempt: credential, connecting, headers and body; waiting for the bucket is not in it. */
   readonly attemptMs: number;
-  /** The whole call: attempts, waits between them, waiting for the bucket. For a list: each page. */
+  /**
+   * The whole call: attempts, waits between them, waiting for the bucket. For a list: each page.
+   */
   readonly callMs: number;
   /** A body as it comes over the wire. */
   readonly wireBytes: number;
   /** A body after decompression. */
   readonly bodyBytes: number;
-  /** How `bodyBytes` is configured, e.g. `headscale.max_response_bytes`: said when an answer is too large. */
+  /**
+   * How `bodyBytes` is configured, e.g. `headscale.max_response_bytes`: said when an answer is too
+   * large.
+   */
   readonly bodyKey?: string;
   /** Depth, strings and elements of JSON bodies; its `bytes` counts after decompression too. */
   readonly json: JsonBudget;
@@ -37,7 +47,9 @@ export interface ClientLimits {
   readonly errorBytes?: number;
 }
 
-/** When a failed attempt is repeated. Only what is idempotent, or never left this process, ever is. */
+/**
+ * When a failed attempt is repeated. Only what is idempotent, or never left this process, ever is.
+ */
 export interface RetryRule {
   /** Attempts after the first one; with a shared budget at most 3. */
   readonly retries: number;
@@ -46,8 +58,8 @@ export interface RetryRule {
   /** Longest wait, that of a Retry-After included. */
   readonly maxDelayMs: number;
   /**
-   * `shared` (default): all calls together repeat at most a fifth of themselves. `none`: each call has its attempts for itself,
-   * for a client whose callers ask seldom and one after another.
+   * `shared` (default): all calls together repeat at most a fifth of themselves. `none`: each call
+   * has its attempts for itself, for a client whose callers ask seldom and one after another.
    */
   readonly budget?: "shared" | "none";
 }
@@ -60,9 +72,14 @@ export interface BreakerRule {
   readonly coolMs: number;
 }
 
-/** How the two sides of TLS know one another, where that is not left to public authorities and credentials. */
+/**
+ * How the two sides of TLS know one another, where that is not left to public authorities and
+ * credentials.
+ */
 export interface TrustRule {
-  /** Certificates of authorities that the upstream's must be signed by instead of a public one, PEM. */
+  /**
+   * Certificates of authorities that the upstream's must be signed by instead of a public one, PEM.
+   */
   readonly ca?: string;
   /** What is shown to the upstream, PEM. */
   readonly pair?: { readonly cert: string; readonly key: string };
@@ -72,7 +89,10 @@ export interface TrustRule {
 
 /** A rate that several clients may share. */
 export interface TokenBucket {
-  /** Resolves with the time waited, in milliseconds. Rejects with the signal's reason, or `exhausted` when too many wait. */
+  /**
+   * Resolves with the time waited, in milliseconds. Rejects with the signal's reason, or
+   * `exhausted` when too many wait.
+   */
   take(signal: AbortSignal): Promise<number>;
 }
 
@@ -86,9 +106,14 @@ export interface ClientSpec {
   readonly limits: ClientLimits;
   readonly retry: RetryRule;
   readonly bucket?: TokenBucket;
-  /** Default: 10 failures, 10 s. `none`: an operation that fails and fails keeps no other from being asked. */
+  /**
+   * Default: 10 failures, 10 s. `none`: an operation that fails and fails keeps no other from being
+   * asked.
+   */
   readonly breaker?: BreakerRule | "none";
-  /** `same-origin`: at most 10, and only for GET and HEAD, or for 307 and 308 of what is idempotent. */
+  /**
+   * `same-origin`: at most 10, and only for GET and HEAD, or for 307 and 308 of what is idempotent.
+   */
   readonly redirects: "same-origin" | "none";
   readonly trust?: TrustRule;
   /** Told of each attempt when it is over; must not throw. */
@@ -103,7 +128,9 @@ export interface ClientFactory {
 }
 
 /** Query parameters; undefined ones are left out, lists are repeated. */
-export type Query = Readonly<Record<string, string | number | boolean | readonly (string | number)[] | undefined>>;
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly (string | number)[] | undefined>
+>;
 
 /** What is sent. Whole, so that it can be sent again. */
 export interface Body {
@@ -122,13 +149,22 @@ export interface CallRequest {
   readonly body?: Body;
   /** Further headers, lower case; never credentials. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Media types of an acceptable answer. Default: `application/json` for `json`, anything for `bytes`. */
+  /**
+   * Media types of an acceptable answer. Default: `application/json` for `json`, anything for
+   * `bytes`.
+   */
   readonly accept?: string;
-  /** `json` (default): the body is checked and parsed within the budget; an empty one gives undefined. */
+  /**
+   * `json` (default): the body is checked and parsed within the budget; an empty one gives
+   * undefined.
+   */
   readonly read?: "json" | "bytes";
   /** Whether sending it twice has the effect of sending it once. */
   readonly idempotent: boolean;
-  /** True for a failure that is the upstream's settled answer, so that repeating the call would only get it again. */
+  /**
+   * True for a failure that is the upstream's settled answer, so that repeating the call would only
+   * get it again.
+   */
   readonly settled?: (failure: Failure) => boolean;
 }
 
@@ -158,7 +194,10 @@ export interface Page {
   readonly headers: ReplyHeaders;
 }
 
-/** Where the next page is: other parameters on the same path, or a link, which must be of the same origin. */
+/**
+ * Where the next page is: other parameters on the same path, or a link, which must be of the same
+ * origin.
+ */
 export type NextPage = { readonly query: Query } | { readonly link: string };
 
 /** A list, read page by page with GET. */
@@ -170,7 +209,10 @@ export interface ListRequest {
   readonly accept?: string;
   /** Where the list is in a page. */
   readonly at: "concatenated" | JsonPath;
-  /** What counts as an empty list beside one: `null` in its place, or also a page without it. Default: nothing does. */
+  /**
+   * What counts as an empty list beside one: `null` in its place, or also a page without it.
+   * Default: nothing does.
+   */
   readonly missing?: "refuse" | "null" | "empty";
   /** Undefined after the last page. Without it there is one page. */
   readonly next?: (page: Page) => NextPage | undefined;
@@ -185,7 +227,10 @@ export interface AttemptReport {
   readonly status: number;
   /** Undefined when it went well. */
   readonly class: FailureClass | undefined;
-  /** From the first byte of work to the last of the body; without waiting for the bucket or for who reads a list. */
+  /**
+   * From the first byte of work to the last of the body; without waiting for the bucket or for who
+   * reads a list.
+   */
   readonly durationMs: number;
   /** For the bucket. */
   readonly waitedMs: number;
@@ -202,7 +247,10 @@ export interface CallReport {
   readonly class: FailureClass | undefined;
   /** 0 when it was not even tried. */
   readonly attempts: number;
-  /** The attempts and the waits between them; without waiting for the bucket or for who reads a list. */
+  /**
+   * The attempts and the waits between them; without waiting for the bucket or for who reads a
+   * list.
+   */
   readonly durationMs: number;
   /** For the bucket. */
   readonly waitedMs: number;
@@ -218,7 +266,10 @@ export interface OperationStatus {
   readonly retries: number;
   readonly rateLimited: number;
   readonly waitedMs: number;
-  /** Of the last attempt: HTTP status (0 without answer), class and message (undefined after success). */
+  /**
+   * Of the last attempt: HTTP status (0 without answer), class and message (undefined after
+   * success).
+   */
   readonly lastStatus: number;
   readonly lastClass: FailureClass | undefined;
   readonly lastMessage: string | undefined;
@@ -229,11 +280,19 @@ export interface OperationStatus {
   readonly recentMs: readonly number[];
 }
 
-/** Talks to one origin. Errors are StewardErrors; `failureOf` tells their class, status and body. */
+/**
+ * Talks to one origin. Errors are StewardErrors; `failureOf` tells their class, status and body.
+ */
 export interface Client {
-  /** Sends one request and reads the answer whole. Rejects with the signal's reason as soon as it fires. */
+  /**
+   * Sends one request and reads the answer whole. Rejects with the signal's reason as soon as it
+   * fires.
+   */
   call(request: CallRequest, signal: AbortSignal): Promise<Reply>;
-  /** Elements of all pages in batches, as they arrive; neither a page nor the list is ever held whole. */
+  /**
+   * Elements of all pages in batches, as they arrive; neither a page nor the list is ever held
+   * whole.
+   */
   items(request: ListRequest, signal: AbortSignal): AsyncIterable<unknown[]>;
   status(): readonly OperationStatus[];
   /** How far the upstream's clock is ahead of ours, from Date headers; 0 before the first one. */

@@ -7,7 +7,9 @@ export interface Address {
   readonly port: number;
 }
 
-/** Reads `127.0.0.1:8400`, `[::1]:0`, `localhost:8400`, `:8400`; undefined when it is none of these. */
+/**
+ * Reads `127.0.0.1:8400`, `[::1]:0`, `localhost:8400`, `:8400`; undefined when it is none of these.
+ */
 export function parseAddress(text: string): Address | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
   if (match === null || Number(match[3]) > 65_535) return undefined;

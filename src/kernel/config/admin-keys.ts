@@ -1,4 +1,7 @@
-/** The keys of the monitor's pages and its admin API (facts, monitor-api §5, §8.2; RESOLUTIONS §2, Listeners, Admin token, TLS). */
+/**
+ * The keys of the monitor's pages and its admin API (facts, monitor-api §5, §8.2; RESOLUTIONS §2,
+ * Listeners, Admin token, TLS).
+ */
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { authToken, guessable } from "./house-keys.ts";
@@ -10,27 +13,56 @@ import { defineTlsFiles } from "./tls-files.ts";
 import { address, boolean, duration, secret } from "./types.ts";
 
 /** `admin.enabled` */
-export const adminEnabled = defineKey({ path: "admin.enabled", type: boolean, default: true, help: "Serves the monitor's pages, and its JSON below /api. Probes are always served." });
+export const adminEnabled = defineKey({
+  path: "admin.enabled",
+  type: boolean,
+  default: true,
+  help: "Serves the monitor's pages, and its JSON below /api. Probes are always served.",
+});
 /** `admin.listen`; undefined: they are served where everything else is. */
 export const adminListen = defineKey<Address | undefined>({
-  path: "admin.listen", type: address, default: undefined, help: "Address of the monitor's pages and JSON. Empty: they are served on gateway.listen. An address other than loopback needs a token.",
+  path: "admin.listen",
+  type: address,
+  default: undefined,
+  help: "Address of the monitor's pages and JSON. Empty: they are served on gateway.listen. An address other than loopback needs a token.",
 });
 /** `admin.landing_page` */
-export const adminLandingPage = defineKey({ path: "admin.landing_page", type: boolean, default: true, help: "Serves the status page and its documents. When off, only the probes and /debug/ are served." });
+export const adminLandingPage = defineKey({
+  path: "admin.landing_page",
+  type: boolean,
+  default: true,
+  help: "Serves the status page and its documents. When off, only the probes and /debug/ are served.",
+});
 /** `admin.status_refresh_interval`; 0 leaves it to the page. */
 export const adminRefreshInterval = defineKey({
-  path: "admin.status_refresh_interval", type: duration, default: 5_000, rule: refreshable, help: "How often the status page polls and WatchStatus sends an update. 0: every 5s.",
+  path: "admin.status_refresh_interval",
+  type: duration,
+  default: 5_000,
+  rule: refreshable,
+  help: "How often the status page polls and WatchStatus sends an update. 0: every 5s.",
 });
 /** `admin.auth.token` */
 export const adminToken = defineKey({
-  path: "admin.auth.token", type: secret, default: undefined, secret: true, warn: guessable,
+  path: "admin.auth.token",
+  type: secret,
+  default: undefined,
+  secret: true,
+  warn: guessable,
   help: "Bearer token, or password of HTTP Basic, for the monitor's pages, its JSON and its rpc; auth.token no longer opens them. Unset: auth.token does.",
 });
 /** `admin.tls.cert_file`, `admin.tls.key_file` */
 export const adminTls = defineTlsFiles("admin.tls", "admin.listen");
 
 /** All of the above. */
-export const adminKeys: Schema = [adminEnabled, adminListen, adminLandingPage, adminRefreshInterval, adminToken, adminTls.certFile, adminTls.keyFile];
+export const adminKeys: Schema = [
+  adminEnabled,
+  adminListen,
+  adminLandingPage,
+  adminRefreshInterval,
+  adminToken,
+  adminTls.certFile,
+  adminTls.keyFile,
+];
 
 const SHORTEST_REFRESH_MS = 100;
 
@@ -39,16 +71,36 @@ function refreshable(ms: number): Complaint | undefined {
   return ms < SHORTEST_REFRESH_MS ? { rule: "must be 0 or at least 100ms" } : timer(ms);
 }
 
-/** A listener of one's own needs a token as the gateway does, and nothing but it has a certificate of its own. */
+/**
+ * A listener of one's own needs a token as the gateway does, and nothing but it has a certificate
+ * of its own.
+ */
 export const adminSound: Check = {
   needs: [adminEnabled, adminListen, adminToken, adminTls.certFile, adminTls.keyFile, authToken],
   run(config) {
     const listen = config.get(adminListen);
     if (listen === undefined) {
-      return [adminTls.certFile, adminTls.keyFile].filter((key) => config.get(key) !== "")
-        .map((key) => atKey(config, key, "error", { rule: "needs admin.listen: where the gateway listens its own certificate counts", remedy: "set admin.listen, or gateway.tls." }));
+      return [adminTls.certFile, adminTls.keyFile]
+        .filter((key) => config.get(key) !== "")
+        .map((key) =>
+          atKey(config, key, "error", {
+            rule: "needs admin.listen: where the gateway listens its own certificate counts",
+            remedy: "set admin.listen, or gateway.tls.",
+          }),
+        );
     }
-    if (!config.get(adminEnabled) || isLoopback(listen.host) || config.get(adminToken) !== undefined || config.get(authToken) !== undefined) return [];
-    return [atKey(config, adminListen, "error", { rule: `${formatAddress(listen)} can be reached from other machines and there is neither admin.auth.token nor auth.token`, remedy: "set STEWARD_ADMIN__AUTH__TOKEN_FILE, or listen on 127.0.0.1." })];
+    if (
+      !config.get(adminEnabled) ||
+      isLoopback(listen.host) ||
+      config.get(adminToken) !== undefined ||
+      config.get(authToken) !== undefined
+    )
+      return [];
+    return [
+      atKey(config, adminListen, "error", {
+        rule: `${formatAddress(listen)} can be reached from other machines and there is neither admin.auth.token nor auth.token`,
+        remedy: "set STEWARD_ADMIN__AUTH__TOKEN_FILE, or listen on 127.0.0.1.",
+      }),
+    ];
   },
 };

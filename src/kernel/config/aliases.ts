@@ -12,7 +12,14 @@ export function foldAliases(values: Map<string, Raw>, schema: Schema, findings: 
       values.delete(alias);
       const direct = values.get(key.path);
       if (direct === undefined) values.set(key.path, raw);
-      else if (!sameText(direct, raw)) findings.push({ severity: "error", path: alias, rule: `is another name of ${key.path} and has a different value`, remedy: "remove one of them.", ...raw.place });
+      else if (!sameText(direct, raw))
+        findings.push({
+          severity: "error",
+          path: alias,
+          rule: `is another name of ${key.path} and has a different value`,
+          remedy: "remove one of them.",
+          ...raw.place,
+        });
     }
   }
 }

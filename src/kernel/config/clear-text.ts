@@ -1,4 +1,7 @@
-/** Warns of listeners that other machines reach without TLS: what authenticates a client can then be read on the way. */
+/**
+ * Warns of listeners that other machines reach without TLS: what authenticates a client can then be
+ * read on the way.
+ */
 import { isIP } from "node:net";
 import { isOverlayAddress } from "../base/overlay-address.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
@@ -25,8 +28,18 @@ const PROXY = "or name the proxy that ends TLS in gateway.trusted_proxies.";
 /** The three listeners. One without a token is refused, or answers nothing, beyond this machine. */
 export const clearTextOffLoopback: Check = {
   needs: [
-    gatewayListen, gatewayTls.certFile, gatewayTrustedProxies, authToken, adminEnabled, adminListen, adminTls.certFile, adminToken,
-    scrapeEnabled, scrapeListen, scrapeTls.certFile, scrapeToken,
+    gatewayListen,
+    gatewayTls.certFile,
+    gatewayTrustedProxies,
+    authToken,
+    adminEnabled,
+    adminListen,
+    adminTls.certFile,
+    adminToken,
+    scrapeEnabled,
+    scrapeListen,
+    scrapeTls.certFile,
+    scrapeToken,
   ],
   run: (config) => openListeners(config).flatMap((listener) => findingOf(config, listener)),
 };
@@ -38,29 +51,46 @@ function openListeners(config: Config): readonly OpenListener[] {
   const found: OpenListener[] = [];
   if (token !== undefined && !proxied) {
     found.push({
-      key: gatewayListen, listen: config.get(gatewayListen), certFile: config.get(gatewayTls.certFile),
-      crossing: "credentials and minted tokens cross", remedy: `set gateway.tls.cert_file and gateway.tls.key_file, ${PROXY}`,
+      key: gatewayListen,
+      listen: config.get(gatewayListen),
+      certFile: config.get(gatewayTls.certFile),
+      crossing: "credentials and minted tokens cross",
+      remedy: `set gateway.tls.cert_file and gateway.tls.key_file, ${PROXY}`,
     });
   }
   if (admin !== undefined && (token ?? config.get(adminToken)) !== undefined && !proxied) {
     found.push({
-      key: adminListen, listen: admin, certFile: config.get(adminTls.certFile),
-      crossing: "the admin token crosses", remedy: `set admin.tls.cert_file and admin.tls.key_file, ${PROXY}`,
+      key: adminListen,
+      listen: admin,
+      certFile: config.get(adminTls.certFile),
+      crossing: "the admin token crosses",
+      remedy: `set admin.tls.cert_file and admin.tls.key_file, ${PROXY}`,
     });
   }
   if (config.get(scrapeEnabled) && config.get(scrapeToken) !== undefined) {
     found.push({
-      key: scrapeListen, listen: config.get(scrapeListen), certFile: config.get(scrapeTls.certFile),
-      crossing: "scrape.auth.token crosses", remedy: "set scrape.tls.cert_file and scrape.tls.key_file, or listen on 127.0.0.1.",
+      key: scrapeListen,
+      listen: config.get(scrapeListen),
+      certFile: config.get(scrapeTls.certFile),
+      crossing: "scrape.auth.token crosses",
+      remedy: "set scrape.tls.cert_file and scrape.tls.key_file, or listen on 127.0.0.1.",
     });
   }
   return found;
 }
 
-function findingOf(config: Config, { key, listen, certFile, crossing, remedy }: OpenListener): Finding[] {
+function findingOf(
+  config: Config,
+  { key, listen, certFile, crossing, remedy }: OpenListener,
+): Finding[] {
   const family = isIP(listen.host);
   // WireGuard encrypts what goes between nodes.
   const overlay = family !== 0 && isOverlayAddress(listen.host, family === 4 ? "ipv4" : "ipv6");
   if (certFile !== "" || overlay || isLoopback(listen.host)) return [];
-  return [atKey(config, key, "warning", { rule: `${formatAddress(listen)} can be reached from other machines without TLS: ${crossing} the network in clear`, remedy })];
+  return [
+    atKey(config, key, "warning", {
+      rule: `${formatAddress(listen)} can be reached from other machines without TLS: ${crossing} the network in clear`,
+      remedy,
+    }),
+  ];
 }

@@ -1,15 +1,24 @@
 /**
- * Writes a configuration as a YAML file that loads to the same values. A secret never stands in it: one that lies in a
- * file is written as `<name>_file`, any other is a comment.
+ * Writes a configuration as a YAML file that loads to the same values. A secret never stands in it:
+ * one that lies in a file is written as `<name>_file`, any other is a comment.
  */
 import { isDeepStrictEqual } from "node:util";
 import { printable } from "../base/printable.ts";
 import type { Config } from "./config.ts";
 import type { Key, Schema } from "./key.ts";
 import { holdsSecret, redactUrl } from "./redact.ts";
-import { writeSecret, writeValue, type Written, type WrittenEntry, type WrittenGroup } from "./written.ts";
+import {
+  writeSecret,
+  writeValue,
+  type Written,
+  type WrittenEntry,
+  type WrittenGroup,
+} from "./written.ts";
 
-/** Every key that has a value, in the order of the schema, with secrets left out as the head of the file says. */
+/**
+ * Every key that has a value, in the order of the schema, with secrets left out as the head of the
+ * file says.
+ */
 export function configFile(config: Config, schema: Schema): string {
   const root: Section = new Map();
   for (const key of schema) {
@@ -37,7 +46,11 @@ function subsection(section: Section, name: string): Section {
 }
 
 function toGroup(section: Section): WrittenGroup {
-  return { entries: [...section].map(([name, entry]) => (entry instanceof Map ? { name, value: toGroup(entry) } : entry)) };
+  return {
+    entries: [...section].map(([name, entry]) =>
+      entry instanceof Map ? { name, value: toGroup(entry) } : entry,
+    ),
+  };
 }
 
 function entriesOf(key: Key<unknown>, name: string, config: Config): WrittenEntry[] {
@@ -51,7 +64,8 @@ function entriesOf(key: Key<unknown>, name: string, config: Config): WrittenEntr
 
 /** Texts with credentials or query values become comments. */
 function concealed(value: Written): Written {
-  if (typeof value === "string") return holdsSecret(value) ? { comment: scalar(redactUrl(value)) } : value;
+  if (typeof value === "string")
+    return holdsSecret(value) ? { comment: scalar(redactUrl(value)) } : value;
   if (isList(value)) return value.map(concealed);
   if (!isGroup(value)) return value;
   return { entries: value.entries.map((entry) => ({ ...entry, value: concealed(entry.value) })) };
@@ -61,8 +75,10 @@ function groupLines({ entries }: WrittenGroup): string[] {
   return entries.flatMap(({ name, value }) => {
     const label = quoteName(name);
     if (isComment(value)) return [`# ${label}: ${printable(value.comment)}`];
-    if (isGroup(value) && value.entries.length > 0) return [`${label}:`, ...groupLines(value).map(indent)];
-    if (isList(value) && value.length > 0) return [`${label}:`, ...value.flatMap(itemLines).map(indent)];
+    if (isGroup(value) && value.entries.length > 0)
+      return [`${label}:`, ...groupLines(value).map(indent)];
+    if (isList(value) && value.length > 0)
+      return [`${label}:`, ...value.flatMap(itemLines).map(indent)];
     return [`${label}: ${scalar(value)}`];
   });
 }
@@ -72,10 +88,14 @@ function itemLines(item: Written): string[] {
   if (!isGroup(item)) return [`- ${scalar(item)}`];
   const visible = item.entries.some(({ value }) => !isComment(value));
   // Comments first: the dash belongs to the first line that is none.
-  const entries = item.entries.toSorted((a, b) => Number(isComment(b.value)) - Number(isComment(a.value)));
+  const entries = item.entries.toSorted(
+    (a, b) => Number(isComment(b.value)) - Number(isComment(a.value)),
+  );
   const lines = groupLines({ entries });
   const first = lines.findIndex((line) => !line.startsWith("#"));
-  return visible ? lines.map((line, index) => (index === first ? `- ${line}` : `  ${line}`)) : ["- {}", ...lines.map(indent)];
+  return visible
+    ? lines.map((line, index) => (index === first ? `- ${line}` : `  ${line}`))
+    : ["- {}", ...lines.map(indent)];
 }
 
 function indent(line: string): string {
@@ -89,7 +109,10 @@ function scalar(value: Written): string {
 }
 
 function quoteName(name: string): string {
-  return /^[A-Za-z][A-Za-z0-9_-]*$/.test(name) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(name) ? name : scalar(name);
+  return /^[A-Za-z][A-Za-z0-9_-]*$/.test(name) &&
+    !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(name)
+    ? name
+    : scalar(name);
 }
 
 function isGroup(value: Written): value is WrittenGroup {

@@ -1,4 +1,7 @@
-/** The configuration of a running process: typed, immutable, and aware of where each value came from. */
+/**
+ * The configuration of a running process: typed, immutable, and aware of where each value came
+ * from.
+ */
 import { Secret } from "../base/secret.ts";
 import { assert } from "../base/errors.ts";
 import type { Key, Schema } from "./key.ts";
@@ -7,12 +10,17 @@ import { redactUrl } from "./redact.ts";
 import { secretSource, type SecretSource, type Shown } from "./types.ts";
 
 /** Where a value came from. */
-export type Source = { readonly from: "default" } | ({ readonly from: "file" | "environment" | "demo" } & Place);
+export type Source =
+  | { readonly from: "default" }
+  | ({ readonly from: "file" | "environment" | "demo" } & Place);
 
 /** The layer that supplied a value, in the words of the command line (RESOLUTIONS M10). */
 export type Provenance = "default" | "demo" | "file" | "env";
 
-/** One key, entry of a map or field of a listed object in the effective configuration (RESOLUTIONS M9, M11). A secret has no `value`; nothing unset has. */
+/**
+ * One key, entry of a map or field of a listed object in the effective configuration (RESOLUTIONS
+ * M9, M11). A secret has no `value`; nothing unset has.
+ */
 export interface EffectiveRow {
   readonly key: string;
   readonly value?: Shown;
@@ -40,7 +48,9 @@ export interface Setting {
   readonly entries?: ReadonlyMap<string, Source>;
 }
 
-/** Settings by path as a `Config`. Asking for a key that is not in the schema is our own mistake. */
+/**
+ * Settings by path as a `Config`. Asking for a key that is not in the schema is our own mistake.
+ */
 export function createConfig(schema: Schema, settings: ReadonlyMap<string, Setting>): Config {
   const of = (key: { readonly path: string }): Setting => {
     const setting = settings.get(key.path);
@@ -52,9 +62,11 @@ export function createConfig(schema: Schema, settings: ReadonlyMap<string, Setti
     get: <T>(key: Key<T>) => of(key).value as T,
     list: <T>(key: Key<readonly T[]>) => of(key).value as readonly T[],
     source: (key) => of(key).source,
-    effective: ({ provenance }) => schema.flatMap((key) => effectiveRows(key, of(key)))
-      .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-      .map(({ provenance: from, ...row }) => (provenance ? { ...row, provenance: from } : row)),
+    effective: ({ provenance }) =>
+      schema
+        .flatMap((key) => effectiveRows(key, of(key)))
+        .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+        .map(({ provenance: from, ...row }) => (provenance ? { ...row, provenance: from } : row)),
   };
 }
 
@@ -63,17 +75,31 @@ type Traced = EffectiveRow & { readonly provenance: Provenance };
 function effectiveRows(key: Key<unknown>, setting: Setting): Traced[] {
   const { value, source } = setting;
   const provenance = provenanceOf(source);
-  if (key.secret === true) return [{ key: key.path, ...secretFields(secretSource(value instanceof Secret ? value : undefined)), provenance }];
+  if (key.secret === true)
+    return [
+      {
+        key: key.path,
+        ...secretFields(secretSource(value instanceof Secret ? value : undefined)),
+        provenance,
+      },
+    ];
   if (value === undefined) return [{ key: key.path, provenance }];
   const parts = key.type.parts?.(value) ?? [];
   if (parts.length > 0) {
     return parts.map(({ under, value: shown, secret }) => ({
       key: `${key.path}${under}`,
-      ...(secret === undefined ? {} : secretFields(secret)), ...(shown === undefined ? {} : { value: redact(shown) }),
+      ...(secret === undefined ? {} : secretFields(secret)),
+      ...(shown === undefined ? {} : { value: redact(shown) }),
       provenance: provenanceOf(setting.entries?.get(under.slice(1)) ?? source),
     }));
   }
-  return [{ key: key.path, ...(key.type.isMap === true ? {} : { value: redact(key.type.show(value)) }), provenance }];
+  return [
+    {
+      key: key.path,
+      ...(key.type.isMap === true ? {} : { value: redact(key.type.show(value)) }),
+      provenance,
+    },
+  ];
 }
 
 function secretFields(source: SecretSource): Pick<EffectiveRow, "secret" | "set" | "source"> {

@@ -5,9 +5,19 @@ import type { Complaint } from "./findings.ts";
 import { describeRaw, isBlank, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { writeSecret, writeValue, type WrittenGroup } from "./written.ts";
-import { secretSource, type Complain, type FieldRow, type KeyType, type ReadContext, type ShownPart } from "./types.ts";
+import {
+  secretSource,
+  type Complain,
+  type FieldRow,
+  type KeyType,
+  type ReadContext,
+  type ShownPart,
+} from "./types.ts";
 
-/** One field of an object. Without a `default` it must be given, unless it is optional or an object itself. */
+/**
+ * One field of an object. Without a `default` it must be given, unless it is optional or an object
+ * itself.
+ */
 export interface Field<T> {
   readonly type: KeyType<Exclude<T, undefined>>;
   readonly default?: T;
@@ -25,7 +35,9 @@ export interface Field<T> {
 export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
 /** What an object as a whole must satisfy; `field` is the one to point at. */
-export type ObjectRule<T> = (object: T) => (Complaint & { readonly field: string & keyof T }) | undefined;
+export type ObjectRule<T> = (
+  object: T,
+) => (Complaint & { readonly field: string & keyof T }) | undefined;
 
 /** What an object is made of. */
 export interface ObjectShape<T> {
@@ -33,9 +45,18 @@ export interface ObjectShape<T> {
   readonly rule?: ObjectRule<T>;
 }
 
-/** A field's name as the operator writes it: `maxObjects` is `max_objects`, `timeoutMs` is `timeout`, since the unit is written with the value. */
+/**
+ * A field's name as the operator writes it: `maxObjects` is `max_objects`, `timeoutMs` is
+ * `timeout`, since the unit is written with the value.
+ */
 export function writtenName(name: string, field: { readonly as?: string }): string {
-  return field.as ?? name.replace(/Ms$/, "").replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+  return (
+    field.as ??
+    name
+      .replace(/Ms$/, "")
+      .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+      .toLowerCase()
+  );
 }
 
 /** All names as written, in order. */
@@ -44,10 +65,23 @@ export function writtenNames<T extends object>(fields: Fields<T>): string[] {
 }
 
 /** Reads an object; undefined after a complaint. */
-export function readObject<T extends object>(raw: Raw, { fields, rule }: ObjectShape<T>, complain: Complain, context: ReadContext): T | undefined {
-  if (raw.kind !== "map") return complain({ rule: `must have the keys ${writtenNames(fields).join(", ")}, got ${describeRaw(raw)}` }, raw.place);
+export function readObject<T extends object>(
+  raw: Raw,
+  { fields, rule }: ObjectShape<T>,
+  complain: Complain,
+  context: ReadContext,
+): T | undefined {
+  if (raw.kind !== "map")
+    return complain(
+      { rule: `must have the keys ${writtenNames(fields).join(", ")}, got ${describeRaw(raw)}` },
+      raw.place,
+    );
   const names = namesOf(fields);
-  let sound = refuseUnknown(raw, names.flatMap((name) => written(name, fields[name])), complain);
+  let sound = refuseUnknown(
+    raw,
+    names.flatMap((name) => written(name, fields[name])),
+    complain,
+  );
   const object: Partial<T> = {};
   for (const name of names) {
     const read = readField(writtenName(name, fields[name]), fields[name], raw, complain, context);
@@ -62,16 +96,24 @@ export function readObject<T extends object>(raw: Raw, { fields, rule }: ObjectS
 }
 
 /** The rows of an object in the effective configuration. */
-export function objectParts<T extends object>(object: T, fields: Fields<T>, under: string): ShownPart[] {
+export function objectParts<T extends object>(
+  object: T,
+  fields: Fields<T>,
+  under: string,
+): ShownPart[] {
   return namesOf(fields).flatMap((name): ShownPart[] => {
     const { type, secret } = fields[name];
     const value = object[name];
     const at = `${under}.${writtenName(name, fields[name])}`;
-    if (secret === true) return [{ under: at, secret: secretSource(value instanceof Secret ? value : undefined) }];
+    if (secret === true)
+      return [{ under: at, secret: secretSource(value instanceof Secret ? value : undefined) }];
     if (value === undefined) return [{ under: at }];
     const parts = type.parts?.(value as Exclude<T[typeof name], undefined>);
-    if (parts !== undefined && parts.length > 0) return parts.map((part) => ({ ...part, under: `${at}${part.under}` }));
-    return type.isMap === true ? [{ under: at }] : [{ under: at, value: type.show(value as Exclude<T[typeof name], undefined>) }];
+    if (parts !== undefined && parts.length > 0)
+      return parts.map((part) => ({ ...part, under: `${at}${part.under}` }));
+    return type.isMap === true
+      ? [{ under: at }]
+      : [{ under: at, value: type.show(value as Exclude<T[typeof name], undefined>) }];
   });
 }
 
@@ -83,7 +125,9 @@ export function writeObject<T extends object>(object: T, fields: Fields<T>): Wri
       const value = object[name];
       const at = writtenName(name, fields[name]);
       if (secret === true) return writeSecret(at, value);
-      return value === undefined ? [] : [{ name: at, value: writeValue(type, value as Exclude<T[typeof name], undefined>) }];
+      return value === undefined
+        ? []
+        : [{ name: at, value: writeValue(type, value as Exclude<T[typeof name], undefined>) }];
     }),
   };
 }
@@ -94,9 +138,26 @@ export function fieldRows<T extends object>(fields: Fields<T>): FieldRow[] {
     const field = fields[name];
     const { type, help, secret, optional } = field;
     const at = writtenName(name, field);
-    if (type.fields !== undefined) return type.fields.map((inner) => ({ ...inner, name: `${at}${type.isGroup === true ? "" : "[]"}.${inner.name}` }));
-    const shown = field.default === undefined ? undefined : type.show(field.default as Exclude<T[typeof name], undefined>);
-    return [{ name: at, expects: type.expects, default: shown, required: field.default === undefined && optional !== true, secret: secret === true, ...(type.isMapOfSecrets === true ? { isMapOfSecrets: true } : {}), help }];
+    if (type.fields !== undefined)
+      return type.fields.map((inner) => ({
+        ...inner,
+        name: `${at}${type.isGroup === true ? "" : "[]"}.${inner.name}`,
+      }));
+    const shown =
+      field.default === undefined
+        ? undefined
+        : type.show(field.default as Exclude<T[typeof name], undefined>);
+    return [
+      {
+        name: at,
+        expects: type.expects,
+        default: shown,
+        required: field.default === undefined && optional !== true,
+        secret: secret === true,
+        ...(type.isMapOfSecrets === true ? { isMapOfSecrets: true } : {}),
+        help,
+      },
+    ];
   });
 }
 
@@ -109,28 +170,51 @@ function written<T>(name: string, field: Field<T>): string[] {
   return field.secret === true ? [at, `${at}${FILE_ENDING}`] : [at];
 }
 
-function refuseUnknown(raw: Raw & { kind: "map" }, known: readonly string[], complain: Complain): boolean {
+function refuseUnknown(
+  raw: Raw & { kind: "map" },
+  known: readonly string[],
+  complain: Complain,
+): boolean {
   let sound = true;
   for (const [name, entry] of raw.entries) {
     if (known.includes(name)) continue;
     sound = false;
     const meant = nearest(name, known);
-    complain({ rule: "is not a known key", ...(meant === undefined ? { remedy: `known here: ${known.join(", ")}.` } : { nearest: meant }) }, entry.place, `.${name}`);
+    complain(
+      {
+        rule: "is not a known key",
+        ...(meant === undefined
+          ? { remedy: `known here: ${known.join(", ")}.` }
+          : { nearest: meant }),
+      },
+      entry.place,
+      `.${name}`,
+    );
   }
   return sound;
 }
 
 /** The value of a field; undefined after a complaint. */
-function readField<T>(name: string, field: Field<T>, raw: Raw & { kind: "map" }, complain: Complain, context: ReadContext): { readonly value: T } | undefined {
-  const under: Complain = (complaint, place, more = "") => complain(complaint, place, `.${name}${more}`);
+function readField<T>(
+  name: string,
+  field: Field<T>,
+  raw: Raw & { kind: "map" },
+  complain: Complain,
+  context: ReadContext,
+): { readonly value: T } | undefined {
+  const under: Complain = (complaint, place, more = "") =>
+    complain(complaint, place, `.${name}${more}`);
   const given = (written: string, holds: KeyType<unknown>["holds"]): Raw | undefined => {
     const entry = raw.entries.get(written);
     return entry === undefined || isBlank(entry, holds) ? undefined : entry;
   };
   const file = field.secret === true ? given(`${name}${FILE_ENDING}`, undefined) : undefined;
-  const direct = given(name, field.type.holds) ?? (field.type.isGroup === true ? emptyGroup(raw.entries.get(name) ?? raw) : undefined);
+  const direct =
+    given(name, field.type.holds) ??
+    (field.type.isGroup === true ? emptyGroup(raw.entries.get(name) ?? raw) : undefined);
   if (direct === undefined && file === undefined) {
-    if (field.default !== undefined || field.optional === true) return { value: field.default as T };
+    if (field.default !== undefined || field.optional === true)
+      return { value: field.default as T };
     return under({ rule: `is missing, must be ${field.type.expects}` }, raw.place);
   }
   const chosen = chooseSecret(direct, file, under, context);

@@ -1,4 +1,6 @@
-/** Reads a YAML file into raw values that know their lines. What its keys mean is not decided here. */
+/**
+ * Reads a YAML file into raw values that know their lines. What its keys mean is not decided here.
+ */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from "yaml";
 import type { Finding } from "./findings.ts";
 import type { Raw } from "./raw.ts";
@@ -9,40 +11,78 @@ const MOST_CHARACTERS = 1024 * 1024;
 const MOST_NODES = 50_000;
 const DEEPEST = 20;
 
-/** The file as raw values, with every syntax error found. Without errors the root is a map (an empty file: an empty map). */
+/**
+ * The file as raw values, with every syntax error found. Without errors the root is a map (an empty
+ * file: an empty map).
+ */
 export interface ReadYaml {
   readonly root: Raw & { readonly kind: "map" };
   readonly findings: readonly Finding[];
 }
 
-/** Parses YAML 1.2. `name` stands for the file in findings; `words` are the names of keys, all that an excerpt of the text shows. */
-export function readYaml(text: string, name: string, words: ReadonlySet<string> = new Set()): ReadYaml {
+/**
+ * Parses YAML 1.2. `name` stands for the file in findings; `words` are the names of keys, all that
+ * an excerpt of the text shows.
+ */
+export function readYaml(
+  text: string,
+  name: string,
+  words: ReadonlySet<string> = new Set(),
+): ReadYaml {
   const empty = { kind: "map", entries: new Map<string, Raw>(), place: { line: 1 } } as const;
   const fail = (rule: string, line = 1): Finding => ({ severity: "error", path: name, rule, line });
-  if (text.length > MOST_CHARACTERS) return { root: empty, findings: [fail(`must be at most ${MOST_CHARACTERS} characters long, has ${text.length}`)] };
+  if (text.length > MOST_CHARACTERS)
+    return {
+      root: empty,
+      findings: [fail(`must be at most ${MOST_CHARACTERS} characters long, has ${text.length}`)],
+    };
   const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, version: "1.2" });
+  const document = parseDocument(text, {
+    lineCounter: counter,
+    prettyErrors: false,
+    version: "1.2",
+  });
   if (document.errors.length > 0) {
-    const located = document.errors.map((error) => locateYamlError(error, { text, document, counter, words }));
-    return { root: empty, findings: located.map(({ message, line }) => fail(`is not valid YAML: ${message}`, line)) };
+    const located = document.errors.map((error) =>
+      locateYamlError(error, { text, document, counter, words }),
+    );
+    return {
+      root: empty,
+      findings: located.map(({ message, line }) => fail(`is not valid YAML: ${message}`, line)),
+    };
   }
   const findings: Finding[] = [];
-  const reader = createReader(document, counter, (rule, line) => void findings.push(fail(rule, line)));
+  const reader = createReader(
+    document,
+    counter,
+    (rule, line) => void findings.push(fail(rule, line)),
+  );
   const root = document.contents === null ? empty : reader(document.contents, 0, 1);
   if (root.kind === "nothing") return { root: empty, findings };
-  if (root.kind !== "map") return { root: empty, findings: [...findings, fail("must hold keys such as `gateway:`, holds something else")] };
+  if (root.kind !== "map")
+    return {
+      root: empty,
+      findings: [...findings, fail("must hold keys such as `gateway:`, holds something else")],
+    };
   return { root, findings };
 }
 
-function createReader(document: Document, counter: LineCounter, complain: (rule: string, line: number) => void): (node: unknown, depth: number, line: number) => Raw {
+function createReader(
+  document: Document,
+  counter: LineCounter,
+  complain: (rule: string, line: number) => void,
+): (node: unknown, depth: number, line: number) => Raw {
   let nodes = 0;
   const nothing = (line: number): Raw => ({ kind: "nothing", place: { line } });
-  const lineOf = (node: { range?: readonly number[] | null | undefined }, otherwise: number): number =>
-    node.range?.[0] === undefined ? otherwise : counter.linePos(node.range[0]).line;
+  const lineOf = (
+    node: { range?: readonly number[] | null | undefined },
+    otherwise: number,
+  ): number => (node.range?.[0] === undefined ? otherwise : counter.linePos(node.range[0]).line);
 
   return function read(node: unknown, depth: number, above: number): Raw {
     nodes += 1;
-    if (nodes === MOST_NODES) complain(`must hold at most ${MOST_NODES} values, aliases counted`, above);
+    if (nodes === MOST_NODES)
+      complain(`must hold at most ${MOST_NODES} values, aliases counted`, above);
     if (nodes >= MOST_NODES) return nothing(above);
     if (depth > DEEPEST) {
       complain(`must not be nested deeper than ${DEEPEST} levels`, above);
@@ -51,18 +91,28 @@ function createReader(document: Document, counter: LineCounter, complain: (rule:
     if (isAlias(node)) return read(node.resolve(document), depth + 1, above);
     if (isScalar(node)) {
       const place = { line: lineOf(node, above) };
-      return node.value === null ? { kind: "nothing", place } : { kind: "text", text: textOf(node.value, node.source), place };
+      return node.value === null
+        ? { kind: "nothing", place }
+        : { kind: "text", text: textOf(node.value, node.source), place };
     }
     if (isSeq(node)) {
       const line = lineOf(node, above);
-      return { kind: "list", items: node.items.map((item) => read(item, depth + 1, line)), place: { line } };
+      return {
+        kind: "list",
+        items: node.items.map((item) => read(item, depth + 1, line)),
+        place: { line },
+      };
     }
     if (!isMap(node)) return nothing(above);
     const entries = new Map<string, Raw>();
     const line = lineOf(node, above);
     for (const { key, value } of node.items) {
       const keyLine = isScalar(key) ? lineOf(key, line) : line;
-      if (isScalar(key) && key.value !== null) entries.set(textOf(key.value, key.source), withLine(read(value, depth + 1, keyLine), keyLine));
+      if (isScalar(key) && key.value !== null)
+        entries.set(
+          textOf(key.value, key.source),
+          withLine(read(value, depth + 1, keyLine), keyLine),
+        );
       else complain("must have plain text as keys", keyLine);
     }
     return { kind: "map", entries, place: { line } };

@@ -1,4 +1,7 @@
-/** What is wrong, or worth knowing, about a configuration: collected in one pass and shown line by line. */
+/**
+ * What is wrong, or worth knowing, about a configuration: collected in one pass and shown line by
+ * line.
+ */
 import { printable } from "../base/printable.ts";
 import type { Place } from "./raw.ts";
 
@@ -21,21 +24,43 @@ export interface Complaint {
   readonly remedy?: string;
 }
 
-/** `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract, monitor). One line, safe on a terminal. */
+/**
+ * `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract,
+ * monitor). One line, safe on a terminal.
+ */
 export function formatFinding(finding: Finding): string {
   const { message, remediation } = findingText(finding);
   const subject = finding.path === "" ? "" : ` ${finding.path}`;
-  return printable(`${finding.severity.toUpperCase()}${subject}: ${message}${remediation === undefined ? "" : ` — ${remediation}`}`);
+  return printable(
+    `${finding.severity.toUpperCase()}${subject}: ${message}${remediation === undefined ? "" : ` — ${remediation}`}`,
+  );
 }
 
 /** What is wrong with its place, and what to do about it. */
-export function findingText(finding: Finding): { readonly message: string; readonly remediation: string | undefined } {
-  const where = finding.line !== undefined ? ` (line ${finding.line})` : finding.variable !== undefined && finding.variable !== finding.path ? ` (${finding.variable})` : "";
-  const advice = [finding.nearest === undefined ? undefined : `did you mean ${finding.nearest}?`, finding.remedy].filter((part) => part !== undefined);
-  return { message: `${finding.rule}${where}`, remediation: advice.length === 0 ? undefined : advice.join(" ") };
+export function findingText(finding: Finding): {
+  readonly message: string;
+  readonly remediation: string | undefined;
+} {
+  const where =
+    finding.line !== undefined
+      ? ` (line ${finding.line})`
+      : finding.variable !== undefined && finding.variable !== finding.path
+        ? ` (${finding.variable})`
+        : "";
+  const advice = [
+    finding.nearest === undefined ? undefined : `did you mean ${finding.nearest}?`,
+    finding.remedy,
+  ].filter((part) => part !== undefined);
+  return {
+    message: `${finding.rule}${where}`,
+    remediation: advice.length === 0 ? undefined : advice.join(" "),
+  };
 }
 
 /** Errors first, each severity in the order found, as `-validate` lists them. */
 export function orderFindings(findings: readonly Finding[]): Finding[] {
-  return [...findings.filter((finding) => finding.severity === "error"), ...findings.filter((finding) => finding.severity === "warning")];
+  return [
+    ...findings.filter((finding) => finding.severity === "error"),
+    ...findings.filter((finding) => finding.severity === "warning"),
+  ];
 }

@@ -14,8 +14,18 @@ export interface Flat {
 
 /** Walks the tree along the schema's sections. Keys without a value count as left out. */
 export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema): Flat {
-  const types = new Map(schema.flatMap((key) => [key.path, ...(key.aliases ?? [])].map((path) => [path, key.type] as const)));
-  const paths = new Set(schema.flatMap((key) => [key.path, ...(key.aliases ?? []), ...(key.secret === true ? [`${key.path}_file`] : [])]));
+  const types = new Map(
+    schema.flatMap((key) =>
+      [key.path, ...(key.aliases ?? [])].map((path) => [path, key.type] as const),
+    ),
+  );
+  const paths = new Set(
+    schema.flatMap((key) => [
+      key.path,
+      ...(key.aliases ?? []),
+      ...(key.secret === true ? [`${key.path}_file`] : []),
+    ]),
+  );
   const groups = new Set([...paths].flatMap(sections));
   const values = new Map<string, Raw>();
   const findings: Finding[] = [];
@@ -27,7 +37,13 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
         if (!isBlank(raw, types.get(path)?.holds)) values.set(path, raw);
       } else if (!groups.has(path)) findings.push(unknownKey(path, raw, [...paths, ...groups]));
       else if (raw.kind === "map") walk(raw, path);
-      else if (!isBlank(raw, "group")) findings.push({ severity: "error", path, rule: `must be a group of keys, got ${describeRaw(raw)}`, ...raw.place });
+      else if (!isBlank(raw, "group"))
+        findings.push({
+          severity: "error",
+          path,
+          rule: `must be a group of keys, got ${describeRaw(raw)}`,
+          ...raw.place,
+        });
     }
   };
   walk(root, "");
@@ -38,15 +54,31 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
 function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
   const current = currentName(path);
   if (current !== undefined && known.includes(current)) {
-    return { severity: "error", path, rule: `is called ${current} here`, remedy: "docs/configuration.md names its keys.", ...raw.place };
+    return {
+      severity: "error",
+      path,
+      rule: `is called ${current} here`,
+      remedy: "docs/configuration.md names its keys.",
+      ...raw.place,
+    };
   }
   const parent = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : "";
-  const siblings = known.filter((candidate) => (candidate.includes(".") ? candidate.slice(0, candidate.lastIndexOf(".")) : "") === parent);
+  const siblings = known.filter(
+    (candidate) =>
+      (candidate.includes(".") ? candidate.slice(0, candidate.lastIndexOf(".")) : "") === parent,
+  );
   const meant = nearest(path, siblings) ?? nearest(path, known) ?? sameLeaf(path, known);
-  const remedy = meant === undefined && siblings.length > 0 ? `known here: ${siblings.toSorted().join(", ")}.` : undefined;
+  const remedy =
+    meant === undefined && siblings.length > 0
+      ? `known here: ${siblings.toSorted().join(", ")}.`
+      : undefined;
   return {
-    severity: "error", path, rule: "is not a known key", ...raw.place,
-    ...(meant === undefined ? {} : { nearest: meant }), ...(remedy === undefined ? {} : { remedy }),
+    severity: "error",
+    path,
+    rule: "is not a known key",
+    ...raw.place,
+    ...(meant === undefined ? {} : { nearest: meant }),
+    ...(remedy === undefined ? {} : { remedy }),
   };
 }
 

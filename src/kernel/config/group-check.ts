@@ -1,4 +1,7 @@
-/** Rules over named keys. A rule sees these and nothing else of the configuration, so it cannot read a key that it forgot to need. */
+/**
+ * Rules over named keys. A rule sees these and nothing else of the configuration, so it cannot read
+ * a key that it forgot to need.
+ */
 import type { Source } from "./config.ts";
 import type { Complaint, Finding } from "./findings.ts";
 import { atKey } from "./key-finding.ts";
@@ -16,16 +19,29 @@ export interface Judged<T> {
   readonly at: (name: keyof T, severity: Finding["severity"], complaint: Complaint) => Finding;
 }
 
-/** A rule that holds for each of the groups, which may share keys: one path is complained about once. */
-export function checkGroups<T extends object>(groups: readonly KeyGroup<T>[], judge: (judged: Judged<T>) => readonly Finding[]): Check {
+/**
+ * A rule that holds for each of the groups, which may share keys: one path is complained about
+ * once.
+ */
+export function checkGroups<T extends object>(
+  groups: readonly KeyGroup<T>[],
+  judge: (judged: Judged<T>) => readonly Finding[],
+): Check {
   return {
     needs: keysOf(...groups),
     run(config, _environment, readFile) {
-      const findings = groups.flatMap((keys) => judge({
-        keys, readFile, values: readKeyGroup(config, keys), source: (name) => config.source(keys[name]),
-        at: (name, severity, complaint) => atKey(config, keys[name], severity, complaint),
-      }));
-      return findings.filter((finding, index) => findings.findIndex(({ path }) => path === finding.path) === index);
+      const findings = groups.flatMap((keys) =>
+        judge({
+          keys,
+          readFile,
+          values: readKeyGroup(config, keys),
+          source: (name) => config.source(keys[name]),
+          at: (name, severity, complaint) => atKey(config, keys[name], severity, complaint),
+        }),
+      );
+      return findings.filter(
+        (finding, index) => findings.findIndex(({ path }) => path === finding.path) === index,
+      );
     },
   };
 }

@@ -13,26 +13,42 @@ import { address, boolean, integer, listOf, oneOf, path, secret, string } from "
 
 /** Where the gateway listens. */
 export const gatewayListen = defineKey({
-  path: "gateway.listen", type: address, default: { host: "127.0.0.1", port: 8400 },
+  path: "gateway.listen",
+  type: address,
+  default: { host: "127.0.0.1", port: 8400 },
   help: "Address of REST, Connect, gRPC-Web and gRPC. With port 0 the system chooses one. An address other than loopback needs auth.token.",
 });
 
 /** Names beside loopback ones that a request may carry as `Host` while no token is configured. */
 export const gatewayAllowedHosts = defineKey({
-  path: "gateway.allowed_hosts", type: listOf(string), default: [],
+  path: "gateway.allowed_hosts",
+  type: listOf(string),
+  default: [],
   rule: (hosts) => {
     const wrong = hosts.find((host) => !/^[A-Za-z0-9.:_[\]-]{1,253}$/.test(host));
-    return wrong === undefined ? undefined : { rule: `must be host names, got ${JSON.stringify(wrong)}`, remedy: "write names without scheme or path." };
+    return wrong === undefined
+      ? undefined
+      : {
+          rule: `must be host names, got ${JSON.stringify(wrong)}`,
+          remedy: "write names without scheme or path.",
+        };
   },
   help: "Host names accepted in addition to localhost while auth.token is not set, e.g. the name of a proxy on this machine.",
 });
 
 /** Proxies that say for whom they ask. */
 export const gatewayTrustedProxies = defineKey({
-  path: "gateway.trusted_proxies", type: listOf(string), default: [],
+  path: "gateway.trusted_proxies",
+  type: listOf(string),
+  default: [],
   rule: (entries) => {
     const wrong = entries.find((entry) => !isAddressOrNetwork(entry));
-    return wrong === undefined ? undefined : { rule: `must be IP addresses or networks, got ${JSON.stringify(wrong)}`, remedy: "write addresses such as 10.0.0.2 or networks such as 10.0.0.0/8 or fd00::/8." };
+    return wrong === undefined
+      ? undefined
+      : {
+          rule: `must be IP addresses or networks, got ${JSON.stringify(wrong)}`,
+          remedy: "write addresses such as 10.0.0.2 or networks such as 10.0.0.0/8 or fd00::/8.",
+        };
   },
   help: "Proxies whose X-Forwarded-For or Forwarded header gives the client's address: addresses and networks, e.g. 10.0.0.2 or 10.0.0.0/8. Limits per address, the audit and tokens bound to networks then use that address. These headers are ignored from all others.",
 });
@@ -42,7 +58,11 @@ export const gatewayTls = defineTlsFiles("gateway.tls", "the gateway");
 
 /** Pages of other origins that may use the document service's API. */
 export const gatewayCorsOrigins = defineKey({
-  path: "gateway.cors.allowed_origins", type: listOf(string), default: [], rule: originRule, env: "CORS_ALLOW_ORIGIN",
+  path: "gateway.cors.allowed_origins",
+  type: listOf(string),
+  default: [],
+  rule: originRule,
+  env: "CORS_ALLOW_ORIGIN",
   help: "Origins whose pages may call /api/v1, and the document service over Connect and gRPC-Web, e.g. https://archive.example.org, or * alone. Empty: none.",
 });
 
@@ -50,101 +70,184 @@ function isAddressOrNetwork(entry: string): boolean {
   const [address = "", prefix, ...rest] = entry.split("/");
   const family = isIP(address);
   if (family === 0 || address.includes("%") || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+  return (
+    prefix === undefined ||
+    (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+  );
 }
 
 /** What is said of a token that can be guessed. */
 export function guessable(token: Secret | undefined): Complaint | undefined {
-  return token === undefined || token.use((value) => value.length) >= 16 ? undefined : { rule: "is shorter than 16 characters and can be guessed", remedy: "use 32 random ones." };
+  return token === undefined || token.use((value) => value.length) >= 16
+    ? undefined
+    : { rule: "is shorter than 16 characters and can be guessed", remedy: "use 32 random ones." };
 }
 
 /** The operator's token. */
 export const authToken = defineKey({
-  path: "auth.token", type: secret, default: undefined, secret: true, warn: guessable,
+  path: "auth.token",
+  type: secret,
+  default: undefined,
+  secret: true,
+  warn: guessable,
   help: "Bearer token, or password of HTTP Basic, for everything but probes.",
 });
 
 /** The folder that holds everything that must survive. */
 export const stateFolder = defineKey({
-  path: "state.directory", type: path, default: "", defaultFrom: defaultStateFolder,
-  rule: (folder) => (folder === "" ? { rule: "is not known: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME is set", remedy: "set STEWARD_STATE__DIRECTORY." } : undefined),
+  path: "state.directory",
+  type: path,
+  default: "",
+  defaultFrom: defaultStateFolder,
+  rule: (folder) =>
+    folder === ""
+      ? {
+          rule: "is not known: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME is set",
+          remedy: "set STEWARD_STATE__DIRECTORY.",
+        }
+      : undefined,
   help: "Folder for all state, mode 0700, used by one process at a time. Default $STATE_DIRECTORY, else $XDG_STATE_HOME/steward, else ~/.local/state/steward.",
 });
 
 /** Whether backups are made every night. */
 export const backupEnabled = defineKey({
-  path: "state.backup.enabled", type: boolean, default: true, help: "Backs up all stores every night while Steward runs, and verifies the copy. The demo makes no backups.",
+  path: "state.backup.enabled",
+  type: boolean,
+  default: true,
+  help: "Backs up all stores every night while Steward runs, and verifies the copy. The demo makes no backups.",
 });
 
 /** Where they go. */
 export const backupFolder = defineKey({
-  path: "state.backup.directory", type: path, default: "", help: "Folder for backups, with one subfolder each. Empty: the folder backups in state.directory. Backups on another disk survive the loss of this disk.",
+  path: "state.backup.directory",
+  type: path,
+  default: "",
+  help: "Folder for backups, with one subfolder each. Empty: the folder backups in state.directory. Backups on another disk survive the loss of this disk.",
 });
 
 /** When they are made. */
 export const backupAt = defineKey({
-  path: "state.backup.at", type: string, default: "03:30",
-  rule: (at) => (parseTimeOfDay(at) === undefined ? { rule: `must be a time of day, got ${JSON.stringify(at)}`, remedy: "write 24 hours with two digits each, e.g. 03:30." } : undefined),
+  path: "state.backup.at",
+  type: string,
+  default: "03:30",
+  rule: (at) =>
+    parseTimeOfDay(at) === undefined
+      ? {
+          rule: `must be a time of day, got ${JSON.stringify(at)}`,
+          remedy: "write 24 hours with two digits each, e.g. 03:30.",
+        }
+      : undefined,
   help: "Local time of day of the backup. A missed backup is made ten minutes after the next start.",
 });
 
 /** How many are kept. */
 export const backupKeep = defineKey({
-  path: "state.backup.keep", type: integer(1, 1_000), default: 7, help: "Number of complete backups to keep; older ones are deleted after a new one has been verified.",
+  path: "state.backup.keep",
+  type: integer(1, 1_000),
+  default: 7,
+  help: "Number of complete backups to keep; older ones are deleted after a new one has been verified.",
 });
 
 /** The least severe lines that are written. */
 export const loggingLevel: Key<LogLevel> = defineKey({
-  path: "logging.level", type: oneOf(["debug", "info", "warn", "error"]), default: "info", aliases: ["log_level"], help: "Minimum level of log lines.",
+  path: "logging.level",
+  type: oneOf(["debug", "info", "warn", "error"]),
+  default: "info",
+  aliases: ["log_level"],
+  help: "Minimum level of log lines.",
 });
 
 /** Lines for people or for machines. */
 export const loggingFormat: Key<"text" | "json"> = defineKey({
-  path: "logging.format", type: oneOf(["text", "json"]), default: "text", aliases: ["log_format"], help: "Format of log lines on standard error.",
+  path: "logging.format",
+  type: oneOf(["text", "json"]),
+  default: "text",
+  aliases: ["log_format"],
+  help: "Format of log lines on standard error.",
 });
 
 /** Whether the monitor runs. */
 export const servicesMonitor = defineKey({
-  path: "services.monitor", type: boolean, default: true, help: "Runs the monitor. When off, its routes are 404 and its state is not opened. Without a credential it is idle.",
+  path: "services.monitor",
+  type: boolean,
+  default: true,
+  help: "Runs the monitor. When off, its routes are 404 and its state is not opened. Without a credential it is idle.",
 });
 
 /** Whether the document service runs. */
 export const servicesDedup = defineKey({
-  path: "services.dedup", type: boolean, default: true, help: "Runs the document service. When off, its routes are 404 and its state is not opened.",
+  path: "services.dedup",
+  type: boolean,
+  default: true,
+  help: "Runs the document service. When off, its routes are 404 and its state is not opened.",
 });
 
 /** Whether the tokens service runs. */
 export const servicesTokens = defineKey({
-  path: "services.tokens", type: boolean, default: true, help: "Runs the tokens service. When off, /v1 is 404 and its state is not opened.",
+  path: "services.tokens",
+  type: boolean,
+  default: true,
+  help: "Runs the tokens service. When off, /v1 is 404 and its state is not opened.",
 });
 
 /** Worker threads for CPU-heavy work. */
 export const poolThreads = defineKey({
-  path: "pool.threads", type: integer(0, 256), default: 0, help: "Number of worker threads; 0 is one per core, as far as memory allows.",
+  path: "pool.threads",
+  type: integer(0, 256),
+  default: 0,
+  help: "Number of worker threads; 0 is one per core, as far as memory allows.",
 });
 
 /** All of the above. */
 export const houseKeys: Schema = [
-  gatewayListen, gatewayAllowedHosts, gatewayTrustedProxies, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder,
-  backupEnabled, backupFolder, backupAt, backupKeep, loggingLevel, loggingFormat, servicesMonitor, servicesDedup, servicesTokens, poolThreads,
+  gatewayListen,
+  gatewayAllowedHosts,
+  gatewayTrustedProxies,
+  gatewayTls.certFile,
+  gatewayTls.keyFile,
+  gatewayCorsOrigins,
+  authToken,
+  stateFolder,
+  backupEnabled,
+  backupFolder,
+  backupAt,
+  backupKeep,
+  loggingLevel,
+  loggingFormat,
+  servicesMonitor,
+  servicesDedup,
+  servicesTokens,
+  poolThreads,
 ];
 
-/** Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured). */
+/**
+ * Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured).
+ */
 export const tokenOffLoopback: Check = {
   needs: [gatewayListen, authToken],
   run(config) {
     const listen = config.get(gatewayListen);
     if (isLoopback(listen.host) || config.get(authToken) !== undefined) return [];
-    const { line, variable } = { line: undefined, variable: undefined, ...config.source(gatewayListen) };
-    return [{
-      severity: "error", path: gatewayListen.path, rule: `${formatAddress(listen)} can be reached from other machines and there is no auth.token`,
-      remedy: "set STEWARD_AUTH__TOKEN_FILE, or listen on 127.0.0.1.",
-      ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }),
-    }];
+    const { line, variable } = {
+      line: undefined,
+      variable: undefined,
+      ...config.source(gatewayListen),
+    };
+    return [
+      {
+        severity: "error",
+        path: gatewayListen.path,
+        rule: `${formatAddress(listen)} can be reached from other machines and there is no auth.token`,
+        remedy: "set STEWARD_AUTH__TOKEN_FILE, or listen on 127.0.0.1.",
+        ...(line === undefined ? {} : { line }),
+        ...(variable === undefined ? {} : { variable }),
+      },
+    ];
   },
 };
 
-// systemd may pass several folders, separated by colons; the first is ours. XDG asks to ignore relative paths.
+// systemd may pass several folders, separated by colons; the first is ours. XDG asks to ignore
+// relative paths.
 function defaultStateFolder(environment: Environment): string {
   const fromSystemd = environment["STATE_DIRECTORY"]?.split(":")[0];
   if (fromSystemd) return fromSystemd;

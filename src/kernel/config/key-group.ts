@@ -1,4 +1,7 @@
-/** A section of the configuration as one object: its keys are declared as fields, and its values are read together. */
+/**
+ * A section of the configuration as one object: its keys are declared as fields, and its values are
+ * read together.
+ */
 import type { Config } from "./config.ts";
 import { writtenName, type Field } from "./fields.ts";
 import type { Complaint } from "./findings.ts";
@@ -12,21 +15,40 @@ export interface KeyField<T> extends Field<T> {
   warn?(value: Exclude<T, undefined>): Complaint | undefined;
 }
 
-/** Declares the keys of a section: `maxObjects` below `a.b` is `a.b.max_objects` (`writtenName`). */
-export function defineKeyGroup<T extends object>(prefix: string, fields: { readonly [K in keyof T]-?: KeyField<T[K]> }): KeyGroup<T> {
+/**
+ * Declares the keys of a section: `maxObjects` below `a.b` is `a.b.max_objects` (`writtenName`).
+ */
+export function defineKeyGroup<T extends object>(
+  prefix: string,
+  fields: { readonly [K in keyof T]-?: KeyField<T[K]> },
+): KeyGroup<T> {
   const define = <V>(name: string, field: KeyField<V>): Key<V> => {
-    const judge = (name: "rule" | "warn") => (value: V): Complaint | undefined => (value === undefined ? undefined : field[name]?.(value as Exclude<V, undefined>));
+    const judge =
+      (name: "rule" | "warn") =>
+      (value: V): Complaint | undefined =>
+        value === undefined ? undefined : field[name]?.(value as Exclude<V, undefined>);
     return defineKey<V>({
-      path: `${prefix}.${writtenName(name, field)}`, type: field.type, default: field.default as V, help: field.help,
-      rule: judge("rule"), warn: judge("warn"), ...(field.secret === true ? { secret: true as const } : {}),
+      path: `${prefix}.${writtenName(name, field)}`,
+      type: field.type,
+      default: field.default as V,
+      help: field.help,
+      rule: judge("rule"),
+      warn: judge("warn"),
+      ...(field.secret === true ? { secret: true as const } : {}),
     });
   };
-  return Object.fromEntries((Object.keys(fields) as (keyof T & string)[]).map((name) => [name, define(name, fields[name])])) as unknown as KeyGroup<T>;
+  return Object.fromEntries(
+    (Object.keys(fields) as (keyof T & string)[]).map((name) => [name, define(name, fields[name])]),
+  ) as unknown as KeyGroup<T>;
 }
 
 /** The values of a section. */
 export function readKeyGroup<T extends object>(config: Config, group: KeyGroup<T>): T {
-  return Object.fromEntries(Object.entries<Key<unknown>>(group as Readonly<Record<string, Key<unknown>>>).map(([name, key]) => [name, config.get(key)])) as T;
+  return Object.fromEntries(
+    Object.entries<Key<unknown>>(group as Readonly<Record<string, Key<unknown>>>).map(
+      ([name, key]) => [name, config.get(key)],
+    ),
+  ) as T;
 }
 
 /** The keys as rows of a schema. */

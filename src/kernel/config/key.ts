@@ -1,6 +1,6 @@
 /**
- * A configuration key declared once, as data: the file, the environment, `_FILE`, `-validate`, the effective
- * configuration and its provenance follow from the row (KERNEL §1.2).
+ * A configuration key declared once, as data: the file, the environment, `_FILE`, `-validate`, the
+ * effective configuration and its provenance follow from the row (KERNEL §1.2).
  */
 import { assert } from "../base/errors.ts";
 import type { Complaint } from "./findings.ts";
@@ -9,10 +9,16 @@ import type { KeyType } from "./types.ts";
 /** The variables of a process. An empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable of somebody else that counts below the file, e.g. one of OpenTelemetry's. What it says wrongly is only a warning. */
+/**
+ * A variable of somebody else that counts below the file, e.g. one of OpenTelemetry's. What it says
+ * wrongly is only a warning.
+ */
 export interface Fallback {
   readonly variable: string;
-  /** What the key would say in its own words; without it the text as it is. Undefined when the key has no word for it. */
+  /**
+   * What the key would say in its own words; without it the text as it is. Undefined when the key
+   * has no word for it.
+   */
   translate?(text: string): string | undefined;
 }
 
@@ -46,20 +52,36 @@ export interface Key<T> {
 export type Schema = readonly Key<unknown>[];
 
 /** Declares a key; `owner` is the operator unless said otherwise. */
-export function defineKey<T>(row: Omit<Key<T>, "owner"> & { readonly owner?: Key<T>["owner"] }): Key<T> {
-  assert(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/.test(row.path) && !row.path.includes("__"), `${row.path} is a dotted lower-case path`);
+export function defineKey<T>(
+  row: Omit<Key<T>, "owner"> & { readonly owner?: Key<T>["owner"] },
+): Key<T> {
+  assert(
+    /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/.test(row.path) && !row.path.includes("__"),
+    `${row.path} is a dotted lower-case path`,
+  );
   return { owner: "operator", ...row };
 }
 
-/** Puts the keys of several owners together. Two rows of one path, or one inside another, are our own mistake. */
+/**
+ * Puts the keys of several owners together. Two rows of one path, or one inside another, are our
+ * own mistake.
+ */
 export function defineSchema(...rows: readonly Schema[]): Schema {
   const keys = rows.flat();
   const taken = new Set<string>();
-  for (const path of keys.flatMap((key) => [key.path, ...(key.aliases ?? []), ...(key.secret === true ? [`${key.path}_file`] : [])])) {
+  for (const path of keys.flatMap((key) => [
+    key.path,
+    ...(key.aliases ?? []),
+    ...(key.secret === true ? [`${key.path}_file`] : []),
+  ])) {
     assert(!taken.has(path), `${path} is declared once`);
     taken.add(path);
   }
-  for (const key of keys) assert(!sections(key.path).some((section) => taken.has(section)), `no section of ${key.path} is itself a key`);
+  for (const key of keys)
+    assert(
+      !sections(key.path).some((section) => taken.has(section)),
+      `no section of ${key.path} is itself a key`,
+    );
   return keys;
 }
 
@@ -69,12 +91,18 @@ export function sections(path: string): string[] {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("."));
 }
 
-/** The environment form of a path (RESOLUTIONS §2, Environment): `gateway.listen` → `STEWARD_GATEWAY__LISTEN`. */
+/**
+ * The environment form of a path (RESOLUTIONS §2, Environment): `gateway.listen` →
+ * `STEWARD_GATEWAY__LISTEN`.
+ */
 export function variableOf(path: string): string {
   return `STEWARD_${path.toUpperCase().replaceAll(".", "__")}`;
 }
 
 /** The path that a `STEWARD_` variable would set. */
 export function pathOf(variable: string): string {
-  return variable.replace(/^STEWARD_/, "").replaceAll("__", ".").toLowerCase();
+  return variable
+    .replace(/^STEWARD_/, "")
+    .replaceAll("__", ".")
+    .toLowerCase();
 }

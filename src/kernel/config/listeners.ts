@@ -1,4 +1,7 @@
-/** Listeners that may not meet: two enabled ones on one socket are found at the start, not when the second cannot bind (facts, monitor-api §8.3). */
+/**
+ * Listeners that may not meet: two enabled ones on one socket are found at the start, not when the
+ * second cannot bind (facts, monitor-api §8.3).
+ */
 import { isIP } from "node:net";
 import { formatAddress, type Address } from "./address.ts";
 import { adminEnabled, adminListen } from "./admin-keys.ts";
@@ -16,12 +19,17 @@ interface Listener {
 
 /** Those that are always there come first, so that the other one is told to move. */
 const listeners: readonly Listener[] = [
-  { listen: gatewayListen, enabled: undefined }, { listen: adminListen, enabled: adminEnabled }, { listen: scrapeListen, enabled: scrapeEnabled },
+  { listen: gatewayListen, enabled: undefined },
+  { listen: adminListen, enabled: adminEnabled },
+  { listen: scrapeListen, enabled: scrapeEnabled },
 ];
 
 /** No two enabled listeners share a socket. */
 export const listenersApart: Check = {
-  needs: listeners.flatMap(({ listen, enabled }) => [listen, ...(enabled === undefined ? [] : [enabled])]),
+  needs: listeners.flatMap(({ listen, enabled }) => [
+    listen,
+    ...(enabled === undefined ? [] : [enabled]),
+  ]),
   run(config) {
     const active = listeners.flatMap(({ listen: key, enabled }) => {
       const at = enabled === undefined || config.get(enabled) ? config.get(key) : undefined;
@@ -29,12 +37,21 @@ export const listenersApart: Check = {
     });
     return active.flatMap(({ key, at }, index) => {
       const met = active.slice(0, index).find((other) => sharesSocket(at, other.at));
-      return met === undefined ? [] : [atKey(config, key, "error", { rule: `${formatAddress(at)} is also the address of ${met.key.path}, ${formatAddress(met.at)}`, remedy: "use another port." })];
+      return met === undefined
+        ? []
+        : [
+            atKey(config, key, "error", {
+              rule: `${formatAddress(at)} is also the address of ${met.key.path}, ${formatAddress(met.at)}`,
+              remedy: "use another port.",
+            }),
+          ];
     });
   },
 };
 
-/** Whether two binds would meet: the same port, and the same host or every host. Port 0 never does. */
+/**
+ * Whether two binds would meet: the same port, and the same host or every host. Port 0 never does.
+ */
 export function sharesSocket(left: Address, right: Address): boolean {
   if (left.port === 0 || left.port !== right.port) return false;
   const [a, b] = [canonicalHost(left.host), canonicalHost(right.host)];
@@ -43,12 +60,24 @@ export function sharesSocket(left: Address, right: Address): boolean {
 
 const EVERY = "every interface";
 
-/** One word for all ways to write a host: case, `localhost`, the forms of IPv6, and IPv4 inside IPv6. */
+/**
+ * One word for all ways to write a host: case, `localhost`, the forms of IPv6, and IPv4 inside
+ * IPv6.
+ */
 function canonicalHost(host: string): string {
   const plain = host.toLowerCase().replace(/%.*$/, "");
-  const address = isIP(plain) === 6 ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain === "localhost" ? "127.0.0.1" : plain;
+  const address =
+    isIP(plain) === 6
+      ? new URL(`http://[${plain}]`).hostname.slice(1, -1)
+      : plain === "localhost"
+        ? "127.0.0.1"
+        : plain;
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
-  const words = mapped === null ? undefined : [Number.parseInt(mapped[1] ?? "", 16), Number.parseInt(mapped[2] ?? "", 16)];
-  const unmapped = words === undefined ? address : words.flatMap((word) => [word >> 8, word & 255]).join(".");
+  const words =
+    mapped === null
+      ? undefined
+      : [Number.parseInt(mapped[1] ?? "", 16), Number.parseInt(mapped[2] ?? "", 16)];
+  const unmapped =
+    words === undefined ? address : words.flatMap((word) => [word >> 8, word & 255]).join(".");
   return ["", "0.0.0.0", "::"].includes(unmapped) ? EVERY : unmapped;
 }

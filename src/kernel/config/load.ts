@@ -1,4 +1,7 @@
-/** Loads a configuration: default < demo < variables of others < file < environment, every problem in one pass. */
+/**
+ * Loads a configuration: default < demo < variables of others < file < environment, every problem
+ * in one pass.
+ */
 import { dirname } from "node:path";
 import { toStewardError } from "../base/errors.ts";
 import { createConfig, type Config, type Setting, type Source } from "./config.ts";
@@ -50,7 +53,10 @@ interface Layer {
   readonly foreign: boolean;
 }
 
-/** A secret's file may be a pipe, so each value is read once, and kept for who asks about the file as a whole. */
+/**
+ * A secret's file may be a pipe, so each value is read once, and kept for who asks about the file
+ * as a whole.
+ */
 interface LoadContext extends ReadContext {
   /** Values of the configuration file, those that a variable overrides included. */
   readonly written: unknown[];
@@ -65,11 +71,22 @@ export function loadConfig(sources: ConfigSources): LoadResult {
   const foreign = readFallbacks(sources.environment, sources.schema, sources.readFile);
   findings.push(...foreign.findings);
   const layers: Layer[] = [
-    { from: "environment", values: variables.values, foreign: false }, { from: "file", values: file, foreign: false },
+    { from: "environment", values: variables.values, foreign: false },
+    { from: "file", values: file, foreign: false },
     { from: "environment", values: foreign.values, foreign: true },
-    { from: "demo", values: new Map([...sources.demo ?? []].map(([path, text]) => [path, { kind: "text", text, place: {} }])), foreign: false },
+    {
+      from: "demo",
+      values: new Map(
+        [...(sources.demo ?? [])].map(([path, text]) => [path, { kind: "text", text, place: {} }]),
+      ),
+      foreign: false,
+    },
   ];
-  const context: LoadContext = { folder: sources.file === undefined ? "." : dirname(sources.file), readFile: sources.readFile, written: [] };
+  const context: LoadContext = {
+    folder: sources.file === undefined ? "." : dirname(sources.file),
+    readFile: sources.readFile,
+    written: [],
+  };
   const settings = new Map<string, Setting>();
   for (const key of sources.schema) {
     const setting = readSetting(key, layers, sources.environment, context, findings);
@@ -78,7 +95,8 @@ export function loadConfig(sources: ConfigSources): LoadResult {
   warnOfReaders(sources, context.written, findings);
   const config = createConfig(sources.schema, settings);
   for (const check of sources.checks ?? []) {
-    if (check.needs.every((key) => settings.has(key.path))) findings.push(...check.run(config, sources.environment, sources.readFile));
+    if (check.needs.every((key) => settings.has(key.path)))
+      findings.push(...check.run(config, sources.environment, sources.readFile));
   }
   const failed = findings.some((finding) => finding.severity === "error");
   return { findings: orderFindings(findings), ...(failed ? {} : { config }) };
@@ -90,43 +108,88 @@ function readFileLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap
   try {
     text = sources.readFile(sources.file);
   } catch (error) {
-    findings.push({ severity: "error", path: sources.file, rule: `cannot be read: ${toStewardError(error).message}`, remedy: "check its path, and who may read it." });
+    findings.push({
+      severity: "error",
+      path: sources.file,
+      rule: `cannot be read: ${toStewardError(error).message}`,
+      remedy: "check its path, and who may read it.",
+    });
     return new Map();
   }
-  const yaml = readYaml(text, sources.file, new Set(sources.schema.flatMap(({ path }) => path.split("."))));
+  const yaml = readYaml(
+    text,
+    sources.file,
+    new Set(sources.schema.flatMap(({ path }) => path.split("."))),
+  );
   const flat = flattenFile(yaml.root, sources.schema);
   findings.push(...yaml.findings, ...flat.findings);
   return flat.values;
 }
 
 /** A file without secrets may be read by anybody: most name other files for them. */
-function warnOfReaders({ file, modeOf }: ConfigSources, written: readonly unknown[], findings: Finding[]): void {
-  if (file === undefined || ((modeOf?.(file) ?? 0) & 0o044) === 0 || !written.some(holdsWrittenSecret)) return;
-  findings.push({ severity: "warning", path: file, rule: "holds a secret and can be read by other users of this machine", remedy: `chmod 0600 ${file}` });
+function warnOfReaders(
+  { file, modeOf }: ConfigSources,
+  written: readonly unknown[],
+  findings: Finding[],
+): void {
+  if (
+    file === undefined ||
+    ((modeOf?.(file) ?? 0) & 0o044) === 0 ||
+    !written.some(holdsWrittenSecret)
+  )
+    return;
+  findings.push({
+    severity: "warning",
+    path: file,
+    rule: "holds a secret and can be read by other users of this machine",
+    remedy: `chmod 0600 ${file}`,
+  });
 }
 
-/** The value of the highest layer that has one; undefined after an error. Lower layers are judged too: they hold mistakes as well. */
-function readSetting(key: Key<unknown>, layers: readonly Layer[], environment: Environment, context: LoadContext, findings: Finding[]): Setting | undefined {
+/**
+ * The value of the highest layer that has one; undefined after an error. Lower layers are judged
+ * too: they hold mistakes as well.
+ */
+function readSetting(
+  key: Key<unknown>,
+  layers: readonly Layer[],
+  environment: Environment,
+  context: LoadContext,
+  findings: Finding[],
+): Setting | undefined {
   const found: Finding[] = [];
   const given: { readonly value: unknown; readonly source: Source }[] = [];
   for (const layer of layers) {
     const complaints: Finding[] = [];
     const read = readLayered(key, layer, context, complaints);
     // A variable that is not ours may mean something that has no place here.
-    found.push(...complaints.map((finding) => (layer.foreign ? { ...finding, severity: "warning" as const, rule: `${finding.rule}, which is ignored` } : finding)));
+    found.push(
+      ...complaints.map((finding) =>
+        layer.foreign
+          ? { ...finding, severity: "warning" as const, rule: `${finding.rule}, which is ignored` }
+          : finding,
+      ),
+    );
     if (read !== undefined && layer.from === "file") context.written.push(read.value);
-    if (read !== undefined) given.push({ value: read.value, source: { from: layer.from, ...read.place } });
+    if (read !== undefined)
+      given.push({ value: read.value, source: { from: layer.from, ...read.place } });
   }
   findings.push(...found);
   if (found.some((finding) => finding.severity === "error")) return undefined;
   const [highest] = given;
-  if (highest !== undefined) return key.type.isMap === true ? mergeEntries(given, highest.source) : highest;
+  if (highest !== undefined)
+    return key.type.isMap === true ? mergeEntries(given, highest.source) : highest;
   const value = key.defaultFrom === undefined ? key.default : key.defaultFrom(environment);
-  return judge(key, value, {}, findings) ? { value, source: { from: "default" } satisfies Source } : undefined;
+  return judge(key, value, {}, findings)
+    ? { value, source: { from: "default" } satisfies Source }
+    : undefined;
 }
 
 /** A map's entries come from all layers; of one name the highest layer's counts. */
-function mergeEntries(given: readonly { readonly value: unknown; readonly source: Source }[], source: Source): Setting {
+function mergeEntries(
+  given: readonly { readonly value: unknown; readonly source: Source }[],
+  source: Source,
+): Setting {
   const value = new Map<string, unknown>();
   const entries = new Map<string, Source>();
   for (const layer of given.toReversed()) {
@@ -138,20 +201,37 @@ function mergeEntries(given: readonly { readonly value: unknown; readonly source
   return { value, source, entries };
 }
 
-function readLayered(key: Key<unknown>, layer: Layer, context: ReadContext, findings: Finding[]): { readonly value: unknown; readonly place: Place } | undefined {
+function readLayered(
+  key: Key<unknown>,
+  layer: Layer,
+  context: ReadContext,
+  findings: Finding[],
+): { readonly value: unknown; readonly place: Place } | undefined {
   const complain: Complain = (complaint, place, under = "") => {
     findings.push({ severity: "error", path: `${key.path}${under}`, ...complaint, ...place });
     return undefined;
   };
   const direct = layer.values.get(key.path);
-  const raw = key.secret === true ? chooseSecret(direct, layer.values.get(`${key.path}${FILE_ENDING}`), complain, context) : direct;
+  const raw =
+    key.secret === true
+      ? chooseSecret(direct, layer.values.get(`${key.path}${FILE_ENDING}`), complain, context)
+      : direct;
   const value = raw === undefined ? undefined : key.type.read(raw, complain, context);
-  return raw !== undefined && value !== undefined && judge(key, value, raw.place, findings) ? { value, place: raw.place } : undefined;
+  return raw !== undefined && value !== undefined && judge(key, value, raw.place, findings)
+    ? { value, place: raw.place }
+    : undefined;
 }
 
 function judge(key: Key<unknown>, value: unknown, place: Place, findings: Finding[]): boolean {
   const note = (severity: Finding["severity"], complaint: Complaint | undefined): boolean => {
-    if (complaint !== undefined) findings.push({ severity, path: key.path, rule: complaint.rule, ...(complaint.remedy === undefined ? {} : { remedy: complaint.remedy }), ...place });
+    if (complaint !== undefined)
+      findings.push({
+        severity,
+        path: key.path,
+        rule: complaint.rule,
+        ...(complaint.remedy === undefined ? {} : { remedy: complaint.remedy }),
+        ...place,
+      });
     return complaint === undefined;
   };
   const sound = note("error", key.rule?.(value));

@@ -1,31 +1,71 @@
-/** Objects and lists of objects, e.g. `dedup.archives`: each object has rows of its own. They are written in the file only. */
-import { fieldRows, objectParts, readObject, writeObject, writtenNames, type ObjectShape } from "./fields.ts";
+/**
+ * Objects and lists of objects, e.g. `dedup.archives`: each object has rows of its own. They are
+ * written in the file only.
+ */
+import {
+  fieldRows,
+  objectParts,
+  readObject,
+  writeObject,
+  writtenNames,
+  type ObjectShape,
+} from "./fields.ts";
 import { describeRaw } from "./raw.ts";
 import type { KeyType } from "./types.ts";
 
 /** A list of objects with these fields, at most `limit` of them. */
-export function listOfObjects<T extends object>(options: ObjectShape<T> & { readonly limit: number }): KeyType<readonly T[]> {
+export function listOfObjects<T extends object>(
+  options: ObjectShape<T> & { readonly limit: number },
+): KeyType<readonly T[]> {
   const expects = `a list of objects with ${writtenNames(options.fields).join(", ")}`;
   return {
-    expects, fileOnly: true, holds: "list", fields: fieldRows(options.fields),
+    expects,
+    fileOnly: true,
+    holds: "list",
+    fields: fieldRows(options.fields),
     read(raw, complain, context) {
-      if (raw.kind !== "list") return complain({ rule: `must be ${expects}, got ${describeRaw(raw)}`, remedy: "begin each object with \"- \"." }, raw.place);
-      if (raw.items.length > options.limit) return complain({ rule: `must have at most ${options.limit} entries, got ${raw.items.length}` }, raw.place);
+      if (raw.kind !== "list")
+        return complain(
+          {
+            rule: `must be ${expects}, got ${describeRaw(raw)}`,
+            remedy: 'begin each object with "- ".',
+          },
+          raw.place,
+        );
+      if (raw.items.length > options.limit)
+        return complain(
+          { rule: `must have at most ${options.limit} entries, got ${raw.items.length}` },
+          raw.place,
+        );
       const values = raw.items.map((item, index) =>
-        readObject(item, options, (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`), context));
+        readObject(
+          item,
+          options,
+          (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`),
+          context,
+        ),
+      );
       return values.every((value) => value !== undefined) ? values : undefined;
     },
     show: (values) => values.map((_, index) => String(index)),
     write: (values) => values.map((value) => writeObject(value, options.fields)),
-    parts: (values) => values.flatMap((value, index) => objectParts(value, options.fields, `.${index}`)),
+    parts: (values) =>
+      values.flatMap((value, index) => objectParts(value, options.fields, `.${index}`)),
   };
 }
 
-/** An object inside an object, e.g. `networks[].auth`. Left out, it is what its fields are by default. */
+/**
+ * An object inside an object, e.g. `networks[].auth`. Left out, it is what its fields are by
+ * default.
+ */
 export function groupOfFields<T extends object>(shape: ObjectShape<T>): KeyType<T> {
   const names = writtenNames(shape.fields);
   return {
-    expects: `a group of keys: ${names.join(", ")}`, fileOnly: true, holds: "group", isGroup: true, fields: fieldRows(shape.fields),
+    expects: `a group of keys: ${names.join(", ")}`,
+    fileOnly: true,
+    holds: "group",
+    isGroup: true,
+    fields: fieldRows(shape.fields),
     read: (raw, complain, context) => readObject(raw, shape, complain, context),
     show: () => names,
     write: (value) => writeObject(value, shape.fields),

@@ -1,9 +1,22 @@
-/** What the OTLP keys must satisfy together (facts, monitor-api §8.2, §8.3). Each rule stands alone: a mistake in the keys of one hides nothing that another finds. */
+/**
+ * What the OTLP keys must satisfy together (facts, monitor-api §8.2, §8.3). Each rule stands alone:
+ * a mistake in the keys of one hides nothing that another finds.
+ */
 import type { Secret } from "../base/secret.ts";
 import { checkGroups } from "./group-check.ts";
 import type { KeyGroup } from "./key-group.ts";
 import type { Check } from "./load.ts";
-import { otlpBatch, otlpCloudInstance, otlpCloudToken, otlpExporter, otlpReloadEnabled, otlpReloadInterval, otlpSignalExporters, otlpSignals, type OtlpBatchKeys } from "./otlp-keys.ts";
+import {
+  otlpBatch,
+  otlpCloudInstance,
+  otlpCloudToken,
+  otlpExporter,
+  otlpReloadEnabled,
+  otlpReloadInterval,
+  otlpSignalExporters,
+  otlpSignals,
+  type OtlpBatchKeys,
+} from "./otlp-keys.ts";
 import { otlpRoutes, settleEndpoint, wayOf, type OtlpRoute } from "./otlp-route.ts";
 import { checkExporterFiles, type NamedFile } from "./otlp-tls.ts";
 
@@ -20,40 +33,98 @@ interface Files extends OtlpRoute {
 
 const files: readonly KeyGroup<Files>[] = otlpSignals.map((signal) => {
   const { caFile, certFile, keyFile } = otlpSignalExporters[signal];
-  return { ...otlpRoutes[signal], caFile, certFile, keyFile, sharedCaFile: otlpExporter.caFile, sharedCertFile: otlpExporter.certFile, sharedKeyFile: otlpExporter.keyFile };
+  return {
+    ...otlpRoutes[signal],
+    caFile,
+    certFile,
+    keyFile,
+    sharedCaFile: otlpExporter.caFile,
+    sharedCertFile: otlpExporter.certFile,
+    sharedKeyFile: otlpExporter.keyFile,
+  };
 });
 
 /** Endpoints have the shape of their protocol. */
-const endpointsSound = checkGroups<OtlpRoute>(Object.values(otlpRoutes), ({ values, source, at }) => {
-  const way = wayOf(values);
-  const broken = way && settleEndpoint(way, source(way.named)).broken;
-  return way === undefined || broken === undefined ? [] : [at(way.named, "error", broken)];
-});
+const endpointsSound = checkGroups<OtlpRoute>(
+  Object.values(otlpRoutes),
+  ({ values, source, at }) => {
+    const way = wayOf(values);
+    const broken = way && settleEndpoint(way, source(way.named)).broken;
+    return way === undefined || broken === undefined ? [] : [at(way.named, "error", broken)];
+  },
+);
 
 /** Certificate files can be used where something is exported. */
 const filesSound = checkGroups<Files>(files, ({ values, keys, readFile }) => {
   if (wayOf(values) === undefined) return [];
-  const named = (own: "caFile" | "certFile" | "keyFile", shared: "sharedCaFile" | "sharedCertFile" | "sharedKeyFile"): NamedFile => {
+  const named = (
+    own: "caFile" | "certFile" | "keyFile",
+    shared: "sharedCaFile" | "sharedCertFile" | "sharedKeyFile",
+  ): NamedFile => {
     const name = values[own] === "" ? shared : own;
     return { key: keys[name].path, file: values[name] };
   };
-  return checkExporterFiles({ ca: named("caFile", "sharedCaFile"), cert: named("certFile", "sharedCertFile"), key: named("keyFile", "sharedKeyFile") }, readFile);
+  return checkExporterFiles(
+    {
+      ca: named("caFile", "sharedCaFile"),
+      cert: named("certFile", "sharedCertFile"),
+      key: named("keyFile", "sharedKeyFile"),
+    },
+    readFile,
+  );
 });
 
 /** Batches fit their queue. */
-const batchesFit = ({ maxQueueSize, maxBatchSize }: OtlpBatchKeys): Check => checkGroups<{ readonly queue: number; readonly batch: number }>([{ queue: maxQueueSize, batch: maxBatchSize }], ({ values: { queue, batch }, keys, at }) => (
-  queue > 0 && batch > queue ? [at("batch", "error", { rule: `must be at most ${keys.queue.path}, which is ${queue}, got ${batch}`, remedy: "make the queue larger or the batch smaller." })] : []
-));
+const batchesFit = ({ maxQueueSize, maxBatchSize }: OtlpBatchKeys): Check =>
+  checkGroups<{ readonly queue: number; readonly batch: number }>(
+    [{ queue: maxQueueSize, batch: maxBatchSize }],
+    ({ values: { queue, batch }, keys, at }) =>
+      queue > 0 && batch > queue
+        ? [
+            at("batch", "error", {
+              rule: `must be at most ${keys.queue.path}, which is ${queue}, got ${batch}`,
+              remedy: "make the queue larger or the batch smaller.",
+            }),
+          ]
+        : [],
+  );
 
 /** Credentials are not read all the time. */
-const reloadSound = checkGroups<{ readonly enabled: boolean; readonly interval: number }>([{ enabled: otlpReloadEnabled, interval: otlpReloadInterval }], ({ values: { enabled, interval }, keys, at }) => (
-  enabled && interval < SHORTEST_RELOAD_MS ? [at("interval", "error", { rule: `must be at least 5s while ${keys.enabled.path} is true`, remedy: "write 30s." })] : []
-));
+const reloadSound = checkGroups<{ readonly enabled: boolean; readonly interval: number }>(
+  [{ enabled: otlpReloadEnabled, interval: otlpReloadInterval }],
+  ({ values: { enabled, interval }, keys, at }) =>
+    enabled && interval < SHORTEST_RELOAD_MS
+      ? [
+          at("interval", "error", {
+            rule: `must be at least 5s while ${keys.enabled.path} is true`,
+            remedy: "write 30s.",
+          }),
+        ]
+      : [],
+);
 
 /** Credentials of a hosted backend are whole. */
-const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret | undefined }>([{ user: otlpCloudInstance, token: otlpCloudToken }], ({ values: { user, token } }) => (
-  (user === "") === (token === undefined) ? [] : [{ severity: "warning", path: "otlp.backend_cloud", rule: "is ignored: it needs instance_id and token", remedy: "set both." }]
-));
+const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret | undefined }>(
+  [{ user: otlpCloudInstance, token: otlpCloudToken }],
+  ({ values: { user, token } }) =>
+    (user === "") === (token === undefined)
+      ? []
+      : [
+          {
+            severity: "warning",
+            path: "otlp.backend_cloud",
+            rule: "is ignored: it needs instance_id and token",
+            remedy: "set both.",
+          },
+        ],
+);
 
 /** All rules over several OTLP keys. */
-export const otlpChecks: readonly Check[] = [endpointsSound, filesSound, batchesFit(otlpBatch.logs), batchesFit(otlpBatch.traces), reloadSound, cloudWhole];
+export const otlpChecks: readonly Check[] = [
+  endpointsSound,
+  filesSound,
+  batchesFit(otlpBatch.logs),
+  batchesFit(otlpBatch.traces),
+  reloadSound,
+  cloudWhole,
+];

@@ -1,11 +1,17 @@
-/** The keys of the export by OTLP (facts, monitor-api §8.2). What follows from them for one signal is in `otlp-options.ts`. */
+/**
+ * The keys of the export by OTLP (facts, monitor-api §8.2). What follows from them for one signal
+ * is in `otlp-options.ts`.
+ */
 import type { Secret } from "../base/secret.ts";
 import { defineKey, type Fallback, type Key, type Schema } from "./key.ts";
 import { mapOfSecrets } from "./maps.ts";
 import { timer } from "./rules.ts";
 import { boolean, byteCount, duration, integer, oneOf, path, secret, text } from "./types.ts";
 
-/** How to export; http is OTLP over HTTP with protobuf, stdout writes lines of JSON and goes nowhere. */
+/**
+ * How to export; http is OTLP over HTTP with protobuf, stdout writes lines of JSON and goes
+ * nowhere.
+ */
 export type OtlpProtocol = "http" | "grpc" | "stdout";
 /** What is exported. */
 export type OtlpSignal = "metrics" | "logs" | "traces";
@@ -13,7 +19,10 @@ export type OtlpSignal = "metrics" | "logs" | "traces";
 /** The signals, each with keys of its own below `otlp`. */
 export const otlpSignals: readonly OtlpSignal[] = ["metrics", "logs", "traces"];
 
-/** Keys that stand both below `otlp` and below each signal. Undefined inherits; below `otlp` it is the exporter's own default. */
+/**
+ * Keys that stand both below `otlp` and below each signal. Undefined inherits; below `otlp` it is
+ * the exporter's own default.
+ */
 export interface OtlpExporterKeys {
   readonly protocol: Key<OtlpProtocol | undefined>;
   readonly endpoint: Key<string>;
@@ -43,62 +52,136 @@ export interface OtlpBatchKeys {
 
 /** What OpenTelemetry's own variables say in words that are not ours. */
 const otelWords = {
-  protocol: (said: string): string | undefined => ({ grpc: "grpc", "http/protobuf": "http" })[said.toLowerCase()],
-  milliseconds: (said: string): string | undefined => (/^\d+$/.test(said) ? `${said}ms` : undefined),
+  protocol: (said: string): string | undefined =>
+    ({ grpc: "grpc", "http/protobuf": "http" })[said.toLowerCase()],
+  milliseconds: (said: string): string | undefined =>
+    /^\d+$/.test(said) ? `${said}ms` : undefined,
 } as const;
 
 /** The shared keys: below `otlp` with their defaults, below a signal as exceptions from those. */
 export const otlpExporter: OtlpExporterKeys = exporterKeys("otlp", "");
 /** The keys of each signal. */
 export const otlpSignalExporters: Readonly<Record<OtlpSignal, OtlpExporterKeys>> = {
-  metrics: exporterKeys("otlp.metrics", "METRICS_"), logs: exporterKeys("otlp.logs", "LOGS_"), traces: exporterKeys("otlp.traces", "TRACES_"),
+  metrics: exporterKeys("otlp.metrics", "METRICS_"),
+  logs: exporterKeys("otlp.logs", "LOGS_"),
+  traces: exporterKeys("otlp.traces", "TRACES_"),
 };
 
-const signalEnabled = (signal: OtlpSignal, more = ""): Key<boolean> => defineKey({ path: `otlp.${signal}.enabled`, type: boolean, default: true, help: `Exports ${signal}${more}.` });
+const signalEnabled = (signal: OtlpSignal, more = ""): Key<boolean> =>
+  defineKey({
+    path: `otlp.${signal}.enabled`,
+    type: boolean,
+    default: true,
+    help: `Exports ${signal}${more}.`,
+  });
 /** `otlp.<signal>.enabled` */
 export const otlpSignalEnabled: Readonly<Record<OtlpSignal, Key<boolean>>> = {
-  metrics: signalEnabled("metrics"), logs: signalEnabled("logs", ": every line that is also written to standard error"), traces: signalEnabled("traces", "; there are none unless tracing.enabled is true"),
+  metrics: signalEnabled("metrics"),
+  logs: signalEnabled("logs", ": every line that is also written to standard error"),
+  traces: signalEnabled("traces", "; there are none unless tracing.enabled is true"),
 };
 
 /** `otlp.batch.<signal>` */
-export const otlpBatch: Readonly<Record<"logs" | "traces", OtlpBatchKeys>> = { logs: batchKeys("logs", "OTEL_BLRP", "1s"), traces: batchKeys("traces", "OTEL_BSP", "5s") };
+export const otlpBatch: Readonly<Record<"logs" | "traces", OtlpBatchKeys>> = {
+  logs: batchKeys("logs", "OTEL_BLRP", "1s"),
+  traces: batchKeys("traces", "OTEL_BSP", "5s"),
+};
 
 /** `otlp.metric_interval` */
 export const otlpMetricInterval = defineKey({
-  path: "otlp.metric_interval", type: duration, default: 60_000, rule: timer, fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelWords.milliseconds)], help: "Time between exports of metrics.",
+  path: "otlp.metric_interval",
+  type: duration,
+  default: 60_000,
+  rule: timer,
+  fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelWords.milliseconds)],
+  help: "Time between exports of metrics.",
 });
 /** `otlp.metric_export_batch_size` */
 export const otlpMetricBatchSize = defineKey({
-  path: "otlp.metric_export_batch_size", type: integer(1, 1_000_000), default: 5_000, help: "Maximum data points in one request; larger exports are split. 5000 stay below the 4 MiB that a gRPC receiver accepts by default.",
+  path: "otlp.metric_export_batch_size",
+  type: integer(1, 1_000_000),
+  default: 5_000,
+  help: "Maximum data points in one request; larger exports are split. 5000 stay below the 4 MiB that a gRPC receiver accepts by default.",
 });
 /** `otlp.stdout.metric_interval` */
 export const otlpStdoutInterval = defineKey({
-  path: "otlp.stdout.metric_interval", type: duration, default: 5_000, rule: timer, help: "Time between exports of metrics with protocol stdout, instead of otlp.metric_interval.",
+  path: "otlp.stdout.metric_interval",
+  type: duration,
+  default: 5_000,
+  rule: timer,
+  help: "Time between exports of metrics with protocol stdout, instead of otlp.metric_interval.",
 });
 /** `otlp.stdout.pretty` */
-export const otlpStdoutPretty = defineKey({ path: "otlp.stdout.pretty", type: boolean, default: false, help: "Writes indented JSON with protocol stdout." });
+export const otlpStdoutPretty = defineKey({
+  path: "otlp.stdout.pretty",
+  type: boolean,
+  default: false,
+  help: "Writes indented JSON with protocol stdout.",
+});
 /** `otlp.credential_reload.enabled` */
 export const otlpReloadEnabled = defineKey({
-  path: "otlp.credential_reload.enabled", type: boolean, default: false, help: "Reloads the files of headers, tokens and certificates while Steward runs; when a file cannot be used, the last good value stays in use.",
+  path: "otlp.credential_reload.enabled",
+  type: boolean,
+  default: false,
+  help: "Reloads the files of headers, tokens and certificates while Steward runs; when a file cannot be used, the last good value stays in use.",
 });
 /** `otlp.credential_reload.interval` */
-export const otlpReloadInterval = defineKey({ path: "otlp.credential_reload.interval", type: duration, default: 30_000, rule: timer, help: "Time between checks of those files, at least 5s." });
+export const otlpReloadInterval = defineKey({
+  path: "otlp.credential_reload.interval",
+  type: duration,
+  default: 30_000,
+  rule: timer,
+  help: "Time between checks of those files, at least 5s.",
+});
 /** `otlp.limits.log_body_bytes` */
-export const otlpLogBodyBytes = defineKey({ path: "otlp.limits.log_body_bytes", type: integer(64, 2 ** 20), default: 32_768, help: "Maximum size of a log body; longer bodies are truncated before export." });
+export const otlpLogBodyBytes = defineKey({
+  path: "otlp.limits.log_body_bytes",
+  type: integer(64, 2 ** 20),
+  default: 32_768,
+  help: "Maximum size of a log body; longer bodies are truncated before export.",
+});
 /** `otlp.limits.log_attribute_value_bytes` */
-export const otlpLogAttributeBytes = defineKey({ path: "otlp.limits.log_attribute_value_bytes", type: integer(64, 2 ** 20), default: 4_096, help: "Maximum size of an attribute value of a log record; longer values are truncated before export." });
+export const otlpLogAttributeBytes = defineKey({
+  path: "otlp.limits.log_attribute_value_bytes",
+  type: integer(64, 2 ** 20),
+  default: 4_096,
+  help: "Maximum size of an attribute value of a log record; longer values are truncated before export.",
+});
 /** `otlp.backend_cloud.instance_id` */
-export const otlpCloudInstance = defineKey({ path: "otlp.backend_cloud.instance_id", type: text, default: "", help: "HTTP Basic user for a hosted backend." });
+export const otlpCloudInstance = defineKey({
+  path: "otlp.backend_cloud.instance_id",
+  type: text,
+  default: "",
+  help: "HTTP Basic user for a hosted backend.",
+});
 /** `otlp.backend_cloud.token` */
 export const otlpCloudToken = defineKey({
-  path: "otlp.backend_cloud.token", type: secret, default: undefined, secret: true, help: "HTTP Basic password for a hosted backend.",
+  path: "otlp.backend_cloud.token",
+  type: secret,
+  default: undefined,
+  secret: true,
+  help: "HTTP Basic password for a hosted backend.",
 });
 
 /** All of the above. */
 export const otlpKeys: Schema = [
-  ...rows(otlpExporter), otlpMetricInterval, otlpMetricBatchSize, otlpStdoutInterval, otlpStdoutPretty, otlpReloadEnabled, otlpReloadInterval, otlpLogBodyBytes, otlpLogAttributeBytes, otlpCloudInstance, otlpCloudToken,
-  ...rows(otlpBatch.logs), ...rows(otlpBatch.traces),
-  ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], ...rows(otlpSignalExporters[signal])]),
+  ...rows(otlpExporter),
+  otlpMetricInterval,
+  otlpMetricBatchSize,
+  otlpStdoutInterval,
+  otlpStdoutPretty,
+  otlpReloadEnabled,
+  otlpReloadInterval,
+  otlpLogBodyBytes,
+  otlpLogAttributeBytes,
+  otlpCloudInstance,
+  otlpCloudToken,
+  ...rows(otlpBatch.logs),
+  ...rows(otlpBatch.traces),
+  ...otlpSignals.flatMap((signal) => [
+    otlpSignalEnabled[signal],
+    ...rows(otlpSignalExporters[signal]),
+  ]),
 ];
 
 function rows(keys: OtlpExporterKeys | OtlpBatchKeys): Schema {
@@ -108,32 +191,131 @@ function rows(keys: OtlpExporterKeys | OtlpBatchKeys): Schema {
 function exporterKeys(base: string, infix: string): OtlpExporterKeys {
   const own = infix === "";
   const or = own ? "" : " Unset: the value below otlp.";
-  const vendor = (name: string, translate?: Fallback["translate"]): { readonly fallbacks: readonly Fallback[] } => ({ fallbacks: [otel(`OTEL_EXPORTER_OTLP_${infix}${name}`, translate)] });
+  const vendor = (
+    name: string,
+    translate?: Fallback["translate"],
+  ): { readonly fallbacks: readonly Fallback[] } => ({
+    fallbacks: [otel(`OTEL_EXPORTER_OTLP_${infix}${name}`, translate)],
+  });
   return {
     protocol: defineKey<OtlpProtocol | undefined>({
-      path: `${base}.protocol`, type: oneOf(["http", "grpc", "stdout"]), default: own ? "http" : undefined, ...vendor("PROTOCOL", otelWords.protocol),
+      path: `${base}.protocol`,
+      type: oneOf(["http", "grpc", "stdout"]),
+      default: own ? "http" : undefined,
+      ...vendor("PROTOCOL", otelWords.protocol),
       help: `How to export: http is OTLP over HTTP with protobuf; stdout writes JSON to standard output and needs no endpoint.${or}`,
     }),
-    endpoint: defineKey({ path: `${base}.endpoint`, type: text, default: "", ...vendor("ENDPOINT"), help: own ? "Where to export to: http://host:4318 for http, host:4317 for grpc. Empty: nothing is exported." : `Overrides the endpoint for this signal.${or}` }),
-    headers: defineKey({ path: `${base}.headers`, type: mapOfSecrets({ limit: 64 }), default: new Map(), ...vendor("HEADERS"), help: own ? "Headers of each request; their values are secret." : "Overrides the headers for this signal." }),
-    compression: defineKey<"gzip" | "none" | undefined>({ path: `${base}.compression`, type: oneOf(["gzip", "none"]), default: undefined, ...vendor("COMPRESSION"), help: own ? "Compression of requests. Unset: none." : `Overrides the compression for this signal.${or}` }),
-    timeout: defineKey({ path: `${base}.timeout`, type: duration, default: 0, ...vendor("TIMEOUT", otelWords.milliseconds), help: own ? "Timeout of one export; 0 is the exporter's default, 10s." : "Timeout of one export. 0: the value below otlp." }),
-    maxRequestSize: defineKey({ path: `${base}.max_request_size`, type: byteCount(0, 2 ** 30), default: 0, help: own ? "Maximum size of a request; larger ones are not sent. 0 is no limit." : "Overrides the limit for this signal. 0: the value below otlp." }),
-    grpcReconnection: defineKey({ path: `${base}.grpc_reconnection_period`, type: duration, default: 0, help: own ? "Maximum age of a gRPC connection; a new one is opened after it, so that a load balancer can move it. 0 keeps the connection." : "Overrides the period for this signal. 0: the value below otlp." }),
-    insecure: defineKey<boolean | undefined>({ path: `${base}.tls.insecure`, type: boolean, default: own ? false : undefined, ...vendor("INSECURE"), help: `Uses gRPC without TLS.${or}` }),
-    skipVerify: defineKey<boolean | undefined>({ path: `${base}.tls.insecure_skip_verify`, type: boolean, default: own ? false : undefined, help: `Accepts any certificate of the receiver.${or}` }),
-    caFile: defineKey({ path: `${base}.tls.ca_file`, type: path, default: "", ...vendor("CERTIFICATE"), help: `PEM file of the CA certificates that the receiver's certificate is verified against.${or}` }),
-    certFile: defineKey({ path: `${base}.tls.cert_file`, type: path, default: "", ...vendor("CLIENT_CERTIFICATE"), help: `PEM client certificate.${or}` }),
-    keyFile: defineKey({ path: `${base}.tls.key_file`, type: path, default: "", ...vendor("CLIENT_KEY"), help: `PEM key of the client certificate.${or}` }),
+    endpoint: defineKey({
+      path: `${base}.endpoint`,
+      type: text,
+      default: "",
+      ...vendor("ENDPOINT"),
+      help: own
+        ? "Where to export to: http://host:4318 for http, host:4317 for grpc. Empty: nothing is exported."
+        : `Overrides the endpoint for this signal.${or}`,
+    }),
+    headers: defineKey({
+      path: `${base}.headers`,
+      type: mapOfSecrets({ limit: 64 }),
+      default: new Map(),
+      ...vendor("HEADERS"),
+      help: own
+        ? "Headers of each request; their values are secret."
+        : "Overrides the headers for this signal.",
+    }),
+    compression: defineKey<"gzip" | "none" | undefined>({
+      path: `${base}.compression`,
+      type: oneOf(["gzip", "none"]),
+      default: undefined,
+      ...vendor("COMPRESSION"),
+      help: own
+        ? "Compression of requests. Unset: none."
+        : `Overrides the compression for this signal.${or}`,
+    }),
+    timeout: defineKey({
+      path: `${base}.timeout`,
+      type: duration,
+      default: 0,
+      ...vendor("TIMEOUT", otelWords.milliseconds),
+      help: own
+        ? "Timeout of one export; 0 is the exporter's default, 10s."
+        : "Timeout of one export. 0: the value below otlp.",
+    }),
+    maxRequestSize: defineKey({
+      path: `${base}.max_request_size`,
+      type: byteCount(0, 2 ** 30),
+      default: 0,
+      help: own
+        ? "Maximum size of a request; larger ones are not sent. 0 is no limit."
+        : "Overrides the limit for this signal. 0: the value below otlp.",
+    }),
+    grpcReconnection: defineKey({
+      path: `${base}.grpc_reconnection_period`,
+      type: duration,
+      default: 0,
+      help: own
+        ? "Maximum age of a gRPC connection; a new one is opened after it, so that a load balancer can move it. 0 keeps the connection."
+        : "Overrides the period for this signal. 0: the value below otlp.",
+    }),
+    insecure: defineKey<boolean | undefined>({
+      path: `${base}.tls.insecure`,
+      type: boolean,
+      default: own ? false : undefined,
+      ...vendor("INSECURE"),
+      help: `Uses gRPC without TLS.${or}`,
+    }),
+    skipVerify: defineKey<boolean | undefined>({
+      path: `${base}.tls.insecure_skip_verify`,
+      type: boolean,
+      default: own ? false : undefined,
+      help: `Accepts any certificate of the receiver.${or}`,
+    }),
+    caFile: defineKey({
+      path: `${base}.tls.ca_file`,
+      type: path,
+      default: "",
+      ...vendor("CERTIFICATE"),
+      help: `PEM file of the CA certificates that the receiver's certificate is verified against.${or}`,
+    }),
+    certFile: defineKey({
+      path: `${base}.tls.cert_file`,
+      type: path,
+      default: "",
+      ...vendor("CLIENT_CERTIFICATE"),
+      help: `PEM client certificate.${or}`,
+    }),
+    keyFile: defineKey({
+      path: `${base}.tls.key_file`,
+      type: path,
+      default: "",
+      ...vendor("CLIENT_KEY"),
+      help: `PEM key of the client certificate.${or}`,
+    }),
     ...retryKeys(base, own),
   };
 }
 
-function retryKeys(base: string, own: boolean): Pick<OtlpExporterKeys, "retryEnabled" | "retryInitial" | "retryMax" | "retryElapsed"> {
-  const or = own ? "" : " Unset or 0: the value below otlp. Setting one key of this group replaces the whole group.";
-  const wait = (name: string, ms: number, help: string): Key<number | undefined> => defineKey<number | undefined>({ path: `${base}.retry.${name}`, type: duration, default: own ? ms : undefined, help: `${help}${or}` });
+function retryKeys(
+  base: string,
+  own: boolean,
+): Pick<OtlpExporterKeys, "retryEnabled" | "retryInitial" | "retryMax" | "retryElapsed"> {
+  const or = own
+    ? ""
+    : " Unset or 0: the value below otlp. Setting one key of this group replaces the whole group.";
+  const wait = (name: string, ms: number, help: string): Key<number | undefined> =>
+    defineKey<number | undefined>({
+      path: `${base}.retry.${name}`,
+      type: duration,
+      default: own ? ms : undefined,
+      help: `${help}${or}`,
+    });
   return {
-    retryEnabled: defineKey<boolean | undefined>({ path: `${base}.retry.enabled`, type: boolean, default: own ? true : undefined, help: `Retries exports that failed with a temporary error.${or}` }),
+    retryEnabled: defineKey<boolean | undefined>({
+      path: `${base}.retry.enabled`,
+      type: boolean,
+      default: own ? true : undefined,
+      help: `Retries exports that failed with a temporary error.${or}`,
+    }),
     retryInitial: wait("initial_interval", 5000, "Wait before the first retry."),
     retryMax: wait("max_interval", 30_000, "Maximum wait between retries."),
     retryElapsed: wait("max_elapsed_time", 60_000, "Time after which retrying stops."),
@@ -143,12 +325,39 @@ function retryKeys(base: string, own: boolean): Pick<OtlpExporterKeys, "retryEna
 function batchKeys(signal: "logs" | "traces", vendor: string, interval: string): OtlpBatchKeys {
   const base = `otlp.batch.${signal}`;
   const what = { logs: "log records", traces: "spans" }[signal];
-  const count = (name: string, variable: string, help: string): Key<number> => defineKey({ path: `${base}.${name}`, type: integer(0, 100_000), default: 0, fallbacks: [otel(`${vendor}_${variable}`)], help });
+  const count = (name: string, variable: string, help: string): Key<number> =>
+    defineKey({
+      path: `${base}.${name}`,
+      type: integer(0, 100_000),
+      default: 0,
+      fallbacks: [otel(`${vendor}_${variable}`)],
+      help,
+    });
   return {
-    maxQueueSize: count("max_queue_size", "MAX_QUEUE_SIZE", `Maximum ${what} waiting for export; more are dropped and counted. 0: 2048.`),
-    maxBatchSize: count("export_max_batch_size", "MAX_EXPORT_BATCH_SIZE", `Maximum ${what} in one request. 0: 512.`),
-    interval: defineKey({ path: `${base}.export_interval`, type: duration, default: 0, fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelWords.milliseconds)], help: `Time between exports of ${what}. 0: ${interval}.` }),
-    timeout: defineKey({ path: `${base}.export_timeout`, type: duration, default: 0, fallbacks: [otel(`${vendor}_EXPORT_TIMEOUT`, otelWords.milliseconds)], help: `Timeout of exporting a batch of ${what}, retries included. 0: 30s.` }),
+    maxQueueSize: count(
+      "max_queue_size",
+      "MAX_QUEUE_SIZE",
+      `Maximum ${what} waiting for export; more are dropped and counted. 0: 2048.`,
+    ),
+    maxBatchSize: count(
+      "export_max_batch_size",
+      "MAX_EXPORT_BATCH_SIZE",
+      `Maximum ${what} in one request. 0: 512.`,
+    ),
+    interval: defineKey({
+      path: `${base}.export_interval`,
+      type: duration,
+      default: 0,
+      fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelWords.milliseconds)],
+      help: `Time between exports of ${what}. 0: ${interval}.`,
+    }),
+    timeout: defineKey({
+      path: `${base}.export_timeout`,
+      type: duration,
+      default: 0,
+      fallbacks: [otel(`${vendor}_EXPORT_TIMEOUT`, otelWords.milliseconds)],
+      help: `Timeout of exporting a batch of ${what}, retries included. 0: 30s.`,
+    }),
   };
 }
 

@@ -1,11 +1,25 @@
-/** What the OTLP keys mean for each signal: every value settled once, so that no exporter has to know what inherits from what. */
+/**
+ * What the OTLP keys mean for each signal: every value settled once, so that no exporter has to
+ * know what inherits from what.
+ */
 import type { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import { readKeyGroup } from "./key-group.ts";
 import type { Key } from "./key.ts";
 import {
-  otlpBatch, otlpCloudInstance, otlpCloudToken, otlpExporter, otlpMetricInterval, otlpReloadEnabled, otlpReloadInterval, otlpSignalExporters,
-  otlpStdoutInterval, otlpStdoutPretty, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
+  otlpBatch,
+  otlpCloudInstance,
+  otlpCloudToken,
+  otlpExporter,
+  otlpMetricInterval,
+  otlpReloadEnabled,
+  otlpReloadInterval,
+  otlpSignalExporters,
+  otlpStdoutInterval,
+  otlpStdoutPretty,
+  type OtlpExporterKeys,
+  type OtlpProtocol,
+  type OtlpSignal,
 } from "./otlp-keys.ts";
 import { otlpRoutes, protocolOf, settleEndpoint, wayOf } from "./otlp-route.ts";
 
@@ -24,7 +38,10 @@ export interface ExporterOptions {
   readonly endpoint: string;
   /** As configured, by name. */
   readonly headers: ReadonlyMap<string, Secret>;
-  /** HTTP Basic at a hosted backend, when it is configured whole and the headers have no `authorization`. */
+  /**
+   * HTTP Basic at a hosted backend, when it is configured whole and the headers have no
+   * `authorization`.
+   */
   readonly basic: { readonly user: string; readonly password: Secret } | undefined;
   readonly compression: "gzip" | "none";
   /** Milliseconds; 0 is the exporter's default. */
@@ -33,38 +50,63 @@ export interface ExporterOptions {
   readonly maxRequestSize: number;
   /** Milliseconds after which a grpc connection is made anew; 0 keeps it. */
   readonly grpcReconnectionMs: number;
-  readonly tls: { readonly insecure: boolean; readonly skipVerify: boolean; readonly caFile: string; readonly certFile: string; readonly keyFile: string };
+  readonly tls: {
+    readonly insecure: boolean;
+    readonly skipVerify: boolean;
+    readonly caFile: string;
+    readonly certFile: string;
+    readonly keyFile: string;
+  };
   readonly retry: RetryOptions;
 }
 
 /** How a signal is written to standard output; undefined when it is not. */
-export function stdoutOptions(config: Config, signal: OtlpSignal): { readonly pretty: boolean } | undefined {
+export function stdoutOptions(
+  config: Config,
+  signal: OtlpSignal,
+): { readonly pretty: boolean } | undefined {
   const route = readKeyGroup(config, otlpRoutes[signal]);
-  return route.enabled && protocolOf(route) === "stdout" ? { pretty: config.get(otlpStdoutPretty) } : undefined;
+  return route.enabled && protocolOf(route) === "stdout"
+    ? { pretty: config.get(otlpStdoutPretty) }
+    : undefined;
 }
 
-/** The exporter of a signal; undefined when it is off, has nowhere to go or is written to standard output. */
+/**
+ * The exporter of a signal; undefined when it is off, has nowhere to go or is written to standard
+ * output.
+ */
 export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOptions | undefined {
   const own = otlpSignalExporters[signal];
   const way = wayOf(readKeyGroup(config, otlpRoutes[signal]));
   if (way === undefined) return undefined;
   const settled = settleEndpoint(way, config.source(otlpRoutes[signal][way.named]));
-  const headers = config.get(own.headers).size > 0 ? config.get(own.headers) : config.get(otlpExporter.headers);
+  const headers =
+    config.get(own.headers).size > 0 ? config.get(own.headers) : config.get(otlpExporter.headers);
   const user = config.get(otlpCloudInstance);
   const password = config.get(otlpCloudToken);
-  const basic = user !== "" && password !== undefined && ![...headers.keys()].some((name) => name.toLowerCase() === "authorization") ? { user, password } : undefined;
+  const basic =
+    user !== "" &&
+    password !== undefined &&
+    ![...headers.keys()].some((name) => name.toLowerCase() === "authorization")
+      ? { user, password }
+      : undefined;
   return {
-    protocol: way.protocol, headers, basic,
+    protocol: way.protocol,
+    headers,
+    basic,
     endpoint: way.protocol === "http" ? withPath(settled.endpoint, signal) : settled.endpoint,
     compression: config.get(own.compression) ?? config.get(otlpExporter.compression) ?? "none",
     timeoutMs: config.get(own.timeout) || config.get(otlpExporter.timeout),
     maxRequestSize: config.get(own.maxRequestSize) || config.get(otlpExporter.maxRequestSize),
-    grpcReconnectionMs: config.get(own.grpcReconnection) || config.get(otlpExporter.grpcReconnection),
+    grpcReconnectionMs:
+      config.get(own.grpcReconnection) || config.get(otlpExporter.grpcReconnection),
     tls: {
-      insecure: settled.plain ?? config.get(own.insecure) ?? config.get(otlpExporter.insecure) ?? false,
+      insecure:
+        settled.plain ?? config.get(own.insecure) ?? config.get(otlpExporter.insecure) ?? false,
       skipVerify: config.get(own.skipVerify) ?? config.get(otlpExporter.skipVerify) ?? false,
       caFile: config.get(own.caFile) || config.get(otlpExporter.caFile),
-      certFile: config.get(own.certFile) || config.get(otlpExporter.certFile), keyFile: config.get(own.keyFile) || config.get(otlpExporter.keyFile),
+      certFile: config.get(own.certFile) || config.get(otlpExporter.certFile),
+      keyFile: config.get(own.keyFile) || config.get(otlpExporter.keyFile),
     },
     retry: retryOf(config, own),
   };
@@ -81,12 +123,21 @@ export interface BatchSettings {
 /** The queue of a signal as configured. */
 export function batchSettings(config: Config, signal: "logs" | "traces"): BatchSettings {
   const { maxQueueSize, maxBatchSize, interval, timeout } = otlpBatch[signal];
-  return { capacity: config.get(maxQueueSize), batchSize: config.get(maxBatchSize), batchDelayMs: config.get(interval), exportTimeoutMs: config.get(timeout) };
+  return {
+    capacity: config.get(maxQueueSize),
+    batchSize: config.get(maxBatchSize),
+    batchDelayMs: config.get(interval),
+    exportTimeoutMs: config.get(timeout),
+  };
 }
 
 /** Milliseconds between exports of metrics, by the protocol they are exported with. */
 export function metricIntervalMs(config: Config): number {
-  return config.get(protocolOf(readKeyGroup(config, otlpRoutes.metrics)) === "stdout" ? otlpStdoutInterval : otlpMetricInterval);
+  return config.get(
+    protocolOf(readKeyGroup(config, otlpRoutes.metrics)) === "stdout"
+      ? otlpStdoutInterval
+      : otlpMetricInterval,
+  );
 }
 
 /** Milliseconds between looks at the files of credentials; undefined when they are read once. */
@@ -96,17 +147,24 @@ export function credentialReloadMs(config: Config): number | undefined {
 
 function withPath(endpoint: string, signal: OtlpSignal): string {
   const url = new URL(endpoint);
-  if (!url.pathname.endsWith(`/v1/${signal}`)) url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/${signal}`;
+  if (!url.pathname.endsWith(`/v1/${signal}`))
+    url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/${signal}`;
   return url.href;
 }
 
 function retryOf(config: Config, own: OtlpExporterKeys): RetryOptions {
   // A wait of 0 in a signal's own group is what a template writes for an unset one.
-  const ownValue = <T>(key: Key<T | undefined>): T | undefined => (config.get<unknown>(key) === 0 ? undefined : config.get(key));
-  const touched = [own.retryEnabled, own.retryInitial, own.retryMax, own.retryElapsed].some((key: Key<unknown>) => ownValue(key) !== undefined);
-  const value = <T>(mine: Key<T | undefined>, shared: Key<T | undefined>, otherwise: T): T => (touched ? ownValue(mine) ?? shared.default : config.get(shared)) ?? otherwise;
+  const ownValue = <T>(key: Key<T | undefined>): T | undefined =>
+    config.get<unknown>(key) === 0 ? undefined : config.get(key);
+  const touched = [own.retryEnabled, own.retryInitial, own.retryMax, own.retryElapsed].some(
+    (key: Key<unknown>) => ownValue(key) !== undefined,
+  );
+  const value = <T>(mine: Key<T | undefined>, shared: Key<T | undefined>, otherwise: T): T =>
+    (touched ? (ownValue(mine) ?? shared.default) : config.get(shared)) ?? otherwise;
   return {
-    enabled: value(own.retryEnabled, otlpExporter.retryEnabled, true), initialMs: value(own.retryInitial, otlpExporter.retryInitial, 5000),
-    maxMs: value(own.retryMax, otlpExporter.retryMax, 30_000), elapsedMs: value(own.retryElapsed, otlpExporter.retryElapsed, 60_000),
+    enabled: value(own.retryEnabled, otlpExporter.retryEnabled, true),
+    initialMs: value(own.retryInitial, otlpExporter.retryInitial, 5000),
+    maxMs: value(own.retryMax, otlpExporter.retryMax, 30_000),
+    elapsedMs: value(own.retryElapsed, otlpExporter.retryElapsed, 60_000),
   };
 }

@@ -1,8 +1,17 @@
-/** Where a signal is exported to, and by which protocol: what it says itself goes before what stands below `otlp`. */
+/**
+ * Where a signal is exported to, and by which protocol: what it says itself goes before what stands
+ * below `otlp`.
+ */
 import type { Source } from "./config.ts";
 import type { Complaint } from "./findings.ts";
 import type { KeyGroup } from "./key-group.ts";
-import { otlpExporter, otlpSignalEnabled, otlpSignalExporters, type OtlpProtocol, type OtlpSignal } from "./otlp-keys.ts";
+import {
+  otlpExporter,
+  otlpSignalEnabled,
+  otlpSignalExporters,
+  type OtlpProtocol,
+  type OtlpSignal,
+} from "./otlp-keys.ts";
 
 /** What decides the way of one signal. */
 export interface OtlpRoute {
@@ -32,7 +41,11 @@ export interface SettledEndpoint {
 }
 
 /** The keys that decide it for each signal. */
-export const otlpRoutes: Readonly<Record<OtlpSignal, KeyGroup<OtlpRoute>>> = { metrics: routeKeys("metrics"), logs: routeKeys("logs"), traces: routeKeys("traces") };
+export const otlpRoutes: Readonly<Record<OtlpSignal, KeyGroup<OtlpRoute>>> = {
+  metrics: routeKeys("metrics"),
+  logs: routeKeys("logs"),
+  traces: routeKeys("traces"),
+};
 
 /** How a signal is exported, whether or not it is. */
 export function protocolOf({ protocol, sharedProtocol }: OtlpRoute): OtlpProtocol {
@@ -43,26 +56,55 @@ export function protocolOf({ protocol, sharedProtocol }: OtlpRoute): OtlpProtoco
 export function wayOf(route: OtlpRoute): OtlpWay | undefined {
   const protocol = protocolOf(route);
   const named = route.endpoint === "" ? "sharedEndpoint" : "endpoint";
-  return !route.enabled || protocol === "stdout" || route[named] === "" ? undefined : { protocol, named, text: route[named] };
+  return !route.enabled || protocol === "stdout" || route[named] === ""
+    ? undefined
+    : { protocol, named, text: route[named] };
 }
 
-/** The endpoint with what follows from where it was written. The text may hold credentials, so no message shows it. */
+/**
+ * The endpoint with what follows from where it was written. The text may hold credentials, so no
+ * message shows it.
+ */
 export function settleEndpoint({ protocol, text }: OtlpWay, source: Source): SettledEndpoint {
   if (protocol === "http") {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === "") return { endpoint: text, broken: { rule: "must be an http or https address with protocol http", remedy: "write e.g. http://localhost:4318." } };
-    if (url.username !== "" || url.password !== "") return { endpoint: text, broken: { rule: "must not contain credentials", remedy: "put them into otlp.headers." } };
+    if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === "")
+      return {
+        endpoint: text,
+        broken: {
+          rule: "must be an http or https address with protocol http",
+          remedy: "write e.g. http://localhost:4318.",
+        },
+      };
+    if (url.username !== "" || url.password !== "")
+      return {
+        endpoint: text,
+        broken: { rule: "must not contain credentials", remedy: "put them into otlp.headers." },
+      };
     return { endpoint: text };
   }
   const scheme = isForeign(source) ? /^(https?):\/\//i.exec(text) : null;
   const endpoint = scheme === null ? text : text.slice(scheme[0].length).replace(/\/$/, "");
-  if (!/^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):\d{1,5}$/.test(endpoint)) return { endpoint, broken: { rule: "must be host:port without scheme and path with protocol grpc", remedy: "write e.g. localhost:4317." } };
+  if (!/^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):\d{1,5}$/.test(endpoint))
+    return {
+      endpoint,
+      broken: {
+        rule: "must be host:port without scheme and path with protocol grpc",
+        remedy: "write e.g. localhost:4317.",
+      },
+    };
   return scheme === null ? { endpoint } : { endpoint, plain: scheme[1]?.toLowerCase() === "http" };
 }
 
 function routeKeys(signal: OtlpSignal): KeyGroup<OtlpRoute> {
   const { protocol, endpoint } = otlpSignalExporters[signal];
-  return { enabled: otlpSignalEnabled[signal], protocol, endpoint, sharedProtocol: otlpExporter.protocol, sharedEndpoint: otlpExporter.endpoint };
+  return {
+    enabled: otlpSignalEnabled[signal],
+    protocol,
+    endpoint,
+    sharedProtocol: otlpExporter.protocol,
+    sharedEndpoint: otlpExporter.endpoint,
+  };
 }
 
 function isForeign(source: Source): boolean {

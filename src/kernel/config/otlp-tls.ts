@@ -1,4 +1,7 @@
-/** Whether the certificate files of the exporters can be used: found at the start, not at the first export. */
+/**
+ * Whether the certificate files of the exporters can be used: found at the start, not at the first
+ * export.
+ */
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Finding } from "./findings.ts";
@@ -17,7 +20,10 @@ export interface NamedFile {
 }
 
 /** What is wrong with them; never a word of their content. */
-export function checkExporterFiles({ ca, cert, key }: ExporterFiles, readFile: (path: string) => string): Finding[] {
+export function checkExporterFiles(
+  { ca, cert, key }: ExporterFiles,
+  readFile: (path: string) => string,
+): Finding[] {
   const findings: Finding[] = [];
   const read = ({ key: path, file }: NamedFile): string | undefined => {
     if (file === "") return undefined;
@@ -29,10 +35,26 @@ export function checkExporterFiles({ ca, cert, key }: ExporterFiles, readFile: (
     }
   };
   const [caText, certText, keyText] = [read(ca), read(cert), read(key)];
-  if (caText !== undefined && !isCertificate(caText)) findings.push(wrong(ca.key, `${ca.file} holds no certificate`, "use a PEM file of the authority that signed the receiver's."));
-  if (cert.file !== "" && key.file === "") findings.push(wrong(key.key, `is missing, ${cert.key} is set`, "set both or neither."));
-  if (key.file !== "" && cert.file === "") findings.push(wrong(cert.key, `is missing, ${key.key} is set`, "set both or neither."));
-  if (certText !== undefined && keyText !== undefined && !isPair(certText, keyText)) findings.push(wrong(cert.key, `${cert.file} and ${key.file} are not a certificate and its key`, "use PEM files that belong together."));
+  if (caText !== undefined && !isCertificate(caText))
+    findings.push(
+      wrong(
+        ca.key,
+        `${ca.file} holds no certificate`,
+        "use a PEM file of the authority that signed the receiver's.",
+      ),
+    );
+  if (cert.file !== "" && key.file === "")
+    findings.push(wrong(key.key, `is missing, ${cert.key} is set`, "set both or neither."));
+  if (key.file !== "" && cert.file === "")
+    findings.push(wrong(cert.key, `is missing, ${key.key} is set`, "set both or neither."));
+  if (certText !== undefined && keyText !== undefined && !isPair(certText, keyText))
+    findings.push(
+      wrong(
+        cert.key,
+        `${cert.file} and ${key.file} are not a certificate and its key`,
+        "use PEM files that belong together.",
+      ),
+    );
   return findings;
 }
 

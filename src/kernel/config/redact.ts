@@ -18,7 +18,9 @@ export function redactUrl(text: string): string {
     return "(unparseable url)";
   }
   const user = url.username === "" && url.password === "" ? "" : "redacted@";
-  const names = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=redacted`).join("&");
+  const names = [...url.searchParams.keys()]
+    .map((name) => `${encodeURIComponent(name)}=redacted`)
+    .join("&");
   // An address without a path keeps its plain form: `http://host`, not `http://host/`.
   const path = url.pathname === "/" && !/:\/\/[^/?#]*\//.test(text) ? "" : url.pathname;
   return `${url.protocol}//${user}${url.host}${path}${names === "" ? "" : `?${names}`}`;

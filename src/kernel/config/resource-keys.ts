@@ -1,4 +1,7 @@
-/** The keys of the resource that all telemetry is attributed to (facts, monitor-api §8.2; monitor-collectors §9). */
+/**
+ * The keys of the resource that all telemetry is attributed to (facts, monitor-api §8.2;
+ * monitor-collectors §9).
+ */
 import type { Config } from "./config.ts";
 import type { Complaint } from "./findings.ts";
 import { defineKeyGroup, keysOf, readKeyGroup } from "./key-group.ts";
@@ -19,42 +22,89 @@ interface ResourceSection {
 
 /** `resource` */
 export const resourceSection = defineKeyGroup<ResourceSection>("resource", {
-  serviceNamespace: { type: text, default: "", rule: value, help: "service.namespace of all telemetry. Empty: none." },
-  deploymentEnvironment: { type: text, default: "", rule: value, help: "deployment.environment.name of all telemetry, e.g. production. Empty: none." },
-  attributes: { type: mapOfTexts({ limit: MOST_ATTRIBUTES }), default: new Map(), rule: attributesRule, help: "Additional resource attributes of all telemetry." },
-  fromEnv: { type: boolean, default: false, help: "Also reads attributes from OTEL_RESOURCE_ATTRIBUTES; resource.* takes precedence." },
+  serviceNamespace: {
+    type: text,
+    default: "",
+    rule: value,
+    help: "service.namespace of all telemetry. Empty: none.",
+  },
+  deploymentEnvironment: {
+    type: text,
+    default: "",
+    rule: value,
+    help: "deployment.environment.name of all telemetry, e.g. production. Empty: none.",
+  },
+  attributes: {
+    type: mapOfTexts({ limit: MOST_ATTRIBUTES }),
+    default: new Map(),
+    rule: attributesRule,
+    help: "Additional resource attributes of all telemetry.",
+  },
+  fromEnv: {
+    type: boolean,
+    default: false,
+    help: "Also reads attributes from OTEL_RESOURCE_ATTRIBUTES; resource.* takes precedence.",
+  },
 });
 
 /** All of the above. */
 export const resourceKeys: Schema = keysOf(resourceSection);
 
-/** Attributes for the resource, `service.namespace` among them. Those of the environment that may not be set are left out. */
-export function resourceAttributes(config: Config, environment: Environment): Readonly<Record<string, string>> {
-  const { serviceNamespace, deploymentEnvironment, attributes, fromEnv } = readKeyGroup(config, resourceSection);
+/**
+ * Attributes for the resource, `service.namespace` among them. Those of the environment that may
+ * not be set are left out.
+ */
+export function resourceAttributes(
+  config: Config,
+  environment: Environment,
+): Readonly<Record<string, string>> {
+  const { serviceNamespace, deploymentEnvironment, attributes, fromEnv } = readKeyGroup(
+    config,
+    resourceSection,
+  );
   const foreign = fromEnv ? parsePairs(environment["OTEL_RESOURCE_ATTRIBUTES"] ?? "") : [];
-  const allowed = foreign.filter(([name, text]) => brokenName(name) === undefined && value(text) === undefined);
-  const merged = Object.entries({ ...Object.fromEntries(allowed), ...Object.fromEntries(attributes) }).slice(0, MOST_ATTRIBUTES);
-  const named = { "service.namespace": serviceNamespace, "deployment.environment.name": deploymentEnvironment };
-  return { ...Object.fromEntries(merged), ...Object.fromEntries(Object.entries(named).filter(([, text]) => text !== "")) };
+  const allowed = foreign.filter(
+    ([name, text]) => brokenName(name) === undefined && value(text) === undefined,
+  );
+  const merged = Object.entries({
+    ...Object.fromEntries(allowed),
+    ...Object.fromEntries(attributes),
+  }).slice(0, MOST_ATTRIBUTES);
+  const named = {
+    "service.namespace": serviceNamespace,
+    "deployment.environment.name": deploymentEnvironment,
+  };
+  return {
+    ...Object.fromEntries(merged),
+    ...Object.fromEntries(Object.entries(named).filter(([, text]) => text !== "")),
+  };
 }
 
 function attributesRule(attributes: ReadonlyMap<string, string>): Complaint | undefined {
   for (const [name, text] of attributes) {
     const broken = brokenName(name) ?? value(text);
-    if (broken !== undefined) return { ...broken, rule: `${JSON.stringify(name.slice(0, 60))} ${broken.rule}` };
+    if (broken !== undefined)
+      return { ...broken, rule: `${JSON.stringify(name.slice(0, 60))} ${broken.rule}` };
   }
   return undefined;
 }
 
 /** What Steward says itself may not be said otherwise. */
 function brokenName(name: string): Complaint | undefined {
-  if (name === "" || Buffer.byteLength(name) > LONGEST_KEY) return { rule: `must be a name of 1 to ${LONGEST_KEY} bytes` };
-  if (name.startsWith("service.") || name === "vpn.network" || name === "svc.provider") return { rule: "is set by Steward", remedy: "remove it; resource.service_namespace sets service.namespace." };
+  if (name === "" || Buffer.byteLength(name) > LONGEST_KEY)
+    return { rule: `must be a name of 1 to ${LONGEST_KEY} bytes` };
+  if (name.startsWith("service.") || name === "vpn.network" || name === "svc.provider")
+    return {
+      rule: "is set by Steward",
+      remedy: "remove it; resource.service_namespace sets service.namespace.",
+    };
   return undefined;
 }
 
 function value(written: string): Complaint | undefined {
-  return Buffer.byteLength(written) <= LONGEST_VALUE ? undefined : { rule: `must have at most ${LONGEST_VALUE} bytes` };
+  return Buffer.byteLength(written) <= LONGEST_VALUE
+    ? undefined
+    : { rule: `must have at most ${LONGEST_VALUE} bytes` };
 }
 
 /** `a=1,b=2` with percent-encoded values, as OpenTelemetry has it. What is broken is left out. */

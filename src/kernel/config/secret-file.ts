@@ -6,8 +6,15 @@ import { placedPath, type Complain, type ReadContext } from "./types.ts";
 /** The ending of the name that holds a file instead of a secret. */
 export const FILE_ENDING = "_file";
 
-/** The text of the file that `raw` names, without the white space around it, as if it had been written in its place. */
-export function readSecretFile(raw: Raw, complain: Complain, context: ReadContext): Raw | undefined {
+/**
+ * The text of the file that `raw` names, without the white space around it, as if it had been
+ * written in its place.
+ */
+export function readSecretFile(
+  raw: Raw,
+  complain: Complain,
+  context: ReadContext,
+): Raw | undefined {
   if (raw.kind !== "text") return complain({ rule: "must name a file" }, raw.place);
   const path = placedPath(raw.text, raw.place, context);
   try {
@@ -15,13 +22,28 @@ export function readSecretFile(raw: Raw, complain: Complain, context: ReadContex
     if (text === "") return complain({ rule: `must not be empty, ${path} is` }, raw.place);
     return { kind: "text", text, place: raw.place, readFrom: path };
   } catch (error) {
-    return complain({ rule: `cannot be read from its file: ${toStewardError(error).message}` }, raw.place);
+    return complain(
+      { rule: `cannot be read from its file: ${toStewardError(error).message}` },
+      raw.place,
+    );
   }
 }
 
-/** The one of two forms that was given; both is a complaint. Undefined when neither is, or after a complaint. */
-export function chooseSecret(direct: Raw | undefined, file: Raw | undefined, complain: Complain, context: ReadContext): Raw | undefined {
+/**
+ * The one of two forms that was given; both is a complaint. Undefined when neither is, or after a
+ * complaint.
+ */
+export function chooseSecret(
+  direct: Raw | undefined,
+  file: Raw | undefined,
+  complain: Complain,
+  context: ReadContext,
+): Raw | undefined {
   if (file === undefined) return direct;
-  if (direct !== undefined) return complain({ rule: "is given twice, as value and as file", remedy: "remove one of them." }, file.place);
+  if (direct !== undefined)
+    return complain(
+      { rule: "is given twice, as value and as file", remedy: "remove one of them." },
+      file.place,
+    );
   return readSecretFile(file, complain, context);
 }

@@ -1,4 +1,6 @@
-/** The certificate and key of a listener, by the rules all listeners share (RESOLUTIONS §2, TLS). */
+/**
+ * The certificate and key of a listener, by the rules all listeners share (RESOLUTIONS §2, TLS).
+ */
 import { createSecureContext } from "node:tls";
 import type { Finding } from "./findings.ts";
 import { defineKey, type Key } from "./key.ts";
@@ -13,18 +15,33 @@ export interface TlsFileKeys {
   readonly check: Check;
 }
 
-/** Declares `<prefix>.cert_file` and `<prefix>.key_file`; `what` names the listener in the reference. */
+/**
+ * Declares `<prefix>.cert_file` and `<prefix>.key_file`; `what` names the listener in the
+ * reference.
+ */
 export function defineTlsFiles(prefix: string, what: string): TlsFileKeys {
-  const certFile: Key<string> = defineKey({ path: `${prefix}.cert_file`, type: path, default: "", help: `PEM certificate chain of ${what}. Read again when it changes.` });
-  const keyFile: Key<string> = defineKey({ path: `${prefix}.key_file`, type: path, default: "", help: "PEM private key of the certificate. Read again when it changes." });
+  const certFile: Key<string> = defineKey({
+    path: `${prefix}.cert_file`,
+    type: path,
+    default: "",
+    help: `PEM certificate chain of ${what}. Read again when it changes.`,
+  });
+  const keyFile: Key<string> = defineKey({
+    path: `${prefix}.key_file`,
+    type: path,
+    default: "",
+    help: "PEM private key of the certificate. Read again when it changes.",
+  });
   const check: Check = {
     needs: [certFile, keyFile],
     run(config, _environment, readFile) {
       const cert = config.get(certFile);
       const key = config.get(keyFile);
       if (cert === "" && key === "") return [];
-      if (cert === "") return [wrong(certFile, `is missing, ${keyFile.path} is set`, "set both or neither.")];
-      if (key === "") return [wrong(keyFile, `is missing, ${certFile.path} is set`, "set both or neither.")];
+      if (cert === "")
+        return [wrong(certFile, `is missing, ${keyFile.path} is set`, "set both or neither.")];
+      if (key === "")
+        return [wrong(keyFile, `is missing, ${certFile.path} is set`, "set both or neither.")];
       return checkPair({ certFile, keyFile, cert, key }, readFile);
     },
   };
@@ -38,7 +55,10 @@ interface Pair {
   readonly key: string;
 }
 
-function checkPair({ certFile, keyFile, cert, key }: Pair, readFile: (path: string) => string): Finding[] {
+function checkPair(
+  { certFile, keyFile, cert, key }: Pair,
+  readFile: (path: string) => string,
+): Finding[] {
   const findings: Finding[] = [];
   const read = (row: Key<string>, file: string): string | undefined => {
     try {
@@ -55,7 +75,13 @@ function checkPair({ certFile, keyFile, cert, key }: Pair, readFile: (path: stri
     return [];
   } catch {
     // What OpenSSL says may quote the key.
-    return [wrong(certFile, `${cert} and ${key} are not a certificate and its key`, "use PEM files that belong together.")];
+    return [
+      wrong(
+        certFile,
+        `${cert} and ${key} are not a certificate and its key`,
+        "use PEM files that belong together.",
+      ),
+    ];
   }
 }
 

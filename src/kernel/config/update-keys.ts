@@ -1,4 +1,7 @@
-/** The keys of the look for newer releases of Steward (facts, monitor-api §8.2; RESOLUTIONS M35). How often and how long is `version_checks`, with the devices' clients. */
+/**
+ * The keys of the look for newer releases of Steward (facts, monitor-api §8.2; RESOLUTIONS M35).
+ * How often and how long is `version_checks`, with the devices' clients.
+ */
 import { defineKeyGroup, keysOf } from "./key-group.ts";
 import type { Schema } from "./key.ts";
 import { httpUrl, optionally } from "./rules.ts";
@@ -11,8 +14,17 @@ interface SelfVersionSection {
 
 /** `version_checks.self` */
 export const selfVersions = defineKeyGroup<SelfVersionSection>("version_checks.self", {
-  enabled: { type: boolean, default: true, help: "Checks url for newer releases of Steward. The demo never checks." },
-  url: { type: text, default: "", rule: optionally(httpUrl), help: "A release API that answers JSON with tag_name, e.g. https://api.github.com/repos/OWNER/NAME/releases/latest. Empty: no request is sent." },
+  enabled: {
+    type: boolean,
+    default: true,
+    help: "Checks url for newer releases of Steward. The demo never checks.",
+  },
+  url: {
+    type: text,
+    default: "",
+    rule: optionally(httpUrl),
+    help: "A release API that answers JSON with tag_name, e.g. https://api.github.com/repos/OWNER/NAME/releases/latest. Empty: no request is sent.",
+  },
 });
 
 /** All of the above. */

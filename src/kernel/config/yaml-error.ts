@@ -1,9 +1,15 @@
-/** Where a mistake in YAML stands and what it looks like, without the values: any of them may be a secret. */
+/**
+ * Where a mistake in YAML stands and what it looks like, without the values: any of them may be a
+ * secret.
+ */
 import { isScalar, visit, type Document, type LineCounter, type YAMLParseError } from "yaml";
 
 const MOST_SHOWN = 60;
 
-/** What the mistakes mean to somebody who wrote the file; others are told by the parser's name for them. */
+/**
+ * What the mistakes mean to somebody who wrote the file; others are told by the parser's name for
+ * them.
+ */
 const MEANINGS: Readonly<Record<string, string>> = {
   BAD_INDENT: "this is indented unlike the lines it belongs to",
   DUPLICATE_KEY: "this key occurs twice",
@@ -22,13 +28,24 @@ export interface YamlSource {
 }
 
 /** The mistake in words with its column and an excerpt, and its line, both from 1. */
-export function locateYamlError(error: YAMLParseError, source: YamlSource): { readonly message: string; readonly line: number } {
+export function locateYamlError(
+  error: YAMLParseError,
+  source: YamlSource,
+): { readonly message: string; readonly line: number } {
   const open = error.code === "MISSING_CHAR" ? openQuote(source.document, error.pos[0]) : undefined;
   const { line, col } = source.counter.linePos(open ?? error.pos[0]);
   const atEnd = error.pos[0] >= source.text.trimEnd().length;
-  const meaning = open !== undefined ? "this quote is not closed" : atEnd ? "the text ends before a bracket is closed" : meaningOf(error);
+  const meaning =
+    open !== undefined
+      ? "this quote is not closed"
+      : atEnd
+        ? "the text ends before a bracket is closed"
+        : meaningOf(error);
   const excerpt = excerptOf(source.text.split(/\r?\n/)[line - 1] ?? "", source.words);
-  return { message: `${meaning}, column ${col}${excerpt === "" ? "" : ` of \`${excerpt}\``}`, line };
+  return {
+    message: `${meaning}, column ${col}${excerpt === "" ? "" : ` of \`${excerpt}\``}`,
+    line,
+  };
 }
 
 /** A quote that is not closed is noticed where the text ends; people look for where it begins. */
@@ -36,8 +53,10 @@ function openQuote(document: Document, end: number): number | undefined {
   let begin: number | undefined;
   visit(document, {
     Scalar(_key, node) {
-      const quoted = isScalar(node) && (node.type === "QUOTE_DOUBLE" || node.type === "QUOTE_SINGLE");
-      if (quoted && node.range != null && node.range[0] <= end && node.range[2] >= end) begin = node.range[0];
+      const quoted =
+        isScalar(node) && (node.type === "QUOTE_DOUBLE" || node.type === "QUOTE_SINGLE");
+      if (quoted && node.range != null && node.range[0] <= end && node.range[2] >= end)
+        begin = node.range[0];
     },
   });
   return begin;
@@ -49,7 +68,9 @@ function meaningOf({ code }: YAMLParseError): string {
 
 /** The line with `…` for whatever is no known name of a key and no punctuation. */
 function excerptOf(line: string, words: ReadonlySet<string>): string {
-  const shown = line.replaceAll(/[^\s:,"'[\]{}]+/g, (word, at: number) => (words.has(word) && /^\s*:/.test(line.slice(at + word.length)) || word === "-" ? word : "…"));
+  const shown = line.replaceAll(/[^\s:,"'[\]{}]+/g, (word, at: number) =>
+    (words.has(word) && /^\s*:/.test(line.slice(at + word.length))) || word === "-" ? word : "…",
+  );
   const short = shown.trim().replaceAll(/…(?:[\s:,]*…)+/g, "…");
   return short.length > MOST_SHOWN ? `${short.slice(0, MOST_SHOWN)}…` : short;
 }

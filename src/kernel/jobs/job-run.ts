@@ -1,6 +1,6 @@
 /**
- * One run of a job: what its function sees, and its state in memory. Whether the job still runs is decided by its row inside each
- * transaction, never by memory, so nothing lands after a cancel.
+ * One run of a job: what its function sees, and its state in memory. Whether the job still runs is
+ * decided by its row inside each transaction, never by memory, so nothing lands after a cancel.
  */
 import { assert, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
@@ -47,30 +47,47 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
   const input = type.input.read(row.input);
   let timer: Disposable | undefined;
   let closed = false;
-  const progress = createProgress(type.phases, { progress: row.progress, phaseProgress: row.phaseProgress, message: row.message }, () => {
-    deps.changed(id);
-    if (!closed) timer ??= clock.timer(clock.monotonic() + PROGRESS_WRITE_MS, saveProgress);
-  });
+  const progress = createProgress(
+    type.phases,
+    { progress: row.progress, phaseProgress: row.phaseProgress, message: row.message },
+    () => {
+      deps.changed(id);
+      if (!closed) timer ??= clock.timer(clock.monotonic() + PROGRESS_WRITE_MS, saveProgress);
+    },
+  );
   const saveProgress = (): void => {
-    env.write((tx) => updateRunning(tx, id, progress.state)).catch((error: unknown) => log.warn("cannot store the progress of a job", { job: id, error })).finally(() => {
-      timer = undefined;
-    });
+    env
+      .write((tx) => updateRunning(tx, id, progress.state))
+      .catch((error: unknown) => log.warn("cannot store the progress of a job", { job: id, error }))
+      .finally(() => {
+        timer = undefined;
+      });
   };
   const context: JobContext<unknown> = {
-    id, input, signal: controller.signal,
+    id,
+    input,
+    signal: controller.signal,
     phase: (name, total) => progress.phase(name, total),
-    commit: (change, cursor) => env.write((tx) => {
-      controller.signal.throwIfAborted();
-      assertRunning(tx, id);
-      change(tx);
-      updateRunning(tx, id, cursor === undefined ? {} : { ...progress.state, cursor, notes: notes.list() });
-    }),
+    commit: (change, cursor) =>
+      env.write((tx) => {
+        controller.signal.throwIfAborted();
+        assertRunning(tx, id);
+        change(tx);
+        updateRunning(
+          tx,
+          id,
+          cursor === undefined ? {} : { ...progress.state, cursor, notes: notes.list() },
+        );
+      }),
     resume: () => row.cursor,
     note: (kind, item) => notes.add(kind, item),
     notes: () => notes.counts(),
   };
   return {
-    id, progress, notes, context,
+    id,
+    progress,
+    notes,
+    context,
     interrupt: (reason) => controller.abort(reason),
     close() {
       closed = true;

@@ -1,6 +1,7 @@
 /**
- * Durable background jobs over one environment (KERNEL §1.5). Every change of status is a compare-and-set inside a transaction;
- * what a process that died left behind is resumed or failed by `recover`.
+ * Durable background jobs over one environment (KERNEL §1.5). Every change of status is a
+ * compare-and-set inside a transaction; what a process that died left behind is resumed or failed
+ * by `recover`.
  */
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import { delay } from "../base/clock.ts";
@@ -49,7 +50,10 @@ class EnvJobs implements Jobs {
   readonly #options: JobsOptions;
   readonly #types: ReadonlyMap<string, AnyJobType>;
   readonly #watchers: Watchers;
-  readonly #runs = new Map<string, { readonly run: JobRun | undefined; readonly ended: Promise<void> }>();
+  readonly #runs = new Map<
+    string,
+    { readonly run: JobRun | undefined; readonly ended: Promise<void> }
+  >();
   readonly #stopping = new AbortController();
   #lastSeq: number;
 
@@ -71,7 +75,14 @@ class EnvJobs implements Jobs {
     this.#assertTaking();
     const { env, ids, clock } = this.#options;
     const seq = (this.#lastSeq += 1);
-    const row = newRow({ id: ids.nanoid(), type: type.type, exclusive: type.exclusive, input: type.input.write(input), createdAtMs: clock.now(), seq });
+    const row = newRow({
+      id: ids.nanoid(),
+      type: type.type,
+      exclusive: type.exclusive,
+      input: type.input.write(input),
+      createdAtMs: clock.now(),
+      seq,
+    });
     await env.write((tx) => {
       const active = tx.find(jobs, "active", [type.exclusive])[0];
       if (active !== undefined) throw alreadyRunning(type.exclusive, active);
@@ -87,11 +98,25 @@ class EnvJobs implements Jobs {
     const row = await env.write((tx) => {
       const row = tx.get(jobs, id);
       if (row === undefined) throw notFound(id);
-      if (!isActive(row.status)) throw new StewardError("conflict", `the job ${id} is ${row.status} and cannot be cancelled`, { rule: "job state" });
+      if (!isActive(row.status))
+        throw new StewardError(
+          "conflict",
+          `the job ${id} is ${row.status} and cannot be cancelled`,
+          { rule: "job state" },
+        );
       const reached = this.#runs.get(id)?.run?.progress.state ?? {};
-      const cancelled: JobRow = { ...row, ...reached, status: "cancelled", completedAtMs: notBefore(row, clock.now()) };
+      const cancelled: JobRow = {
+        ...row,
+        ...reached,
+        status: "cancelled",
+        completedAtMs: notBefore(row, clock.now()),
+      };
       this.#end(tx, cancelled);
-      tx.after(() => this.#runs.get(id)?.run?.interrupt(new StewardError("cancelled", `the job ${id} was cancelled`)));
+      tx.after(() =>
+        this.#runs
+          .get(id)
+          ?.run?.interrupt(new StewardError("cancelled", `the job ${id} was cancelled`)),
+      );
       return cancelled;
     });
     return showRow(row);
@@ -108,8 +133,10 @@ class EnvJobs implements Jobs {
       for (const id of snapshot.find(jobs, "order", []).toReversed()) {
         if (found.length >= query.limit) break;
         const row = snapshot.get(jobs, id);
-        if (row === undefined || (query.status !== undefined && row.status !== query.status)) continue;
-        if (query.types === undefined || query.types.includes(row.type)) found.push(this.#show(row));
+        if (row === undefined || (query.status !== undefined && row.status !== query.status))
+          continue;
+        if (query.types === undefined || query.types.includes(row.type))
+          found.push(this.#show(row));
       }
       return found;
     });
@@ -138,7 +165,9 @@ class EnvJobs implements Jobs {
 
   async recover(): Promise<void> {
     const { env } = this.#options;
-    const left = env.read((snapshot) => snapshot.find(jobs, "active", []).flatMap((id) => snapshot.get(jobs, id) ?? []));
+    const left = env.read((snapshot) =>
+      snapshot.find(jobs, "active", []).flatMap((id) => snapshot.get(jobs, id) ?? []),
+    );
     for (const row of left) {
       const type = this.#types.get(row.type);
       const reason = whyNotResumed(type, row);
@@ -157,7 +186,8 @@ class EnvJobs implements Jobs {
     const enough = new AbortController();
     await Promise.race([ended, delay(clock, deadlineMs, enough.signal).catch(() => {})]);
     enough.abort();
-    for (const id of this.#runs.keys()) log.warn("a job did not stop in time; the next start resumes it", { job: id });
+    for (const id of this.#runs.keys())
+      log.warn("a job did not stop in time; the next start resumes it", { job: id });
   }
 
   #launch(type: AnyJobType, row: JobRow): void {
@@ -169,12 +199,17 @@ class EnvJobs implements Jobs {
     } catch (error) {
       unreadable = error;
     }
-    const ended = (run === undefined ? this.#fail(row.id, unreadable) : this.#run(type, run)).catch((error: unknown) => {
-      this.#options.log.error("cannot finish a job; the next start retries", { job: row.id, error });
-    }).finally(() => {
-      run?.close();
-      this.#runs.delete(row.id);
-    });
+    const ended = (run === undefined ? this.#fail(row.id, unreadable) : this.#run(type, run))
+      .catch((error: unknown) => {
+        this.#options.log.error("cannot finish a job; the next start retries", {
+          job: row.id,
+          error,
+        });
+      })
+      .finally(() => {
+        run?.close();
+        this.#runs.delete(row.id);
+      });
     this.#runs.set(row.id, { run, ended });
   }
 
@@ -183,7 +218,12 @@ class EnvJobs implements Jobs {
     const begun = await this.#persist(run.id, "cannot store the start of a job; retrying", (tx) => {
       const row = tx.get(jobs, run.id);
       if (row === undefined || !isActive(row.status)) return false;
-      const running: JobRow = { ...row, status: "running", startedAtMs: row.startedAtMs ?? notBefore(row, clock.now()), attempts: row.attempts + 1 };
+      const running: JobRow = {
+        ...row,
+        status: "running",
+        startedAtMs: row.startedAtMs ?? notBefore(row, clock.now()),
+        attempts: row.attempts + 1,
+      };
       tx.put(jobs, run.id, running);
       tx.after(() => this.#options.changed?.(showRow(running)));
       tx.after(() => this.#watchers.wake(run.id));
@@ -193,10 +233,18 @@ class EnvJobs implements Jobs {
     try {
       run.context.signal.throwIfAborted();
       const result = await type.run(run.context);
-      await this.#finish(run.id, { status: "completed", progress: 1, phaseProgress: undefined, message: run.progress.state.message, resultJson: JSON.stringify(result) ?? "null", notes: run.notes.list() });
+      await this.#finish(run.id, {
+        status: "completed",
+        progress: 1,
+        phaseProgress: undefined,
+        message: run.progress.state.message,
+        resultJson: JSON.stringify(result) ?? "null",
+        notes: run.notes.list(),
+      });
     } catch (error) {
       if (!run.context.signal.aborted) await this.#fail(run.id, error, run);
-      else if (this.#stopping.signal.aborted) await env.write((tx) => updateRunning(tx, run.id, { attempts: 0 }));
+      else if (this.#stopping.signal.aborted)
+        await env.write((tx) => updateRunning(tx, run.id, { attempts: 0 }));
     }
   }
 
@@ -205,7 +253,8 @@ class EnvJobs implements Jobs {
     const tell = (): void => this.#options.log.error("a job failed", { job: id, error });
     const reached = run === undefined ? {} : { ...run.progress.state, notes: run.notes.list() };
     try {
-      // Told once it is stored: a job hears of its cancel by a refused commit before its signal fires, and only the row knows.
+      // Told once it is stored: a job hears of its cancel by a refused commit before its signal
+      // fires, and only the row knows.
       await this.#finish(id, { ...reached, status: "failed", error: error.message }, tell);
     } catch (unstored) {
       tell();
@@ -213,21 +262,28 @@ class EnvJobs implements Jobs {
     }
   }
 
-  // A store that cannot take the end of a job now takes it later; until then the job stays what it was. One that a cancel ended first
-  // stays cancelled, and `ended` is not called.
+  // A store that cannot take the end of a job now takes it later; until then the job stays what it
+  // was. One that a cancel ended first stays cancelled, and `ended` is not called.
   async #finish(id: string, fields: Partial<JobRow>, ended?: () => void): Promise<void> {
     await this.#persist(id, "cannot store the end of a job; retrying", (tx) => {
       const row = tx.get(jobs, id);
       if (row === undefined || !isActive(row.status)) return;
       if (ended !== undefined) tx.after(ended);
-      this.#end(tx, { ...row, ...fields, completedAtMs: notBefore(row, this.#options.clock.now()) });
+      this.#end(tx, {
+        ...row,
+        ...fields,
+        completedAtMs: notBefore(row, this.#options.clock.now()),
+      });
     });
   }
 
-  /** Stores a change once the store takes it; one line of the log for each reason that keeps it from that. */
+  /**
+   * Stores a change once the store takes it; one line of the log for each reason that keeps it from
+   * that.
+   */
   async #persist<T>(id: string, waiting: string, change: (tx: Tx) => T): Promise<T> {
     const { env, clock, log } = this.#options;
-    for (let last = ""; ; ) {
+    for (let last = ""; ;) {
       try {
         return await env.write(change);
       } catch (error) {
@@ -252,7 +308,8 @@ class EnvJobs implements Jobs {
   }
 
   #assertTaking(): void {
-    if (this.#stopping.signal.aborted) throw new StewardError("not_ready", "Steward is stopping and starts no jobs");
+    if (this.#stopping.signal.aborted)
+      throw new StewardError("not_ready", "Steward is stopping and starts no jobs");
   }
 }
 
@@ -264,18 +321,28 @@ function notBefore({ createdAtMs, startedAtMs = createdAtMs }: JobRow, nowMs: nu
 function whyNotResumed(type: AnyJobType | undefined, row: JobRow): string | undefined {
   if (type === undefined) return `this Steward does not know jobs of the kind ${row.type}`;
   if (type.onCrash === "fail") return "interrupted by a restart of Steward; start it again";
-  if (row.attempts >= MOST_ATTEMPTS) return `given up: the process ended ${row.attempts} times while this job ran`;
+  if (row.attempts >= MOST_ATTEMPTS)
+    return `given up: the process ended ${row.attempts} times while this job ran`;
   return undefined;
 }
 
 function isPassing(error: unknown): error is StewardError {
-  return error instanceof StewardError && (error.code === "disk_full" || error.code === "exhausted" || error.code === "not_ready");
+  return (
+    error instanceof StewardError &&
+    (error.code === "disk_full" || error.code === "exhausted" || error.code === "not_ready")
+  );
 }
 
 function alreadyRunning(exclusive: string, id: string): StewardError {
-  return new StewardError("already_running", `a job "${exclusive}" is already active: ${id}`, { rule: "one at a time", remedy: "wait for it or cancel it", facts: { jobId: id } });
+  return new StewardError("already_running", `a job "${exclusive}" is already active: ${id}`, {
+    rule: "one at a time",
+    remedy: "wait for it or cancel it",
+    facts: { jobId: id },
+  });
 }
 
 function notFound(id: string): StewardError {
-  return new StewardError("not_found", `there is no job ${JSON.stringify(id.slice(0, 40))}`, { field: "jobId" });
+  return new StewardError("not_found", `there is no job ${JSON.stringify(id.slice(0, 40))}`, {
+    field: "jobId",
+  });
 }

@@ -23,7 +23,10 @@ export function createNotes(stored: readonly JobNote[]): Notes {
   return {
     add(kind, item) {
       count(kind);
-      if (kept.length < KEPT_NOTES) kept.push(create(JobNoteSchema, { kind, item: item.slice(0, LONGEST_ITEM).toWellFormed() }));
+      if (kept.length < KEPT_NOTES)
+        kept.push(
+          create(JobNoteSchema, { kind, item: item.slice(0, LONGEST_ITEM).toWellFormed() }),
+        );
     },
     counts: () => Object.fromEntries(counts),
     list: () => [...kept],

@@ -1,4 +1,7 @@
-/** Progress by phases: the shares of the phases before, and the present one's share times how far it is. Never goes back. */
+/**
+ * Progress by phases: the shares of the phases before, and the present one's share times how far it
+ * is. Never goes back.
+ */
 import { assert } from "../base/errors.ts";
 
 /** Progress is shown to a millionth, so that sums of shares read as they were written. */
@@ -20,12 +23,21 @@ export interface Progress {
 }
 
 /** Starts from `from`, which a resumed job has reached before; `changed` runs after each change. */
-export function createProgress(phases: Readonly<Record<string, number>>, from: ProgressState, changed: () => void): Progress {
+export function createProgress(
+  phases: Readonly<Record<string, number>>,
+  from: ProgressState,
+  changed: () => void,
+): Progress {
   const names = Object.keys(phases);
   let state = from;
   const move = (name: string, inner: number | undefined, message: string): void => {
-    const before = names.slice(0, names.indexOf(name)).reduce((sum, done) => sum + (phases[done] ?? 0), 0);
-    const reached = Math.min(1, Math.round((before + (phases[name] ?? 0) * (inner ?? 0)) * PRECISION) / PRECISION);
+    const before = names
+      .slice(0, names.indexOf(name))
+      .reduce((sum, done) => sum + (phases[done] ?? 0), 0);
+    const reached = Math.min(
+      1,
+      Math.round((before + (phases[name] ?? 0) * (inner ?? 0)) * PRECISION) / PRECISION,
+    );
     state = { progress: Math.max(state.progress, reached), phaseProgress: inner, message };
     changed();
   };
@@ -35,7 +47,8 @@ export function createProgress(phases: Readonly<Record<string, number>>, from: P
     },
     phase(name, total = 0) {
       assert(names.includes(name), `the job has a phase ${name}`);
-      const inner = (done: number): number | undefined => (total > 0 ? Math.min(1, Math.max(0, done / total)) : undefined);
+      const inner = (done: number): number | undefined =>
+        total > 0 ? Math.min(1, Math.max(0, done / total)) : undefined;
       move(name, inner(0), state.message);
       return { step: (done, message) => move(name, inner(done), message ?? state.message) };
     },

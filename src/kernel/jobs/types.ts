@@ -7,7 +7,10 @@ export type JobStatus = "pending" | "running" | "completed" | "failed" | "cancel
 export interface JobType<I, R> {
   readonly type: string;
   readonly input: ValueCodec<I>;
-  /** What becomes of a job that a crash interrupted: started again from its cursor, or failed with the reason. */
+  /**
+   * What becomes of a job that a crash interrupted: started again from its cursor, or failed with
+   * the reason.
+   */
   readonly onCrash: "resume" | "fail";
   /** Share of each phase in the whole, in order; adds up to 1. */
   readonly phases: Readonly<Record<string, number>>;
@@ -69,7 +72,10 @@ export interface JobQuery {
 
 /** The jobs of one environment. */
 export interface Jobs {
-  /** Throws `already_running` naming the active job's id when one with the same `exclusive` is pending or running. */
+  /**
+   * Throws `already_running` naming the active job's id when one with the same `exclusive` is
+   * pending or running.
+   */
   start<I>(type: JobType<I, unknown>, input: I): Promise<Job>;
   /** Throws `not_found`, or `conflict` when the job has ended. */
   cancel(id: string): Promise<Job>;
@@ -77,11 +83,16 @@ export interface Jobs {
   /** Newest first. */
   list(query: JobQuery): Job[];
   active(exclusive: string): Job | undefined;
-  /** The present state at once, then every change, at least one event every 500 ms while running. */
+  /**
+   * The present state at once, then every change, at least one event every 500 ms while running.
+   */
   watch(id: string, signal: AbortSignal): AsyncIterable<JobEvent>;
   /** Resumes or fails what a crash left behind; called once before the process is ready. */
   recover(): Promise<void>;
-  /** Interrupts what runs so that the next start resumes or fails it; resolves when all have stopped. */
+  /**
+   * Interrupts what runs so that the next start resumes or fails it; resolves when all have
+   * stopped.
+   */
   stop(deadlineMs: number): Promise<void>;
 }
 

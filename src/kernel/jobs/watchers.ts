@@ -1,4 +1,6 @@
-/** Those who wait for a job to change. A watcher that does not read holds one mark and nothing else. */
+/**
+ * Those who wait for a job to change. A watcher that does not read holds one mark and nothing else.
+ */
 import type { Clock } from "../base/clock.ts";
 
 /** Wakes watchers by job id. */
@@ -31,19 +33,20 @@ export function createWatchers(clock: Clock): Watchers {
       const set = joined.get(id) ?? new Set();
       joined.set(id, set.add(wake));
       return {
-        next: (ms, signal) => new Promise((resolve) => {
-          const finish = (): void => {
-            timer[Symbol.dispose]();
-            signal.removeEventListener("abort", finish);
-            resume = undefined;
-            changed = false;
-            resolve();
-          };
-          const timer = clock.timer(clock.monotonic() + ms, finish);
-          signal.addEventListener("abort", finish, { once: true });
-          resume = finish;
-          if (changed || signal.aborted) finish();
-        }),
+        next: (ms, signal) =>
+          new Promise((resolve) => {
+            const finish = (): void => {
+              timer[Symbol.dispose]();
+              signal.removeEventListener("abort", finish);
+              resume = undefined;
+              changed = false;
+              resolve();
+            };
+            const timer = clock.timer(clock.monotonic() + ms, finish);
+            signal.addEventListener("abort", finish, { once: true });
+            resume = finish;
+            if (changed || signal.aborted) finish();
+          }),
         [Symbol.dispose]() {
           set.delete(wake);
           if (set.size === 0) joined.delete(id);

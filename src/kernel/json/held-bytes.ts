@@ -1,4 +1,7 @@
-/** The beginning of something that goes on in the next piece: one buffer that grows, so that a body in drips costs no more than one in lumps. */
+/**
+ * The beginning of something that goes on in the next piece: one buffer that grows, so that a body
+ * in drips costs no more than one in lumps.
+ */
 
 const FIRST_BYTES = 4_096;
 
@@ -22,7 +25,10 @@ export class HeldBytes {
     this.#length = needed;
   }
 
-  /** The text of what is held and of `piece` after it; holds nothing afterwards. The bytes are known to be UTF-8. */
+  /**
+   * The text of what is held and of `piece` after it; holds nothing afterwards. The bytes are known
+   * to be UTF-8.
+   */
   take(piece: Uint8Array): string {
     if (this.#length === 0) return text(piece);
     this.append(piece);

@@ -1,15 +1,36 @@
 /**
- * A strict scanner of RFC 8259 over bytes that arrive in pieces: it holds no text, only where it stands. It stops where a
- * value or a name begins or ends in the outer levels that its user watches, and runs through everything deeper.
+ * A strict scanner of RFC 8259 over bytes that arrive in pieces: it holds no text, only where it
+ * stands. It stops where a value or a name begins or ends in the outer levels that its user
+ * watches, and runs through everything deeper.
  */
 import { brokenJson, oversizedJson, type JsonBudget } from "./budget.ts";
-import { escapes, hexadecimal, Kind, kinds, NUMBER_BEGIN, numberEnds, numberSteps, words } from "./tokens.ts";
+import {
+  escapes,
+  hexadecimal,
+  Kind,
+  kinds,
+  NUMBER_BEGIN,
+  numberEnds,
+  numberSteps,
+  words,
+} from "./tokens.ts";
 
-/** Why `scan` returned. `none`: the piece is used up. A `begin` returns before the first byte was read past. */
+/**
+ * Why `scan` returned. `none`: the piece is used up. A `begin` returns before the first byte was
+ * read past.
+ */
 export type ScanEvent = "none" | "value-begin" | "value-end" | "name-begin" | "name-end";
 
 /** What may come next, outside of strings, numbers and words. */
-type Expect = "value" | "value-or-close" | "name" | "name-or-close" | "colon" | "comma-or-close" | "space" | "end";
+type Expect =
+  | "value"
+  | "value-or-close"
+  | "name"
+  | "name-or-close"
+  | "colon"
+  | "comma-or-close"
+  | "space"
+  | "end";
 
 type Token = "none" | "string" | "name" | "number" | "word";
 
@@ -58,7 +79,10 @@ export class JsonScanner {
     return this.#token === "number";
   }
 
-  /** Goes on at `from` until an event or the piece's end; returns where it stands. `base` is the offset of the piece in the text. */
+  /**
+   * Goes on at `from` until an event or the piece's end; returns where it stands. `base` is the
+   * offset of the piece in the text.
+   */
   scan(piece: Uint8Array, from: number, base: number): number {
     this.#base = base;
     this.event = "none";
@@ -70,7 +94,10 @@ export class JsonScanner {
     return at;
   }
 
-  /** To be called at the text's end, `offset` bytes long. True when that ended one more value (a number at the very end). */
+  /**
+   * To be called at the text's end, `offset` bytes long. True when that ended one more value (a
+   * number at the very end).
+   */
   finish(offset: number): boolean {
     this.#base = offset;
     const number = this.#token === "number" && this.depth === 0 && numberEnds[this.#progress] === 1;
@@ -78,16 +105,20 @@ export class JsonScanner {
       this.#token = "none";
       this.#afterValue(true);
     }
-    const complete = this.#token === "none" && this.depth === 0 && (this.#expect === "end" || this.#concatenated);
+    const complete =
+      this.#token === "none" && this.depth === 0 && (this.#expect === "end" || this.#concatenated);
     if (!complete) throw brokenJson(offset, "it is truncated");
     return number;
   }
 
   #resume(piece: Uint8Array, from: number): number {
     switch (this.#token) {
-      case "number": return this.#number(piece, from);
-      case "word": return this.#wordBytes(piece, from);
-      default: return this.#string(piece, from);
+      case "number":
+        return this.#number(piece, from);
+      case "word":
+        return this.#wordBytes(piece, from);
+      default:
+        return this.#string(piece, from);
     }
   }
 
@@ -107,7 +138,8 @@ export class JsonScanner {
         at += 1;
       }
       this.#progress += at - start;
-      if (this.#progress > limit) throw oversizedJson(this.#base + at - (this.#progress - limit), "stringBytes", limit);
+      if (this.#progress > limit)
+        throw oversizedJson(this.#base + at - (this.#progress - limit), "stringBytes", limit);
       if (at === piece.length) return at;
       if (byte === 0x22) return this.#endString(at + 1);
       if (byte < 0x20) throw brokenJson(this.#base + at, "a control character inside a string");
@@ -121,7 +153,8 @@ export class JsonScanner {
   #escaped(piece: Uint8Array, at: number): number {
     const byte = piece[at] as number;
     if (this.#escape > 1) {
-      if (hexadecimal[byte] !== 1) throw brokenJson(this.#base + at, "expected a hexadecimal digit");
+      if (hexadecimal[byte] !== 1)
+        throw brokenJson(this.#base + at, "expected a hexadecimal digit");
       this.#escape = this.#escape === 5 ? 0 : this.#escape + 1;
     } else if (byte === 0x75) this.#escape = 2;
     else if (escapes[byte] === 1) this.#escape = 0;
@@ -162,7 +195,8 @@ export class JsonScanner {
   #wordBytes(piece: Uint8Array, from: number): number {
     let at = from;
     while (at < piece.length) {
-      if (piece[at] !== this.#word.charCodeAt(this.#progress)) throw brokenJson(this.#base + at, `expected ${this.#word}`);
+      if (piece[at] !== this.#word.charCodeAt(this.#progress))
+        throw brokenJson(this.#base + at, `expected ${this.#word}`);
       at += 1;
       this.#progress += 1;
       if (this.#progress === this.#word.length) {
@@ -183,13 +217,15 @@ export class JsonScanner {
     const byte = piece[at] as number;
     const kind = kinds[byte] as number;
     switch (kind) {
-      case Kind.comma: return this.#comma(at);
+      case Kind.comma:
+        return this.#comma(at);
       case Kind.colon:
         if (this.#expect !== "colon") throw this.#unexpected(at);
         this.#expect = "value";
         return at + 1;
       case Kind.closeObject:
-      case Kind.closeArray: return this.#close(at, kind === Kind.closeObject ? OBJECT : ARRAY);
+      case Kind.closeArray:
+        return this.#close(at, kind === Kind.closeObject ? OBJECT : ARRAY);
       case Kind.quote:
         if (this.#expect === "name" || this.#expect === "name-or-close") return this.#beginName(at);
     }
@@ -204,7 +240,10 @@ export class JsonScanner {
 
   #close(at: number, kind: number): number {
     const open = kind === OBJECT ? "name-or-close" : "value-or-close";
-    const fits = this.depth > 0 && this.#containers[this.depth] === kind && (this.#expect === "comma-or-close" || this.#expect === open);
+    const fits =
+      this.depth > 0 &&
+      this.#containers[this.depth] === kind &&
+      (this.#expect === "comma-or-close" || this.#expect === open);
     if (!fits) throw this.#unexpected(at);
     this.depth -= 1;
     this.#endValue(false);
@@ -228,7 +267,8 @@ export class JsonScanner {
     if (this.#containers[this.depth] !== OBJECT) this.#count(at);
     this.#progress = 0;
     if (kind === Kind.quote) this.#token = "string";
-    else if (kind === Kind.openObject || kind === Kind.openArray) this.#open(at, kind === Kind.openObject);
+    else if (kind === Kind.openObject || kind === Kind.openArray)
+      this.#open(at, kind === Kind.openObject);
     else if (kind === Kind.word) {
       this.#token = "word";
       this.#word = words.get(byte) ?? "";
@@ -248,7 +288,8 @@ export class JsonScanner {
   }
 
   #open(at: number, object: boolean): void {
-    if (this.depth === this.#budget.depth) throw oversizedJson(this.#base + at, "depth", this.#budget.depth);
+    if (this.depth === this.#budget.depth)
+      throw oversizedJson(this.#base + at, "depth", this.#budget.depth);
     this.depth += 1;
     this.#containers[this.depth] = object ? OBJECT : ARRAY;
     this.#counts[this.depth] = 0;
@@ -257,7 +298,8 @@ export class JsonScanner {
 
   #count(at: number): void {
     const count = (this.#counts[this.depth] as number) + 1;
-    if (count > this.#budget.elements) throw oversizedJson(this.#base + at, "elements", this.#budget.elements);
+    if (count > this.#budget.elements)
+      throw oversizedJson(this.#base + at, "elements", this.#budget.elements);
     this.#counts[this.depth] = count;
   }
 
@@ -266,7 +308,8 @@ export class JsonScanner {
     if (this.depth <= this.watch) this.event = "value-end";
   }
 
-  // After a number or a word (`bare`) there must be white space, or 01 would be two concatenated values.
+  // After a number or a word (`bare`) there must be white space, or 01 would be two concatenated
+  // values.
   #afterValue(bare: boolean): void {
     if (this.depth > 0) this.#expect = "comma-or-close";
     else if (!this.#concatenated) this.#expect = "end";
@@ -274,8 +317,19 @@ export class JsonScanner {
   }
 
   #unexpected(at: number): Error {
-    const what = { "value": "a value", "value-or-close": "a value or ]", "name": "a name in quotes", "name-or-close": "a name in quotes or }", "colon": "a colon", "space": "white space", "end": "nothing more" };
-    const expected = this.#expect === "comma-or-close" ? `a comma or ${this.#containers[this.depth] === OBJECT ? "}" : "]"}` : what[this.#expect];
+    const what = {
+      value: "a value",
+      "value-or-close": "a value or ]",
+      name: "a name in quotes",
+      "name-or-close": "a name in quotes or }",
+      colon: "a colon",
+      space: "white space",
+      end: "nothing more",
+    };
+    const expected =
+      this.#expect === "comma-or-close"
+        ? `a comma or ${this.#containers[this.depth] === OBJECT ? "}" : "]"}`
+        : what[this.#expect];
     return brokenJson(this.#base + at, `expected ${expected}`);
   }
 }

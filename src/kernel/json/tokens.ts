@@ -1,21 +1,46 @@
-/** The tables of RFC 8259 that the scanner walks by: kinds of bytes, the grammar of numbers, the three words. */
+/**
+ * The tables of RFC 8259 that the scanner walks by: kinds of bytes, the grammar of numbers, the
+ * three words.
+ */
 
 /** What a byte may be the beginning of. */
 export const Kind = {
-  other: 0, space: 1, quote: 2, digit: 3, minus: 4, word: 5, openObject: 6, openArray: 7, closeObject: 8, closeArray: 9, comma: 10, colon: 11,
+  other: 0,
+  space: 1,
+  quote: 2,
+  digit: 3,
+  minus: 4,
+  word: 5,
+  openObject: 6,
+  openArray: 7,
+  closeObject: 8,
+  closeArray: 9,
+  comma: 10,
+  colon: 11,
 } as const;
 
 /** Kind of each byte. */
 export const kinds: Uint8Array = new Uint8Array(256);
 for (const [text, kind] of [
-  [" \t\n\r", Kind.space], ['"', Kind.quote], ["0123456789", Kind.digit], ["-", Kind.minus], ["tfn", Kind.word], ["{", Kind.openObject],
-  ["[", Kind.openArray], ["}", Kind.closeObject], ["]", Kind.closeArray], [",", Kind.comma], [":", Kind.colon],
+  [" \t\n\r", Kind.space],
+  ['"', Kind.quote],
+  ["0123456789", Kind.digit],
+  ["-", Kind.minus],
+  ["tfn", Kind.word],
+  ["{", Kind.openObject],
+  ["[", Kind.openArray],
+  ["}", Kind.closeObject],
+  ["]", Kind.closeArray],
+  [",", Kind.comma],
+  [":", Kind.colon],
 ] as const) {
   for (const character of text) kinds[character.charCodeAt(0)] = kind;
 }
 
 /** `true`, `false` and `null` by their first byte. */
-export const words: ReadonlyMap<number, string> = new Map(["true", "false", "null"].map((word) => [word.charCodeAt(0), word]));
+export const words: ReadonlyMap<number, string> = new Map(
+  ["true", "false", "null"].map((word) => [word.charCodeAt(0), word]),
+);
 
 /** May follow a backslash in a string, besides `u`. */
 export const escapes: Uint8Array = new Uint8Array(256);
@@ -25,30 +50,71 @@ for (const character of '"\\/bfnrt') escapes[character.charCodeAt(0)] = 1;
 export const hexadecimal: Uint8Array = new Uint8Array(256);
 for (const character of "0123456789abcdefABCDEF") hexadecimal[character.charCodeAt(0)] = 1;
 
-const numberStates = ["begin", "minus", "zero", "integer", "point", "fraction", "exponent", "sign", "power"] as const;
+const numberStates = [
+  "begin",
+  "minus",
+  "zero",
+  "integer",
+  "point",
+  "fraction",
+  "exponent",
+  "sign",
+  "power",
+] as const;
 
 /** Where a number stands before its first byte. */
 export const NUMBER_BEGIN = 1;
 
-const steps: Readonly<Record<(typeof numberStates)[number], readonly (readonly [string, (typeof numberStates)[number]])[]>> = {
-  begin: [["-", "minus"], ["0", "zero"], ["123456789", "integer"]],
-  minus: [["0", "zero"], ["123456789", "integer"]],
-  zero: [[".", "point"], ["eE", "exponent"]],
-  integer: [["0123456789", "integer"], [".", "point"], ["eE", "exponent"]],
+const steps: Readonly<
+  Record<
+    (typeof numberStates)[number],
+    readonly (readonly [string, (typeof numberStates)[number]])[]
+  >
+> = {
+  begin: [
+    ["-", "minus"],
+    ["0", "zero"],
+    ["123456789", "integer"],
+  ],
+  minus: [
+    ["0", "zero"],
+    ["123456789", "integer"],
+  ],
+  zero: [
+    [".", "point"],
+    ["eE", "exponent"],
+  ],
+  integer: [
+    ["0123456789", "integer"],
+    [".", "point"],
+    ["eE", "exponent"],
+  ],
   point: [["0123456789", "fraction"]],
-  fraction: [["0123456789", "fraction"], ["eE", "exponent"]],
-  exponent: [["+-", "sign"], ["0123456789", "power"]],
+  fraction: [
+    ["0123456789", "fraction"],
+    ["eE", "exponent"],
+  ],
+  exponent: [
+    ["+-", "sign"],
+    ["0123456789", "power"],
+  ],
   sign: [["0123456789", "power"]],
   power: [["0123456789", "power"]],
 };
 
-/** Next state by `state * 256 + byte`; 0 where no number goes on with that byte. States count from 1. */
+/**
+ * Next state by `state * 256 + byte`; 0 where no number goes on with that byte. States count from
+ * 1.
+ */
 export const numberSteps: Uint8Array = new Uint8Array((numberStates.length + 1) * 256);
 for (const [index, state] of numberStates.entries()) {
   for (const [characters, next] of steps[state]) {
-    for (const character of characters) numberSteps[(index + 1) * 256 + character.charCodeAt(0)] = numberStates.indexOf(next) + 1;
+    for (const character of characters)
+      numberSteps[(index + 1) * 256 + character.charCodeAt(0)] = numberStates.indexOf(next) + 1;
   }
 }
 
 /** Whether a number may end in a state. */
-export const numberEnds: Uint8Array = Uint8Array.from(["", ...numberStates], (state) => (["zero", "integer", "fraction", "power"].includes(state) ? 1 : 0));
+export const numberEnds: Uint8Array = Uint8Array.from(["", ...numberStates], (state) =>
+  ["zero", "integer", "fraction", "power"].includes(state) ? 1 : 0,
+);

@@ -1,6 +1,7 @@
 /**
- * A whole JSON text to its value, in turns of the event loop: what JSON.parse does in one go for a small text. The scanner checks
- * the grammar and the nesting; values are counted while they are built, so that too many of them are refused early.
+ * A whole JSON text to its value, in turns of the event loop: what JSON.parse does in one go for a
+ * small text. The scanner checks the grammar and the nesting; values are counted while they are
+ * built, so that too many of them are refused early.
  */
 import { StewardError } from "../base/errors.ts";
 import { Turns } from "../base/turns.ts";
@@ -25,7 +26,9 @@ export interface TreeLimits {
   readonly depth: number;
   /** Elements of arrays and members of objects, all together. */
   readonly values: number;
-  /** Members of one object: a wide object costs far more than a long list, whatever is done with it. */
+  /**
+   * Members of one object: a wide object costs far more than a long list, whatever is done with it.
+   */
   readonly members: number;
   /** Characters of one number. */
   readonly numberLength: number;
@@ -38,7 +41,10 @@ export interface TreeOptions {
   readonly limits: TreeLimits;
   /** The value of a number by its digits. Default: a double. */
   readonly number?: (digits: string) => unknown;
-  /** Called for each name that an object has twice, with the names and positions that lead to it. The last value counts. */
+  /**
+   * Called for each name that an object has twice, with the names and positions that lead to it.
+   * The last value counts.
+   */
   readonly twice?: (path: readonly (string | number)[]) => void;
 }
 
@@ -49,15 +55,17 @@ interface Frame {
 }
 
 /**
- * The value, as JSON.parse gives it. Throws StewardError: `invalid` (rule `json`, the offset as a fact) for what is no JSON in UTF-8,
- * `too_large` (rule `depth`, `values`, `members`, `number` or `name`) beyond a limit.
+ * The value, as JSON.parse gives it. Throws StewardError: `invalid` (rule `json`, the offset as a
+ * fact) for what is no JSON in UTF-8, `too_large` (rule `depth`, `values`, `members`, `number` or
+ * `name`) beyond a limit.
  */
 export async function parseTree(bytes: Uint8Array, options: TreeOptions): Promise<unknown> {
   const builder = new TreeBuilder(bytes, options);
   const turns = new Turns();
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
     if (turns.over) await turns.give();
-    for (let long = builder.feed(from); long !== undefined; long = builder.resume()) builder.place(await decodeLong(bytes, long, turns));
+    for (let long = builder.feed(from); long !== undefined; long = builder.resume())
+      builder.place(await decodeLong(bytes, long, turns));
   }
   return builder.finish();
 }
@@ -90,11 +98,22 @@ class TreeBuilder {
     this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#options = options;
     const unbounded = bytes.length + 1;
-    this.#scanner = new JsonScanner({ budget: { bytes: unbounded, depth: options.limits.depth, stringBytes: unbounded, elements: unbounded }, concatenated: false });
+    this.#scanner = new JsonScanner({
+      budget: {
+        bytes: unbounded,
+        depth: options.limits.depth,
+        stringBytes: unbounded,
+        elements: unbounded,
+      },
+      concatenated: false,
+    });
     this.#scanner.watch = options.limits.depth + 1;
   }
 
-  /** Reads the step that begins at `from`. Stops at a long string, which is to be decoded and given to `place`. */
+  /**
+   * Reads the step that begins at `from`. Stops at a long string, which is to be decoded and given
+   * to `place`.
+   */
   feed(from: number): Span | undefined {
     const piece = this.#bytes.subarray(from, from + STEP_BYTES);
     this.#bad = this.#utf8.feed(piece);
@@ -152,7 +171,8 @@ class TreeBuilder {
     this.#from = at;
     const byte = this.#bytes[at];
     if (byte !== OPEN_ARRAY && byte !== OPEN_OBJECT) return;
-    if (this.#scanner.depth >= this.#options.limits.depth) throw tooMuch("depth", this.#options.limits.depth, "levels of nesting");
+    if (this.#scanner.depth >= this.#options.limits.depth)
+      throw tooMuch("depth", this.#options.limits.depth, "levels of nesting");
     this.#count();
     this.#frames.push({ container: byte === OPEN_ARRAY ? [] : {}, name: "", size: 0 });
   }
@@ -173,7 +193,8 @@ class TreeBuilder {
   #string(end: number): Span | undefined {
     const from = this.#from;
     const { nameBytes } = this.#options.limits;
-    if (this.#isName && end - from - 2 > nameBytes) throw tooMuch("name", nameBytes, "bytes in one name");
+    if (this.#isName && end - from - 2 > nameBytes)
+      throw tooMuch("name", nameBytes, "bytes in one name");
     if (end - from > PIECE_BYTES) return { from: from + 1, to: end - 1 };
     this.place(JSON.parse(this.#text.toString("utf8", from, end)) as string);
     return undefined;
@@ -190,11 +211,14 @@ class TreeBuilder {
     const frame = this.#frames.at(-1);
     if (frame === undefined) return;
     frame.name = name;
-    if (this.#options.twice !== undefined && Object.hasOwn(frame.container, name)) this.#options.twice(this.#path());
+    if (this.#options.twice !== undefined && Object.hasOwn(frame.container, name))
+      this.#options.twice(this.#path());
   }
 
   #path(): (string | number)[] {
-    return this.#frames.map(({ container, name }) => (Array.isArray(container) ? container.length : name));
+    return this.#frames.map(({ container, name }) =>
+      Array.isArray(container) ? container.length : name,
+    );
   }
 
   #put(value: unknown): void {
@@ -208,9 +232,16 @@ class TreeBuilder {
     frame.size += 1;
     const { container, name } = frame;
     const { members } = this.#options.limits;
-    if (frame.size > members && !Array.isArray(container)) throw tooMuch("members", members, "members in one object");
+    if (frame.size > members && !Array.isArray(container))
+      throw tooMuch("members", members, "members in one object");
     if (Array.isArray(container)) container.push(value);
-    else if (name === "__proto__") Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
+    else if (name === "__proto__")
+      Object.defineProperty(container, name, {
+        value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
     else container[name] = value;
   }
 

@@ -1,4 +1,7 @@
-/** UTF-8 checked piece by piece: a character may be cut anywhere, so up to three bytes wait for their continuation. */
+/**
+ * UTF-8 checked piece by piece: a character may be cut anywhere, so up to three bytes wait for
+ * their continuation.
+ */
 import { isUtf8 } from "node:buffer";
 
 const NONE = Buffer.alloc(0);
@@ -9,7 +12,10 @@ export class Utf8Check {
   /** Bytes before the tail. */
   #offset = 0;
 
-  /** Offset in the stream of the first byte that cannot be part of a character, or -1. A cut character at the end is not yet wrong. */
+  /**
+   * Offset in the stream of the first byte that cannot be part of a character, or -1. A cut
+   * character at the end is not yet wrong.
+   */
   feed(piece: Uint8Array): number {
     const bytes = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
     const whole = bytes.length - cutLength(bytes);

@@ -1,7 +1,7 @@
 /**
- * The one reader of large JSON bodies (KERNEL §1.8): lists of a control API, bodies of receivers, pages of an archive, JSON
- * Lines. It holds one element and one piece, never the body; the budget is enforced during the walk; the event loop gets its
- * turn after every slice.
+ * The one reader of large JSON bodies (KERNEL §1.8): lists of a control API, bodies of receivers,
+ * pages of an archive, JSON Lines. It holds one element and one piece, never the body; the budget
+ * is enforced during the walk; the event loop gets its turn after every slice.
  */
 import { setImmediate } from "node:timers/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -9,7 +9,10 @@ import { brokenJson, type JsonBudget, type JsonPath } from "./budget.ts";
 import { until } from "./until.ts";
 import { createWalker, type Missing, type Walker } from "./walker.ts";
 
-/** What is scanned and parsed in one go: about 0.3 ms of work. Only a single element larger than this takes longer. */
+/**
+ * What is scanned and parsed in one go: about 0.3 ms of work. Only a single element larger than
+ * this takes longer.
+ */
 const STEP_BYTES = 32 * 1024;
 
 /** How a text is read. */
@@ -25,22 +28,35 @@ export interface ValuesOptions {
 
 /** Elements in batches that are never empty, to be walked once; and what stands beside the list. */
 export interface Values extends AsyncIterable<unknown[]> {
-  /** Strings, numbers, true, false and null beside the list, e.g. `next` and `count`; at most 64; whole after the last batch. */
+  /**
+   * Strings, numbers, true, false and null beside the list, e.g. `next` and `count`; at most 64;
+   * whole after the last batch.
+   */
   readonly beside: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Elements of the list at a path, or concatenated values (JSON Lines are those too), parsed as they arrive. Throws StewardError:
- * `invalid` with the byte's offset for what is no JSON, ends early or has no list there; `too_large` beyond the budget; the
- * signal's reason at once; what the source throws, as it is.
+ * Elements of the list at a path, or concatenated values (JSON Lines are those too), parsed as they
+ * arrive. Throws StewardError: `invalid` with the byte's offset for what is no JSON, ends early or
+ * has no list there; `too_large` beyond the budget; the signal's reason at once; what the source
+ * throws, as it is.
  */
-export function values(source: AsyncIterable<Uint8Array>, at: "concatenated" | JsonPath, budget: JsonBudget, options: ValuesOptions): Values {
+export function values(
+  source: AsyncIterable<Uint8Array>,
+  at: "concatenated" | JsonPath,
+  budget: JsonBudget,
+  options: ValuesOptions,
+): Values {
   const walker = createWalker(at, budget, options.missing ?? "refuse");
   const batches = readBatches(source, walker, options);
   return { beside: walker.beside, [Symbol.asyncIterator]: () => batches };
 }
 
-async function* readBatches(source: AsyncIterable<Uint8Array>, walker: Walker, options: ValuesOptions): AsyncGenerator<unknown[], void, undefined> {
+async function* readBatches(
+  source: AsyncIterable<Uint8Array>,
+  walker: Walker,
+  options: ValuesOptions,
+): AsyncGenerator<unknown[], void, undefined> {
   const { signal, sliceMs, clock = systemClock } = options;
   const chunks = source[Symbol.asyncIterator]();
   let sliceEndsMs = clock.monotonic() + sliceMs;
@@ -70,6 +86,7 @@ async function* readBatches(source: AsyncIterable<Uint8Array>, walker: Walker, o
 export function parseValue(bytes: Uint8Array, budget: JsonBudget): unknown {
   const walker = createWalker("concatenated", budget, "refuse");
   const all = [...walker.feed(bytes), ...walker.finish()];
-  if (all.length !== 1) throw brokenJson(bytes.length, all.length === 0 ? "it is empty" : "more than one value");
+  if (all.length !== 1)
+    throw brokenJson(bytes.length, all.length === 0 ? "it is empty" : "more than one value");
   return all[0];
 }

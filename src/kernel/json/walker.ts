@@ -4,7 +4,8 @@
  *     {"count": 2, "results": [ {…}, {…} ], "next": null}
  *      └ beside ─┘ └ path ──┘   └ elements ┘ └ beside ──┘
  *
- * Everything else is checked and passed over. One captured region at a time: a name, a value beside the list, or a run of elements.
+ * Everything else is checked and passed over. One captured region at a time: a name, a value beside
+ * the list, or a run of elements.
  */
 import { brokenJson, oversizedJson, type JsonBudget, type JsonPath } from "./budget.ts";
 import { HeldBytes } from "./held-bytes.ts";
@@ -20,32 +21,48 @@ const OPEN_OBJECT = 0x7b;
 /** What is being captured. */
 type Region = "none" | "name" | "beside" | "elements";
 
-/** What is an empty list beside one: nothing, `null` in its place, or also a text without the list. */
+/**
+ * What is an empty list beside one: nothing, `null` in its place, or also a text without the list.
+ */
 export type Missing = "refuse" | "null" | "empty";
 
 /** One text on its way. */
 export interface Walker {
   /** Reads the next piece; returns the elements that became whole, in order. */
   feed(piece: Uint8Array): unknown[];
-  /** To be called at the text's end: the last elements. Throws when the text ended too early or the list never came. */
+  /**
+   * To be called at the text's end: the last elements. Throws when the text ended too early or the
+   * list never came.
+   */
   finish(): unknown[];
   /** Scalar members of the object that holds the list; whole after `finish`. */
   readonly beside: ReadonlyMap<string, unknown>;
 }
 
 /** A walker to the list `at`. */
-export function createWalker(at: "concatenated" | JsonPath, budget: JsonBudget, missing: Missing): Walker {
-  return at === "concatenated" ? new ConcatenatedWalker(budget) : new PathWalker(at, budget, missing);
+export function createWalker(
+  at: "concatenated" | JsonPath,
+  budget: JsonBudget,
+  missing: Missing,
+): Walker {
+  return at === "concatenated"
+    ? new ConcatenatedWalker(budget)
+    : new PathWalker(at, budget, missing);
 }
 
-/** What both walkers share: the scanner, the check of the bytes, and the region that is captured. */
+/**
+ * What both walkers share: the scanner, the check of the bytes, and the region that is captured.
+ */
 abstract class BaseWalker {
   readonly scanner: JsonScanner;
   readonly #budget: JsonBudget;
   readonly #utf8 = new Utf8Check();
   readonly #held = new HeldBytes();
   #offset = 0;
-  /** Where the captured region begins in the piece; 0 when it began in an earlier one. -1: nothing is captured. */
+  /**
+   * Where the captured region begins in the piece; 0 when it began in an earlier one. -1: nothing
+   * is captured.
+   */
   #from = -1;
 
   constructor(budget: JsonBudget, concatenated: boolean) {
@@ -145,7 +162,8 @@ class PathWalker extends BaseWalker implements Walker {
 
   finish(): unknown[] {
     this.scanner.finish(this.offset);
-    if (!this.#found && this.#missing !== "empty") throw brokenJson(this.offset, `there is no list at ${this.#place()}`);
+    if (!this.#found && this.#missing !== "empty")
+      throw brokenJson(this.offset, `there is no list at ${this.#place()}`);
     return [];
   }
 
@@ -179,7 +197,8 @@ class PathWalker extends BaseWalker implements Walker {
       if (depth === this.#path.length && depth === this.#entered) this.#besideBegins(byte, at);
       return;
     }
-    if (this.#found) throw brokenJson(this.offset + at, `the list at ${this.#place()} is given twice`);
+    if (this.#found)
+      throw brokenJson(this.offset + at, `the list at ${this.#place()} is given twice`);
     this.#enter(byte, at);
   }
 

@@ -1,4 +1,6 @@
-/** What may stand before a JSON text: white space, and the mark by which some programs tell UTF-8. */
+/**
+ * What may stand before a JSON text: white space, and the mark by which some programs tell UTF-8.
+ */
 import { Turns } from "../base/turns.ts";
 
 const STEP_BYTES = 256 * 1024;

@@ -16,10 +16,15 @@ const BACKLOG = 4096;
 /** Throws `invalid` for an address off loopback without a credential. */
 export function refuseOpenAddress(spec: Binding): void {
   if (spec.credential || isLoopback(spec.address.host)) return;
-  throw new StewardError("invalid", `${spec.setting}: ${formatAddress(spec.address)} can be reached from other machines and no credential is set`, {
-    field: spec.setting, rule: "without a credential only loopback addresses are listened on",
-    remedy: "set auth.token, or listen on 127.0.0.1",
-  });
+  throw new StewardError(
+    "invalid",
+    `${spec.setting}: ${formatAddress(spec.address)} can be reached from other machines and no credential is set`,
+    {
+      field: spec.setting,
+      rule: "without a credential only loopback addresses are listened on",
+      remedy: "set auth.token, or listen on 127.0.0.1",
+    },
+  );
 }
 
 /** Listens. Rejects with `conflict`, `denied` or `invalid`, naming address and remedy. */
@@ -39,9 +44,26 @@ function describeBindFailure(error: Error, spec: Binding): StewardError {
   const where = formatAddress(spec.address);
   const other = `set ${spec.setting} to another address`;
   switch ((error as NodeJS.ErrnoException).code) {
-    case "EADDRINUSE": return new StewardError("conflict", `${where} is already in use by another process`, { field: spec.setting, remedy: `stop that process, or ${other}`, cause: error });
-    case "EACCES": return new StewardError("denied", `this user may not listen on ${where}`, { field: spec.setting, remedy: other, cause: error });
-    case "EADDRNOTAVAIL": case "ENOTFOUND": return new StewardError("invalid", `${where} is no address of this machine`, { field: spec.setting, remedy: other, cause: error });
-    default: return toStewardError(error);
+    case "EADDRINUSE":
+      return new StewardError("conflict", `${where} is already in use by another process`, {
+        field: spec.setting,
+        remedy: `stop that process, or ${other}`,
+        cause: error,
+      });
+    case "EACCES":
+      return new StewardError("denied", `this user may not listen on ${where}`, {
+        field: spec.setting,
+        remedy: other,
+        cause: error,
+      });
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new StewardError("invalid", `${where} is no address of this machine`, {
+        field: spec.setting,
+        remedy: other,
+        cause: error,
+      });
+    default:
+      return toStewardError(error);
   }
 }

@@ -1,13 +1,17 @@
 /**
- * Bytes of the bodies of one share that are being read or used. A body with a declared length reserves it before its first
- * byte is read, any other reserves each chunk as it comes; all is given back when the request's handler is done.
+ * Bytes of the bodies of one share that are being read or used. A body with a declared length
+ * reserves it before its first byte is read, any other reserves each chunk as it comes; all is
+ * given back when the request's handler is done.
  */
 import { StewardError } from "../base/errors.ts";
 import { bodyTooLarge } from "../service.ts";
 
 /** What one request's body may take of its share's budget. */
 export interface BodyAllowance {
-  /** Throws `too_large` when the body cannot ever fit, `exhausted` when other bodies leave no room for it now. */
+  /**
+   * Throws `too_large` when the body cannot ever fit, `exhausted` when other bodies leave no room
+   * for it now.
+   */
   reserve(bytes: number): void;
   /** Gives back what is reserved so far: a message of a body that goes on was read. */
   giveBack(): void;
@@ -32,7 +36,13 @@ export const unlimitedBody: BodyAllowance = { reserve: () => undefined, giveBack
 const RETRY_AFTER_MS = 1000;
 
 /** Nothing is reserved. */
-export function createBodyBudget({ bodiesBytes, bodyBytes }: { readonly bodiesBytes: number; readonly bodyBytes: number }): BodyBudget {
+export function createBodyBudget({
+  bodiesBytes,
+  bodyBytes,
+}: {
+  readonly bodiesBytes: number;
+  readonly bodyBytes: number;
+}): BodyBudget {
   let inUse = 0;
   return {
     inUseBytes: () => inUse,
@@ -50,7 +60,15 @@ export function createBodyBudget({ bodiesBytes, bodyBytes }: { readonly bodiesBy
           if (held + bytes > bodyBytes) throw bodyTooLarge(bodyBytes);
           if (inUse + bytes > bodiesBytes) {
             refused();
-            throw new StewardError("exhausted", "too many large bodies at once; try again in a second", { rule: "bodies_bytes", remedy: "try again in a second", retryAfterMs: RETRY_AFTER_MS });
+            throw new StewardError(
+              "exhausted",
+              "too many large bodies at once; try again in a second",
+              {
+                rule: "bodies_bytes",
+                remedy: "try again in a second",
+                retryAfterMs: RETRY_AFTER_MS,
+              },
+            );
           }
           held += bytes;
           inUse += bytes;

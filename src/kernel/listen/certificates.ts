@@ -1,6 +1,7 @@
 /**
- * The pair a listener serves, read again as long as it listens. The contents are compared and not the times of the
- * files: a swapped symlink, a file written in place within one tick of the clock and one that comes back all show.
+ * The pair a listener serves, read again as long as it listens. The contents are compared and not
+ * the times of the files: a swapped symlink, a file written in place within one tick of the clock
+ * and one that comes back all show.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
@@ -39,8 +40,15 @@ export interface Certificates {
 /** How often the files are read, in milliseconds. */
 export const RELOAD_MS = 5000;
 
-/** Watches the pair of `files`. An unusable one is reported once in the log and never replaces a good one. */
-export function createCertificates(files: TlsFiles, deps: { clock: Clock; log: Log }, everyMs: number = RELOAD_MS): Certificates {
+/**
+ * Watches the pair of `files`. An unusable one is reported once in the log and never replaces a
+ * good one.
+ */
+export function createCertificates(
+  files: TlsFiles,
+  deps: { clock: Clock; log: Log },
+  everyMs: number = RELOAD_MS,
+): Certificates {
   return new WatchedPair(files, deps, everyMs);
 }
 
@@ -83,8 +91,13 @@ class WatchedPair implements Certificates {
     const { leaf } = this.#pair;
     return {
       fingerprint: createHash("sha256").update(leaf.raw).digest("hex"),
-      notBefore: Date.parse(leaf.validFrom), notAfter: Date.parse(leaf.validTo),
-      lastReloadAt: this.#lastReloadAt, loadedAt: this.#loadedAt, failures: this.#failures, lastFailureAt: this.#lastFailureAt, lastFailure: this.#lastFailure,
+      notBefore: Date.parse(leaf.validFrom),
+      notAfter: Date.parse(leaf.validTo),
+      lastReloadAt: this.#lastReloadAt,
+      loadedAt: this.#loadedAt,
+      failures: this.#failures,
+      lastFailureAt: this.#lastFailureAt,
+      lastFailure: this.#lastFailure,
     };
   }
 
@@ -95,7 +108,11 @@ class WatchedPair implements Certificates {
 
   #arm(): void {
     const { clock } = this.#deps;
-    if (!this.#stopped) this.#timer = clock.timer(clock.monotonic() + this.#everyMs, () => void this.#look().finally(() => this.#arm()));
+    if (!this.#stopped)
+      this.#timer = clock.timer(
+        clock.monotonic() + this.#everyMs,
+        () => void this.#look().finally(() => this.#arm()),
+      );
   }
 
   async #look(): Promise<void> {
@@ -116,7 +133,10 @@ class WatchedPair implements Certificates {
     this.#refused = "";
     this.#lastReloadAt = this.#deps.clock.now();
     this.#loadedAt = this.#lastReloadAt;
-    this.#deps.log.info("reloaded the certificate", { file: this.#files.certFile, not_after: pair.leaf.validToDate.toISOString() });
+    this.#deps.log.info("reloaded the certificate", {
+      file: this.#files.certFile,
+      not_after: pair.leaf.validToDate.toISOString(),
+    });
   }
 
   #report(reason: string, seen: string): void {
@@ -126,7 +146,9 @@ class WatchedPair implements Certificates {
     this.#lastFailure = reason;
     if (known) return;
     this.#failures += 1;
-    this.#deps.log.warn("cannot reload the certificate; the last good one stays in use", { reason });
+    this.#deps.log.warn("cannot reload the certificate; the last good one stays in use", {
+      reason,
+    });
   }
 }
 

@@ -1,4 +1,7 @@
-/** Client certificates of a port: what is asked of a client, and the authorities its certificate is checked against, read again while the port is open. */
+/**
+ * Client certificates of a port: what is asked of a client, and the authorities its certificate is
+ * checked against, read again while the port is open.
+ */
 import { createSecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../base/clock.ts";
 import { StewardError, toStewardError } from "../base/errors.ts";
@@ -6,8 +9,9 @@ import type { Log } from "../base/log.ts";
 import { readPlainFile } from "./key-pair.ts";
 
 /**
- * `none` asks for nothing; `request` asks and takes any answer; `require` takes any certificate; `verify_if_given` takes
- * none or one that the authorities signed; `require_and_verify` only such a one.
+ * `none` asks for nothing; `request` asks and takes any answer; `require` takes any certificate;
+ * `verify_if_given` takes none or one that the authorities signed; `require_and_verify` only such a
+ * one.
  */
 export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";
 
@@ -33,18 +37,33 @@ export function asksForCertificate(mode: ClientAuth): boolean {
 }
 
 /** Whether a client whose handshake is done may go on. */
-export function mayEnter(mode: ClientAuth, socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">): boolean {
+export function mayEnter(
+  mode: ClientAuth,
+  socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">,
+): boolean {
   const given = socket.getPeerX509Certificate() !== undefined;
   switch (mode) {
-    case "none": case "request": return true;
-    case "require": return given;
-    case "verify_if_given": return !given || socket.authorized;
-    case "require_and_verify": return given && socket.authorized;
+    case "none":
+    case "request":
+      return true;
+    case "require":
+      return given;
+    case "verify_if_given":
+      return !given || socket.authorized;
+    case "require_and_verify":
+      return given && socket.authorized;
   }
 }
 
-/** Watches a file of authorities. While it is unusable `current` gives none: a port that cannot check must not let in. */
-export function createClientAuthorities(file: string, deps: { clock: Clock; log: Log }, everyMs: number): ClientAuthorities {
+/**
+ * Watches a file of authorities. While it is unusable `current` gives none: a port that cannot
+ * check must not let in.
+ */
+export function createClientAuthorities(
+  file: string,
+  deps: { clock: Clock; log: Log },
+  everyMs: number,
+): ClientAuthorities {
   let text: string | undefined;
   let timer: Disposable | undefined;
   let stopped = false;
@@ -58,12 +77,16 @@ export function createClientAuthorities(file: string, deps: { clock: Clock; log:
     } catch (error) {
       text = undefined;
       const { message } = toStewardError(error);
-      if (message !== lastReason) deps.log.warn("cannot use the CA file of client certificates; all clients are refused", { reason: message });
+      if (message !== lastReason)
+        deps.log.warn("cannot use the CA file of client certificates; all clients are refused", {
+          reason: message,
+        });
       lastReason = message;
     }
   };
   const arm = (): void => {
-    if (!stopped) timer = deps.clock.timer(deps.clock.monotonic() + everyMs, () => void look().finally(arm));
+    if (!stopped)
+      timer = deps.clock.timer(deps.clock.monotonic() + everyMs, () => void look().finally(arm));
   };
   return {
     async start() {
@@ -84,6 +107,9 @@ function parseAuthorities(text: string, file: string): string {
     createSecureContext({ ca: text });
     return text;
   } catch {
-    throw new StewardError("invalid", `${file} contains no complete CA certificate`, { rule: "client_ca", remedy: "put the PEM certificates of the CAs that sign client certificates there" });
+    throw new StewardError("invalid", `${file} contains no complete CA certificate`, {
+      rule: "client_ca",
+      remedy: "put the PEM certificates of the CAs that sign client certificates there",
+    });
   }
 }

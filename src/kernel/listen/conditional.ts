@@ -1,17 +1,31 @@
-/** Conditional requests (RFC 9110 §13) and instance manipulations (RFC 3229 §10.5): what a client holds already, and what it can apply to that. */
+/**
+ * Conditional requests (RFC 9110 §13) and instance manipulations (RFC 3229 §10.5): what a client
+ * holds already, and what it can apply to that.
+ */
 
-/** Whether an `If-None-Match` names the tag, or everything. Compares weakly (RFC 9110 §8.8.3.2), as the field asks. */
+/**
+ * Whether an `If-None-Match` names the tag, or everything. Compares weakly (RFC 9110 §8.8.3.2), as
+ * the field asks.
+ */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  return header.trim() === "*" || (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some((each) => opaque(each) === opaque(tag));
+  return (
+    header.trim() === "*" ||
+    (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some((each) => opaque(each) === opaque(tag))
+  );
 }
 
 /** Whether an `A-IM` takes answers of this manipulation: names it, without the weight 0. */
 export function acceptsManipulation(header: string | undefined, manipulation: string): boolean {
-  return (header ?? "").toLowerCase().split(",").some((part) => {
-    const [name, ...parameters] = part.split(";").map((piece) => piece.trim());
-    return name === manipulation && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
+  return (header ?? "")
+    .toLowerCase()
+    .split(",")
+    .some((part) => {
+      const [name, ...parameters] = part.split(";").map((piece) => piece.trim());
+      return (
+        name === manipulation && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+      );
+    });
 }
 
 function opaque(tag: string): string {

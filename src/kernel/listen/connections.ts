@@ -1,7 +1,7 @@
 /**
- * The open connections of one port by what they are worth. When all places are taken a new one takes that of the
- * connection which is worth least: one without a request yet, a stranger's, an idle owner's. One that carries an owner's
- * request is never cut.
+ * The open connections of one port by what they are worth. When all places are taken a new one
+ * takes that of the connection which is worth least: one without a request yet, a stranger's, an
+ * idle owner's. One that carries an owner's request is never cut.
  */
 import type { Socket } from "node:net";
 import type { Share } from "./shares.ts";
@@ -23,9 +23,15 @@ export interface Connections {
 
 type Rank = "unproven" | "idle stranger" | "busy stranger" | "idle owner" | "busy owner";
 
-/** Which connections are cut first; within a rank the one that came to it first. A busy owner's never is. */
+/**
+ * Which connections are cut first; within a rank the one that came to it first. A busy owner's
+ * never is.
+ */
 const CUT_ORDER: readonly Rank[] = ["idle stranger", "busy stranger", "unproven", "idle owner"];
-/** Where connections without a request are more than half of all, they are cut first: else a new one would often cut the next newest. */
+/**
+ * Where connections without a request are more than half of all, they are cut first: else a new one
+ * would often cut the next newest.
+ */
 const CROWDED_ORDER: readonly Rank[] = ["unproven", "idle stranger", "busy stranger", "idle owner"];
 
 interface Entry {
@@ -40,7 +46,13 @@ interface Entry {
 export function createConnections(emptied: () => void): Connections {
   const entries = new Map<Socket, Entry>();
   /** Each in the order in which its connections came to be so. */
-  const ranks: Record<Rank, Set<Socket>> = { "unproven": new Set(), "idle stranger": new Set(), "busy stranger": new Set(), "idle owner": new Set(), "busy owner": new Set() };
+  const ranks: Record<Rank, Set<Socket>> = {
+    unproven: new Set(),
+    "idle stranger": new Set(),
+    "busy stranger": new Set(),
+    "idle owner": new Set(),
+    "busy owner": new Set(),
+  };
   const forget = (socket: Socket): void => {
     const entry = entries.get(socket);
     if (entry === undefined) return;
@@ -66,7 +78,12 @@ export function createConnections(emptied: () => void): Connections {
       return entries.size;
     },
     hold(socket) {
-      entries.set(socket, { rank: "unproven", ownerRequests: 0, otherRequests: 0, isOwners: false });
+      entries.set(socket, {
+        rank: "unproven",
+        ownerRequests: 0,
+        otherRequests: 0,
+        isOwners: false,
+      });
       ranks.unproven.add(socket);
       socket.once("close", () => forget(socket));
     },

@@ -1,6 +1,7 @@
 /**
- * The Content-Security-Policy of a page: nothing but what the page says it holds, each text by its hash and never
- * `unsafe-inline` (facts, monitor-api §5.4; RESOLUTIONS M36). It also keeps others from framing the page.
+ * The Content-Security-Policy of a page: nothing but what the page says it holds, each text by its
+ * hash and never `unsafe-inline` (facts, monitor-api §5.4; RESOLUTIONS M36). It also keeps others
+ * from framing the page.
  */
 import { createHash } from "node:crypto";
 
@@ -22,8 +23,14 @@ export interface PageContent {
 export function contentPolicy(content: PageContent = {}): string {
   const scripts = [...(content.ownScripts === true ? ["'self'"] : []), ...hashes(content.scripts)];
   return [
-    "default-src 'none'", ...sources("script-src", scripts), ...sources("style-src", hashes(content.styles)), ...(content.dataImages === true ? ["img-src data:"] : []),
-    ...(content.ownRequests === true ? ["connect-src 'self'"] : []), "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+    "default-src 'none'",
+    ...sources("script-src", scripts),
+    ...sources("style-src", hashes(content.styles)),
+    ...(content.dataImages === true ? ["img-src data:"] : []),
+    ...(content.ownRequests === true ? ["connect-src 'self'"] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
   ].join("; ");
 }
 

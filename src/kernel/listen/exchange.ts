@@ -1,4 +1,7 @@
-/** One request and its answer, whichever HTTP carried them, and the few things that differ between HTTP/1.1 and HTTP/2. */
+/**
+ * One request and its answer, whichever HTTP carried them, and the few things that differ between
+ * HTTP/1.1 and HTTP/2.
+ */
 import type { IncomingMessage, ServerResponse as Http1Response } from "node:http";
 import { constants, Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
 import type { StewardError } from "../base/errors.ts";
@@ -11,7 +14,10 @@ export type ServerRequest = IncomingMessage;
 /** Its answer. */
 export type ServerResponse = Http1Response;
 
-/** Sets what every answer of a port says of itself. Called once a request, before anything else looks at it: it must not throw. */
+/**
+ * Sets what every answer of a port says of itself. Called once a request, before anything else
+ * looks at it: it must not throw.
+ */
 export type Prepare = (request: ServerRequest, response: ServerResponse) => void;
 
 /** What a request was admitted with. */
@@ -23,11 +29,22 @@ export interface Admitted {
   readonly expired: AbortSignal | undefined;
 }
 
-/** Answers one request. What it throws is logged and becomes a 500. Its body counts until the promise settles. */
-export type Handler = (request: ServerRequest, response: ServerResponse, admitted: Admitted) => void | Promise<void>;
+/**
+ * Answers one request. What it throws is logged and becomes a 500. Its body counts until the
+ * promise settles.
+ */
+export type Handler = (
+  request: ServerRequest,
+  response: ServerResponse,
+  admitted: Admitted,
+) => void | Promise<void>;
 
 /** Answers a request that the listener does not admit. */
-export type Refuse = (request: ServerRequest, response: ServerResponse, error: StewardError) => void;
+export type Refuse = (
+  request: ServerRequest,
+  response: ServerResponse,
+  error: StewardError,
+) => void;
 
 /** The stream of a request over HTTP/2; undefined for one over HTTP/1.1. */
 export function streamOf(request: ServerRequest): ServerHttp2Stream | undefined {
@@ -39,44 +56,80 @@ export function streamOf(request: ServerRequest): ServerHttp2Stream | undefined 
 export function hasBody(request: ServerRequest): boolean {
   const stream = streamOf(request);
   if (stream !== undefined) return !stream.endAfterHeaders;
-  return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
+  return (
+    request.headers["transfer-encoding"] !== undefined ||
+    Number(request.headers["content-length"] ?? 0) > 0
+  );
 }
 
 /** The rest of a body that is read and dropped, so that its connection can go on. */
 const DROPPED_BYTES = 64 * 1024;
 
-/** Drops the rest of a body that nobody wants, as far as that is worth it. What is beyond that stays unread. */
+/**
+ * Drops the rest of a body that nobody wants, as far as that is worth it. What is beyond that stays
+ * unread.
+ */
 export function dropRest(request: ServerRequest): void {
   if (request.destroyed || request.readableEnded) return;
   let dropped = 0;
-  request.on("data", (chunk: Uint8Array) => {
-    dropped += chunk.length;
-    if (dropped > DROPPED_BYTES) request.pause();
-  }).resume();
+  request
+    .on("data", (chunk: Uint8Array) => {
+      dropped += chunk.length;
+      if (dropped > DROPPED_BYTES) request.pause();
+    })
+    .resume();
 }
 
 /**
- * To be called before the head of an answer is written: over HTTP/1.1 the connection ends after it when more of the body
- * may still come than is worth reading.
+ * To be called before the head of an answer is written: over HTTP/1.1 the connection ends after it
+ * when more of the body may still come than is worth reading.
  */
 export function closeUnlessRestIsShort(request: ServerRequest, response: ServerResponse): void {
-  if (request.complete || response.headersSent || streamOf(request) !== undefined || !hasBody(request)) return;
-  if (Number(request.headers["content-length"] ?? Infinity) > DROPPED_BYTES) response.setHeader("connection", "close");
+  if (
+    request.complete ||
+    response.headersSent ||
+    streamOf(request) !== undefined ||
+    !hasBody(request)
+  )
+    return;
+  if (Number(request.headers["content-length"] ?? Infinity) > DROPPED_BYTES)
+    response.setHeader("connection", "close");
 }
 
-/** Ends the answer at once so that the client sees it is incomplete: the connection over HTTP/1.1, the stream over HTTP/2. */
+/**
+ * Ends the answer at once so that the client sees it is incomplete: the connection over HTTP/1.1,
+ * the stream over HTTP/2.
+ */
 export function cut(request: ServerRequest): void {
   const stream = streamOf(request);
   if (stream === undefined) request.socket.destroy();
   else stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Answers with one line of text, unless an answer has begun; then cuts it. `last` closes the connection after it. */
-export function refuse(request: ServerRequest, response: ServerResponse, status: number, text: string, options: { last?: boolean; headers?: Record<string, string> } = {}): void {
+/**
+ * Answers with one line of text, unless an answer has begun; then cuts it. `last` closes the
+ * connection after it.
+ */
+export function refuse(
+  request: ServerRequest,
+  response: ServerResponse,
+  status: number,
+  text: string,
+  options: { last?: boolean; headers?: Record<string, string> } = {},
+): void {
   if (response.headersSent) return cut(request);
   const body = `${text}\n`;
-  const headers = { "cache-control": "no-store", "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "content-length": String(Buffer.byteLength(body)), ...options.headers };
+  const headers = {
+    "cache-control": "no-store",
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "content-length": String(Buffer.byteLength(body)),
+    ...options.headers,
+  };
   const stream = streamOf(request);
-  response.writeHead(status, options.last === true && stream === undefined ? { ...headers, connection: "close" } : headers);
+  response.writeHead(
+    status,
+    options.last === true && stream === undefined ? { ...headers, connection: "close" } : headers,
+  );
   response.end(body, () => options.last === true && stream?.close(constants.NGHTTP2_NO_ERROR));
 }

@@ -1,6 +1,7 @@
 /**
- * The HTTP/1.1 side of a port: Node's parser with the listener's limits. The server never listens; sockets are handed
- * to it, and it is told once that it listens, else it tracks no connection and no header timeout ever fires.
+ * The HTTP/1.1 side of a port: Node's parser with the listener's limits. The server never listens;
+ * sockets are handed to it, and it is told once that it listens, else it tracks no connection and
+ * no header timeout ever fires.
  */
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
@@ -22,7 +23,10 @@ export interface Http1Side {
 export interface Http1Options {
   readonly prepare: Prepare;
   readonly serve: Serve;
-  /** How many requests a socket carries: one without any has been idle too long when its time is over. */
+  /**
+   * How many requests a socket carries: one without any has been idle too long when its time is
+   * over.
+   */
   readonly busy: (socket: Socket) => number;
   /** The methods that the parser does not know; undefined when there is none to be rescued. */
   readonly uncommon: UncommonMethods | undefined;
@@ -30,7 +34,10 @@ export interface Http1Options {
 }
 
 /** Nothing is open yet. */
-export function createHttp1Side(limits: ListenLimits, { prepare, serve, busy, uncommon, clock }: Http1Options): Http1Side {
+export function createHttp1Side(
+  limits: ListenLimits,
+  { prepare, serve, busy, uncommon, clock }: Http1Options,
+): Http1Side {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerMs,
@@ -41,7 +48,8 @@ export function createHttp1Side(limits: ListenLimits, { prepare, serve, busy, un
   server.on("request", (request: ServerRequest, response: ServerResponse) => {
     uncommon?.restore(request);
     prepare(request, response);
-    if (!meters.has(request.socket)) meters.set(request.socket, createStallMeter(limits.stallMs, clock));
+    if (!meters.has(request.socket))
+      meters.set(request.socket, createStallMeter(limits.stallMs, clock));
     void serve(request, response, request.socket);
   });
   server.on("checkExpectation", (request: ServerRequest, response: ServerResponse) => {
@@ -55,7 +63,8 @@ export function createHttp1Side(limits: ListenLimits, { prepare, serve, busy, un
   server.timeout = createStallMeter(limits.stallMs, clock).partMs;
   server.on("timeout", (socket) => {
     const meter = meters.get(socket);
-    // Before the first request it is the time of a head that counts, and after it that of an idle connection, which is over.
+    // Before the first request it is the time of a head that counts, and after it that of an idle
+    // connection, which is over.
     if (meter === undefined) return;
     if (busy(socket) === 0 || (socket.writableLength > 0 && meter.fired())) socket.destroy();
     else if (socket.writableLength > 0) socket.setTimeout(meter.partMs);

@@ -1,5 +1,15 @@
-/** The HTTP/2 side of a port: sessions with the listener's limits, closed when idle, ended when a client resets streams too fast. */
-import { constants, createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+/**
+ * The HTTP/2 side of a port: sessions with the listener's limits, closed when idle, ended when a
+ * client resets streams too fast.
+ */
+import {
+  constants,
+  createServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -12,34 +22,54 @@ import { createStallMeter, type StallMeter } from "./stall.ts";
 export interface Http2Side {
   take(socket: Socket): void;
   holds(socket: Socket): boolean;
-  /** Tells every client to open no more streams (GOAWAY) and ends each session with its last one. */
+  /**
+   * Tells every client to open no more streams (GOAWAY) and ends each session with its last one.
+   */
   drain(): void;
 }
 
 /** Sockets belong to the owner; a session dies with its socket. */
-export function createHttp2Side(limits: ListenLimits, { prepare, serve }: { prepare: Prepare; serve: Serve }, deps: { clock: Clock; log: Log }): Http2Side {
+export function createHttp2Side(
+  limits: ListenLimits,
+  { prepare, serve }: { prepare: Prepare; serve: Serve },
+  deps: { clock: Clock; log: Log },
+): Http2Side {
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new WeakSet<Socket>();
   const socketOf = new WeakMap<object, Socket>();
   /** The one that is being handed over: its session is told of at once. */
   let taken: Socket | undefined;
-  const server = createServer({
-    settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes, enablePush: false },
-    streamResetBurst: limits.resetBurst,
-    streamResetRate: limits.resetsPerSecond,
-  }, (request: Http2ServerRequest, response: Http2ServerResponse) => {
-    cutWhenStalled(request.stream, createStallMeter(limits.stallMs, deps.clock));
-    const exchange = [request as unknown as ServerRequest, response as unknown as ServerResponse] as const;
-    prepare(...exchange);
-    const { session } = request.stream;
-    const socket = session === undefined ? undefined : socketOf.get(session);
-    if (socket === undefined) return request.stream.destroy();
-    if (headTooLarge(request, limits.headerBytes)) refuse(...exchange, 431, "the header list is too large");
-    else void serve(...exchange, socket);
-  });
+  const server = createServer(
+    {
+      settings: {
+        maxConcurrentStreams: limits.streamsPerConnection,
+        maxHeaderListSize: limits.headerBytes,
+        enablePush: false,
+      },
+      streamResetBurst: limits.resetBurst,
+      streamResetRate: limits.resetsPerSecond,
+    },
+    (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      cutWhenStalled(request.stream, createStallMeter(limits.stallMs, deps.clock));
+      const exchange = [
+        request as unknown as ServerRequest,
+        response as unknown as ServerResponse,
+      ] as const;
+      prepare(...exchange);
+      const { session } = request.stream;
+      const socket = session === undefined ? undefined : socketOf.get(session);
+      if (socket === undefined) return request.stream.destroy();
+      if (headTooLarge(request, limits.headerBytes))
+        refuse(...exchange, 431, "the header list is too large");
+      else void serve(...exchange, socket);
+    },
+  );
   // Node answers these itself where nobody does, without a header.
   server.on("checkExpectation", (request: Http2ServerRequest, response: Http2ServerResponse) => {
-    const exchange = [request as unknown as ServerRequest, response as unknown as ServerResponse] as const;
+    const exchange = [
+      request as unknown as ServerRequest,
+      response as unknown as ServerResponse,
+    ] as const;
     prepare(...exchange);
     request.resume();
     refuse(...exchange, 417, "Expectation Failed");
@@ -65,19 +95,22 @@ export function createHttp2Side(limits: ListenLimits, { prepare, serve }: { prep
   };
 }
 
-// nghttp2 holds a client to our settings only once it has acknowledged them; the first requests may come before.
+// nghttp2 holds a client to our settings only once it has acknowledged them; the first requests may
+// come before.
 function headTooLarge(request: Http2ServerRequest, mostBytes: number): boolean {
   if (request.stream.session?.pendingSettingsAck !== true) return false;
   return request.rawHeaders.reduce((bytes, text) => bytes + text.length + 16, 0) > mostBytes;
 }
 
-// Counted from the last stream and not from the last byte: pings and half a header block keep nothing alive.
+// Counted from the last stream and not from the last byte: pings and half a header block keep
+// nothing alive.
 function closeWhenIdle(session: ServerHttp2Session, limits: ListenLimits, clock: Clock): void {
   let open = 0;
-  const arm = (ms: number): Disposable => clock.timer(clock.monotonic() + ms, () => {
-    session.goaway(constants.NGHTTP2_NO_ERROR);
-    session.destroy();
-  });
+  const arm = (ms: number): Disposable =>
+    clock.timer(clock.monotonic() + ms, () => {
+      session.goaway(constants.NGHTTP2_NO_ERROR);
+      session.destroy();
+    });
   let timer = arm(limits.headerMs);
   session.on("stream", (stream) => {
     open += 1;

@@ -1,4 +1,7 @@
-/** A certificate chain with its private key, read from two files and proven whole before anybody uses it. */
+/**
+ * A certificate chain with its private key, read from two files and proven whole before anybody
+ * uses it.
+ */
 import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -27,31 +30,46 @@ export interface KeyPair {
 
 const LARGEST_BYTES = 1024 * 1024;
 
-/** Both texts. Throws `invalid`, naming the file, for what cannot be read, is no plain file or is larger than 1 MiB. */
+/**
+ * Both texts. Throws `invalid`, naming the file, for what cannot be read, is no plain file or is
+ * larger than 1 MiB.
+ */
 export async function readPair(files: TlsFiles): Promise<PairTexts> {
-  const [cert, key] = await Promise.all([readPlainFile(files.certFile), readPlainFile(files.keyFile)]);
+  const [cert, key] = await Promise.all([
+    readPlainFile(files.certFile),
+    readPlainFile(files.keyFile),
+  ]);
   return { cert, key };
 }
 
-/** Throws `invalid` unless every certificate is whole and the key belongs to the first. What OpenSSL says is left out: it may quote the key. */
+/**
+ * Throws `invalid` unless every certificate is whole and the key belongs to the first. What OpenSSL
+ * says is left out: it may quote the key.
+ */
 export function parsePair(texts: PairTexts, files: TlsFiles): KeyPair {
   const leaf = parseChain(texts.cert, files.certFile);
-  if (!leaf.checkPrivateKey(parseKey(texts.key, files.keyFile))) throw refused(`${files.keyFile} does not belong to the certificate of ${files.certFile}`);
+  if (!leaf.checkPrivateKey(parseKey(texts.key, files.keyFile)))
+    throw refused(`${files.keyFile} does not belong to the certificate of ${files.certFile}`);
   try {
     createSecureContext({ ...texts, minVersion: "TLSv1.2" });
     return { leaf, texts };
   } catch {
-    throw refused(`${files.certFile} and ${files.keyFile} are too weak, or of a type that TLS does not support`);
+    throw refused(
+      `${files.certFile} and ${files.keyFile} are too weak, or of a type that TLS does not support`,
+    );
   }
 }
 
-// A file cut off between two lines of a certificate still begins with a good one: every block must end.
+// A file cut off between two lines of a certificate still begins with a good one: every block must
+// end.
 function parseChain(text: string, file: string): X509Certificate {
   const begun = text.match(/-----BEGIN (?:X509 )?CERTIFICATE-----/g)?.length ?? 0;
-  const blocks = text.match(/-----BEGIN (X509 )?CERTIFICATE-----[^-]*-----END \1?CERTIFICATE-----/g) ?? [];
+  const blocks =
+    text.match(/-----BEGIN (X509 )?CERTIFICATE-----[^-]*-----END \1?CERTIFICATE-----/g) ?? [];
   const chain = blocks.length === begun ? blocks.map(parseCertificate) : [undefined];
   const [leaf] = chain;
-  if (leaf === undefined || chain.includes(undefined)) throw refused(`${file} contains no complete certificate`);
+  if (leaf === undefined || chain.includes(undefined))
+    throw refused(`${file} contains no complete certificate`);
   return leaf;
 }
 
@@ -71,7 +89,10 @@ function parseKey(text: string, file: string): KeyObject {
   }
 }
 
-/** The text of a plain file of at most 1 MiB. Throws `invalid`, naming the file. Not blocking: a FIFO in its place would hold a thread for ever. */
+/**
+ * The text of a plain file of at most 1 MiB. Throws `invalid`, naming the file. Not blocking: a
+ * FIFO in its place would hold a thread for ever.
+ */
 export async function readPlainFile(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,4 +1,7 @@
-/** What one listener bears: every number that bounds a connection, a request or a stream, with its default. */
+/**
+ * What one listener bears: every number that bounds a connection, a request or a stream, with its
+ * default.
+ */
 import type { Share } from "./shares.ts";
 
 const MIB = 1024 * 1024;
@@ -25,19 +28,30 @@ export interface ShareLimits {
 
 /** Bounds of one listener. Each one fires by itself, whatever the handler does. */
 export interface ListenLimits extends Readonly<Record<Share, ShareLimits>> {
-  /** Open connections. One more takes the place of the one that is worth least; where all carry owners' requests it is answered 503 and closed. */
+  /**
+   * Open connections. One more takes the place of the one that is worth least; where all carry
+   * owners' requests it is answered 503 and closed.
+   */
   readonly connections: number;
   /** Bytes of one request's head; HTTP/2: the header list. More is answered 431. */
   readonly headerBytes: number;
-  /** From the first byte to the end of the head, and from connecting to the first request. Later is answered 408. */
+  /**
+   * From the first byte to the end of the head, and from connecting to the first request. Later is
+   * answered 408.
+   */
   readonly headerMs: number;
   /** A kept connection without a request. Longer is closed. */
   readonly idleMs: number;
-  /** An answer that waits for its reader without moving. Longer is cut, a tenth of it early at most. */
+  /**
+   * An answer that waits for its reader without moving. Longer is cut, a tenth of it early at most.
+   */
   readonly stallMs: number;
   /** How long one more request waits for a place. Longer is refused. */
   readonly admissionMs: number;
-  /** HTTP/1.1 requests of one connection that wait for the answer of the one before. One more ends the connection. */
+  /**
+   * HTTP/1.1 requests of one connection that wait for the answer of the one before. One more ends
+   * the connection.
+   */
   readonly pipelined: number;
   /** HTTP/2 streams open at once on one connection. */
   readonly streamsPerConnection: number;
@@ -48,7 +62,9 @@ export interface ListenLimits extends Readonly<Record<Share, ShareLimits>> {
 }
 
 /** Limits that replace defaults, one by one. */
-export type LimitOverrides = Partial<Omit<ListenLimits, Share>> & { readonly [S in Share]?: Partial<ShareLimits> };
+export type LimitOverrides = Partial<Omit<ListenLimits, Share>> & {
+  readonly [S in Share]?: Partial<ShareLimits>;
+};
 
 const OWNER: ShareLimits = {
   requests: 256,
@@ -86,8 +102,14 @@ const PROBE: ShareLimits = {
   bodyMs: 2_000,
 };
 
-/** Bodies of strangers where no credential is set: behind a proxy everybody is one, and may do everything. */
-export const OPEN_STRANGER: Pick<ShareLimits, "bodiesBytes" | "bodyBytes"> = { bodiesBytes: 32 * MIB, bodyBytes: 16 * MIB };
+/**
+ * Bodies of strangers where no credential is set: behind a proxy everybody is one, and may do
+ * everything.
+ */
+export const OPEN_STRANGER: Pick<ShareLimits, "bodiesBytes" | "bodyBytes"> = {
+  bodiesBytes: 32 * MIB,
+  bodyBytes: 16 * MIB,
+};
 
 /** The limits of every listener that sets none of its own. */
 export const DEFAULT_LIMITS: ListenLimits = {
@@ -107,6 +129,17 @@ export const DEFAULT_LIMITS: ListenLimits = {
 };
 
 /** The defaults with these in their stead. */
-export function resolveLimits({ owner, stranger, probe, ...rest }: LimitOverrides = {}): ListenLimits {
-  return { ...DEFAULT_LIMITS, ...rest, owner: { ...OWNER, ...owner }, stranger: { ...STRANGER, ...stranger }, probe: { ...PROBE, ...probe } };
+export function resolveLimits({
+  owner,
+  stranger,
+  probe,
+  ...rest
+}: LimitOverrides = {}): ListenLimits {
+  return {
+    ...DEFAULT_LIMITS,
+    ...rest,
+    owner: { ...OWNER, ...owner },
+    stranger: { ...STRANGER, ...stranger },
+    probe: { ...PROBE, ...probe },
+  };
 }

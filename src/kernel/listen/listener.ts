@@ -1,14 +1,23 @@
 /**
- * One TCP port that serves HTTP/1.1 and HTTP/2, over TLS or without, to one handler, within limits that fire whatever
- * the client or the handler does, and that drains when it stops.
+ * One TCP port that serves HTTP/1.1 and HTTP/2, over TLS or without, to one handler, within limits
+ * that fire whatever the client or the handler does, and that drains when it stops.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { delay, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { formatAddress, type Address } from "../config/address.ts";
 import { bind, refuseOpenAddress } from "./bind.ts";
-import { createCertificates, RELOAD_MS, type Certificates, type CertificateStatus } from "./certificates.ts";
-import { createClientAuthorities, type ClientAuthorities, type ClientCertificates } from "./client-certificates.ts";
+import {
+  createCertificates,
+  RELOAD_MS,
+  type Certificates,
+  type CertificateStatus,
+} from "./certificates.ts";
+import {
+  createClientAuthorities,
+  type ClientAuthorities,
+  type ClientCertificates,
+} from "./client-certificates.ts";
 import { createConnections, type Connections } from "./connections.ts";
 import type { Handler, Prepare, Refuse } from "./exchange.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
@@ -46,9 +55,15 @@ export interface ListenerSpec {
   readonly classify?: Classify;
   /** Answers what is not admitted; 503 as text when not given. */
   readonly refuse?: Refuse;
-  /** Methods that Node's HTTP/1.1 parser refuses and that are served here all the same; over HTTP/2 any is. None when not given. */
+  /**
+   * Methods that Node's HTTP/1.1 parser refuses and that are served here all the same; over HTTP/2
+   * any is. None when not given.
+   */
   readonly rescue?: readonly UncommonMethod[];
-  /** The headers of every answer, also of those that the port gives itself, such as its refusals. None when not given. */
+  /**
+   * The headers of every answer, also of those that the port gives itself, such as its refusals.
+   * None when not given.
+   */
   readonly prepare?: Prepare;
   readonly handle: Handler;
 }
@@ -66,9 +81,15 @@ export interface Listener {
   readonly port: number;
   /** Fires when `stop` begins: streams that would go on for ever should end now. */
   readonly draining: AbortSignal;
-  /** Throws `conflict` when the port is taken, `denied` when it is reserved, `invalid` when the address is not this machine's or the pair unusable. */
+  /**
+   * Throws `conflict` when the port is taken, `denied` when it is reserved, `invalid` when the
+   * address is not this machine's or the pair unusable.
+   */
   start(): Promise<void>;
-  /** Accepts no more, lets requests finish, cuts what is left after `deadlineMs`. Works without start, and twice. */
+  /**
+   * Accepts no more, lets requests finish, cuts what is left after `deadlineMs`. Works without
+   * start, and twice.
+   */
   stop(deadlineMs: number): Promise<void>;
   /** Requests being answered, without long-lived streams. */
   inFlight(): number;
@@ -80,15 +101,21 @@ export interface Listener {
   certificate(): CertificateStatus | undefined;
 }
 
-/** Throws `invalid` for an address off loopback without a credential, before any socket opens (KERNEL §1.9). */
+/**
+ * Throws `invalid` for an address off loopback without a credential, before any socket opens
+ * (KERNEL §1.9).
+ */
 export function createListener(spec: ListenerSpec, deps: ListenerDeps): Listener {
   refuseOpenAddress(spec);
   return new PortListener(spec, deps);
 }
 
-const BUSY = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 21\r\n\r\ntoo many connections\n";
-const NO_TLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: 32\r\n\r\nthis port speaks HTTP, not TLS.\n";
-const NOT_PLAIN = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: 34\r\n\r\nthis port speaks HTTPS, not HTTP.\n";
+const BUSY =
+  "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 21\r\n\r\ntoo many connections\n";
+const NO_TLS =
+  "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: 32\r\n\r\nthis port speaks HTTP, not TLS.\n";
+const NOT_PLAIN =
+  "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: 34\r\n\r\nthis port speaks HTTPS, not HTTP.\n";
 const LINGER_MS = 1000;
 const LINGERING = 64;
 
@@ -119,17 +146,45 @@ class PortListener implements Listener {
     this.#limits = resolveLimits(spec.limits);
     this.#connections = createConnections(() => this.#empty?.());
     const connections = this.#connections;
-    this.#requests = createRequests(this.#limits, {
-      classify: spec.classify ?? everybodyIsOwner, refuse: spec.refuse ?? refuseAsText, connections, refusals: this.#refusals, handle: spec.handle,
-    }, deps);
-    const uncommon = spec.rescue === undefined ? undefined : createUncommonMethods({ methods: spec.rescue, headMs: this.#limits.headerMs }, deps.clock);
+    this.#requests = createRequests(
+      this.#limits,
+      {
+        classify: spec.classify ?? everybodyIsOwner,
+        refuse: spec.refuse ?? refuseAsText,
+        connections,
+        refusals: this.#refusals,
+        handle: spec.handle,
+      },
+      deps,
+    );
+    const uncommon =
+      spec.rescue === undefined
+        ? undefined
+        : createUncommonMethods(
+            { methods: spec.rescue, headMs: this.#limits.headerMs },
+            deps.clock,
+          );
     const prepare = spec.prepare ?? (() => undefined);
-    this.#h1 = createHttp1Side(this.#limits, { prepare, serve: this.#requests.serve, busy: this.#requests.count, uncommon, clock: deps.clock });
+    this.#h1 = createHttp1Side(this.#limits, {
+      prepare,
+      serve: this.#requests.serve,
+      busy: this.#requests.count,
+      uncommon,
+      clock: deps.clock,
+    });
     this.#h2 = createHttp2Side(this.#limits, { prepare, serve: this.#requests.serve }, deps);
     const clients = spec.tls?.clients;
-    this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, clientAuth: clients?.mode ?? "none", log: deps.log });
-    this.#authorities = clients?.caFile === undefined || clients.mode === "none" ? undefined : createClientAuthorities(clients.caFile, deps, spec.tls?.reloadMs ?? RELOAD_MS);
-    this.#certificates = spec.tls === undefined ? undefined : createCertificates(spec.tls, deps, spec.tls.reloadMs);
+    this.#tls = createTlsSide({
+      handshakeMs: this.#limits.headerMs,
+      clientAuth: clients?.mode ?? "none",
+      log: deps.log,
+    });
+    this.#authorities =
+      clients?.caFile === undefined || clients.mode === "none"
+        ? undefined
+        : createClientAuthorities(clients.caFile, deps, spec.tls?.reloadMs ?? RELOAD_MS);
+    this.#certificates =
+      spec.tls === undefined ? undefined : createCertificates(spec.tls, deps, spec.tls.reloadMs);
   }
 
   get port(): number {
@@ -167,8 +222,11 @@ class PortListener implements Listener {
       this.#certificates?.stop();
       throw error;
     });
-    // Half-open like every HTTP/1.1 server: a client may end its side after the request and still read the answer.
-    const front = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    // Half-open like every HTTP/1.1 server: a client may end its side after the request and still
+    // read the answer.
+    const front = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      this.#accept(socket),
+    );
     await bind(front, this.#spec).catch((error: unknown) => {
       this.#certificates?.stop();
       this.#authorities?.stop();
@@ -176,7 +234,10 @@ class PortListener implements Listener {
     });
     front.on("error", (error) => this.#deps.log.error("the listener failed", { error }));
     this.#front = front;
-    this.#deps.log.info("listening", { name: this.name, address: formatAddress({ ...this.#spec.address, port: this.port }) });
+    this.#deps.log.info("listening", {
+      name: this.name,
+      address: formatAddress({ ...this.#spec.address, port: this.port }),
+    });
   }
 
   stop(deadlineMs: number): Promise<void> {
@@ -191,7 +252,11 @@ class PortListener implements Listener {
       if (!this.#connections.makeRoom()) return this.#turnAway(socket, BUSY);
     }
     this.#connections.hold(socket);
-    sniff(socket, { clock: this.#deps.clock, deadlineMs: this.#limits.headerMs, decided: (protocol) => this.#handOver(socket, protocol) });
+    sniff(socket, {
+      clock: this.#deps.clock,
+      deadlineMs: this.#limits.headerMs,
+      decided: (protocol) => this.#handOver(socket, protocol),
+    });
   }
 
   #handOver(socket: Socket, protocol: Protocol): void {
@@ -215,15 +280,20 @@ class PortListener implements Listener {
     else this.#h2.take(socket);
   }
 
-  // Closing with unread bytes would reset the connection before the client read why: read on for a moment, but not for many.
+  // Closing with unread bytes would reset the connection before the client read why: read on for a
+  // moment, but not for many.
   #turnAway(socket: Socket, answer: string): void {
     if (this.#lingering.size >= LINGERING) return void socket.destroy();
     this.#lingering.add(socket);
-    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + LINGER_MS, () => socket.destroy());
-    socket.once("end", () => socket.destroy()).once("close", () => {
-      timer[Symbol.dispose]();
-      this.#lingering.delete(socket);
-    });
+    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + LINGER_MS, () =>
+      socket.destroy(),
+    );
+    socket
+      .once("end", () => socket.destroy())
+      .once("close", () => {
+        timer[Symbol.dispose]();
+        this.#lingering.delete(socket);
+      });
     socket.resume();
     socket.end(answer);
   }
@@ -239,9 +309,13 @@ class PortListener implements Listener {
     });
     this.#requests.drain();
     this.#h2.drain();
-    for (const socket of this.#connections.all()) if (this.#requests.count(socket) === 0 && !this.#h2.holds(socket)) socket.destroy();
+    for (const socket of this.#connections.all())
+      if (this.#requests.count(socket) === 0 && !this.#h2.holds(socket)) socket.destroy();
     const late = new AbortController();
-    await Promise.race([closed, delay(this.#deps.clock, deadlineMs, late.signal).catch(() => undefined)]);
+    await Promise.race([
+      closed,
+      delay(this.#deps.clock, deadlineMs, late.signal).catch(() => undefined),
+    ]);
     late.abort();
     for (const socket of [...this.#connections.all(), ...this.#lingering]) socket.destroy();
     this.#h1.close();

@@ -1,6 +1,7 @@
 /**
- * The places of one share: a fixed number of requests at once, a bound for each address, and a short bounded queue.
- * A request that waits for its own client loses its place to one that has waited the whole admission time.
+ * The places of one share: a fixed number of requests at once, a bound for each address, and a
+ * short bounded queue. A request that waits for its own client loses its place to one that has
+ * waited the whole admission time.
  */
 import type { Clock } from "../base/clock.ts";
 
@@ -16,7 +17,9 @@ export interface HeldRequest {
 
 /** Hands out places. */
 export interface Places {
-  /** Whether the holder got a place: at once, or within the admission time. `leave` gives it back. */
+  /**
+   * Whether the holder got a place: at once, or within the admission time. `leave` gives it back.
+   */
   enter(holder: HeldRequest): Promise<boolean>;
   /** Does nothing for a holder that has no place any more. */
   leave(holder: HeldRequest): void;
@@ -29,8 +32,8 @@ export interface PlacesOptions {
   readonly perAddress: number;
   readonly waitMs: number;
   /**
-   * Whose place a request takes that found none: that of the oldest holder that waits for its client, after `waitMs`;
-   * that of the oldest holder, at once; or nobody's.
+   * Whose place a request takes that found none: that of the oldest holder that waits for its
+   * client, after `waitMs`; that of the oldest holder, at once; or nobody's.
    */
   readonly evicts: "slowest" | "oldest" | "nobody";
 }
@@ -48,7 +51,8 @@ export function createPlaces(options: PlacesOptions, clock: Clock): Places {
   const waiting = new Set<Waiter>();
   const counts = createCounts();
 
-  const hasRoom = ({ address }: HeldRequest): boolean => holders.size < places && counts.of(address) < perAddress;
+  const hasRoom = ({ address }: HeldRequest): boolean =>
+    holders.size < places && counts.of(address) < perAddress;
   const admit = (holder: HeldRequest): void => {
     holders.add(holder);
     counts.add(holder.address, 1);
@@ -70,17 +74,20 @@ export function createPlaces(options: PlacesOptions, clock: Clock): Places {
     }
     return false;
   };
-  const wait = (holder: HeldRequest): Promise<boolean> => new Promise((resolve) => {
-    const settle = (admitted: boolean): void => {
-      timer[Symbol.dispose]();
-      waiting.delete(waiter);
-      if (admitted) admit(holder);
-      resolve(admitted);
-    };
-    const waiter = { holder, settle };
-    const timer = clock.timer(clock.monotonic() + waitMs, () => settle(evicts !== "nobody" && evictFor(holder)));
-    waiting.add(waiter);
-  });
+  const wait = (holder: HeldRequest): Promise<boolean> =>
+    new Promise((resolve) => {
+      const settle = (admitted: boolean): void => {
+        timer[Symbol.dispose]();
+        waiting.delete(waiter);
+        if (admitted) admit(holder);
+        resolve(admitted);
+      };
+      const waiter = { holder, settle };
+      const timer = clock.timer(clock.monotonic() + waitMs, () =>
+        settle(evicts !== "nobody" && evictFor(holder)),
+      );
+      waiting.add(waiter);
+    });
   return {
     enter(holder) {
       if (hasRoom(holder) || (evicts === "oldest" && evictFor(holder))) {
@@ -106,7 +113,8 @@ export interface Counts {
 /** Nothing counted. Keeps no entry for a count of 0. */
 export function createCounts(): Counts {
   const counts = new Map<string, number>();
-  const of = (address: string | undefined): number => (address === undefined ? 0 : counts.get(address) ?? 0);
+  const of = (address: string | undefined): number =>
+    address === undefined ? 0 : (counts.get(address) ?? 0);
   return {
     of,
     add(address, by) {

@@ -1,6 +1,7 @@
 /**
- * The requests a listener is answering: classified by their heads, admitted within the limits of their share, and ended
- * when their bodies take too long or the port drains. docs/architecture/admission.md draws the order.
+ * The requests a listener is answering: classified by their heads, admitted within the limits of
+ * their share, and ended when their bodies take too long or the port drains.
+ * docs/architecture/admission.md draws the order.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
@@ -8,7 +9,17 @@ import { StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { createBodyBudget, type BodyBudget } from "./body-budget.ts";
 import type { Connections } from "./connections.ts";
-import { closeUnlessRestIsShort, dropRest, hasBody, refuse, streamOf, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import {
+  closeUnlessRestIsShort,
+  dropRest,
+  hasBody,
+  refuse,
+  streamOf,
+  type Handler,
+  type Refuse,
+  type ServerRequest,
+  type ServerResponse,
+} from "./exchange.ts";
 import type { ListenLimits, ShareLimits } from "./limits.ts";
 import { createPlaces, type HeldRequest, type Places } from "./places.ts";
 import type { Refusals } from "./refusals.ts";
@@ -31,7 +42,11 @@ export interface Requests {
 }
 
 /** Takes a request from the parser of its connection. */
-export type Serve = (request: ServerRequest, response: ServerResponse, connection: Socket) => Promise<void>;
+export type Serve = (
+  request: ServerRequest,
+  response: ServerResponse,
+  connection: Socket,
+) => Promise<void>;
 
 /** What the listener's owner supplies. */
 export interface RequestsOptions {
@@ -63,24 +78,46 @@ interface Exchange extends HeldRequest {
 }
 
 const RETRY_AFTER_MS = 1000;
-const BUSY = new StewardError("exhausted", "too many requests at once; try again in a second", { rule: "requests", remedy: "try again in a second", retryAfterMs: RETRY_AFTER_MS });
-const STREAMS = new StewardError("exhausted", "too many streams are open; close one, or try again later", { rule: "streams", remedy: "close one, or try again later", retryAfterMs: 10 * RETRY_AFTER_MS });
+const BUSY = new StewardError("exhausted", "too many requests at once; try again in a second", {
+  rule: "requests",
+  remedy: "try again in a second",
+  retryAfterMs: RETRY_AFTER_MS,
+});
+const STREAMS = new StewardError(
+  "exhausted",
+  "too many streams are open; close one, or try again later",
+  { rule: "streams", remedy: "close one, or try again later", retryAfterMs: 10 * RETRY_AFTER_MS },
+);
 
 /** Answers as text, for listeners that speak no dialect. */
-export const refuseAsText: Refuse = (request, response, error) => refuse(request, response, error.code === "too_large" ? 413 : 503, error.message, { headers: { "retry-after": String(Math.ceil((error.retryAfterMs ?? RETRY_AFTER_MS) / 1000)) } });
+export const refuseAsText: Refuse = (request, response, error) =>
+  refuse(request, response, error.code === "too_large" ? 413 : 503, error.message, {
+    headers: { "retry-after": String(Math.ceil((error.retryAfterMs ?? RETRY_AFTER_MS) / 1000)) },
+  });
 
 /** Nothing in flight yet. */
-export function createRequests(limits: ListenLimits, options: RequestsOptions, deps: { clock: Clock; log: Log }): Requests {
+export function createRequests(
+  limits: ListenLimits,
+  options: RequestsOptions,
+  deps: { clock: Clock; log: Log },
+): Requests {
   const { connections, refusals } = options;
   const capacities: Readonly<Record<Share, Capacity>> = {
-    owner: createCapacity(limits, "owner", deps.clock), stranger: createCapacity(limits, "stranger", deps.clock), probe: createCapacity(limits, "probe", deps.clock),
+    owner: createCapacity(limits, "owner", deps.clock),
+    stranger: createCapacity(limits, "stranger", deps.clock),
+    probe: createCapacity(limits, "probe", deps.clock),
   };
   const onSocket = new Map<Socket, Set<Exchange>>();
-  const sum = (count: (capacity: Capacity) => number): number => SHARES.reduce((total, share) => total + count(capacities[share]), 0);
+  const sum = (count: (capacity: Capacity) => number): number =>
+    SHARES.reduce((total, share) => total + count(capacities[share]), 0);
   let draining = false;
 
   const serve: Serve = async (request, response, connection) => {
-    const exchange = openExchange(request, response, { connection, classification: options.classify(request), refusals });
+    const exchange = openExchange(request, response, {
+      connection,
+      classification: options.classify(request),
+      refusals,
+    });
     const { share, kind } = exchange.classification;
     connections.begin(connection, share);
     void exchange.ended.then(() => connections.end(connection, share));
@@ -89,14 +126,20 @@ export function createRequests(limits: ListenLimits, options: RequestsOptions, d
       void exchange.ended.then(() => {
         if (draining && onSocket.get(connection)?.size === 0) connection.destroySoon();
       });
-      // Answers that wait for their turn would pile up in memory as fast as requests of a few bytes can be sent.
+      // Answers that wait for their turn would pile up in memory as fast as requests of a few bytes
+      // can be sent.
       if (before.length > limits.pipelined) return void connection.destroy();
       await before.at(-1)?.ended;
       if (exchange.over) return;
     }
     endUnreadBody(request, deps.clock);
-    if (kind !== "conversation") cutSlowBody(exchange, capacities[share].limits.bodyMs, deps.clock, refusals);
-    await (kind === "request" ? answerInPlace : answerStream)(exchange, { capacity: capacities[share], options, log: deps.log });
+    if (kind !== "conversation")
+      cutSlowBody(exchange, capacities[share].limits.bodyMs, deps.clock, refusals);
+    await (kind === "request" ? answerInPlace : answerStream)(exchange, {
+      capacity: capacities[share],
+      options,
+      log: deps.log,
+    });
   };
   return {
     serve,
@@ -114,15 +157,39 @@ function createCapacity(limits: ListenLimits, share: Share, clock: Clock): Capac
   const own = limits[share];
   const evicts = ({ owner: "nobody", stranger: "slowest", probe: "oldest" } as const)[share];
   return {
-    limits: own, streams: createStreams(own, clock), bodies: createBodyBudget(own),
-    places: createPlaces({ places: own.requests, perAddress: own.requestsPerAddress, waitMs: limits.admissionMs, evicts }, clock),
+    limits: own,
+    streams: createStreams(own, clock),
+    bodies: createBodyBudget(own),
+    places: createPlaces(
+      {
+        places: own.requests,
+        perAddress: own.requestsPerAddress,
+        waitMs: limits.admissionMs,
+        evicts,
+      },
+      clock,
+    ),
   };
 }
 
-function openExchange(request: ServerRequest, response: ServerResponse, { connection, classification, refusals }: Pick<Exchange, "connection" | "classification"> & { refusals: Refusals }): Exchange {
+function openExchange(
+  request: ServerRequest,
+  response: ServerResponse,
+  {
+    connection,
+    classification,
+    refusals,
+  }: Pick<Exchange, "connection" | "classification"> & { refusals: Refusals },
+): Exchange {
   const { promise, resolve } = Promise.withResolvers<void>();
   const exchange: Exchange = {
-    request, response, connection, classification, address: classification.address, ended: promise, over: false,
+    request,
+    response,
+    connection,
+    classification,
+    address: classification.address,
+    ended: promise,
+    over: false,
     end: () => {
       exchange.over = true;
       resolve();
@@ -130,7 +197,11 @@ function openExchange(request: ServerRequest, response: ServerResponse, { connec
     waitsForClient: () => !request.complete || unreadBytes(request, response) > 0,
     evict() {
       refusals.add("busy", classification.share);
-      cutWithAnswer(request, response, { status: 503, text: "too many requests at once, and this one waited for its client", headers: { "retry-after": "1" } });
+      cutWithAnswer(request, response, {
+        status: 503,
+        text: "too many requests at once, and this one waited for its client",
+        headers: { "retry-after": "1" },
+      });
     },
   };
   response.once("close", exchange.end);
@@ -145,10 +216,14 @@ function unreadBytes(request: ServerRequest, response: ServerResponse): number {
 }
 
 /**
- * Returns the exchanges of the connection that are not over yet, in order. A pipelined answer that never got its turn
- * hears nothing of the end of its connection: the connection tells all.
+ * Returns the exchanges of the connection that are not over yet, in order. A pipelined answer that
+ * never got its turn hears nothing of the end of its connection: the connection tells all.
  */
-function track(onSocket: Map<Socket, Set<Exchange>>, socket: Socket, exchange: Exchange): readonly Exchange[] {
+function track(
+  onSocket: Map<Socket, Set<Exchange>>,
+  socket: Socket,
+  exchange: Exchange,
+): readonly Exchange[] {
   let exchanges = onSocket.get(socket);
   if (exchanges === undefined) {
     const opened = new Set<Exchange>();
@@ -178,7 +253,7 @@ interface AnswerDeps {
 /** A place is held until the answer is over. */
 async function answerInPlace(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   const { places } = deps.capacity;
-  if (!await places.enter(exchange)) return refuseExchange(exchange, deps.options, "busy", BUSY);
+  if (!(await places.enter(exchange))) return refuseExchange(exchange, deps.options, "busy", BUSY);
   void exchange.ended.then(() => places.leave(exchange));
   await handle(exchange, undefined, deps);
 }
@@ -191,15 +266,28 @@ async function answerStream(exchange: Exchange, deps: AnswerDeps): Promise<void>
   await handle(exchange, stream.expired, deps);
 }
 
-function refuseExchange({ request, response, classification }: Exchange, options: RequestsOptions, reason: "busy" | "streams", error: StewardError): void {
+function refuseExchange(
+  { request, response, classification }: Exchange,
+  options: RequestsOptions,
+  reason: "busy" | "streams",
+  error: StewardError,
+): void {
   options.refusals.add(reason, classification.share);
   closeUnlessRestIsShort(request, response);
   dropRest(request);
   options.refuse(request, response, error);
 }
 
-async function handle(exchange: Exchange, expired: AbortSignal | undefined, { capacity, options, log }: AnswerDeps): Promise<void> {
-  const { request, response, classification: { share } } = exchange;
+async function handle(
+  exchange: Exchange,
+  expired: AbortSignal | undefined,
+  { capacity, options, log }: AnswerDeps,
+): Promise<void> {
+  const {
+    request,
+    response,
+    classification: { share },
+  } = exchange;
   const body = capacity.bodies.allowance(() => options.refusals.add("bodies", share));
   try {
     if (!exchange.over) await options.handle(request, response, { share, body, expired });
@@ -211,7 +299,12 @@ async function handle(exchange: Exchange, expired: AbortSignal | undefined, { ca
   }
 }
 
-function cutSlowBody({ request, response, classification }: Exchange, bodyMs: number, clock: Clock, refusals: Refusals): void {
+function cutSlowBody(
+  { request, response, classification }: Exchange,
+  bodyMs: number,
+  clock: Clock,
+  refusals: Refusals,
+): void {
   if (!hasBody(request)) return;
   const timer = clock.timer(clock.monotonic() + bodyMs, () => {
     if (request.complete) return;
@@ -221,8 +314,17 @@ function cutSlowBody({ request, response, classification }: Exchange, bodyMs: nu
   request.once("end", () => timer[Symbol.dispose]()).once("close", () => timer[Symbol.dispose]());
 }
 
-function cutWithAnswer(request: ServerRequest, response: ServerResponse, { status, text, headers = {} }: { status: number; text: string; headers?: Record<string, string> }): void {
-  // Node tells a request nothing of its connection's end once its answer is out: whoever reads the body must hear of it.
+function cutWithAnswer(
+  request: ServerRequest,
+  response: ServerResponse,
+  {
+    status,
+    text,
+    headers = {},
+  }: { status: number; text: string; headers?: Record<string, string> },
+): void {
+  // Node tells a request nothing of its connection's end once its answer is out: whoever reads the
+  // body must hear of it.
   if (streamOf(request) === undefined) response.once("close", () => request.destroy());
   refuse(request, response, status, text, { last: true, headers });
 }

@@ -1,4 +1,7 @@
-/** Who a request comes from, as far as capacity goes: decided from its head, before a byte of its body is read. */
+/**
+ * Who a request comes from, as far as capacity goes: decided from its head, before a byte of its
+ * body is read.
+ */
 import type { ServerRequest } from "./exchange.ts";
 
 /**
@@ -24,7 +27,10 @@ export type RequestKind = "request" | "stream" | "conversation";
 export interface Classification {
   readonly share: Share;
   readonly kind: RequestKind;
-  /** The client that bounds per address count; undefined for an address that many clients share, such as a proxy's. */
+  /**
+   * The client that bounds per address count; undefined for an address that many clients share,
+   * such as a proxy's.
+   */
   readonly address: string | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * How long a reader has not moved. Node's own timer of a socket or stream starts anew when bytes have moved since it was
- * set, so that a single one fires after once to twice its time: many short ones in a row measure it within a tenth.
+ * How long a reader has not moved. Node's own timer of a socket or stream starts anew when bytes
+ * have moved since it was set, so that a single one fires after once to twice its time: many short
+ * ones in a row measure it within a tenth.
  */
 import type { Clock } from "../base/clock.ts";
 

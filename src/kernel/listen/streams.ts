@@ -1,4 +1,7 @@
-/** Long-lived answers of one share: how many there may be in all, on one connection and for one address, and how long each may last. */
+/**
+ * Long-lived answers of one share: how many there may be in all, on one connection and for one
+ * address, and how long each may last.
+ */
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
@@ -30,11 +33,14 @@ export function createStreams(limits: ShareLimits, clock: Clock): Streams {
   };
   return {
     open(connection, address) {
-      if (open >= limits.streams || perAddress.of(address) >= limits.streamsPerAddress) return undefined;
+      if (open >= limits.streams || perAddress.of(address) >= limits.streamsPerAddress)
+        return undefined;
       if ((perConnection.get(connection) ?? 0) >= limits.streamsPerConnection) return undefined;
       count(connection, address, 1);
       const age = new AbortController();
-      const timer = clock.timer(clock.monotonic() + limits.streamMs, () => age.abort(tooOld(limits.streamMs)));
+      const timer = clock.timer(clock.monotonic() + limits.streamMs, () =>
+        age.abort(tooOld(limits.streamMs)),
+      );
       return {
         expired: age.signal,
         [Symbol.dispose]() {
@@ -48,5 +54,9 @@ export function createStreams(limits: ShareLimits, clock: Clock): Streams {
 }
 
 function tooOld(streamMs: number): StewardError {
-  return new StewardError("not_ready", `the stream has reached its age of ${streamMs / 1000} seconds; open it again`, { rule: "stream_age", remedy: "open it again" });
+  return new StewardError(
+    "not_ready",
+    `the stream has reached its age of ${streamMs / 1000} seconds; open it again`,
+    { rule: "stream_age", remedy: "open it again" },
+  );
 }

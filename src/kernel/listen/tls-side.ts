@@ -1,4 +1,7 @@
-/** The TLS side of a port: handshakes within the listener's time, and the protocol that client and server agree on (RFC 7301). */
+/**
+ * The TLS side of a port: handshakes within the listener's time, and the protocol that client and
+ * server agree on (RFC 7301).
+ */
 import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
@@ -18,17 +21,33 @@ export interface HandshakeTexts {
 
 /** Speaks TLS on sockets it is given. */
 export interface TlsSide {
-  /** A handshake that fails or takes too long closes the connection; `secured` is called once when it succeeds. */
+  /**
+   * A handshake that fails or takes too long closes the connection; `secured` is called once when
+   * it succeeds.
+   */
   take(raw: Socket, texts: HandshakeTexts, secured: Secured): void;
 }
 
-/** TLS 1.2 or newer. The server never listens; sockets with their first bytes put back are handed to it. */
-export function createTlsSide(options: { handshakeMs: number; clientAuth: ClientAuth; log: Log }): TlsSide {
+/**
+ * TLS 1.2 or newer. The server never listens; sockets with their first bytes put back are handed to
+ * it.
+ */
+export function createTlsSide(options: {
+  handshakeMs: number;
+  clientAuth: ClientAuth;
+  log: Log;
+}): TlsSide {
   const { clientAuth } = options;
   const waiting = new Map<string, Secured>();
   let used: HandshakeTexts | undefined;
   // What a certificate is worth is decided below, so that the modes differ in one place.
-  const server = createServer({ ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: options.handshakeMs, allowHalfOpen: true, requestCert: asksForCertificate(clientAuth), rejectUnauthorized: false });
+  const server = createServer({
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: options.handshakeMs,
+    allowHalfOpen: true,
+    requestCert: asksForCertificate(clientAuth),
+    rejectUnauthorized: false,
+  });
   server.on("tlsClientError", (error, socket) => {
     options.log.debug("a TLS handshake failed", { error });
     socket.destroy();
@@ -44,7 +63,8 @@ export function createTlsSide(options: { handshakeMs: number; clientAuth: Client
   return {
     take(raw, texts, secured) {
       // Only the handshakes from now on: one under way keeps the pair it began with.
-      if (texts.pair !== used?.pair || texts.clientCa !== used.clientCa) server.setSecureContext(contextOf(texts, clientAuth));
+      if (texts.pair !== used?.pair || texts.clientCa !== used.clientCa)
+        server.setSecureContext(contextOf(texts, clientAuth));
       used = texts;
       const name = nameOf(raw);
       waiting.set(name, secured);
@@ -54,16 +74,21 @@ export function createTlsSide(options: { handshakeMs: number; clientAuth: Client
   };
 }
 
-function contextOf({ pair, clientCa }: HandshakeTexts, clientAuth: ClientAuth): Parameters<ReturnType<typeof createServer>["setSecureContext"]>[0] {
+function contextOf(
+  { pair, clientCa }: HandshakeTexts,
+  clientAuth: ClientAuth,
+): Parameters<ReturnType<typeof createServer>["setSecureContext"]>[0] {
   return {
-    ...pair.texts, minVersion: "TLSv1.2",
+    ...pair.texts,
+    minVersion: "TLSv1.2",
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     // A resumed session would keep the judgement of an authority that is no longer trusted.
     ...(asksForCertificate(clientAuth) ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
   };
 }
 
-// The server does not tell which of the sockets it was handed it has secured: both ends' addresses do.
+// The server does not tell which of the sockets it was handed it has secured: both ends' addresses
+// do.
 function nameOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress}`;
 }

@@ -1,7 +1,8 @@
 /**
- * Methods that Node's HTTP/1.1 parser refuses, like Vault's `LIST`, on connections that it reads. It is fed in pieces so
- * that the first byte of every request is known for certain; there an uncommon method is handed to it as POST, and the
- * request it then reports is the one that was renamed. Nothing is added to the head that a client could forge.
+ * Methods that Node's HTTP/1.1 parser refuses, like Vault's `LIST`, on connections that it reads.
+ * It is fed in pieces so that the first byte of every request is known for certain; there an
+ * uncommon method is handed to it as POST, and the request it then reports is the one that was
+ * renamed. Nothing is added to the head that a client could forge.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -12,7 +13,10 @@ export type UncommonMethod = "LIST" | "SCAN";
 
 /** The renaming of one port. */
 export interface UncommonMethods {
-  /** Steps between a socket and the parser that listens on it. To be called once, right after the parser has begun to listen. */
+  /**
+   * Steps between a socket and the parser that listens on it. To be called once, right after the
+   * parser has begun to listen.
+   */
   watch(socket: Socket): void;
   /** To be told of each request before anybody else: gives it back the method it was sent with. */
   restore(request: IncomingMessage): void;
@@ -29,13 +33,24 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /** One for all connections of a port. */
-export function createUncommonMethods(options: UncommonMethodsOptions, clock: Clock): UncommonMethods {
-  const openings = options.methods.map((method) => ({ method, bytes: Buffer.from(`${method} /`, "latin1") }));
+export function createUncommonMethods(
+  options: UncommonMethodsOptions,
+  clock: Clock,
+): UncommonMethods {
+  const openings = options.methods.map((method) => ({
+    method,
+    bytes: Buffer.from(`${method} /`, "latin1"),
+  }));
   const feeds = new WeakMap<Socket, Feed>();
   return {
     watch(socket) {
       const readers = socket.listeners("data") as ((chunk: Buffer) => void)[];
-      const feed = new Feed(socket, { openings, clock, headMs: options.headMs, read: (chunk) => readers.forEach((reader) => reader.call(socket, chunk)) });
+      const feed = new Feed(socket, {
+        openings,
+        clock,
+        headMs: options.headMs,
+        read: (chunk) => readers.forEach((reader) => reader.call(socket, chunk)),
+      });
       feeds.set(socket, feed);
       for (const reader of readers) socket.off("data", reader);
       socket.on("data", (chunk: Buffer) => feed.take(chunk));
@@ -44,7 +59,10 @@ export function createUncommonMethods(options: UncommonMethodsOptions, clock: Cl
   };
 }
 
-/** The beginning of a request line with an uncommon method: `LIST /`. Any other target than a path is no request to a server. */
+/**
+ * The beginning of a request line with an uncommon method: `LIST /`. Any other target than a path
+ * is no request to a server.
+ */
 interface Opening {
   readonly method: UncommonMethod;
   readonly bytes: Buffer;
@@ -88,7 +106,8 @@ class Feed {
     let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = Buffer.alloc(0);
     while (rest.length > 0 && !this.#socket.destroyed) {
-      // The parser has had enough for now, and must not be given more. What is put back comes again when it goes on.
+      // The parser has had enough for now, and must not be given more. What is put back comes again
+      // when it goes on.
       if (this.#socket.isPaused()) return this.#socket.unshift(rest);
       const eaten = this.#between ? this.#begin(rest) : this.#goOn(rest);
       if (eaten === 0) return this.#hold(rest);
@@ -96,7 +115,10 @@ class Feed {
     }
   }
 
-  /** Reads the beginning of a request. Returns how many bytes that were; 0 when they do not decide yet. */
+  /**
+   * Reads the beginning of a request. Returns how many bytes that were; 0 when they do not decide
+   * yet.
+   */
   #begin(rest: Buffer): number {
     const blank = blankBytes(rest);
     if (blank > 0) return this.#read(rest, blank);
@@ -112,7 +134,10 @@ class Feed {
     return opening.method.length;
   }
 
-  /** Reads on to where the next request with an uncommon method may begin, and finds out whether one begins there. */
+  /**
+   * Reads on to where the next request with an uncommon method may begin, and finds out whether one
+   * begins there.
+   */
   #goOn(rest: Buffer): number {
     const end = this.#nextOpening(rest);
     if (end > 1) this.#read(rest, end - 1);
@@ -129,7 +154,10 @@ class Feed {
     return bytes;
   }
 
-  /** Where the next opening begins, or a part of one that the end cuts off; behind the first byte. Else the end. */
+  /**
+   * Where the next opening begins, or a part of one that the end cuts off; behind the first byte.
+   * Else the end.
+   */
   #nextOpening(rest: Buffer): number {
     let next = rest.length;
     for (const { bytes } of this.#options.openings) {
@@ -137,14 +165,17 @@ class Feed {
       if (at >= 0) next = Math.min(next, at);
       for (let length = Math.min(bytes.length - 1, rest.length - 1); length > 0; length -= 1) {
         const from = rest.length - length;
-        // Comparing calls out of JavaScript, five times for each method, so the first byte is looked at before.
-        if (rest[from] === bytes[0] && bytes.compare(rest, from, rest.length, 0, length) === 0) next = Math.min(next, from);
+        // Comparing calls out of JavaScript, five times for each method, so the first byte is
+        // looked at before.
+        if (rest[from] === bytes[0] && bytes.compare(rest, from, rest.length, 0, length) === 0)
+          next = Math.min(next, from);
       }
     }
     return next;
   }
 
-  // Whoever stops in the middle of a method is answered by the parser, within its own time for a head.
+  // Whoever stops in the middle of a method is answered by the parser, within its own time for a
+  // head.
   #hold(rest: Buffer): void {
     const { clock, headMs, read } = this.#options;
     // A copy: a part would keep the whole chunk it was cut from.

@@ -1,4 +1,7 @@
-/** One try of one task on one worker thread: cancel by a word, kill when the word is ignored, tell a dead worker from an error. */
+/**
+ * One try of one task on one worker thread: cancel by a word, kill when the word is ignored, tell a
+ * dead worker from an error.
+ */
 import type { Piscina } from "piscina";
 import { StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
@@ -28,17 +31,28 @@ export interface Attempt {
 }
 
 /** Starts a try. Needs a free thread. */
-export function startAttempt(piscina: Piscina, clock: Clock, work: { file: string; input: unknown; transfer: readonly ArrayBuffer[] }): Attempt {
+export function startAttempt(
+  piscina: Piscina,
+  clock: Clock,
+  work: { file: string; input: unknown; transfer: readonly ArrayBuffer[] },
+): Attempt {
   const words = createControlWords();
   const killer = new AbortController();
   const message: AttemptMessage = { file: work.file, input: work.input, words };
   let timer: Disposable | undefined;
-  const end = piscina.run(message, { signal: killer.signal, transferList: [...work.transfer] })
-    .then((reply: unknown): AttemptEnd => ({ kind: "reply", reply: reply as AttemptReply }), describeFailure)
+  const end = piscina
+    .run(message, { signal: killer.signal, transferList: [...work.transfer] })
+    .then(
+      (reply: unknown): AttemptEnd => ({ kind: "reply", reply: reply as AttemptReply }),
+      describeFailure,
+    )
     .finally(() => timer?.[Symbol.dispose]());
-  const kill = (): void => killer.abort(new StewardError("internal", "the worker thread was terminated"));
+  const kill = (): void =>
+    killer.abort(new StewardError("internal", "the worker thread was terminated"));
   return {
-    words, end, kill,
+    words,
+    end,
+    kill,
     cancel() {
       setCancelled(words);
       timer ??= clock.timer(clock.monotonic() + CANCEL_GRACE_MS, kill);

@@ -1,4 +1,6 @@
-/** The few words of shared memory through which a run and its task speak while the task computes. */
+/**
+ * The few words of shared memory through which a run and its task speak while the task computes.
+ */
 
 const CANCEL = 0;
 const STARTED = 1;

@@ -1,4 +1,7 @@
-/** Ordered mapping with a window: the source is asked for the next input only when there is room for it. */
+/**
+ * Ordered mapping with a window: the source is asked for the next input only when there is room for
+ * it.
+ */
 
 /** How a map gets its work done. */
 export interface MapSteps<I, O> {
@@ -8,13 +11,19 @@ export interface MapSteps<I, O> {
 }
 
 /**
- * Results in input order with at most `inFlight` inputs under way. Leaving the iteration, an error of the source and an error of one
- * run cancel what is under way.
+ * Results in input order with at most `inFlight` inputs under way. Leaving the iteration, an error
+ * of the source and an error of one run cancel what is under way.
  */
-export async function* mapOrdered<I, O>(inputs: Iterable<I> | AsyncIterable<I>, inFlight: number, outer: AbortSignal, steps: MapSteps<I, O>): AsyncGenerator<O, void, undefined> {
+export async function* mapOrdered<I, O>(
+  inputs: Iterable<I> | AsyncIterable<I>,
+  inFlight: number,
+  outer: AbortSignal,
+  steps: MapSteps<I, O>,
+): AsyncGenerator<O, void, undefined> {
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
-  const source = Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
+  const source =
+    Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
   const window: Promise<O>[] = [];
   let ended = false;
   try {

@@ -10,4 +10,6 @@ export interface AttemptMessage {
 }
 
 /** What comes back. */
-export type AttemptReply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: ErrorMessage };
+export type AttemptReply =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: ErrorMessage };

@@ -1,4 +1,7 @@
-/** The worker pool (KERNEL §1.7): typed tasks on Piscina threads, with bounded queues, cancel that is felt, and crashes that stay with their input. */
+/**
+ * The worker pool (KERNEL §1.7): typed tasks on Piscina threads, with bounded queues, cancel that
+ * is felt, and crashes that stay with their input.
+ */
 import { availableParallelism, totalmem } from "node:os";
 import { Piscina } from "piscina";
 import type { Clock } from "../base/clock.ts";
@@ -19,14 +22,18 @@ import type { Pool, RunOptions, Task } from "./types.ts";
 export interface PoolOptions {
   /** Worker threads; default: as many as there are cores and as half of the memory has room for. */
   readonly threads?: number;
-  /** JavaScript heap of one thread in MiB, default 512. Shared and transferred buffers do not count. */
+  /**
+   * JavaScript heap of one thread in MiB, default 512. Shared and transferred buffers do not count.
+   */
   readonly heapMb?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const DEFAULT_HEAP_MB = 512;
-/** Short-lived objects of one thread: a third of the default's memory for a few per cent of speed. */
+/**
+ * Short-lived objects of one thread: a third of the default's memory for a few per cent of speed.
+ */
 const YOUNG_MB = 16;
 const MIB = 2 ** 20;
 const IDLE_MS = 30_000;
@@ -72,27 +79,58 @@ class PiscinaPool implements Pool {
     this.#heapMb = options.heapMb;
     this.#slots = createSlotQueue(options.threads, 2 * options.threads);
     this.#piscina = new Piscina({
-      filename: new URL("./runner.ts", import.meta.url).href, name: "runAttempt", minThreads: 0, maxThreads: options.threads, idleTimeout: IDLE_MS,
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: YOUNG_MB }, recordTiming: false, closeTimeout: CLOSE_MS,
+      filename: new URL("./runner.ts", import.meta.url).href,
+      name: "runAttempt",
+      minThreads: 0,
+      maxThreads: options.threads,
+      idleTimeout: IDLE_MS,
+      resourceLimits: {
+        maxOldGenerationSizeMb: options.heapMb,
+        maxYoungGenerationSizeMb: YOUNG_MB,
+      },
+      recordTiming: false,
+      closeTimeout: CLOSE_MS,
     });
     this.#piscina.on("error", (error: Error) => this.#lostIdleThread(error));
   }
 
   async run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O> {
     const { transfer } = options;
-    return this.#run(task, input, { ...options, transfer, onUnits: throttled(this.#clock, options.onProgress), bounded: true });
+    return this.#run(task, input, {
+      ...options,
+      transfer,
+      onUnits: throttled(this.#clock, options.onProgress),
+      bounded: true,
+    });
   }
 
-  map<I, O>(task: Task<I, O>, inputs: Iterable<I> | AsyncIterable<I>, options: RunOptions & { readonly inFlight?: number }): AsyncIterable<O> {
+  map<I, O>(
+    task: Task<I, O>,
+    inputs: Iterable<I> | AsyncIterable<I>,
+    options: RunOptions & { readonly inFlight?: number },
+  ): AsyncIterable<O> {
     const sum = summed(throttled(this.#clock, options.onProgress));
     return mapOrdered(inputs, options.inFlight ?? this.#threads + 1, options.signal, {
       room: (signal) => this.#slots.room(signal),
-      start: (input, signal) => this.#run(task, input, { ...options, signal, transfer: options.transfer, onUnits: sum?.(), bounded: false }),
+      start: (input, signal) =>
+        this.#run(task, input, {
+          ...options,
+          signal,
+          transfer: options.transfer,
+          onUnits: sum?.(),
+          bounded: false,
+        }),
     });
   }
 
   status(): ReturnType<Pool["status"]> {
-    return { threads: this.#threads, running: this.#slots.running, queued: this.#slots.queued, limit: this.#slots.limit, crashed: this.#crashed };
+    return {
+      threads: this.#threads,
+      running: this.#slots.running,
+      queued: this.#slots.queued,
+      limit: this.#slots.limit,
+      crashed: this.#crashed,
+    };
   }
 
   async close(): Promise<void> {
@@ -111,20 +149,35 @@ class PiscinaPool implements Pool {
         if (end.reply.ok) return end.reply.value as O;
         throw readError(`task ${task.name}`, end.reply.error);
       }
-      if (end.kind === "unsendable") throw new StewardError("internal", `the input of task ${task.name} cannot be sent to a worker thread`, { cause: end.error });
+      if (end.kind === "unsendable")
+        throw new StewardError(
+          "internal",
+          `the input of task ${task.name} cannot be sent to a worker thread`,
+          { cause: end.error },
+        );
       this.#crashed += 1;
       this.#log.warn("a worker thread died", { task: task.name, tries, error: end.error });
-      if (tries >= (options.tries ?? MAX_TRIES) || options.transfer?.length) throw this.#death(task.name, tries, end);
+      if (tries >= (options.tries ?? MAX_TRIES) || options.transfer?.length)
+        throw this.#death(task.name, tries, end);
     }
   }
 
   /** Holds its slot until the thread is free, which may be after the caller has been told. */
-  #try<I, O>(task: Task<I, O>, input: I, options: InnerOptions, signal: AbortSignal): Promise<AttemptEnd> {
+  #try<I, O>(
+    task: Task<I, O>,
+    input: I,
+    options: InnerOptions,
+    signal: AbortSignal,
+  ): Promise<AttemptEnd> {
     if (signal.aborted) {
       this.#slots.release();
       return Promise.reject(signal.reason as Error);
     }
-    const attempt = startAttempt(this.#piscina, this.#clock, { file: task.file.href, input, transfer: options.transfer ?? [] });
+    const attempt = startAttempt(this.#piscina, this.#clock, {
+      file: task.file.href,
+      input,
+      transfer: options.transfer ?? [],
+    });
     this.#attempts.add(attempt);
     const progress = this.#report(attempt, options.onUnits);
     return new Promise((resolve, reject) => {
@@ -160,7 +213,10 @@ class PiscinaPool implements Pool {
     };
   }
 
-  /** A thread that dies before it takes work leaves tasks waiting that nobody would start: those try again. */
+  /**
+   * A thread that dies before it takes work leaves tasks waiting that nobody would start: those try
+   * again.
+   */
   #lostIdleThread(error: Error): void {
     this.#log.warn("an idle worker thread died", { error });
     for (const attempt of this.#attempts) if (!attempt.hasStarted()) attempt.kill();
@@ -168,8 +224,13 @@ class PiscinaPool implements Pool {
 
   #death(task: string, tries: number, end: AttemptEnd & { kind: "died" }): StewardError {
     const workers = tries === 1 ? "its worker thread" : `${tries} worker threads`;
-    if (!end.outOfHeap) return new StewardError("internal", `task ${task} ended ${workers}`, { cause: end.error });
+    if (!end.outOfHeap)
+      return new StewardError("internal", `task ${task} ended ${workers}`, { cause: end.error });
     const remedy = "give worker threads more memory, or leave the document out";
-    return new StewardError("exhausted", `task ${task} needs more than the ${this.#heapMb} MiB of heap a worker thread has; ${remedy}`, { remedy, cause: end.error });
+    return new StewardError(
+      "exhausted",
+      `task ${task} needs more than the ${this.#heapMb} MiB of heap a worker thread has; ${remedy}`,
+      { remedy, cause: end.error },
+    );
   }
 }

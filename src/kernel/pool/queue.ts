@@ -1,11 +1,14 @@
-/** Who may use a thread next: a fixed number of slots, first come first served, with a bounded line in front. */
+/**
+ * Who may use a thread next: a fixed number of slots, first come first served, with a bounded line
+ * in front.
+ */
 import { StewardError } from "../base/errors.ts";
 
 /** Slots and the line in front of them. */
 export interface SlotQueue {
   /**
-   * Resolves with a slot; give it back by `release`. Rejects with the signal's reason. With `bounded`, throws `exhausted` when the
-   * line is full.
+   * Resolves with a slot; give it back by `release`. Rejects with the signal's reason. With
+   * `bounded`, throws `exhausted` when the line is full.
    */
   acquire(signal: AbortSignal, bounded: boolean): Promise<void>;
   release(): void;
@@ -42,7 +45,13 @@ export function createSlotQueue(slots: number, limit: number): SlotQueue {
   return {
     acquire(signal, bounded) {
       if (bounded && running >= slots && line.size >= limit) {
-        return Promise.reject(new StewardError("exhausted", `${limit} tasks wait for a worker thread already; try again later`, { retryAfterMs: 1_000 }));
+        return Promise.reject(
+          new StewardError(
+            "exhausted",
+            `${limit} tasks wait for a worker thread already; try again later`,
+            { retryAfterMs: 1_000 },
+          ),
+        );
       }
       const turn = waitIn(line, signal, settle);
       settle();
@@ -57,8 +66,12 @@ export function createSlotQueue(slots: number, limit: number): SlotQueue {
       settle();
       return turn;
     },
-    get running() { return running; },
-    get queued() { return line.size; },
+    get running() {
+      return running;
+    },
+    get queued() {
+      return line.size;
+    },
     limit,
   };
 }

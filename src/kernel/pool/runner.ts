@@ -1,4 +1,7 @@
-/** The one entry of every worker thread: imports the task's file, runs it and answers with its value or its error as data. */
+/**
+ * The one entry of every worker thread: imports the task's file, runs it and answers with its value
+ * or its error as data.
+ */
 import { Piscina } from "piscina";
 import { writeError } from "../base/error-message.ts";
 import { addUnits, isCancelled, setStarted } from "./control.ts";
@@ -9,7 +12,10 @@ interface TaskModule {
   readonly run?: (input: unknown, control: TaskControl) => unknown;
 }
 
-/** Runs one attempt; an AttemptReply, wrapped as Piscina asks when buffers move with it. Never throws. */
+/**
+ * Runs one attempt; an AttemptReply, wrapped as Piscina asks when buffers move with it. Never
+ * throws.
+ */
 export async function runAttempt(message: AttemptMessage): Promise<unknown> {
   const moved: ArrayBuffer[] = [];
   setStarted(message.words);
@@ -20,7 +26,8 @@ export async function runAttempt(message: AttemptMessage): Promise<unknown> {
   };
   try {
     const module = (await import(message.file)) as TaskModule;
-    if (typeof module.run !== "function") throw new Error(`${message.file} exports no function run`);
+    if (typeof module.run !== "function")
+      throw new Error(`${message.file} exports no function run`);
     const reply: AttemptReply = { ok: true, value: await module.run(message.input, control) };
     if (moved.length === 0) return reply;
     const movable = { [Piscina.transferableSymbol]: moved, [Piscina.valueSymbol]: reply };

@@ -1,4 +1,6 @@
-/** Where the threads of this process spend their time: V8's own sampling, on every thread at once. */
+/**
+ * Where the threads of this process spend their time: V8's own sampling, on every thread at once.
+ */
 import type { Profiler } from "node:inspector";
 import { delay, type Clock } from "../base/clock.ts";
 import { inspectThreads, type InspectedThread } from "./threads.ts";
@@ -16,7 +18,10 @@ export interface CpuThread {
 
 /** Records until it is stopped, or cancelled. */
 export interface CpuRecording {
-  /** The profiles of the threads that answer; those that ended meanwhile are missing. To be called once. */
+  /**
+   * The profiles of the threads that answer; those that ended meanwhile are missing. To be called
+   * once.
+   */
   stop(): Promise<readonly CpuThread[]>;
   /** Ends it with nothing. */
   cancel(): void;
@@ -34,7 +39,9 @@ export async function recordCpu(clock: Clock): Promise<CpuRecording> {
   return {
     async stop() {
       try {
-        const profiles = await Promise.all(threads.list().map((thread) => stopOn(thread, begun.get(thread), clock)));
+        const profiles = await Promise.all(
+          threads.list().map((thread) => stopOn(thread, begun.get(thread), clock)),
+        );
         return profiles.filter((profile) => profile !== undefined);
       } finally {
         threads.close();
@@ -46,14 +53,22 @@ export async function recordCpu(clock: Clock): Promise<CpuRecording> {
 
 async function startOn(thread: InspectedThread): Promise<void> {
   await Promise.all([
-    thread.ask("Profiler.enable"), thread.ask("Profiler.setSamplingInterval", { interval: CPU_PERIOD_US }), thread.ask("Profiler.start"),
+    thread.ask("Profiler.enable"),
+    thread.ask("Profiler.setSamplingInterval", { interval: CPU_PERIOD_US }),
+    thread.ask("Profiler.start"),
   ]);
 }
 
-async function stopOn(thread: InspectedThread, begun: Promise<void> | undefined, clock: Clock): Promise<CpuThread | undefined> {
+async function stopOn(
+  thread: InspectedThread,
+  begun: Promise<void> | undefined,
+  clock: Clock,
+): Promise<CpuThread | undefined> {
   const giveUp = new AbortController();
   try {
-    const profile = begun?.then(() => thread.ask<{ readonly profile: Profiler.Profile }>("Profiler.stop"));
+    const profile = begun?.then(() =>
+      thread.ask<{ readonly profile: Profiler.Profile }>("Profiler.stop"),
+    );
     const answer = await Promise.race([profile, delay(clock, ANSWER_MS, giveUp.signal)]);
     return answer === undefined ? undefined : { thread: thread.name, profile: answer.profile };
   } catch {

@@ -1,8 +1,20 @@
-/** V8's profiles in the format of pprof, which tools and backends of continuous profiling read. Pure. */
+/**
+ * V8's profiles in the format of pprof, which tools and backends of continuous profiling read.
+ * Pure.
+ */
 import type { HeapProfiler, Profiler, Runtime } from "node:inspector";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Function as PprofFunction, Label, Line, Location, Profile, Sample, StringTable, ValueType } from "pprof-format";
+import {
+  Function as PprofFunction,
+  Label,
+  Line,
+  Location,
+  Profile,
+  Sample,
+  StringTable,
+  ValueType,
+} from "pprof-format";
 import type { CpuThread } from "./cpu.ts";
 import type { HeapThread } from "./heap.ts";
 
@@ -18,42 +30,81 @@ export interface Recorded {
   readonly untilMs: number;
 }
 
-/** Samples and nanoseconds of work by stack, each sample with the label `thread`. Not compressed. */
-export function formatCpuProfile(threads: readonly CpuThread[], recorded: Recorded, periodUs: number): Uint8Array {
+/**
+ * Samples and nanoseconds of work by stack, each sample with the label `thread`. Not compressed.
+ */
+export function formatCpuProfile(
+  threads: readonly CpuThread[],
+  recorded: Recorded,
+  periodUs: number,
+): Uint8Array {
   const table = new StackTable();
   for (const { thread, profile } of threads) {
     const parents = parentsOf(profile.nodes);
     const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
     for (const [id, [count, microseconds]] of spentByNode(profile)) {
       const stack = stackOf(nodes.get(id), (node) => parents.get(node.id));
-      if (!isIdle(stack[0])) table.add(stack, [count, Math.round(microseconds * NANOSECONDS_IN_MICROSECOND)], thread);
+      if (!isIdle(stack[0]))
+        table.add(stack, [count, Math.round(microseconds * NANOSECONDS_IN_MICROSECOND)], thread);
     }
   }
-  return table.encode({ types: [["samples", "count"], ["cpu", "nanoseconds"]], period: ["cpu", "nanoseconds", periodUs * NANOSECONDS_IN_MICROSECOND], recorded });
+  return table.encode({
+    types: [
+      ["samples", "count"],
+      ["cpu", "nanoseconds"],
+    ],
+    period: ["cpu", "nanoseconds", periodUs * NANOSECONDS_IN_MICROSECOND],
+    recorded,
+  });
 }
 
-/** Bytes in use by the stack that allocated them, each sample with the label `thread`. Not compressed. */
-export function formatHeapProfile(threads: readonly HeapThread[], recorded: Recorded, intervalBytes: number): Uint8Array {
+/**
+ * Bytes in use by the stack that allocated them, each sample with the label `thread`. Not
+ * compressed.
+ */
+export function formatHeapProfile(
+  threads: readonly HeapThread[],
+  recorded: Recorded,
+  intervalBytes: number,
+): Uint8Array {
   const table = new StackTable();
   for (const { thread, profile } of threads) {
-    const above: [HeapProfiler.SamplingHeapProfileNode, readonly Runtime.CallFrame[]][] = [[profile.head, []]];
+    const above: [HeapProfiler.SamplingHeapProfileNode, readonly Runtime.CallFrame[]][] = [
+      [profile.head, []],
+    ];
     for (let next = above.pop(); next !== undefined; next = above.pop()) {
       const [node, callers] = next;
       const stack = node.callFrame.functionName === ROOT ? callers : [node.callFrame, ...callers];
-      if (node.selfSize > 0 && stack.length > 0) table.add(stack, [Math.round(node.selfSize)], thread);
+      if (node.selfSize > 0 && stack.length > 0)
+        table.add(stack, [Math.round(node.selfSize)], thread);
       for (const child of node.children) above.push([child, stack]);
     }
   }
-  return table.encode({ types: [["inuse_space", "bytes"]], period: ["space", "bytes", intervalBytes], recorded });
+  return table.encode({
+    types: [["inuse_space", "bytes"]],
+    period: ["space", "bytes", intervalBytes],
+    recorded,
+  });
 }
 
-/** A thread that waits spends no time of a core: for events, or, one of the pool, in a function of the library that only waits for a task. */
+/**
+ * A thread that waits spends no time of a core: for events, or, one of the pool, in a function of
+ * the library that only waits for a task.
+ */
 function isIdle(frame: Runtime.CallFrame | undefined): boolean {
-  return frame?.functionName === "(idle)" || (frame?.functionName === "atomicsWaitLoop" && frame.url.includes("/piscina/"));
+  return (
+    frame?.functionName === "(idle)" ||
+    (frame?.functionName === "atomicsWaitLoop" && frame.url.includes("/piscina/"))
+  );
 }
 
 /** A sample stands for the time until the next one. */
-function spentByNode({ samples = [], timeDeltas = [], startTime, endTime }: Profiler.Profile): ReadonlyMap<number, readonly [count: number, microseconds: number]> {
+function spentByNode({
+  samples = [],
+  timeDeltas = [],
+  startTime,
+  endTime,
+}: Profiler.Profile): ReadonlyMap<number, readonly [count: number, microseconds: number]> {
   const spent = new Map<number, [number, number]>();
   const sampledUs = timeDeltas.reduce((sum, delta) => sum + delta, 0);
   for (const [index, id] of samples.entries()) {
@@ -64,14 +115,26 @@ function spentByNode({ samples = [], timeDeltas = [], startTime, endTime }: Prof
   return spent;
 }
 
-function parentsOf(nodes: readonly Profiler.ProfileNode[]): ReadonlyMap<number, Profiler.ProfileNode> {
-  return new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)));
+function parentsOf(
+  nodes: readonly Profiler.ProfileNode[],
+): ReadonlyMap<number, Profiler.ProfileNode> {
+  return new Map(
+    nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)),
+  );
 }
 
 /** The callee first. */
-function stackOf(leaf: Profiler.ProfileNode | undefined, parent: (node: Profiler.ProfileNode) => Profiler.ProfileNode | undefined): Runtime.CallFrame[] {
+function stackOf(
+  leaf: Profiler.ProfileNode | undefined,
+  parent: (node: Profiler.ProfileNode) => Profiler.ProfileNode | undefined,
+): Runtime.CallFrame[] {
   const stack: Runtime.CallFrame[] = [];
-  for (let node = leaf; node !== undefined && node.callFrame.functionName !== ROOT; node = parent(node)) stack.push(node.callFrame);
+  for (
+    let node = leaf;
+    node !== undefined && node.callFrame.functionName !== ROOT;
+    node = parent(node)
+  )
+    stack.push(node.callFrame);
   return stack;
 }
 
@@ -89,16 +152,28 @@ class StackTable {
   readonly #samples: Sample[] = [];
 
   add(stack: readonly Runtime.CallFrame[], value: number[], thread: string): void {
-    const label = [new Label({ key: this.#strings.dedup("thread"), str: this.#strings.dedup(thread) })];
-    this.#samples.push(new Sample({ locationId: stack.map((frame) => this.#location(frame).id), value, label }));
+    const label = [
+      new Label({ key: this.#strings.dedup("thread"), str: this.#strings.dedup(thread) }),
+    ];
+    this.#samples.push(
+      new Sample({ locationId: stack.map((frame) => this.#location(frame).id), value, label }),
+    );
   }
 
   encode({ types, period: [type, unit, period], recorded }: Heading): Uint8Array {
-    const valueType = ([name, measure]: readonly [string, string]): ValueType => new ValueType({ type: this.#strings.dedup(name), unit: this.#strings.dedup(measure) });
+    const valueType = ([name, measure]: readonly [string, string]): ValueType =>
+      new ValueType({ type: this.#strings.dedup(name), unit: this.#strings.dedup(measure) });
     const nanoseconds = (ms: number): bigint => BigInt(Math.round(ms)) * NANOSECONDS_IN_MILLISECOND;
     return new Profile({
-      sampleType: types.map(valueType), sample: this.#samples, location: [...this.#locations.values()], function: this.#functions, stringTable: this.#strings,
-      timeNanos: nanoseconds(recorded.fromMs), durationNanos: nanoseconds(recorded.untilMs - recorded.fromMs), periodType: valueType([type, unit]), period,
+      sampleType: types.map(valueType),
+      sample: this.#samples,
+      location: [...this.#locations.values()],
+      function: this.#functions,
+      stringTable: this.#strings,
+      timeNanos: nanoseconds(recorded.fromMs),
+      durationNanos: nanoseconds(recorded.untilMs - recorded.fromMs),
+      periodType: valueType([type, unit]),
+      period,
     }).encode();
   }
 
@@ -110,8 +185,18 @@ class StackTable {
     // V8 counts lines from 0, and has -1 for what is in no file.
     const line = Math.max(0, frame.lineNumber + 1);
     const filename = readableFile(frame.url);
-    const name = this.#strings.dedup(frame.functionName === "" ? `(anonymous) ${filename}:${line}` : frame.functionName);
-    this.#functions.push(new PprofFunction({ id, name, systemName: name, filename: this.#strings.dedup(filename), startLine: line }));
+    const name = this.#strings.dedup(
+      frame.functionName === "" ? `(anonymous) ${filename}:${line}` : frame.functionName,
+    );
+    this.#functions.push(
+      new PprofFunction({
+        id,
+        name,
+        systemName: name,
+        filename: this.#strings.dedup(filename),
+        startLine: line,
+      }),
+    );
     const location = new Location({ id, line: [new Line({ functionId: id, line })] });
     this.#locations.set(key, location);
     return location;

@@ -1,4 +1,7 @@
-/** Profiles of this process for a person who asks: compressed, in the format of pprof, the CPU's one at a time. */
+/**
+ * Profiles of this process for a person who asks: compressed, in the format of pprof, the CPU's one
+ * at a time.
+ */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { delay, type Clock } from "../base/clock.ts";
@@ -11,7 +14,10 @@ const compress = promisify(gzip);
 
 /** Profiles on demand. */
 export interface Profiles {
-  /** The threads' work during the time given. Throws `already_running` while another is recorded, the signal's reason as soon as it fires. */
+  /**
+   * The threads' work during the time given. Throws `already_running` while another is recorded,
+   * the signal's reason as soon as it fires.
+   */
   cpu(durationMs: number, signal: AbortSignal): Promise<Uint8Array>;
   /** The threads' heaps as they are. */
   heap(): Promise<Uint8Array>;
@@ -28,7 +34,12 @@ export function createProfiles({ clock, heap }: ProfilesDeps): Profiles {
   let recording = false;
   return {
     async cpu(durationMs, signal) {
-      if (recording) throw new StewardError("already_running", "a CPU profile is being recorded; try again when it has ended", { rule: "one_profile", remedy: "try again when it has ended" });
+      if (recording)
+        throw new StewardError(
+          "already_running",
+          "a CPU profile is being recorded; try again when it has ended",
+          { rule: "one_profile", remedy: "try again when it has ended" },
+        );
       recording = true;
       try {
         return await record(clock, durationMs, signal);
@@ -41,15 +52,26 @@ export function createProfiles({ clock, heap }: ProfilesDeps): Profiles {
 }
 
 /** A compressed profile of what lives on the heaps. */
-export async function currentHeap(clock: Clock, heap: Pick<HeapSampler, "take">): Promise<Uint8Array> {
+export async function currentHeap(
+  clock: Clock,
+  heap: Pick<HeapSampler, "take">,
+): Promise<Uint8Array> {
   const nowMs = clock.now();
-  return await compress(formatHeapProfile(await heap.take(), { fromMs: nowMs, untilMs: nowMs }, HEAP_INTERVAL_BYTES));
+  return await compress(
+    formatHeapProfile(await heap.take(), { fromMs: nowMs, untilMs: nowMs }, HEAP_INTERVAL_BYTES),
+  );
 }
 
 /** A compressed profile of what was recorded since `fromMs`; ends the recording. */
-export async function endRecording(clock: Clock, recording: CpuRecording, fromMs: number): Promise<Uint8Array> {
+export async function endRecording(
+  clock: Clock,
+  recording: CpuRecording,
+  fromMs: number,
+): Promise<Uint8Array> {
   const untilMs = clock.now();
-  return await compress(formatCpuProfile(await recording.stop(), { fromMs, untilMs }, CPU_PERIOD_US));
+  return await compress(
+    formatCpuProfile(await recording.stop(), { fromMs, untilMs }, CPU_PERIOD_US),
+  );
 }
 
 async function record(clock: Clock, durationMs: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
- * Continuous profiling: records all the time, and sends what it recorded every so often. Nothing depends on it: a profile that
- * cannot be delivered is lost, counted and forgotten.
+ * Continuous profiling: records all the time, and sends what it recorded every so often. Nothing
+ * depends on it: a profile that cannot be delivered is lost, counted and forgotten.
  *
  *     record ─▶ stop ─▶ send CPU and heap (at most five uploads under way)
  *        ▲        │
@@ -19,7 +19,13 @@ import type { HeapSampler } from "./heap.ts";
 import { currentHeap, endRecording } from "./profiles.ts";
 import { createUploadBooks, type UploadBooks, type UploadStatus } from "./upload-books.ts";
 import { uploadClassOf } from "./upload-class.ts";
-import { createUploader, MOST_UPLOADS, type Upload, type Uploader, type UploadTarget } from "./uploader.ts";
+import {
+  createUploader,
+  MOST_UPLOADS,
+  type Upload,
+  type Uploader,
+  type UploadTarget,
+} from "./uploader.ts";
 
 /** What it works with. */
 export interface ProfilerDeps {
@@ -49,7 +55,9 @@ export function createProfiler(deps: ProfilerDeps, options: ProfilerOptions): Pr
   const books = createUploadBooks(deps.clock, deps.scope);
   let run: Run | undefined;
   return {
-    name: "profiler", needs: [deps.heap.name], readiness: "none",
+    name: "profiler",
+    needs: [deps.heap.name],
+    readiness: "none",
     start() {
       run = new Run(deps, options, books);
       return Promise.resolve();
@@ -113,14 +121,17 @@ class Run {
     // Those under way will be counted when they fail; what comes after them would only wait.
     if (signal.aborted || this.#uploads.size >= MOST_UPLOADS) return;
     const beganMs = clock.monotonic();
-    const sending: Promise<void> = this.#uploader.send(upload, signal).then(
-      () => this.#books.enter(clock.monotonic() - beganMs),
-      (error: unknown) => {
-        const errorClass = uploadClassOf(error);
-        this.#books.enter(clock.monotonic() - beganMs, errorClass);
-        if (!signal.aborted) log.warn("uploading a profile failed", { class: errorClass });
-      },
-    ).finally(() => this.#uploads.delete(sending));
+    const sending: Promise<void> = this.#uploader
+      .send(upload, signal)
+      .then(
+        () => this.#books.enter(clock.monotonic() - beganMs),
+        (error: unknown) => {
+          const errorClass = uploadClassOf(error);
+          this.#books.enter(clock.monotonic() - beganMs, errorClass);
+          if (!signal.aborted) log.warn("uploading a profile failed", { class: errorClass });
+        },
+      )
+      .finally(() => this.#uploads.delete(sending));
     this.#uploads.add(sending);
   }
 
@@ -131,7 +142,11 @@ class Run {
     const credentials = new Credentials(target, reload);
     while (await this.#waitedFor(reload.everyMs)) {
       const look = await credentials.look();
-      if (look.kind === "unusable") this.#deps.log.warn("cannot reload the credentials of the profiler; the last good ones stay in use", { reason: look.reason });
+      if (look.kind === "unusable")
+        this.#deps.log.warn(
+          "cannot reload the credentials of the profiler; the last good ones stay in use",
+          { reason: look.reason },
+        );
       if (look.kind !== "changed" || this.#ending.signal.aborted) continue;
       const old = this.#uploader;
       this.#uploader = createUploader(this.#deps, look.target);

@@ -1,6 +1,7 @@
 /**
- * `/debug/pprof/`: profiles of this process for `go tool pprof` and its like (facts, monitor-api §5.3; RESOLUTIONS M34). For
- * administrators. What they have no use for here, `symbol` and `trace`, is not there.
+ * `/debug/pprof/`: profiles of this process for `go tool pprof` and its like (facts, monitor-api
+ * §5.3; RESOLUTIONS M34). For administrators. What they have no use for here, `symbol` and `trace`,
+ * is not there.
  */
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../base/errors.ts";
@@ -10,7 +11,10 @@ import type { Profiles } from "./profiles.ts";
 const SHORTEST_SECONDS = 1;
 const LONGEST_SECONDS = 120;
 const DEFAULT_SECONDS = "30";
-const TEXT = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" } as const;
+const TEXT = {
+  "content-type": "text/plain; charset=utf-8",
+  "x-content-type-options": "nosniff",
+} as const;
 
 const INDEX = `profiles of this process, in the format of pprof, compressed by gzip
 
@@ -23,15 +27,24 @@ each sample is labelled with its thread, e.g. go tool pprof -tagfocus=monitor pr
 
 /** The routes; served only where they are wanted. */
 export function profileRoutes(profiles: Profiles, commandLine: readonly string[]): PlainRoute[] {
-  const route = (template: string, answer: (query: URLSearchParams, signal: AbortSignal) => Promise<PlainAnswer>): PlainRoute => ({
-    verb: "GET", template, access: Access.ADMIN, dialect: "monitor",
+  const route = (
+    template: string,
+    answer: (query: URLSearchParams, signal: AbortSignal) => Promise<PlainAnswer>,
+  ): PlainRoute => ({
+    verb: "GET",
+    template,
+    access: Access.ADMIN,
+    dialect: "monitor",
     // Who asks for the head alone does not wait for a recording.
-    handle: (request, call) => (request.method === "HEAD" ? text("") : answer(request.query, call.signal)),
+    handle: (request, call) =>
+      request.method === "HEAD" ? text("") : answer(request.query, call.signal),
   });
   return [
     ...["/debug/pprof", "/debug/pprof/"].map((template) => route(template, () => text(INDEX))),
     route("/debug/pprof/cmdline", () => text(commandLine.join("\0"))),
-    route("/debug/pprof/profile", async (query, signal) => file("profile", await profiles.cpu(secondsOf(query) * 1_000, signal))),
+    route("/debug/pprof/profile", async (query, signal) =>
+      file("profile", await profiles.cpu(secondsOf(query) * 1_000, signal)),
+    ),
     route("/debug/pprof/heap", async () => file("heap", await profiles.heap())),
   ];
 }
@@ -41,7 +54,15 @@ function text(body: string): Promise<PlainAnswer> {
 }
 
 function file(name: string, body: Uint8Array): PlainAnswer {
-  return { status: 200, headers: { "content-type": "application/octet-stream", "content-disposition": `attachment; filename="${name}.pb.gz"`, "x-content-type-options": "nosniff" }, body };
+  return {
+    status: 200,
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-disposition": `attachment; filename="${name}.pb.gz"`,
+      "x-content-type-options": "nosniff",
+    },
+    body,
+  };
 }
 
 function secondsOf(query: URLSearchParams): number {
@@ -49,5 +70,9 @@ function secondsOf(query: URLSearchParams): number {
   const seconds = /^\d{1,3}$/.test(written) ? Number(written) : NaN;
   if (seconds >= SHORTEST_SECONDS && seconds <= LONGEST_SECONDS) return seconds;
   const remedy = `write seconds=${DEFAULT_SECONDS}`;
-  throw new StewardError("invalid", `seconds must be a whole number from ${SHORTEST_SECONDS} to ${LONGEST_SECONDS}; ${remedy}`, { field: "seconds", rule: "range", remedy });
+  throw new StewardError(
+    "invalid",
+    `seconds must be a whole number from ${SHORTEST_SECONDS} to ${LONGEST_SECONDS}; ${remedy}`,
+    { field: "seconds", rule: "range", remedy },
+  );
 }

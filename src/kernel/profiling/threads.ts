@@ -1,6 +1,6 @@
 /**
- * The threads of this process as a profiler sees them: this one, and every worker thread, through one inspector session.
- * Nothing listens on a port, and no thread has code of its own for it.
+ * The threads of this process as a profiler sees them: this one, and every worker thread, through
+ * one inspector session. Nothing listens on a port, and no thread has code of its own for it.
  */
 import { Session } from "node:inspector/promises";
 import { StewardError } from "../base/errors.ts";
@@ -9,9 +9,15 @@ import { StewardError } from "../base/errors.ts";
 export interface InspectedThread {
   /** `main`, or the worker's own name, e.g. `monitor`; `worker 3` when it has none. */
   readonly name: string;
-  /** Whether it has not answered yet what it was asked before: it waits outside of JavaScript, and runs nothing. */
+  /**
+   * Whether it has not answered yet what it was asked before: it waits outside of JavaScript, and
+   * runs nothing.
+   */
   busy(): boolean;
-  /** Asks by a method of the inspector's protocol. Rejects when the method fails, or the thread ends. */
+  /**
+   * Asks by a method of the inspector's protocol. Rejects when the method fails, or the thread
+   * ends.
+   */
   ask<T>(method: string, parameters?: object): Promise<T>;
 }
 
@@ -23,17 +29,28 @@ export interface InspectedThreads {
 }
 
 /** `joined` is told of this thread and of each worker, those that start later included. */
-export async function inspectThreads(joined: (thread: InspectedThread) => void): Promise<InspectedThreads> {
+export async function inspectThreads(
+  joined: (thread: InspectedThread) => void,
+): Promise<InspectedThreads> {
   const session = new Session();
   session.connect();
-  const main: InspectedThread = { name: "main", busy: () => false, ask: async <T>(method: string, parameters?: object) => (await session.post(method, parameters)) as T };
+  const main: InspectedThread = {
+    name: "main",
+    busy: () => false,
+    ask: async <T>(method: string, parameters?: object) =>
+      (await session.post(method, parameters)) as T,
+  };
   const workers = new Map<string, AttachedWorker>();
   session.on("NodeWorker.attachedToWorker", ({ params: { sessionId, workerInfo } }) => {
-    const worker = new AttachedWorker(threadName(workerInfo.title), (message) => session.post("NodeWorker.sendMessageToWorker", { sessionId, message }));
+    const worker = new AttachedWorker(threadName(workerInfo.title), (message) =>
+      session.post("NodeWorker.sendMessageToWorker", { sessionId, message }),
+    );
     workers.set(sessionId, worker);
     joined(worker);
   });
-  session.on("NodeWorker.receivedMessageFromWorker", ({ params: { sessionId, message } }) => workers.get(sessionId)?.hear(message));
+  session.on("NodeWorker.receivedMessageFromWorker", ({ params: { sessionId, message } }) =>
+    workers.get(sessionId)?.hear(message),
+  );
   session.on("NodeWorker.detachedFromWorker", ({ params: { sessionId } }) => {
     workers.get(sessionId)?.end();
     workers.delete(sessionId);
@@ -94,11 +111,18 @@ class AttachedWorker implements InspectedThread {
     const answer = this.#asked.get(id);
     this.#asked.delete(id);
     if (error === undefined) answer?.resolve(result);
-    else answer?.reject(new StewardError("internal", `the profiler of the thread ${this.name} refused: ${error.message ?? "no reason"}`));
+    else
+      answer?.reject(
+        new StewardError(
+          "internal",
+          `the profiler of the thread ${this.name} refused: ${error.message ?? "no reason"}`,
+        ),
+      );
   }
 
   end(): void {
-    for (const answer of this.#asked.values()) answer.reject(new StewardError("not_ready", `the thread ${this.name} ended`));
+    for (const answer of this.#asked.values())
+      answer.reject(new StewardError("not_ready", `the thread ${this.name} ended`));
     this.#asked.clear();
   }
 }

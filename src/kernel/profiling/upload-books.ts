@@ -1,7 +1,11 @@
 /** How deliveries of profiles went: figures for the status page, and metrics. */
 import type { Clock } from "../base/clock.ts";
 import {
-  profilingUploadAttempts, profilingUploadConsecutiveFailures, profilingUploadDuration, profilingUploadFailures, profilingUploadLastSuccess,
+  profilingUploadAttempts,
+  profilingUploadConsecutiveFailures,
+  profilingUploadDuration,
+  profilingUploadFailures,
+  profilingUploadLastSuccess,
 } from "../telemetry/process-metrics.ts";
 import type { Scope } from "../telemetry/types.ts";
 import type { UploadErrorClass } from "./upload-class.ts";
@@ -34,8 +38,20 @@ export interface UploadBooks {
 }
 
 /** Books that are metrics of the scope, too. */
-export function createUploadBooks(clock: Clock, scope: Pick<Scope, "add" | "gauge" | "record">): UploadBooks {
-  let books: UploadStatus = { attempts: 0, failures: 0, consecutiveFailures: 0, healthy: true, lastDurationSeconds: 0, lastSuccessAtMs: undefined, lastFailureAtMs: undefined, lastErrorClass: undefined };
+export function createUploadBooks(
+  clock: Clock,
+  scope: Pick<Scope, "add" | "gauge" | "record">,
+): UploadBooks {
+  let books: UploadStatus = {
+    attempts: 0,
+    failures: 0,
+    consecutiveFailures: 0,
+    healthy: true,
+    lastDurationSeconds: 0,
+    lastSuccessAtMs: undefined,
+    lastFailureAtMs: undefined,
+    lastErrorClass: undefined,
+  };
   const tell = (): void => {
     scope.gauge(profilingUploadConsecutiveFailures, books.consecutiveFailures, {});
     scope.gauge(profilingUploadLastSuccess, (books.lastSuccessAtMs ?? 0) / MILLISECONDS, {});
@@ -45,9 +61,15 @@ export function createUploadBooks(clock: Clock, scope: Pick<Scope, "add" | "gaug
     enter(durationMs, failure) {
       const consecutiveFailures = failure === undefined ? 0 : books.consecutiveFailures + 1;
       books = {
-        ...books, attempts: books.attempts + 1, failures: books.failures + (failure === undefined ? 0 : 1), consecutiveFailures, healthy: consecutiveFailures < FAILING,
+        ...books,
+        attempts: books.attempts + 1,
+        failures: books.failures + (failure === undefined ? 0 : 1),
+        consecutiveFailures,
+        healthy: consecutiveFailures < FAILING,
         lastDurationSeconds: durationMs / MILLISECONDS,
-        ...(failure === undefined ? { lastSuccessAtMs: clock.now() } : { lastFailureAtMs: clock.now(), lastErrorClass: failure }),
+        ...(failure === undefined
+          ? { lastSuccessAtMs: clock.now() }
+          : { lastFailureAtMs: clock.now(), lastErrorClass: failure }),
       };
       scope.add(profilingUploadAttempts, 1, {});
       scope.record(profilingUploadDuration, durationMs / MILLISECONDS, {});

@@ -2,24 +2,47 @@
 import { failureOf } from "../client/failure.ts";
 
 /** The closed set; a label of a metric. */
-export type UploadErrorClass = "timeout" | "canceled" | "unauthenticated" | "rate_limited" | "unavailable" | "tls" | "invalid" | "other";
+export type UploadErrorClass =
+  | "timeout"
+  | "canceled"
+  | "unauthenticated"
+  | "rate_limited"
+  | "unavailable"
+  | "tls"
+  | "invalid"
+  | "other";
 
 /** What OpenSSL and Node call a peer that cannot be spoken to by TLS. */
-const TLS = /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+const TLS =
+  /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
 const LONGEST_CHAIN = 5;
 
 /** The class of what an upload threw. */
 export function uploadClassOf(error: unknown): UploadErrorClass {
   const failure = failureOf(error);
   switch (failure?.class) {
-    case "timeout": return "timeout";
-    case "cancelled": return "canceled";
-    case "auth": case "forbidden": return "unauthenticated";
-    case "rate_limited": return "rate_limited";
-    case "server": case "unavailable": return "unavailable";
-    case "rejected": case "not_found": case "redirect": case "decode": case "too_large": return "invalid";
-    case "transport": return isTls(error) ? "tls" : "unavailable";
-    default: return isAbort(error) ? "canceled" : "other";
+    case "timeout":
+      return "timeout";
+    case "cancelled":
+      return "canceled";
+    case "auth":
+    case "forbidden":
+      return "unauthenticated";
+    case "rate_limited":
+      return "rate_limited";
+    case "server":
+    case "unavailable":
+      return "unavailable";
+    case "rejected":
+    case "not_found":
+    case "redirect":
+    case "decode":
+    case "too_large":
+      return "invalid";
+    case "transport":
+      return isTls(error) ? "tls" : "unavailable";
+    default:
+      return isAbort(error) ? "canceled" : "other";
   }
 }
 
@@ -35,5 +58,8 @@ function isTls(error: unknown): boolean {
 }
 
 function isAbort(error: unknown): boolean {
-  return error instanceof Error && (error.name === "AbortError" || (error as { readonly code?: unknown }).code === "cancelled");
+  return (
+    error instanceof Error &&
+    (error.name === "AbortError" || (error as { readonly code?: unknown }).code === "cancelled")
+  );
 }

@@ -1,4 +1,7 @@
-/** Sends one profile to a backend of continuous profiling, by Pyroscope's ingest API (`POST /ingest`, multipart, pprof). */
+/**
+ * Sends one profile to a backend of continuous profiling, by Pyroscope's ingest API (`POST
+ * /ingest`, multipart, pprof).
+ */
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import { Secret } from "../base/secret.ts";
@@ -34,44 +37,91 @@ export interface Upload {
 
 /** Sends. */
 export interface Uploader {
-  /** One attempt of at most 30 s, no redirect. Rejects with a client's failure, or the signal's reason. */
+  /**
+   * One attempt of at most 30 s, no redirect. Rejects with a client's failure, or the signal's
+   * reason.
+   */
   send(upload: Upload, signal: AbortSignal): Promise<void>;
   /** Cuts what runs. */
   close(): Promise<void>;
 }
 
 /** An uploader with the target's credentials as they are now. */
-export function createUploader(deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string }, target: UploadTarget): Uploader {
-  const { authorization, ...headers } = Object.fromEntries(Object.entries(target.headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const client = open(deps, target, authorization === undefined ? anonymous : sending(authorization));
+export function createUploader(
+  deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string },
+  target: UploadTarget,
+): Uploader {
+  const { authorization, ...headers } = Object.fromEntries(
+    Object.entries(target.headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const client = open(
+    deps,
+    target,
+    authorization === undefined ? anonymous : sending(authorization),
+  );
   const boundary = `steward-${deps.ids.nanoid()}`;
   return {
     async send({ body, fromMs, untilMs }, signal) {
-      await client.call({
-        operation: "profiles", method: "POST", path: "/ingest", headers, read: "bytes", idempotent: false,
-        query: {
-          name: seriesName(target), from: Math.floor(fromMs / MILLISECONDS), until: Math.floor(untilMs / MILLISECONDS),
-          format: "pprof", spyName: "nodespy", sampleRate: MICROSECONDS / CPU_PERIOD_US,
+      await client.call(
+        {
+          operation: "profiles",
+          method: "POST",
+          path: "/ingest",
+          headers,
+          read: "bytes",
+          idempotent: false,
+          query: {
+            name: seriesName(target),
+            from: Math.floor(fromMs / MILLISECONDS),
+            until: Math.floor(untilMs / MILLISECONDS),
+            format: "pprof",
+            spyName: "nodespy",
+            sampleRate: MICROSECONDS / CPU_PERIOD_US,
+          },
+          body: { type: `multipart/form-data; boundary=${boundary}`, bytes: form(boundary, body) },
         },
-        body: { type: `multipart/form-data; boundary=${boundary}`, bytes: form(boundary, body) },
-      }, signal);
+        signal,
+      );
     },
     close: () => client.close(),
   };
 }
 
 /** `steward{region=eu,service_version=1.2.3}` */
-export function seriesName({ application, tags }: Pick<UploadTarget, "application" | "tags">): string {
-  const pairs = [...tags].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([name, value]) => `${name}=${value}`);
+export function seriesName({
+  application,
+  tags,
+}: Pick<UploadTarget, "application" | "tags">): string {
+  const pairs = [...tags]
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`);
   return pairs.length === 0 ? application : `${application}{${pairs.join(",")}}`;
 }
 
-function open(deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string }, { server, tls }: UploadTarget, auth: Authorizer): Client {
+function open(
+  deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string },
+  { server, tls }: UploadTarget,
+  auth: Authorizer,
+): Client {
   return createClientFactory(deps).create({
-    name: "profiler", base: new URL(server), auth, redirects: "none", retry: { retries: 0, baseDelayMs: 1_000, maxDelayMs: 1_000 }, breaker: "none", trust: trustOf(tls),
+    name: "profiler",
+    base: new URL(server),
+    auth,
+    redirects: "none",
+    retry: { retries: 0, baseDelayMs: 1_000, maxDelayMs: 1_000 },
+    breaker: "none",
+    trust: trustOf(tls),
     limits: {
-      connectMs: TIMEOUT_MS, attemptMs: TIMEOUT_MS, callMs: TIMEOUT_MS, wireBytes: ANSWER_BYTES, bodyBytes: ANSWER_BYTES, errorBytes: ANSWER_BYTES,
-      json: { bytes: ANSWER_BYTES, depth: 1, stringBytes: ANSWER_BYTES, elements: 1 }, sliceMs: 10, connections: MOST_UPLOADS, inFlight: MOST_UPLOADS,
+      connectMs: TIMEOUT_MS,
+      attemptMs: TIMEOUT_MS,
+      callMs: TIMEOUT_MS,
+      wireBytes: ANSWER_BYTES,
+      bodyBytes: ANSWER_BYTES,
+      errorBytes: ANSWER_BYTES,
+      json: { bytes: ANSWER_BYTES, depth: 1, stringBytes: ANSWER_BYTES, elements: 1 },
+      sliceMs: 10,
+      connections: MOST_UPLOADS,
+      inFlight: MOST_UPLOADS,
     },
   });
 }
@@ -82,12 +132,19 @@ function sending(authorization: string): Authorizer {
 }
 
 function trustOf({ ca, cert, key, insecureSkipVerify }: UploadTarget["tls"]): TrustRule {
-  return { insecureSkipVerify, ...(ca === undefined ? {} : { ca }), ...(cert === undefined || key === undefined ? {} : { pair: { cert, key } }) };
+  return {
+    insecureSkipVerify,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined || key === undefined ? {} : { pair: { cert, key } }),
+  };
 }
 
 function form(boundary: string, body: Uint8Array): Uint8Array {
   return Buffer.concat([
-    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="profile"; filename="profile.pprof"\r\nContent-Type: application/octet-stream\r\n\r\n`), body,
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="profile"; filename="profile.pprof"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+    ),
+    body,
     Buffer.from(`\r\n--${boundary}--\r\n`),
   ]);
 }

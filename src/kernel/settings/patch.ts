@@ -10,20 +10,36 @@ const NOWHERE: ReadContext = { folder: ".", readFile: () => "" };
 
 /** New values by path; undefined goes back to the default. */
 export interface Patch {
-  readonly values: ReadonlyMap<string, { readonly key: Key<unknown>; readonly value: unknown } | undefined>;
+  readonly values: ReadonlyMap<
+    string,
+    { readonly key: Key<unknown>; readonly value: unknown } | undefined
+  >;
   readonly ignored: readonly string[];
 }
 
-/** Reads the whole patch; what is wrong goes into `issues`. `fixed` names the keys that only the operator sets. */
-export function readPatch(scope: string, patch: Readonly<Record<string, unknown>>, schema: Schema, fixed: (key: Key<unknown>) => boolean, issues: Issues): Patch {
+/**
+ * Reads the whole patch; what is wrong goes into `issues`. `fixed` names the keys that only the
+ * operator sets.
+ */
+export function readPatch(
+  scope: string,
+  patch: Readonly<Record<string, unknown>>,
+  schema: Schema,
+  fixed: (key: Key<unknown>) => boolean,
+  issues: Issues,
+): Patch {
   const below = schema.filter((key) => key.path.startsWith(`${scope}.`));
-  const values = new Map<string, { readonly key: Key<unknown>; readonly value: unknown } | undefined>();
+  const values = new Map<
+    string,
+    { readonly key: Key<unknown>; readonly value: unknown } | undefined
+  >();
   const ignored: string[] = [];
   for (const [name, given] of Object.entries(patch)) {
     // The patch is refused with these; more would only take time.
     if (issues.full) break;
     const key = below.find((candidate) => candidate.path === `${scope}.${name}`);
-    if (key === undefined) issues.add([name.slice(0, 100)], unknownText(name, below, scope), "unknown_field");
+    if (key === undefined)
+      issues.add([name.slice(0, 100)], unknownText(name, below, scope), "unknown_field");
     else if (fixed(key)) ignored.push(name);
     else if (given === null) values.set(key.path, undefined);
     else {
@@ -36,13 +52,20 @@ export function readPatch(scope: string, patch: Readonly<Record<string, unknown>
 }
 
 /** A value as stored or sent, read and judged by its row; undefined after `complain`. */
-export function readValue(key: Key<unknown>, given: unknown, complain: (text: string, code: string) => void): unknown {
+export function readValue(
+  key: Key<unknown>,
+  given: unknown,
+  complain: (text: string, code: string) => void,
+): unknown {
   const say: Complain = ({ rule, remedy }) => {
     complain(remedy === undefined ? rule : `${rule}; ${remedy}`, "invalid_value");
     return undefined;
   };
   const raw = toRaw(given);
-  const value = raw === undefined ? say({ rule: `must be ${key.type.expects}` }, {}) : key.type.read(raw, say, NOWHERE);
+  const value =
+    raw === undefined
+      ? say({ rule: `must be ${key.type.expects}` }, {})
+      : key.type.read(raw, say, NOWHERE);
   const broken = value === undefined ? undefined : key.rule?.(value);
   return broken === undefined ? value : say(broken, {});
 }
@@ -55,7 +78,8 @@ export function storedForm(key: Key<unknown>, value: unknown): Shown {
 function toRaw(given: unknown): Raw | undefined {
   // A variable's place: paths begin where the process runs, as no file holds the setting.
   const place = { variable: "setting" };
-  if (typeof given === "string" || typeof given === "boolean" || typeof given === "number") return { kind: "text", text: String(given), place };
+  if (typeof given === "string" || typeof given === "boolean" || typeof given === "number")
+    return { kind: "text", text: String(given), place };
   if (!Array.isArray(given)) return undefined;
   const items = given.map(toRaw);
   return items.every((item) => item !== undefined) ? { kind: "list", items, place } : undefined;

@@ -1,4 +1,7 @@
-/** Run-time settings over a table: validated by the rows of the configuration, durable before they count, announced after. */
+/**
+ * Run-time settings over a table: validated by the rows of the configuration, durable before they
+ * count, announced after.
+ */
 import { assert } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Config } from "../config/config.ts";
@@ -25,10 +28,16 @@ export interface SettingsOptions {
   readonly checks?: readonly SettingsCheck[];
 }
 
-/** Reads what is stored. A stored value that this version does not accept is left where it is, logged, and counts as not set. */
+/**
+ * Reads what is stored. A stored value that this version does not accept is left where it is,
+ * logged, and counts as not set.
+ */
 export function createSettings(deps: SettingsDeps, options: SettingsOptions): Settings {
   for (const key of options.schema.filter((candidate) => candidate.owner === "runtime")) {
-    assert(key.secret !== true && key.type.isMap !== true && !key.type.fileOnly, `${key.path} can be changed while the process runs: it is no secret, map or list of objects`);
+    assert(
+      key.secret !== true && key.type.isMap !== true && !key.type.fileOnly,
+      `${key.path} can be changed while the process runs: it is no secret, map or list of objects`,
+    );
   }
   return new StoredSettings(deps, options);
 }
@@ -50,7 +59,9 @@ class StoredSettings implements Settings {
     this.#deps = deps;
     this.#schema = schema;
     this.#checks = checks ?? [];
-    this.#stored = deps.env.read((snapshot) => readStored([...snapshot.range(settingsTable)], schema, deps.log));
+    this.#stored = deps.env.read((snapshot) =>
+      readStored([...snapshot.range(settingsTable)], schema, deps.log),
+    );
   }
 
   get = <T>(key: Key<T>): T => this.#over(this.#stored)(key);
@@ -60,15 +71,26 @@ class StoredSettings implements Settings {
   }
 
   all(scope: string): Readonly<Record<string, unknown>> {
-    return Object.fromEntries(this.#below(scope).map((key) => [nameIn(scope, key.path), this.get(key)]));
+    return Object.fromEntries(
+      this.#below(scope).map((key) => [nameIn(scope, key.path), this.get(key)]),
+    );
   }
 
   async change(scope: string, patch: Readonly<Record<string, unknown>>): Promise<SettingsChange> {
     const issues = createIssues();
-    const read = readPatch(scope, patch, this.#schema, (key) => key.owner !== "runtime" || this.pinned(key), issues);
+    const read = readPatch(
+      scope,
+      patch,
+      this.#schema,
+      (key) => key.owner !== "runtime" || this.pinned(key),
+      issues,
+    );
     if (read.values.size === 0) return { changed: [], ignored: read.ignored };
     const changed = await this.#deps.env.write((tx) => this.#apply(tx, scope, read));
-    return { changed: changed.map((key) => nameIn(scope, key.path)).toSorted(), ignored: read.ignored };
+    return {
+      changed: changed.map((key) => nameIn(scope, key.path)).toSorted(),
+      ignored: read.ignored,
+    };
   }
 
   watch(scope: string, seen: (changed: readonly string[]) => void): Disposable {
@@ -103,7 +125,11 @@ class StoredSettings implements Settings {
     for (const check of this.#checks) {
       if (!overlaps(check.scope, scope)) continue;
       for (const { key, rule, remedy } of check.run(this.#over(merged))) {
-        issues.add([nameIn(scope, key.path)], remedy === undefined ? rule : `${rule}; ${remedy}`, "invalid_value");
+        issues.add(
+          [nameIn(scope, key.path)],
+          remedy === undefined ? rule : `${rule}; ${remedy}`,
+          "invalid_value",
+        );
       }
     }
     if (issues.found.length > 0) throw invalidRequest(issues.found);
@@ -115,7 +141,10 @@ class StoredSettings implements Settings {
       else this.#stored.set(path, row.value);
     }
     for (const { scope, seen } of this.#watchers) {
-      const names = changed.filter((key) => key.path.startsWith(`${scope}.`)).map((key) => nameIn(scope, key.path)).toSorted();
+      const names = changed
+        .filter((key) => key.path.startsWith(`${scope}.`))
+        .map((key) => nameIn(scope, key.path))
+        .toSorted();
       if (names.length === 0) continue;
       try {
         seen(names);
@@ -126,29 +155,47 @@ class StoredSettings implements Settings {
   }
 
   #below(scope: string): Schema {
-    return this.#schema.filter((key) => key.owner === "runtime" && key.path.startsWith(`${scope}.`));
+    return this.#schema.filter(
+      (key) => key.owner === "runtime" && key.path.startsWith(`${scope}.`),
+    );
   }
 
   /** Reads through a set of stored values: what the file or the environment sets comes first. */
   #over(stored: ReadonlyMap<string, unknown>): ReadSetting {
-    return <T>(key: Key<T>): T => (stored.has(key.path) && !this.pinned(key) ? (stored.get(key.path) as T) : this.#deps.config.get(key));
+    return <T>(key: Key<T>): T =>
+      stored.has(key.path) && !this.pinned(key)
+        ? (stored.get(key.path) as T)
+        : this.#deps.config.get(key);
   }
 }
 
-function readStored(rows: readonly (readonly [path: string, value: unknown])[], schema: Schema, log?: Log): Map<string, unknown> {
+function readStored(
+  rows: readonly (readonly [path: string, value: unknown])[],
+  schema: Schema,
+  log?: Log,
+): Map<string, unknown> {
   const stored = new Map<string, unknown>();
   for (const [path, given] of rows) {
-    const key = schema.find((candidate) => candidate.path === path && candidate.owner === "runtime");
+    const key = schema.find(
+      (candidate) => candidate.path === path && candidate.owner === "runtime",
+    );
     // Another version's setting stays for the day it is back.
     if (key === undefined) continue;
-    const value = readValue(key, given, (text) => log?.warn("a stored setting is invalid and is ignored", { setting: path, reason: text }));
+    const value = readValue(key, given, (text) =>
+      log?.warn("a stored setting is invalid and is ignored", { setting: path, reason: text }),
+    );
     if (value !== undefined) stored.set(path, value);
   }
   return stored;
 }
 
 function same(key: Key<unknown>, left: unknown, right: unknown): boolean {
-  return left === right || (left !== undefined && right !== undefined && JSON.stringify(storedForm(key, left)) === JSON.stringify(storedForm(key, right)));
+  return (
+    left === right ||
+    (left !== undefined &&
+      right !== undefined &&
+      JSON.stringify(storedForm(key, left)) === JSON.stringify(storedForm(key, right)))
+  );
 }
 
 function overlaps(left: string, right: string): boolean {

@@ -1,4 +1,7 @@
-/** The shapes of run-time settings: configuration that the API may change while the process runs (KERNEL §1.2). */
+/**
+ * The shapes of run-time settings: configuration that the API may change while the process runs
+ * (KERNEL §1.2).
+ */
 import type { Complaint } from "../config/findings.ts";
 import type { Key } from "../config/key.ts";
 
@@ -16,11 +19,16 @@ export interface SettingsCheck {
 export interface SettingsChange {
   /** Settings whose value is another one now. */
   readonly changed: readonly string[];
-  /** What only the operator may set: keys of the operator, and keys that the file or the environment sets. */
+  /**
+   * What only the operator may set: keys of the operator, and keys that the file or the environment
+   * sets.
+   */
   readonly ignored: readonly string[];
 }
 
-/** Configuration that changes while the process runs: default < stored setting < file < environment. */
+/**
+ * Configuration that changes while the process runs: default < stored setting < file < environment.
+ */
 export interface Settings {
   get: ReadSetting;
   /** The run-time settings below a scope, e.g. `dedup.analysis`, by their names relative to it. */
@@ -28,10 +36,14 @@ export interface Settings {
   /** Whether the file or the environment sets the key, so that no change reaches it. */
   pinned(key: Key<unknown>): boolean;
   /**
-   * Stores values as a JSON body has them, by names relative to the scope; `null` goes back to the default. All of it or
-   * nothing. Throws `invalid` with every wrong name and value; the whole is judged as it would be afterwards.
+   * Stores values as a JSON body has them, by names relative to the scope; `null` goes back to the
+   * default. All of it or nothing. Throws `invalid` with every wrong name and value; the whole is
+   * judged as it would be afterwards.
    */
   change(scope: string, patch: Readonly<Record<string, unknown>>): Promise<SettingsChange>;
-  /** Calls after each change below the scope, once it is durable and in effect, with the names that changed. */
+  /**
+   * Calls after each change below the scope, once it is durable and in effect, with the names that
+   * changed.
+   */
   watch(scope: string, seen: (changed: readonly string[]) => void): Disposable;
 }

@@ -1,6 +1,7 @@
 /**
- * A backup as a process of its own: its reading and hashing take no time of the main thread, it may be killed at any moment, and
- * the stores are copied as they stood together at one instant, as `steward backup` does it.
+ * A backup as a process of its own: its reading and hashing take no time of the main thread, it may
+ * be killed at any moment, and the stores are copied as they stood together at one instant, as
+ * `steward backup` does it.
  */
 import { fork } from "node:child_process";
 import { setPriority } from "node:os";
@@ -27,15 +28,31 @@ export interface BackupJob {
 export type BackupReply =
   | { readonly manifest: BackupManifest }
   /** `message` is for everybody, `text` what was thrown, for the log. */
-  | { readonly error: { readonly code: Code; readonly message: string; readonly text: string; readonly remedy: string | undefined } };
+  | {
+      readonly error: {
+        readonly code: Code;
+        readonly message: string;
+        readonly text: string;
+        readonly remedy: string | undefined;
+      };
+    };
 
-/** Makes a backup and tests it. Throws what kept it from being whole; the target then holds no complete one. */
+/**
+ * Makes a backup and tests it. Throws what kept it from being whole; the target then holds no
+ * complete one.
+ */
 export type RunBackup = (job: BackupJob, signal: AbortSignal) => Promise<BackupManifest>;
 
-/** Runs the job in a process without this one's environment, which may hold secrets. Throws the signal's reason when that fires. */
+/**
+ * Runs the job in a process without this one's environment, which may hold secrets. Throws the
+ * signal's reason when that fires.
+ */
 export const runBackupProcess: RunBackup = async (job, signal) => {
   signal.throwIfAborted();
-  const child = fork(fileURLToPath(new URL("backup-process.ts", import.meta.url)), [], { env: {}, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(fileURLToPath(new URL("backup-process.ts", import.meta.url)), [], {
+    env: {},
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const stop = (): void => {
     child.kill("SIGTERM");
     setTimeout(() => child.kill("SIGKILL"), STOP_MS).unref();
@@ -47,13 +64,25 @@ export const runBackupProcess: RunBackup = async (job, signal) => {
       child.once("spawn", () => lower(child.pid));
       child.once("message", (message) => (told = message as BackupReply));
       child.once("error", reject);
-      child.once("close", (code, by) => (told === undefined ? reject(new StewardError("internal", `the process that makes the backup ended with ${by ?? code}`)) : resolve(told)));
+      child.once("close", (code, by) =>
+        told === undefined
+          ? reject(
+              new StewardError(
+                "internal",
+                `the process that makes the backup ended with ${by ?? code}`,
+              ),
+            )
+          : resolve(told),
+      );
       child.send(job);
     });
     signal.throwIfAborted();
     if ("manifest" in reply) return reply.manifest;
     const { code, message, text, remedy } = reply.error;
-    throw new StewardError(code, message, { ...(remedy === undefined ? {} : { remedy }), ...(text === message ? {} : { cause: new Error(text) }) });
+    throw new StewardError(code, message, {
+      ...(remedy === undefined ? {} : { remedy }),
+      ...(text === message ? {} : { cause: new Error(text) }),
+    });
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

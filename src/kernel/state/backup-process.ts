@@ -1,4 +1,7 @@
-/** The process that makes one backup for a daemon: takes the job as a message, copies, tests the copy, answers and ends. */
+/**
+ * The process that makes one backup for a daemon: takes the job as a message, copies, tests the
+ * copy, answers and ends.
+ */
 import { systemClock } from "../base/clock.ts";
 import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
 import type { BackupJob, BackupReply } from "./backup-job.ts";
@@ -7,16 +10,24 @@ import type { BackupManifest } from "./folder-backup.ts";
 import { checkFolder } from "./folder-check.ts";
 
 const stop = new AbortController();
-const interrupt = (): void => stop.abort(new StewardError("cancelled", "the backup was interrupted"));
+const interrupt = (): void =>
+  stop.abort(new StewardError("cancelled", "the backup was interrupted"));
 process.once("SIGTERM", interrupt).once("SIGINT", interrupt);
 process.once("disconnect", interrupt); // the daemon is gone
 process.once("message", (job) => {
-  void run(job as BackupJob).then((reply) => process.send?.(reply, undefined, undefined, () => process.disconnect()));
+  void run(job as BackupJob).then((reply) =>
+    process.send?.(reply, undefined, undefined, () => process.disconnect()),
+  );
 });
 
 async function run(job: BackupJob): Promise<BackupReply> {
   try {
-    const manifest = await backupFolder({ ...job, clock: systemClock, signal: stop.signal, copied: () => {} });
+    const manifest = await backupFolder({
+      ...job,
+      clock: systemClock,
+      signal: stop.signal,
+      copied: () => {},
+    });
     await test(job.target, manifest);
     return { manifest };
   } catch (thrown) {
@@ -27,9 +38,18 @@ async function run(job: BackupJob): Promise<BackupReply> {
 
 // As `steward check` would, from the disk and against the manifest: what a restore would find.
 async function test(target: string, manifest: BackupManifest): Promise<void> {
-  const checks = await checkFolder({ directory: target, known: [], signal: stop.signal, checked: () => {} });
+  const checks = await checkFolder({
+    directory: target,
+    known: [],
+    signal: stop.signal,
+    checked: () => {},
+  });
   const problems = checks.flatMap(({ problems: found }) => found);
-  if (checks.length !== manifest.stores.length) problems.push(`${target} holds ${checks.length} stores instead of ${manifest.stores.length}`);
+  if (checks.length !== manifest.stores.length)
+    problems.push(`${target} holds ${checks.length} stores instead of ${manifest.stores.length}`);
   const [first] = problems;
-  if (first !== undefined) throw new StewardError("corrupt", `the backup in ${target} cannot be restored: ${first}`, { remedy: "check its disk; the next backup is a new one" });
+  if (first !== undefined)
+    throw new StewardError("corrupt", `the backup in ${target} cannot be restored: ${first}`, {
+      remedy: "check its disk; the next backup is a new one",
+    });
 }

@@ -1,4 +1,7 @@
-/** When a backup is due: once a day at a time of the machine's own clock, and later when that was slept through. */
+/**
+ * When a backup is due: once a day at a time of the machine's own clock, and later when that was
+ * slept through.
+ */
 
 /** A time of the day where the machine stands. */
 export interface TimeOfDay {
@@ -14,7 +17,9 @@ const AHEAD_MS = 24 * 3_600_000;
 /** Reads `03:30`; undefined for anything else. */
 export function parseTimeOfDay(text: string): TimeOfDay | undefined {
   const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
-  return hour === undefined || minute === undefined ? undefined : { hour: Number(hour), minute: Number(minute) };
+  return hour === undefined || minute === undefined
+    ? undefined
+    : { hour: Number(hour), minute: Number(minute) };
 }
 
 /** Whether a backup was dated by a clock that was wrong: then or now. */

@@ -1,6 +1,7 @@
 /**
- * Copies a pinned state of an environment row by row into a fresh file. What LMDB itself copies cannot be told from damage by
- * our check of the heads and cannot be stopped; this can, and the copy is verified whole before it gets its name.
+ * Copies a pinned state of an environment row by row into a fresh file. What LMDB itself copies
+ * cannot be told from damage by our check of the heads and cannot be stopped; this can, and the
+ * copy is verified whole before it gets its name.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -35,23 +36,41 @@ export interface PinnedState {
 
 /** All sub-databases of an open file by name, also those that no table stands for. */
 export function rawStores(root: RootDatabase<Buffer, Uint8Array>): ReadonlyMap<string, RawStore> {
-  const names = Array.from(root.getKeys({ start: Uint8Array.of(0) }), (key) => Buffer.from(key).toString("utf8").replace(/\0$/, ""));
-  return new Map(names.map((name) => [name, root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" })]));
+  const names = Array.from(root.getKeys({ start: Uint8Array.of(0) }), (key) =>
+    Buffer.from(key).toString("utf8").replace(/\0$/, ""),
+  );
+  return new Map(
+    names.map((name) => [
+      name,
+      root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }),
+    ]),
+  );
 }
 
 /** Pins the newest state of an open file. */
-export function pinState(options: Pick<PinnedState, "name" | "path" | "stores" | "madeAtMs"> & { readonly root: RootDatabase<Buffer, Uint8Array> }): PinnedState {
+export function pinState(
+  options: Pick<PinnedState, "name" | "path" | "stores" | "madeAtMs"> & {
+    readonly root: RootDatabase<Buffer, Uint8Array>;
+  },
+): PinnedState {
   const { root, ...rest } = options;
   const txn = root.useReadTransaction();
   return { ...rest, txn, done: () => txn.done() };
 }
 
 /** See `Env.backup`. The caller lets go of the state. */
-export async function backupState(state: PinnedState, directory: string, signal: AbortSignal): Promise<BackupReport> {
+export async function backupState(
+  state: PinnedState,
+  directory: string,
+  signal: AbortSignal,
+): Promise<BackupReport> {
   const file = `${state.name}.mdb`;
   const target = join(directory, file);
   await stat(directory); // LMDB would make it
-  if (await stat(target).catch(() => undefined)) throw new StewardError("conflict", `${target} is there already`, { remedy: "choose an empty folder" });
+  if (await stat(target).catch(() => undefined))
+    throw new StewardError("conflict", `${target} is there already`, {
+      remedy: "choose an empty folder",
+    });
   const part = `${target}.part`;
   try {
     await copyRows(state, part, signal);
@@ -86,7 +105,11 @@ export async function writeWhole(directory: string, name: string, value: unknown
 /** Lower-case hexadecimal SHA-256 of a file. */
 export async function hashFile(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 18, ...(signal === undefined ? {} : { signal }) })) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path, {
+    highWaterMark: 2 ** 18,
+    ...(signal === undefined ? {} : { signal }),
+  }))
+    hash.update(chunk as Buffer);
   return hash.digest("hex");
 }
 
@@ -94,14 +117,33 @@ async function copyRows(state: PinnedState, part: string, signal: AbortSignal): 
   await rm(part, { force: true });
   allocateLockFile(part);
   createDataFile(part);
-  const root = open<Buffer, Uint8Array>({ path: part, noSubdir: true, noSync: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: state.stores.size + 2 });
+  const root = open<Buffer, Uint8Array>({
+    path: part,
+    noSubdir: true,
+    noSync: true,
+    overlappingSync: false,
+    eventTurnBatching: false,
+    encoding: "binary",
+    keyEncoding: "binary",
+    maxDbs: state.stores.size + 2,
+  });
   try {
     for (const [name, from] of state.stores) {
-      const to = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
-      for (let rows = readBatch(from, state.txn, undefined); rows.length > 0; rows = readBatch(from, state.txn, rows.at(-1)?.key)) {
+      const to = root.openDB<Buffer, Uint8Array>({
+        name,
+        encoding: "binary",
+        keyEncoding: "binary",
+      });
+      for (
+        let rows = readBatch(from, state.txn, undefined);
+        rows.length > 0;
+        rows = readBatch(from, state.txn, rows.at(-1)?.key)
+      ) {
         signal.throwIfAborted();
         root.transactionSync(() => {
-          for (const { key, value } of rows) if (name !== HOUSE || Buffer.compare(key, OPEN_MARKER) !== 0) to.putSync(key, value, { append: true });
+          for (const { key, value } of rows)
+            if (name !== HOUSE || Buffer.compare(key, OPEN_MARKER) !== 0)
+              to.putSync(key, value, { append: true });
         });
         await setImmediate();
       }
@@ -131,14 +173,24 @@ function readBatch(from: RawStore, transaction: Transaction, after: Uint8Array |
   return rows;
 }
 
-async function describe(state: PinnedState, part: string, { file, signal }: { file: string; signal: AbortSignal }): Promise<BackupReport> {
+async function describe(
+  state: PinnedState,
+  part: string,
+  { file, signal }: { file: string; signal: AbortSignal },
+): Promise<BackupReport> {
   const house = createHouseReader();
   const report = await verifyFile(part, { visit: house.visit });
   checkCensus(state.path, report, house);
   signal.throwIfAborted();
   const { size } = await stat(part);
   return {
-    name: state.name, file, schema: house.identity(state.path).schema, bytes: size, sha256: await hashFile(part, signal), rows: Object.fromEntries(house.census()), madeAtMs: state.madeAtMs,
+    name: state.name,
+    file,
+    schema: house.identity(state.path).schema,
+    bytes: size,
+    sha256: await hashFile(part, signal),
+    rows: Object.fromEntries(house.census()),
+    madeAtMs: state.madeAtMs,
   };
 }
 

@@ -1,10 +1,22 @@
 /**
- * One process per state folder. Two locks of the operating system are held, and the kernel drops both when their holder dies, however it
- * dies, so nothing stale can block a start and two starters cannot both win: one on the file `lock`, taken through SQLite (Node has no
- * lock call of its own), which reaches across containers that share the folder; and a name for the folder itself (`directory-name.ts`),
- * which stays when that file is deleted. The holder's process id stands beside it in `lock.pid`, for the message only.
+ * One process per state folder. Two locks of the operating system are held, and the kernel drops
+ * both when their holder dies, however it dies, so nothing stale can block a start and two starters
+ * cannot both win: one on the file `lock`, taken through SQLite (Node has no lock call of its own),
+ * which reaches across containers that share the folder; and a name for the folder itself
+ * (`directory-name.ts`), which stays when that file is deleted. The holder's process id stands
+ * beside it in `lock.pid`, for the message only.
  */
-import { chmodSync, closeSync, lstatSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../base/errors.ts";
@@ -29,8 +41,9 @@ export interface DirectoryLock {
 }
 
 /**
- * Creates the folder (0700) when it is missing and takes it for this process. Throws `conflict` naming the folder and the
- * holder's process id when another process has it, `denied` or the like when the folder cannot be made or written.
+ * Creates the folder (0700) when it is missing and takes it for this process. Throws `conflict`
+ * naming the folder and the holder's process id when another process has it, `denied` or the like
+ * when the folder cannot be made or written.
  */
 export function lockStateDirectory(directory: string): DirectoryLock {
   const advisory = prepareFolder(directory);
@@ -56,7 +69,10 @@ export function lockStateDirectory(directory: string): DirectoryLock {
   };
 }
 
-/** Throws `conflict` while a process has the folder. Writes nothing into it, and takes nothing for longer than the look. */
+/**
+ * Throws `conflict` while a process has the folder. Writes nothing into it, and takes nothing for
+ * longer than the look.
+ */
 export function assertUnlocked(directory: string): void {
   holdName(directory).release();
 }
@@ -64,20 +80,25 @@ export function assertUnlocked(directory: string): void {
 function prepareFolder(directory: string): string | undefined {
   try {
     makeFolder(directory);
-    if (!statSync(directory).isDirectory()) throw Object.assign(new Error("is no folder"), { code: "ENOTDIR" });
+    if (!statSync(directory).isDirectory())
+      throw Object.assign(new Error("is no folder"), { code: "ENOTDIR" });
     return makePrivate(directory);
   } catch (error) {
     throw unusable(directory, error as NodeJS.ErrnoException);
   }
 }
 
-/** A folder of another owner keeps its mode: a volume of Kubernetes with `fsGroup`, a share of a NAS. */
+/**
+ * A folder of another owner keeps its mode: a volume of Kubernetes with `fsGroup`, a share of a
+ * NAS.
+ */
 function makePrivate(directory: string): string | undefined {
   try {
     chmodSync(directory, 0o700);
     return undefined;
   } catch (error) {
-    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      throw error;
     const mode = (statSync(directory).mode & 0o777).toString(8).padStart(4, "0");
     return `the state folder ${directory} belongs to another user and keeps its mode ${mode}; everyone who can write to it can delete its files`;
   }
@@ -87,19 +108,36 @@ function makePrivate(directory: string): string | undefined {
 function unusable(directory: string, error: NodeJS.ErrnoException): StewardError {
   const code = error.code ?? "";
   const [why, remedy] = meaningOf(code);
-  return new StewardError(["ENOSPC", "EDQUOT"].includes(code) ? "disk_full" : "denied", `the state folder ${directory} cannot be used: ${why} (${code || error.message})`, {
-    field: "state.directory", rule: "a folder that Steward may write to", remedy, cause: error,
-  });
+  return new StewardError(
+    ["ENOSPC", "EDQUOT"].includes(code) ? "disk_full" : "denied",
+    `the state folder ${directory} cannot be used: ${why} (${code || error.message})`,
+    {
+      field: "state.directory",
+      rule: "a folder that Steward may write to",
+      remedy,
+      cause: error,
+    },
+  );
 }
 
 function meaningOf(code: string): readonly [why: string, remedy: string] {
   const elsewhere = "choose another folder with state.directory";
   switch (code) {
-    case "EACCES": case "EPERM": return [`user ${process.geteuid?.() ?? "of this process"} may not write there`, `give the folder to that user, or ${elsewhere}`];
-    case "ENOTDIR": return ["it, or a part of its path, is a file", elsewhere];
-    case "EROFS": return ["its disk is mounted read-only", `mount it writable, or ${elsewhere}`];
-    case "ENOSPC": case "EDQUOT": return ["its disk is full", `free space, or ${elsewhere}`];
-    default: return ["no folder can be created there", elsewhere];
+    case "EACCES":
+    case "EPERM":
+      return [
+        `user ${process.geteuid?.() ?? "of this process"} may not write there`,
+        `give the folder to that user, or ${elsewhere}`,
+      ];
+    case "ENOTDIR":
+      return ["it, or a part of its path, is a file", elsewhere];
+    case "EROFS":
+      return ["its disk is mounted read-only", `mount it writable, or ${elsewhere}`];
+    case "ENOSPC":
+    case "EDQUOT":
+      return ["its disk is full", `free space, or ${elsewhere}`];
+    default:
+      return ["no folder can be created there", elsewhere];
   }
 }
 
@@ -113,7 +151,11 @@ function takeFile(directory: string): DatabaseSync {
   const path = join(directory, "lock");
   // SQLite would follow a link and lock, or make, a file elsewhere.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
-    throw new StewardError("denied", `${path} is no regular file, so the state folder cannot be locked`, { remedy: `remove ${path}` });
+    throw new StewardError(
+      "denied",
+      `${path} is no regular file, so the state folder cannot be locked`,
+      { remedy: `remove ${path}` },
+    );
   }
   try {
     makeLockFile(path);
@@ -125,7 +167,13 @@ function takeFile(directory: string): DatabaseSync {
   } catch (error) {
     const code = (error as { errcode?: number }).errcode;
     if (code === SQLITE_BUSY) throw inUse(directory, readHolder(directory));
-    throw error instanceof StewardError ? error : new StewardError("denied", `the state folder ${directory} cannot be locked`, { remedy: "use a file system with file locks (a NAS share may have none), or choose another folder with state.directory", cause: error });
+    throw error instanceof StewardError
+      ? error
+      : new StewardError("denied", `the state folder ${directory} cannot be locked`, {
+          remedy:
+            "use a file system with file locks (a NAS share may have none), or choose another folder with state.directory",
+          cause: error,
+        });
   }
 }
 
@@ -139,7 +187,8 @@ function takeThroughSqlite(path: string): DatabaseSync {
     return beginExclusive(path);
   } catch (error) {
     if ((error as { errcode?: number }).errcode !== SQLITE_NOT_A_DATABASE) throw error;
-    // Nothing is ever written to it, so what it holds is damage. A holder elsewhere keeps its lock on the emptied file.
+    // Nothing is ever written to it, so what it holds is damage. A holder elsewhere keeps its lock
+    // on the emptied file.
     truncateSync(path, 0);
     return beginExclusive(path);
   }
@@ -157,16 +206,24 @@ function beginExclusive(path: string): DatabaseSync {
 }
 
 function inUse(directory: string, holder: string): StewardError {
-  return new StewardError("conflict", `the state folder ${directory} is in use by process ${holder}`, {
-    remedy: "stop that process, or choose another folder with state.directory", rule: SOLE_PROCESS,
-  });
+  return new StewardError(
+    "conflict",
+    `the state folder ${directory} is in use by process ${holder}`,
+    {
+      remedy: "stop that process, or choose another folder with state.directory",
+      rule: SOLE_PROCESS,
+    },
+  );
 }
 
 function holderFile(directory: string): string {
   return join(directory, "lock.pid");
 }
 
-/** As a new file: what stands at the name may be a link to a file of somebody else. Without it only the message lacks the process id. */
+/**
+ * As a new file: what stands at the name may be a link to a file of somebody else. Without it only
+ * the message lacks the process id.
+ */
 function writeHolder(directory: string): void {
   try {
     removeHolder(directory);

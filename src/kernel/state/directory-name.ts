@@ -1,10 +1,11 @@
 /**
- * A name in the kernel for a folder, held by at most one process: an abstract Unix socket (unix(7)) named after the folder's device and
- * inode. It needs no file, so nobody can delete it, and the kernel drops it with its holder. Linux only; elsewhere nothing is held.
+ * A name in the kernel for a folder, held by at most one process: an abstract Unix socket (unix(7))
+ * named after the folder's device and inode. It needs no file, so nobody can delete it, and the
+ * kernel drops it with its holder. Linux only; elsewhere nothing is held.
  *
- * Anybody on the machine may take such a name, so a taken one counts only when its holder runs as our user, the folder's owner or root.
- * Containers with
- * network namespaces of their own do not see each other's names; the lock on a file covers them.
+ * Anybody on the machine may take such a name, so a taken one counts only when its holder runs as
+ * our user, the folder's owner or root. Containers with network namespaces of their own do not see
+ * each other's names; the lock on a file covers them.
  */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -13,7 +14,9 @@ import { createServer, type Server } from "node:net";
 const held = new Set<Server>();
 
 /** A held name, or the process that holds it. */
-export type HeldName = { release(): void; readonly holder?: undefined } | { readonly holder: number };
+export type HeldName =
+  | { release(): void; readonly holder?: undefined }
+  | { readonly holder: number };
 
 /** Takes the name of an existing folder. Nothing is held when a stranger's process has it. */
 export function holdDirectoryName(directory: string): HeldName {
@@ -42,12 +45,21 @@ function holderOf(name: string, users: readonly number[]): number | undefined {
   const inode = socketInode(name);
   if (inode === undefined) return undefined;
   const link = `socket:[${inode}]`;
-  return entriesOf("/proc").filter((entry) => /^\d+$/.test(entry)).map(Number).find((pid) => users.includes(userOf(pid) ?? -1) && hasOpen(pid, link));
+  return entriesOf("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)
+    .find((pid) => users.includes(userOf(pid) ?? -1) && hasOpen(pid, link));
 }
 
-/** Rows of `/proc/net/unix` end with inode and path; the zero byte before an abstract name is shown as `@`. */
+/**
+ * Rows of `/proc/net/unix` end with inode and path; the zero byte before an abstract name is shown
+ * as `@`.
+ */
 function socketInode(name: string): string | undefined {
-  const row = textOf("/proc/net/unix").split("\n").map((line) => line.trim().split(/\s+/)).find((fields) => fields.at(-1) === `@${name}`);
+  const row = textOf("/proc/net/unix")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .find((fields) => fields.at(-1) === `@${name}`);
   return row?.at(-2);
 }
 

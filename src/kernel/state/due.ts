@@ -1,6 +1,7 @@
 /**
- * Timers that survive: ids with the wall time at which they are due, in order on disk. One timer waits for the earliest; what
- * is due is handed over in batches and taken, id by id, inside the transaction that acts on it (KERNEL §1.3).
+ * Timers that survive: ids with the wall time at which they are due, in order on disk. One timer
+ * waits for the earliest; what is due is handed over in batches and taken, id by id, inside the
+ * transaction that acts on it (KERNEL §1.3).
  */
 import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
@@ -20,7 +21,10 @@ const RETRY_MOST_MS = 60_000;
 /** Ids that failed and wait; with more of them, everything waits. */
 const ASIDE_MOST = 4_096;
 
-/** Handles ids that are due. Each is to be taken with `Due.take`, or moved with `set`, in a transaction of its own or a shared one. */
+/**
+ * Handles ids that are due. Each is to be taken with `Due.take`, or moved with `set`, in a
+ * transaction of its own or a shared one.
+ */
 export type Claim = (ids: readonly string[], signal: AbortSignal) => Promise<void>;
 
 /** Timers of one environment. */
@@ -32,14 +36,14 @@ export interface Due {
   /** When an id is due; undefined when it has no timer. */
   at(snapshot: Snapshot, id: string): number | undefined;
   /**
-   * True when the id is due by the wall clock now, and forgets its timer with the change. False when it was cleared, moved or
-   * taken meanwhile: then nothing is to be done.
+   * True when the id is due by the wall clock now, and forgets its timer with the change. False
+   * when it was cleared, moved or taken meanwhile: then nothing is to be done.
    */
   take(tx: Tx, id: string): boolean;
   /**
-   * Hands over what is due while the component runs: batches of `batch` ids (256 at most) in the order of their times, up to
-   * `parallel` at once. Ids whose claim throws or leaves them due are handed over again, one by one, after a second, then two,
-   * up to a minute; the others go on.
+   * Hands over what is due while the component runs: batches of `batch` ids (256 at most) in the
+   * order of their times, up to `parallel` at once. Ids whose claim throws or leaves them due are
+   * handed over again, one by one, after a second, then two, up to a minute; the others go on.
    */
   run(claim: Claim, options: { readonly batch: number; readonly parallel: number }): Component;
 }
@@ -94,9 +98,13 @@ export function createDue(deps: DueDeps, name: string, rows: number): Due {
     },
     clear,
     at: (snapshot, id) => snapshot.get(tables.byId, id),
-    take: (tx, id) => (tx.get(tables.byId, id) ?? Number.POSITIVE_INFINITY) <= deps.clock.now() && clear(tx, id),
+    take: (tx, id) =>
+      (tx.get(tables.byId, id) ?? Number.POSITIVE_INFINITY) <= deps.clock.now() && clear(tx, id),
     run(claim, { batch, parallel }) {
-      assert(batch >= 1 && batch <= DUE_BATCH && parallel >= 1, `a batch of timers has 1 to ${DUE_BATCH} ids`);
+      assert(
+        batch >= 1 && batch <= DUE_BATCH && parallel >= 1,
+        `a batch of timers has 1 to ${DUE_BATCH} ids`,
+      );
       return runner({ ...deps, name, claim, batch, parallel, tables, wakers });
     },
   };
@@ -104,7 +112,12 @@ export function createDue(deps: DueDeps, name: string, rows: number): Due {
 
 function tablesOf(name: string, rows: number): DueTables {
   return {
-    byTime: defineTable({ name: `${name}_due`, key: tupleKey<readonly [number, string]>(), value: emptyCodec, limit: { rows } }),
+    byTime: defineTable({
+      name: `${name}_due`,
+      key: tupleKey<readonly [number, string]>(),
+      value: emptyCodec,
+      limit: { rows },
+    }),
     byId: defineTable({ name: `${name}_due_at`, key: stringKey, value: atCodec, limit: { rows } }),
   };
 }
@@ -121,7 +134,9 @@ interface RunnerDeps extends DueDeps {
 function runner(deps: RunnerDeps): Component {
   let running: Runner | undefined;
   return {
-    name: `due-${deps.name}`, needs: [], readiness: "reported",
+    name: `due-${deps.name}`,
+    needs: [],
+    readiness: "reported",
     start() {
       running = new Runner(deps);
       running.look();
@@ -187,7 +202,10 @@ class Runner {
     await Promise.race([Promise.allSettled(this.#claims), late]);
   }
 
-  /** Starts claims for what is due, as far as there is room; gives the wall time of the first id that is not due yet. */
+  /**
+   * Starts claims for what is due, as far as there is room; gives the wall time of the first id
+   * that is not due yet.
+   */
   #handOver(): number {
     const { batch, clock, env, parallel, tables } = this.#deps;
     const now = clock.now();
@@ -197,14 +215,17 @@ class Runner {
       ids = [];
     };
     return env.read((snapshot) => {
-      for (const [[atMs, id]] of snapshot.range(tables.byTime, { limit: this.#claimed.size + this.#aside.size + batch * parallel + 1 })) {
+      for (const [[atMs, id]] of snapshot.range(tables.byTime, {
+        limit: this.#claimed.size + this.#aside.size + batch * parallel + 1,
+      })) {
         if (atMs > now) {
           flush();
           return atMs;
         }
         if (this.#claims.size >= parallel) return Number.POSITIVE_INFINITY; // a claim that ends looks again
         const aside = this.#aside.get(id);
-        if (this.#claimed.has(id) || (aside !== undefined && aside.fromMs > clock.monotonic())) continue;
+        if (this.#claimed.has(id) || (aside !== undefined && aside.fromMs > clock.monotonic()))
+          continue;
         if (aside !== undefined) this.#claim([id]);
         else if (ids.push(id) === batch) flush();
       }
@@ -231,7 +252,14 @@ class Runner {
       await claim(ids, this.#stop.signal);
       const left = this.#stillDue(ids);
       for (const id of ids) if (!left.includes(id)) this.#aside.delete(id);
-      if (left.length > 0) this.#putAside(left, new StewardError("internal", `${left.length} of ${ids.length} timers of ${name} are still due after they were handed over, e.g. ${left[0]}`));
+      if (left.length > 0)
+        this.#putAside(
+          left,
+          new StewardError(
+            "internal",
+            `${left.length} of ${ids.length} timers of ${name} are still due after they were handed over, e.g. ${left[0]}`,
+          ),
+        );
       else if (this.#aside.size === 0) this.#trouble = undefined;
     } catch (error) {
       this.#putAside(ids, error);
@@ -241,13 +269,20 @@ class Runner {
   #stillDue(ids: readonly string[]): string[] {
     const { clock, env, tables } = this.#deps;
     const now = clock.now();
-    return this.#stop.signal.aborted ? [] : env.read((snapshot) => ids.filter((id) => (snapshot.get(tables.byId, id) ?? Number.POSITIVE_INFINITY) <= now));
+    return this.#stop.signal.aborted
+      ? []
+      : env.read((snapshot) =>
+          ids.filter((id) => (snapshot.get(tables.byId, id) ?? Number.POSITIVE_INFINITY) <= now),
+        );
   }
 
   #putAside(ids: readonly string[], thrown: unknown): void {
     const { clock } = this.#deps;
     for (const id of ids) {
-      const waitedMs = Math.min(RETRY_MOST_MS, Math.max(RETRY_FIRST_MS, (this.#aside.get(id)?.waitedMs ?? 0) * 2));
+      const waitedMs = Math.min(
+        RETRY_MOST_MS,
+        Math.max(RETRY_FIRST_MS, (this.#aside.get(id)?.waitedMs ?? 0) * 2),
+      );
       this.#aside.set(id, { fromMs: clock.monotonic() + waitedMs, waitedMs });
     }
     if (this.#aside.size > ASIDE_MOST) {
@@ -265,14 +300,23 @@ class Runner {
     if (this.#stop.signal.aborted) return;
     const error = thrown instanceof Error ? thrown : toStewardError(thrown);
     this.#trouble = `due timers could not be processed: ${ownWords(error)}`;
-    this.#deps.log.warn("due timers could not be processed", { name: this.#deps.name, error, waiting: this.#aside.size });
+    this.#deps.log.warn("due timers could not be processed", {
+      name: this.#deps.name,
+      error,
+      waiting: this.#aside.size,
+    });
   }
 
   #arm(nextMs: number): void {
     const { clock } = this.#deps;
     const monotonic = clock.monotonic();
-    const retryMs = Math.min(...Array.from(this.#aside.values(), ({ fromMs }) => Math.max(fromMs - monotonic, 1)));
-    const waitMs = Math.max(Math.min(Math.max(0, nextMs - clock.now()), retryMs, LOOK_EVERY_MS), this.#pausedUntilMs - monotonic);
+    const retryMs = Math.min(
+      ...Array.from(this.#aside.values(), ({ fromMs }) => Math.max(fromMs - monotonic, 1)),
+    );
+    const waitMs = Math.max(
+      Math.min(Math.max(0, nextMs - clock.now()), retryMs, LOOK_EVERY_MS),
+      this.#pausedUntilMs - monotonic,
+    );
     this.#timer?.[Symbol.dispose]();
     this.#armedForMs = nextMs;
     this.#timer = clock.timer(monotonic + waitMs, () => this.look());

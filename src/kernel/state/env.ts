@@ -14,7 +14,18 @@ import type { Reserve } from "./reserve.ts";
 import { decodeRow, FileSnapshot, spanBehind, spanOf } from "./snapshot.ts";
 import type { Span } from "./snapshot.ts";
 import { rowsName } from "./table.ts";
-import type { BackupReport, Bounds, Env, EnvSpec, EnvStatus, Keyring, Snapshot, Table, Tx, WriteOptions } from "./types.ts";
+import type {
+  BackupReport,
+  Bounds,
+  Env,
+  EnvSpec,
+  EnvStatus,
+  Keyring,
+  Snapshot,
+  Table,
+  Tx,
+  WriteOptions,
+} from "./types.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 const SCAN_ROWS = 256;
@@ -59,8 +70,25 @@ class FileEnv implements Env {
     this.#deps = deps;
     const { file, log } = deps;
     const recovery = new Recovery({ ...deps, unpin: () => this.#unpin() });
-    const queue = new WriteQueue({ ...deps, recovery, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), lost: () => this.#lost(), restMs: (group) => deps.pace.restMs(spec.name, group) });
-    const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, clock: deps.clock, log, sealed: spec.tables.filter(({ sealed }) => sealed).map(rowsName) });
+    const queue = new WriteQueue({
+      ...deps,
+      recovery,
+      maxBytes: spec.maxBytes,
+      committed: () => keyring?.worn(),
+      lost: () => this.#lost(),
+      restMs: (group) => deps.pace.restMs(spec.name, group),
+    });
+    const keyring =
+      file.ring === undefined
+        ? undefined
+        : createKeyring({
+            file,
+            ring: file.ring,
+            queue,
+            clock: deps.clock,
+            log,
+            sealed: spec.tables.filter(({ sealed }) => sealed).map(rowsName),
+          });
     this.#recovery = recovery;
     this.#queue = queue;
     this.keyring = keyring;
@@ -74,7 +102,11 @@ class FileEnv implements Env {
     return this.#view(view);
   }
 
-  async scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void> {
+  async scan<K, V>(
+    table: Table<K, V>,
+    each: (batch: [K, V][]) => void | Promise<void>,
+    options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds },
+  ): Promise<void> {
     const bounds = options.bounds ?? {};
     const most = bounds.limit ?? Number.POSITIVE_INFINITY;
     const { commits, busy } = this.#queue;
@@ -82,32 +114,60 @@ class FileEnv implements Env {
     let span: Span | undefined = spanOf(bounds);
     while (span !== undefined && seen < most) {
       options.signal.throwIfAborted();
-      const slice: Slice<K, V> = this.#slice(table, span, { reverse: bounds.reverse ?? false, left: most - seen, sliceMs: options.sliceMs });
+      const slice: Slice<K, V> = this.#slice(table, span, {
+        reverse: bounds.reverse ?? false,
+        left: most - seen,
+        sliceMs: options.sliceMs,
+      });
       if (slice.rows.length > 0) await each(slice.rows);
       seen += slice.rows.length;
       span = slice.rest;
       await setImmediate();
     }
     options.signal.throwIfAborted();
-    if (!busy && this.#queue.commits === commits && isWhole(bounds)) this.#checkSeen(table.name, seen);
+    if (!busy && this.#queue.commits === commits && isWhole(bounds))
+      this.#checkSeen(table.name, seen);
   }
 
   status(): EnvStatus {
     const { file } = this.#deps;
     const lost = this.#closing === undefined ? this.#lost() : undefined;
-    const reason = this.#damage ?? (lost === undefined ? undefined : errorWithRemedy(lost)) ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
-    const rows = Object.fromEntries(this.#spec.tables.map((table) => [table.name, this.#queue.rows.get(table.name) ?? 0]));
+    const reason =
+      this.#damage ??
+      (lost === undefined ? undefined : errorWithRemedy(lost)) ??
+      this.#queue.trouble ??
+      (this.#closing === undefined ? undefined : "closed");
+    const rows = Object.fromEntries(
+      this.#spec.tables.map((table) => [table.name, this.#queue.rows.get(table.name) ?? 0]),
+    );
     return {
-      name: this.name, path: file.path, bytes: fileBytes(file.path), maxBytes: this.#spec.maxBytes, rows, queuedWrites: this.#queue.length,
-      lastCommitAtMs: this.#queue.lastCommitAtMs, healthy: reason === undefined, reason,
+      name: this.name,
+      path: file.path,
+      bytes: fileBytes(file.path),
+      maxBytes: this.#spec.maxBytes,
+      rows,
+      queuedWrites: this.#queue.length,
+      lastCommitAtMs: this.#queue.lastCommitAtMs,
+      healthy: reason === undefined,
+      reason,
     };
   }
 
   async backup(directory: string, signal: AbortSignal): Promise<BackupReport> {
     this.#assertOpen();
     const { clock, file } = this.#deps;
-    const state = pinState({ name: this.name, path: file.path, root: file.root, stores: rawStores(file.root), madeAtMs: clock.now() });
-    const copy = backupState(state, directory, AbortSignal.any([signal, this.#stop.signal])).finally(() => {
+    const state = pinState({
+      name: this.name,
+      path: file.path,
+      root: file.root,
+      stores: rawStores(file.root),
+      madeAtMs: clock.now(),
+    });
+    const copy = backupState(
+      state,
+      directory,
+      AbortSignal.any([signal, this.#stop.signal]),
+    ).finally(() => {
       state.done();
       this.#copies.delete(copy);
     });
@@ -132,26 +192,40 @@ class FileEnv implements Env {
       if (this.#recovery.failure !== undefined) throw this.#recovery.failure;
       await file.transact(() => removeHouse(file, OPEN_MARKER));
     } catch (error) {
-      this.#deps.log.warn("cannot mark the store as closed; the next start checks it as after a crash", { error, path: file.path });
+      this.#deps.log.warn(
+        "cannot mark the store as closed; the next start checks it as after a crash",
+        { error, path: file.path },
+      );
     }
     await file.close();
     this.#deps.closed();
   }
 
   async #unpin(): Promise<void> {
-    this.#stop.abort(new StewardError("not_ready", `${this.#deps.file.path} is reopened after a failed write`, { remedy: "try the backup again later" }));
+    this.#stop.abort(
+      new StewardError("not_ready", `${this.#deps.file.path} is reopened after a failed write`, {
+        remedy: "try the backup again later",
+      }),
+    );
     await Promise.allSettled(this.#copies);
     if (this.#closing === undefined) this.#stop = new AbortController();
   }
 
-  #slice<K, V>(table: Table<K, V>, from: Span, options: { reverse: boolean; left: number; sliceMs: number }): Slice<K, V> {
+  #slice<K, V>(
+    table: Table<K, V>,
+    from: Span,
+    options: { reverse: boolean; left: number; sliceMs: number },
+  ): Slice<K, V> {
     const { clock, file } = this.#deps;
     const until = clock.monotonic() + options.sliceMs;
     const rows: [K, V][] = [];
     return this.#view((snapshot) => {
       let span = from;
       do {
-        const chunk = snapshot.chunk(file.store(rowsName(table)), span, { reverse: options.reverse, rows: Math.min(32, options.left - rows.length) });
+        const chunk = snapshot.chunk(file.store(rowsName(table)), span, {
+          reverse: options.reverse,
+          rows: Math.min(32, options.left - rows.length),
+        });
         const last = chunk.at(-1);
         if (last === undefined) return { rows, rest: undefined };
         for (const entry of chunk) rows.push(decodeRow(table, entry));
@@ -165,8 +239,14 @@ class FileEnv implements Env {
   #lost(): StewardError | undefined {
     const { file, log } = this.#deps;
     const error = file.lost();
-    if (error !== undefined && !this.#saidLost) log.error("the store file is missing or was replaced; writes are refused", { error, path: file.path, remedy: error.remedy });
-    if (error === undefined && this.#saidLost) log.info("the store file is back; writes are accepted", { path: file.path });
+    if (error !== undefined && !this.#saidLost)
+      log.error("the store file is missing or was replaced; writes are refused", {
+        error,
+        path: file.path,
+        remedy: error.remedy,
+      });
+    if (error === undefined && this.#saidLost)
+      log.info("the store file is back; writes are accepted", { path: file.path });
     this.#saidLost = error !== undefined;
     return error;
   }
@@ -175,13 +255,18 @@ class FileEnv implements Env {
   #checkSeen(table: string, seen: number): void {
     const counted = this.#queue.rows.get(table) ?? 0;
     if (seen === counted) return;
-    const error = new StewardError("corrupt", `${this.#deps.file.path}: the table ${table} counted ${counted} rows and shows ${seen}`, { remedy: "stop Steward and restore a backup of this store" });
+    const error = new StewardError(
+      "corrupt",
+      `${this.#deps.file.path}: the table ${table} counted ${counted} rows and shows ${seen}`,
+      { remedy: "stop Steward and restore a backup of this store" },
+    );
     this.#damage = error.message;
     throw error;
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined) throw new StewardError("not_ready", `${this.#deps.file.path} is closed`);
+    if (this.#closing !== undefined)
+      throw new StewardError("not_ready", `${this.#deps.file.path} is closed`);
   }
 
   #view<T>(view: (snapshot: FileSnapshot) => T): T {

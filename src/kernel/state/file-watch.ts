@@ -1,10 +1,12 @@
 /**
- * Notices that the file of an open environment is no longer the one at its path, or that somebody else wrote into it. LMDB goes on
- * writing into a file that was deleted, renamed or replaced, and what is acknowledged then is gone at the next start.
+ * Notices that the file of an open environment is no longer the one at its path, or that somebody
+ * else wrote into it. LMDB goes on writing into a file that was deleted, renamed or replaced, and
+ * what is acknowledged then is gone at the next start.
  *
- * The path is looked at with one `stat` before and one after each commit. A file whose time of change is not that of our last commit
- * is judged by the transaction number of its newest meta page, so that a mere `touch` is harmless: LMDB counts one or two transactions for
- * each of our commits, and an older copy or another store has fewer or more.
+ * The path is looked at with one `stat` before and one after each commit. A file whose time of
+ * change is not that of our last commit is judged by the transaction number of its newest meta
+ * page, so that a mere `touch` is harmless: LMDB counts one or two transactions for each of our
+ * commits, and an older copy or another store has fewer or more.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } from "node:fs";
 import { StewardError } from "../base/errors.ts";
@@ -12,26 +14,36 @@ import { readMeta } from "./lmdb-pages.ts";
 
 /** The rule of the error with which writes are refused before anything is written. */
 export const STORE_FILE = "store file";
-/** The rule of the error of a commit during which the file was lost: whether it counts shows when the file is back. */
+/**
+ * The rule of the error of a commit during which the file was lost: whether it counts shows when
+ * the file is back.
+ */
 const LOST_MEANWHILE = "store file during a commit";
 /** Of a meta page, its header included. */
 const META_BYTES = 512;
-const RESTORE = "stop Steward, put the file back or restore a backup, and start it again (docs/recovery.md)";
+const RESTORE =
+  "stop Steward, put the file back or restore a backup, and start it again (docs/recovery.md)";
 
 /** Watches one open file. */
 export interface FileWatch {
-  /** Why the file must not be written; undefined when it is the one that was opened, with what we wrote last. */
+  /**
+   * Why the file must not be written; undefined when it is the one that was opened, with what we
+   * wrote last.
+   */
   lost(): StewardError | undefined;
   /**
-   * Runs a commit of ours. Throws before it when the file is lost, and after it when the file was lost meanwhile: what was committed then
-   * is not at the path, but in a file that may come back.
+   * Runs a commit of ours. Throws before it when the file is lost, and after it when the file was
+   * lost meanwhile: what was committed then is not at the path, but in a file that may come back.
    */
   commit<T>(store: () => Promise<T>): Promise<T>;
   /** Closes its own descriptor. */
   close(): void;
 }
 
-/** Begins to watch a file that LMDB has open and nobody writes at the moment. Throws what the system throws. */
+/**
+ * Begins to watch a file that LMDB has open and nobody writes at the moment. Throws what the system
+ * throws.
+ */
 export function watchFile(path: string): FileWatch {
   return new Watch(path);
 }
@@ -41,7 +53,10 @@ class Watch implements FileWatch {
   readonly #descriptor: number;
   readonly #pageSize: number;
   #seen: BigIntStats;
-  /** The transaction number that the file had, and our commits since: those that LMDB stored, and all. */
+  /**
+   * The transaction number that the file had, and our commits since: those that LMDB stored, and
+   * all.
+   */
   readonly #firstTxn: number;
   #stored = 0;
   #tried = 0;
@@ -67,7 +82,8 @@ class Watch implements FileWatch {
     const found = this.#look();
     if (found instanceof StewardError) return found;
     if (this.#commits > 0 || found.mtimeNs === this.#seen.mtimeNs) return undefined;
-    if (!this.#isOurs(this.#newestTxn())) return this.#refusal("was overwritten while Steward had it open");
+    if (!this.#isOurs(this.#newestTxn()))
+      return this.#refusal("was overwritten while Steward had it open");
     this.#seen = found;
     return undefined;
   }
@@ -87,7 +103,10 @@ class Watch implements FileWatch {
       after = this.#afterCommit();
     }
     if (!(after instanceof StewardError)) return result;
-    throw new StewardError(after.code, after.message, { rule: LOST_MEANWHILE, ...(after.remedy === undefined ? {} : { remedy: after.remedy }) });
+    throw new StewardError(after.code, after.message, {
+      rule: LOST_MEANWHILE,
+      ...(after.remedy === undefined ? {} : { remedy: after.remedy }),
+    });
   }
 
   close(): void {
@@ -100,7 +119,8 @@ class Watch implements FileWatch {
   #afterCommit(): BigIntStats | StewardError | undefined {
     if (this.#closed) return undefined;
     const found = this.#look();
-    this.#seen = found instanceof StewardError ? fstatSync(this.#descriptor, { bigint: true }) : found;
+    this.#seen =
+      found instanceof StewardError ? fstatSync(this.#descriptor, { bigint: true }) : found;
     return found;
   }
 
@@ -109,27 +129,44 @@ class Watch implements FileWatch {
     try {
       found = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     } catch (error) {
-      return this.#refusal(`cannot be looked at (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+      return this.#refusal(
+        `cannot be looked at (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`,
+      );
     }
-    if (found === undefined) return this.#refusal("was deleted or renamed while Steward had it open");
-    if (found.ino !== this.#seen.ino || found.dev !== this.#seen.dev) return this.#refusal("was replaced by another file while Steward had it open");
-    if (found.size < this.#seen.size) return this.#refusal(`was cut from ${this.#seen.size} to ${found.size} bytes while Steward had it open`);
+    if (found === undefined)
+      return this.#refusal("was deleted or renamed while Steward had it open");
+    if (found.ino !== this.#seen.ino || found.dev !== this.#seen.dev)
+      return this.#refusal("was replaced by another file while Steward had it open");
+    if (found.size < this.#seen.size)
+      return this.#refusal(
+        `was cut from ${this.#seen.size} to ${found.size} bytes while Steward had it open`,
+      );
     return found;
   }
 
   #refusal(what: string): StewardError {
-    return new StewardError("not_ready", `${this.#path} ${what}; nothing more is written to it`, { rule: STORE_FILE, remedy: RESTORE });
+    return new StewardError("not_ready", `${this.#path} ${what}; nothing more is written to it`, {
+      rule: STORE_FILE,
+      remedy: RESTORE,
+    });
   }
 
   #isOurs(txn: number | undefined): boolean {
-    return txn !== undefined && txn >= this.#firstTxn + this.#stored && txn <= this.#firstTxn + 2 * this.#tried;
+    return (
+      txn !== undefined &&
+      txn >= this.#firstTxn + this.#stored &&
+      txn <= this.#firstTxn + 2 * this.#tried
+    );
   }
 
   /** Undefined when the file holds something else by now. */
   #newestTxn(): number | undefined {
     try {
       const bytes = this.#read(0, this.#pageSize + META_BYTES);
-      return Math.max(readMeta(bytes.subarray(0, META_BYTES)).txn, readMeta(bytes.subarray(this.#pageSize)).txn);
+      return Math.max(
+        readMeta(bytes.subarray(0, META_BYTES)).txn,
+        readMeta(bytes.subarray(this.#pageSize)).txn,
+      );
     } catch {
       return undefined;
     }

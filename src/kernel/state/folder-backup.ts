@@ -1,7 +1,7 @@
 /**
- * Copies all environments of a state folder as they were at one instant, also while a daemon writes them: LMDB lets a second
- * process read. All states are pinned first; when none was committed to in between, they stood together at that moment, as a
- * crash then would have left them.
+ * Copies all environments of a state folder as they were at one instant, also while a daemon writes
+ * them: LMDB lets a second process read. All states are pinned first; when none was committed to in
+ * between, they stood together at that moment, as a crash then would have left them.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -50,7 +50,10 @@ export interface FolderBackupOptions {
   readonly target: string;
   /** Stores that can be made anew and are left out. */
   readonly derived: readonly string[];
-  /** Stores outside of the folder that belong to it, copied at the same instant; those that are not there are left out. */
+  /**
+   * Stores outside of the folder that belong to it, copied at the same instant; those that are not
+   * there are left out.
+   */
   readonly elsewhere?: readonly StorePlace[];
   readonly version: string;
   readonly clock: Clock;
@@ -67,18 +70,23 @@ interface Source {
 }
 
 /**
- * Makes the backup. Throws `not_found` for a folder without stores or with a lost one, `conflict` for a target that is not empty, `corrupt` when a
- * copy does not hold what its store counted; what was copied until then is taken away again.
+ * Makes the backup. Throws `not_found` for a folder without stores or with a lost one, `conflict`
+ * for a target that is not empty, `corrupt` when a copy does not hold what its store counted; what
+ * was copied until then is taken away again.
  */
 export async function backupFolder(options: FolderBackupOptions): Promise<BackupManifest> {
   const { directory, target, derived, elsewhere = [], version, clock, signal, copied } = options;
-  // A backup without it would count as complete, and the older ones that still hold it would be deleted for it.
+  // A backup without it would count as complete, and the older ones that still hold it would be
+  // deleted for it.
   const [lost] = lostStores(directory);
   if (lost !== undefined) throw lostStore(directory, lost);
   const all = storeNames(directory);
   const names = all.filter((name) => !derived.includes(name));
   const outside = placesElsewhere(all, elsewhere);
-  if (names.length + outside.length === 0) throw new StewardError("not_found", `${directory} holds no stores to back up`, { remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY" });
+  if (names.length + outside.length === 0)
+    throw new StewardError("not_found", `${directory} holds no stores to back up`, {
+      remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY",
+    });
   prepareTarget(target);
   const sources: Source[] = [];
   const stores: BackupReport[] = [];
@@ -92,11 +100,18 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
       stores.push(report);
       copied(report);
     }
-    const manifest: BackupManifest = { format: 1, steward: version, madeAtMs: states[0]?.madeAtMs ?? clock.now(), stores, leftOut: all.filter((name) => derived.includes(name)) };
+    const manifest: BackupManifest = {
+      format: 1,
+      steward: version,
+      madeAtMs: states[0]?.madeAtMs ?? clock.now(),
+      stores,
+      leftOut: all.filter((name) => derived.includes(name)),
+    };
     await writeWhole(target, MANIFEST, manifest);
     return manifest;
   } catch (error) {
-    for (const file of [...stores.flatMap(({ file }) => [file, `${file}.json`]), MANIFEST]) await rm(join(target, file), { force: true });
+    for (const file of [...stores.flatMap(({ file }) => [file, `${file}.json`]), MANIFEST])
+      await rm(join(target, file), { force: true });
     throw error;
   } finally {
     for (const { root } of sources) await root.close();
@@ -106,32 +121,57 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
 /** Names of the stores of a folder, in order; throws `not_found` when there is no such folder. */
 export function storeNames(directory: string): string[] {
   try {
-    return readdirSync(directory).filter((file) => file.endsWith(".mdb")).map((file) => file.slice(0, -".mdb".length)).sort();
+    return readdirSync(directory)
+      .filter((file) => file.endsWith(".mdb"))
+      .map((file) => file.slice(0, -".mdb".length))
+      .sort();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
     throw new StewardError("not_found", `the folder ${directory} is missing`, { cause });
   }
 }
 
-/** Those of the places that hold a store. Throws `conflict` when one has the name of a store of the folder: the backup has one file for each name. */
-export function placesElsewhere(names: readonly string[], elsewhere: readonly StorePlace[]): StorePlace[] {
-  const there = elsewhere.filter(({ directory, name }) => existsSync(join(directory, `${name}.mdb`)));
+/**
+ * Those of the places that hold a store. Throws `conflict` when one has the name of a store of the
+ * folder: the backup has one file for each name.
+ */
+export function placesElsewhere(
+  names: readonly string[],
+  elsewhere: readonly StorePlace[],
+): StorePlace[] {
+  const there = elsewhere.filter(({ directory, name }) =>
+    existsSync(join(directory, `${name}.mdb`)),
+  );
   const taken = there.find(({ name }) => names.includes(name));
-  if (taken !== undefined) throw new StewardError("conflict", `${join(taken.directory, `${taken.name}.mdb`)} has the name of a store in the state folder`, { rule: "one file for each name in a backup", remedy: "give it another name, or move the unused file away" });
+  if (taken !== undefined)
+    throw new StewardError(
+      "conflict",
+      `${join(taken.directory, `${taken.name}.mdb`)} has the name of a store in the state folder`,
+      {
+        rule: "one file for each name in a backup",
+        remedy: "give it another name, or move the unused file away",
+      },
+    );
   return there;
 }
 
 function prepareTarget(target: string): void {
   makeFolder(target);
-  if (readdirSync(target).length > 0) throw new StewardError("conflict", `${target} is not empty`, { rule: "empty target", remedy: "choose a new or an empty folder" });
+  if (readdirSync(target).length > 0)
+    throw new StewardError("conflict", `${target} is not empty`, {
+      rule: "empty target",
+      remedy: "choose a new or an empty folder",
+    });
 }
 
-// A daemon has verified what it holds open. What no daemon holds may be damaged, and LMDB must not map that.
+// A daemon has verified what it holds open. What no daemon holds may be damaged, and LMDB must not
+// map that.
 async function verifyUnused(directory: string, places: readonly StorePlace[]): Promise<void> {
   try {
     const lock = lockStateDirectory(directory);
     try {
-      for (const place of places) await verifyFile(join(place.directory, `${place.name}.mdb`), { depth: "paths" });
+      for (const place of places)
+        await verifyFile(join(place.directory, `${place.name}.mdb`), { depth: "paths" });
     } finally {
       lock.release();
     }
@@ -143,14 +183,26 @@ async function verifyUnused(directory: string, places: readonly StorePlace[]): P
 function openSource({ directory, name }: StorePlace): Source {
   const path = join(directory, `${name}.mdb`);
   try {
-    const root = open<Buffer, Uint8Array>({ path, noSubdir: true, readOnly: true, overlappingSync: false, encoding: "binary", keyEncoding: "binary", maxDbs: FOREIGN_STORES });
+    const root = open<Buffer, Uint8Array>({
+      path,
+      noSubdir: true,
+      readOnly: true,
+      overlappingSync: false,
+      encoding: "binary",
+      keyEncoding: "binary",
+      maxDbs: FOREIGN_STORES,
+    });
     return { name, path, root, stores: rawStores(root) };
   } catch (error) {
     throw lmdbError(error, path);
   }
 }
 
-async function pinTogether(sources: readonly Source[], clock: Clock, signal: AbortSignal): Promise<PinnedState[]> {
+async function pinTogether(
+  sources: readonly Source[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<PinnedState[]> {
   for (let attempt = 0; attempt < PIN_ATTEMPTS; attempt += 1) {
     signal.throwIfAborted();
     const before = sources.map(lastCommit);
@@ -160,7 +212,11 @@ async function pinTogether(sources: readonly Source[], clock: Clock, signal: Abo
     for (const state of states) state.done();
     await setTimeout(1); // LMDB's wrapper gives a new snapshot only in a later turn
   }
-  throw new StewardError("exhausted", "the stores are written to continuously, so no consistent point in time was found", { remedy: "retry when fewer writes are made" });
+  throw new StewardError(
+    "exhausted",
+    "the stores are written to continuously, so no consistent point in time was found",
+    { remedy: "retry when fewer writes are made" },
+  );
 }
 
 function lastCommit({ root }: Source): number {

@@ -1,6 +1,7 @@
 /**
- * Walks every environment of a folder that no daemon holds, with plain reads and without changing anything: pages, row counts,
- * the check word of each row, the indexes, and the manifest when the folder is a backup.
+ * Walks every environment of a folder that no daemon holds, with plain reads and without changing
+ * anything: pages, row counts, the check word of each row, the indexes, and the manifest when the
+ * folder is a backup.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +17,10 @@ import { lostStore, lostStores } from "./known-stores.ts";
 import type { EnvSpec } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 
-/** `repairable`: the next start puts it right by itself. `damaged`: it needs a backup, or another Steward. */
+/**
+ * `repairable`: the next start puts it right by itself. `damaged`: it needs a backup, or another
+ * Steward.
+ */
 export type Severity = "sound" | "repairable" | "damaged";
 
 /** What was found in one store. */
@@ -42,19 +46,40 @@ export interface FolderCheckOptions {
   readonly checked: (check: StoreCheck) => void;
 }
 
-/** Checks all stores. Throws `conflict` when a process holds the folder, `not_found` when it has no stores. */
-export async function checkFolder({ directory, known, signal, checked }: FolderCheckOptions): Promise<readonly StoreCheck[]> {
+/**
+ * Checks all stores. Throws `conflict` when a process holds the folder, `not_found` when it has no
+ * stores.
+ */
+export async function checkFolder({
+  directory,
+  known,
+  signal,
+  checked,
+}: FolderCheckOptions): Promise<readonly StoreCheck[]> {
   const manifest = readManifest(directory);
-  const names = [...new Set([...storeNames(directory), ...lostStores(directory), ...(manifest?.stores ?? []).map(({ name }) => name)])].sort();
-  if (names.length === 0) throw new StewardError("not_found", `${directory} holds no stores`, { remedy: "name a state folder or a backup" });
-  // A backup has no lock and gets none: nothing is written to it. A state folder whose lock was deleted may still be in use.
+  const names = [
+    ...new Set([
+      ...storeNames(directory),
+      ...lostStores(directory),
+      ...(manifest?.stores ?? []).map(({ name }) => name),
+    ]),
+  ].sort();
+  if (names.length === 0)
+    throw new StewardError("not_found", `${directory} holds no stores`, {
+      remedy: "name a state folder or a backup",
+    });
+  // A backup has no lock and gets none: nothing is written to it. A state folder whose lock was
+  // deleted may still be in use.
   const lock = existsSync(join(directory, "lock")) ? lockStateDirectory(directory) : undefined;
   if (lock === undefined) assertUnlocked(directory);
   try {
     const checks: StoreCheck[] = [];
     for (const name of names) {
       signal.throwIfAborted();
-      const check = await checkStore(directory, name, { spec: known.find((one) => one.name === name), manifest });
+      const check = await checkStore(directory, name, {
+        spec: known.find((one) => one.name === name),
+        manifest,
+      });
       checks.push(check);
       checked(check);
     }
@@ -69,7 +94,11 @@ interface Against {
   readonly manifest: BackupManifest | undefined;
 }
 
-async function checkStore(directory: string, name: string, { spec, manifest }: Against): Promise<StoreCheck> {
+async function checkStore(
+  directory: string,
+  name: string,
+  { spec, manifest }: Against,
+): Promise<StoreCheck> {
   const path = join(directory, `${name}.mdb`);
   const house = createHouseReader();
   const problems: string[] = [];
@@ -83,20 +112,41 @@ async function checkStore(directory: string, name: string, { spec, manifest }: A
     await verifyFile(path, { depth: "paths", visit: preview.visit });
     const identity = preview.identity(path);
     schema = identity.schema;
-    const indexes = createIndexCheck(identity.schema === spec?.schema && preview.migration() === undefined ? spec.tables : []);
-    const report = await verifyFile(path, { visit: (store, key, value) => (house.visit(store, key, value), indexes.visit(store, key, value)) });
+    const indexes = createIndexCheck(
+      identity.schema === spec?.schema && preview.migration() === undefined ? spec.tables : [],
+    );
+    const report = await verifyFile(path, {
+      visit: (store, key, value) => (
+        house.visit(store, key, value),
+        indexes.visit(store, key, value)
+      ),
+    });
     checkCensus(path, report, house);
     problems.push(...indexes.problems());
     if (identity.name !== name) problems.push(`${path} is the store ${identity.name}`);
-    if (identity.format > FORMAT || (spec !== undefined && identity.schema > spec.schema)) problems.push(`its schema ${identity.schema} is newer than this Steward reads; run Steward ${identity.writer ?? "(newer)"} or newer`);
+    if (identity.format > FORMAT || (spec !== undefined && identity.schema > spec.schema))
+      problems.push(
+        `its schema ${identity.schema} is newer than this Steward reads; run Steward ${identity.writer ?? "(newer)"} or newer`,
+      );
     if (!house.closed()) notes.push("was not closed cleanly");
-    if (spec === undefined) notes.push("no store of this Steward; its indexes were not compared with its rows");
-    else if (identity.schema < spec.schema || house.migration() !== undefined) notes.push(`schema ${identity.schema} will be migrated to ${spec.schema} at the next start`);
+    if (spec === undefined)
+      notes.push("no store of this Steward; its indexes were not compared with its rows");
+    else if (identity.schema < spec.schema || house.migration() !== undefined)
+      notes.push(`schema ${identity.schema} will be migrated to ${spec.schema} at the next start`);
   } catch (error) {
     problems.push(errorWithRemedy(toStewardError(error)));
   }
-  const severity: Severity = problems.length === 0 ? "sound" : spec?.derived === true ? "repairable" : "damaged";
-  return { name, severity, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0, schema, rows: problems.length === 0 ? Object.fromEntries(house.census()) : {}, problems, notes };
+  const severity: Severity =
+    problems.length === 0 ? "sound" : spec?.derived === true ? "repairable" : "damaged";
+  return {
+    name,
+    severity,
+    bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+    schema,
+    rows: problems.length === 0 ? Object.fromEntries(house.census()) : {},
+    problems,
+    notes,
+  };
 }
 
 function readManifest(directory: string): BackupManifest | undefined {
@@ -108,13 +158,23 @@ function readManifest(directory: string): BackupManifest | undefined {
   } catch {
     // told below
   }
-  throw new StewardError("corrupt", `${path} is no manifest of a backup`, { remedy: "restore another backup, or remove the file to check only the stores" });
+  throw new StewardError("corrupt", `${path} is no manifest of a backup`, {
+    remedy: "restore another backup, or remove the file to check only the stores",
+  });
 }
 
-async function manifestProblems(path: string, name: string, manifest: BackupManifest | undefined): Promise<string[]> {
+async function manifestProblems(
+  path: string,
+  name: string,
+  manifest: BackupManifest | undefined,
+): Promise<string[]> {
   const listed = manifest?.stores.find((store) => store.name === name);
   if (manifest === undefined) return [];
   if (listed === undefined) return [`${path} is not in the manifest`];
   const sha256 = await hashFile(path);
-  return sha256 === listed.sha256 ? [] : [`${path} is not the file that was backed up: its SHA-256 is ${sha256}, the manifest says ${listed.sha256}`];
+  return sha256 === listed.sha256
+    ? []
+    : [
+        `${path} is not the file that was backed up: its SHA-256 is ${sha256}, the manifest says ${listed.sha256}`,
+      ];
 }

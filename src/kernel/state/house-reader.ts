@@ -22,7 +22,8 @@ export interface HouseReader {
 /** A reader that has seen nothing yet. */
 export function createHouseReader(): HouseReader {
   const rows = new Map<string, Uint8Array>();
-  const get = (key: Uint8Array): Uint8Array | undefined => rows.get(Buffer.from(key).toString("latin1"));
+  const get = (key: Uint8Array): Uint8Array | undefined =>
+    rows.get(Buffer.from(key).toString("latin1"));
   return {
     visit(store, key, value) {
       if (store === HOUSE) rows.set(Buffer.from(key).toString("latin1"), Uint8Array.from(value));
@@ -33,22 +34,38 @@ export function createHouseReader(): HouseReader {
       return row === undefined ? undefined : (houseJson(row) as MigrationRow);
     },
     closed: () => get(OPEN_MARKER) === undefined,
-    census: () => new Map([...rows].flatMap(([key, value]) => {
-      const [kind, table] = decodeKey(Buffer.from(key, "latin1"));
-      return kind === "rows" && typeof table === "string" ? [[table, houseJson(value) as number]] : [];
-    })),
+    census: () =>
+      new Map(
+        [...rows].flatMap(([key, value]) => {
+          const [kind, table] = decodeKey(Buffer.from(key, "latin1"));
+          return kind === "rows" && typeof table === "string"
+            ? [[table, houseJson(value) as number]]
+            : [];
+        }),
+      ),
   };
 }
 
-/** Holds the rows that each table has against those it counted; throws `corrupt` where they differ. */
+/**
+ * Holds the rows that each table has against those it counted; throws `corrupt` where they differ.
+ */
 export function checkCensus(path: string, report: FileReport, house: HouseReader): void {
   const census = house.census();
-  const tables = new Set([...census.keys(), ...[...report.entries.keys()].filter((name) => name.startsWith(rowsName({ name: "" }))).map((name) => name.slice(rowsName({ name: "" }).length))]);
+  const tables = new Set([
+    ...census.keys(),
+    ...[...report.entries.keys()]
+      .filter((name) => name.startsWith(rowsName({ name: "" })))
+      .map((name) => name.slice(rowsName({ name: "" }).length)),
+  ]);
   for (const table of tables) {
     const counted = census.get(table) ?? 0;
     const stored = report.entries.get(rowsName({ name: table })) ?? 0;
     if (stored !== counted) {
-      throw new StewardError("corrupt", `${path}: the table ${table} counted ${counted} rows and holds ${stored}`, { remedy: "stop Steward and restore a backup (docs/recovery.md)" });
+      throw new StewardError(
+        "corrupt",
+        `${path}: the table ${table} counted ${counted} rows and holds ${stored}`,
+        { remedy: "stop Steward and restore a backup (docs/recovery.md)" },
+      );
     }
   }
 }

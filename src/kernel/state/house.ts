@@ -1,6 +1,6 @@
 /**
- * What an environment knows about itself, in rows of its own: who it is, the counts of its rows, how far a migration came and
- * whether it is open.
+ * What an environment knows about itself, in rows of its own: who it is, the counts of its rows,
+ * how far a migration came and whether it is open.
  */
 import { StewardError } from "../base/errors.ts";
 import { encodeKey } from "./key-bytes.ts";
@@ -26,7 +26,9 @@ export interface Identity {
   readonly format: number;
   readonly name: string;
   readonly schema: number;
-  /** The Steward that brought the file to this schema; files from before this was kept have none. */
+  /**
+   * The Steward that brought the file to this schema; files from before this was kept have none.
+   */
   readonly writer?: string;
 }
 
@@ -48,7 +50,11 @@ export function censusKey({ name }: Pick<AnyTable, "name">): Uint8Array {
 
 /** Reads the identity from its row; throws `corrupt` when there is none. */
 export function readIdentity(path: string, value: Uint8Array | undefined): Identity {
-  if (value === undefined) throw new StewardError("corrupt", `${path} does not say which store it is`, { remedy: "stop Steward and put the right file in its place, or restore a backup (docs/recovery.md)" });
+  if (value === undefined)
+    throw new StewardError("corrupt", `${path} does not say which store it is`, {
+      remedy:
+        "stop Steward and put the right file in its place, or restore a backup (docs/recovery.md)",
+    });
   return houseJson(value) as Identity;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Whether the indexes of a file lead to its rows and to all of them. Each side is summed up in numbers that do not depend on
- * the order, so a file of any size is checked in one walk and without its rows in memory.
+ * Whether the indexes of a file lead to its rows and to all of them. Each side is summed up in
+ * numbers that do not depend on the order, so a file of any size is checked in one walk and without
+ * its rows in memory.
  */
 import { crc32 } from "node:zlib";
 import { decodeKey } from "./key-bytes.ts";
@@ -26,15 +27,34 @@ interface Sums {
   difference: number;
 }
 
-/** A check of these tables. Sealed tables are passed over: their rows cannot be read without the root key. */
+/**
+ * A check of these tables. Sealed tables are passed over: their rows cannot be read without the
+ * root key.
+ */
 export function createIndexCheck(tables: readonly AnyTable[]): IndexCheck {
   const open = tables.filter((table) => !table.sealed && table.indexes.length > 0);
-  const sums = new Map<string, Sums>(open.flatMap((table) => table.indexes.map((index) => [indexName(table, index), { name: `the index ${index.name} of ${table.name}`, expected: 0, found: 0, difference: 0 }])));
+  const sums = new Map<string, Sums>(
+    open.flatMap((table) =>
+      table.indexes.map((index) => [
+        indexName(table, index),
+        { name: `the index ${index.name} of ${table.name}`, expected: 0, found: 0, difference: 0 },
+      ]),
+    ),
+  );
   const rows = new Map(open.map((table) => [rowsName(table), table]));
-  const expect = (table: AnyTable, index: Index<unknown, unknown>, key: Uint8Array, value: unknown): void => {
+  const expect = (
+    table: AnyTable,
+    index: Index<unknown, unknown>,
+    key: Uint8Array,
+    value: unknown,
+  ): void => {
     const sum = sums.get(indexName(table, index));
     if (sum === undefined) return;
-    for (const entry of indexKeys(index, { key: table.key.fromParts(decodeKey(key)), bytes: key, value }).values()) {
+    for (const entry of indexKeys(index, {
+      key: table.key.fromParts(decodeKey(key)),
+      bytes: key,
+      value,
+    }).values()) {
       sum.expected += 1;
       sum.difference = (sum.difference + mixed(entry, key)) % SUM_RANGE;
     }
@@ -51,8 +71,14 @@ export function createIndexCheck(tables: readonly AnyTable[]): IndexCheck {
       sum.found += 1;
       sum.difference = (sum.difference - mixed(key, value)) % SUM_RANGE;
     },
-    problems: () => [...sums.values()].filter(({ expected, found, difference }) => expected !== found || difference !== 0)
-      .map(({ name, expected, found }) => (expected === found ? `${name} points to wrong rows` : `${name} has ${found} entries and should have ${expected}`)),
+    problems: () =>
+      [...sums.values()]
+        .filter(({ expected, found, difference }) => expected !== found || difference !== 0)
+        .map(({ name, expected, found }) =>
+          expected === found
+            ? `${name} points to wrong rows`
+            : `${name} has ${found} entries and should have ${expected}`,
+        ),
   };
 }
 

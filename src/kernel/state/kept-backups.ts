@@ -1,4 +1,7 @@
-/** The backups in a folder, each in a folder of its own named after its time; complete ones have a manifest. */
+/**
+ * The backups in a folder, each in a folder of its own named after its time; complete ones have a
+ * manifest.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,16 +33,24 @@ export function keptBackups(directory: string): KeptBackup[] {
 
 /** Takes away what an interrupted backup left; nothing may be writing one. */
 export async function removeIncomplete(directory: string): Promise<void> {
-  for (const name of names(directory)) if (!existsSync(join(directory, name, MANIFEST))) await rm(join(directory, name), { recursive: true, force: true });
+  for (const name of names(directory))
+    if (!existsSync(join(directory, name, MANIFEST)))
+      await rm(join(directory, name), { recursive: true, force: true });
 }
 
 /**
- * Keeps one and the newest others, `keep` in all; gives the names of those taken away. Those dated ahead of `nowMs` by a wrong clock
- * count as the oldest, so that they push no new ones out.
+ * Keeps one and the newest others, `keep` in all; gives the names of those taken away. Those dated
+ * ahead of `nowMs` by a wrong clock count as the oldest, so that they push no new ones out.
  */
-export async function removeOldest(directory: string, { keep, fresh, nowMs }: { readonly keep: number; readonly fresh: string; readonly nowMs: number }): Promise<string[]> {
+export async function removeOldest(
+  directory: string,
+  { keep, fresh, nowMs }: { readonly keep: number; readonly fresh: string; readonly nowMs: number },
+): Promise<string[]> {
   const others = keptBackups(directory).filter(({ name }) => name !== fresh);
-  const old = [...others.filter(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs)), ...others.filter(({ madeAtMs }) => isDatedAhead(madeAtMs, nowMs))].slice(keep - 1);
+  const old = [
+    ...others.filter(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs)),
+    ...others.filter(({ madeAtMs }) => isDatedAhead(madeAtMs, nowMs)),
+  ].slice(keep - 1);
   for (const { name } of old) {
     await rm(join(directory, name, MANIFEST), { force: true }); // half taken away, it must not look complete
     await rm(join(directory, name), { recursive: true, force: true });

@@ -1,7 +1,8 @@
 /**
- * How key parts lie on disk: bytes whose order is the order of the parts. A number is tag 1 and seven bytes, big end first;
- * a string is tag 2, its UTF-8 with 00 written as 00 FF, and 00 as the end. Each part ends itself, so a prefix of the parts
- * is a prefix of the bytes (not always the other way round: see `afterPrefix`), and numbers come before strings.
+ * How key parts lie on disk: bytes whose order is the order of the parts. A number is tag 1 and
+ * seven bytes, big end first; a string is tag 2, its UTF-8 with 00 written as 00 FF, and 00 as the
+ * end. Each part ends itself, so a prefix of the parts is a prefix of the bytes (not always the
+ * other way round: see `afterPrefix`), and numbers come before strings.
  */
 import { StewardError } from "../base/errors.ts";
 import type { KeyPart } from "./types.ts";
@@ -20,8 +21,12 @@ export const MAX_KEY_BYTES = 1900;
 /** Writes parts as ordered bytes; throws `invalid` for a part that has no place in a key. */
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
   const [only] = parts;
-  const bytes = parts.length === 1 && only !== undefined ? encodePart(only) : Buffer.concat(parts.map(encodePart));
-  if (bytes.length > MAX_KEY_BYTES) throw invalidKey(`a key of ${bytes.length} bytes is longer than ${MAX_KEY_BYTES}`);
+  const bytes =
+    parts.length === 1 && only !== undefined
+      ? encodePart(only)
+      : Buffer.concat(parts.map(encodePart));
+  if (bytes.length > MAX_KEY_BYTES)
+    throw invalidKey(`a key of ${bytes.length} bytes is longer than ${MAX_KEY_BYTES}`);
   return bytes;
 }
 
@@ -29,7 +34,7 @@ export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
 export function decodeKey(bytes: Uint8Array): KeyPart[] {
   const parts: KeyPart[] = [];
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < view.length; ) {
+  for (let at = 0; at < view.length;) {
     const tag = view[at];
     if (tag === NUMBER_TAG && at + 1 + NUMBER_BYTES <= view.length) {
       parts.push(view.readUInt8(at + 1) * 2 ** 48 + view.readUIntBE(at + 2, 6));
@@ -44,8 +49,9 @@ export function decodeKey(bytes: Uint8Array): KeyPart[] {
 }
 
 /**
- * The end, exclusive, of the keys that begin with these whole encoded parts; undefined when there are none, so that all do. After a
- * part comes the tag of the next; FF there is no tag but the rest of a longer string, in which 00 was no end.
+ * The end, exclusive, of the keys that begin with these whole encoded parts; undefined when there
+ * are none, so that all do. After a part comes the tag of the next; FF there is no tag but the rest
+ * of a longer string, in which 00 was no end.
  */
 export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   return prefix.length === 0 ? undefined : Buffer.concat([prefix, Uint8Array.of(ESCAPE)]);
@@ -56,7 +62,8 @@ function encodePart(part: KeyPart): Buffer {
 }
 
 function encodeNumber(value: number): Buffer {
-  if (!Number.isSafeInteger(value) || value < 0) throw invalidKey(`${value} is no safe integer from 0 up`);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw invalidKey(`${value} is no safe integer from 0 up`);
   const bytes = Buffer.allocUnsafe(1 + NUMBER_BYTES);
   bytes[0] = NUMBER_TAG;
   bytes[1] = Math.floor(value / 2 ** 48);
@@ -65,10 +72,12 @@ function encodeNumber(value: number): Buffer {
 }
 
 function encodeString(text: string): Buffer {
-  if (!text.isWellFormed()) throw invalidKey("a string with half a surrogate pair would lose its identity on disk");
+  if (!text.isWellFormed())
+    throw invalidKey("a string with half a surrogate pair would lose its identity on disk");
   if (!text.includes("\0")) return encodePlain(text);
   const raw = Buffer.from(text, "utf8");
-  if (raw.length > MAX_STRING_BYTES) throw invalidKey(`a string of ${raw.length} bytes is longer than ${MAX_STRING_BYTES}`);
+  if (raw.length > MAX_STRING_BYTES)
+    throw invalidKey(`a string of ${raw.length} bytes is longer than ${MAX_STRING_BYTES}`);
   let zeros = 0;
   for (const byte of raw) if (byte === END) zeros += 1;
   const bytes = Buffer.alloc(2 + raw.length + zeros);
@@ -83,7 +92,8 @@ function encodeString(text: string): Buffer {
 
 function encodePlain(text: string): Buffer {
   const length = Buffer.byteLength(text);
-  if (length > MAX_STRING_BYTES) throw invalidKey(`a string of ${length} bytes is longer than ${MAX_STRING_BYTES}`);
+  if (length > MAX_STRING_BYTES)
+    throw invalidKey(`a string of ${length} bytes is longer than ${MAX_STRING_BYTES}`);
   const bytes = Buffer.allocUnsafe(2 + length);
   bytes[0] = STRING_TAG;
   bytes.write(text, 1);

@@ -1,7 +1,8 @@
 /**
- * The data keys of one environment in memory, and what they do. AES-256-GCM; each value has a nonce of 96 random bits; the
- * associated data is the environment's name, the sub-database and the key, so that no row stands in for another. Data keys are
- * stored wrapped by the root key in the same way.
+ * The data keys of one environment in memory, and what they do. AES-256-GCM; each value has a nonce
+ * of 96 random bits; the associated data is the environment's name, the sub-database and the key,
+ * so that no row stands in for another. Data keys are stored wrapped by the root key in the same
+ * way.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -22,7 +23,10 @@ const ID_BYTES = 4;
 /** Nonces are drawn so many at once; each is used once. */
 const NONCES = 256;
 
-/** Data keys that one keyring holds; re-encryption of the rows removes those that no row needs any more. */
+/**
+ * Data keys that one keyring holds; re-encryption of the rows removes those that no row needs any
+ * more.
+ */
 const MAX_DATA_KEYS = 100;
 
 /** A data key as it is stored. */
@@ -39,14 +43,20 @@ export interface KeyringRow {
   readonly keys: readonly StoredKey[];
   /** The same keys, wrapped by the root key that is about to replace the current one. */
   readonly next?: readonly StoredKey[];
-  /** The root key was replaced, and rows may still be encrypted by data keys that the one before it has wrapped. */
+  /**
+   * The root key was replaced, and rows may still be encrypted by data keys that the one before it
+   * has wrapped.
+   */
   readonly replacing?: true;
 }
 
 /** A changed keyring that is not in use before it is stored. */
 export interface FreshRow {
   readonly row: KeyringRow;
-  /** Takes it into use; the caller has stored the row. Does nothing once the ring was sealed meanwhile. */
+  /**
+   * Takes it into use; the caller has stored the row. Does nothing once the ring was sealed
+   * meanwhile.
+   */
   adopt(): void;
 }
 
@@ -65,19 +75,23 @@ export interface KeyRing {
   /** What the newest data key may have encrypted. */
   readonly writes: number;
   /**
-   * Takes the keys of a row; throws `denied` when the root key does not open them. Without a row it holds no data key yet. A root key that
-   * opens the row's `next` is the current one from then on, and the ring is `replacing`.
+   * Takes the keys of a row; throws `denied` when the root key does not open them. Without a row it
+   * holds no data key yet. A root key that opens the row's `next` is the current one from then on,
+   * and the ring is `replacing`.
    */
   open(rootKey: Uint8Array, row: KeyringRow | undefined, writes: number): void;
   /** Overwrites all keys. */
   seal(): void;
   /** Makes a data key; throws `sealed`, and `exhausted` when there are too many. */
   fresh(nowMs: number): FreshRow;
-  /** Wraps the data keys by a further root key (copied) as well; throws `sealed`, and `invalid` for one of another length. */
+  /**
+   * Wraps the data keys by a further root key (copied) as well; throws `sealed`, and `invalid` for
+   * one of another length.
+   */
   offered(rootKey: Uint8Array): FreshRow;
   /**
-   * Makes a data key and wraps all by this root key (copied) alone, so that the root key before it never wrapped the new one. Throws as
-   * `offered` and `fresh` do.
+   * Makes a data key and wraps all by this root key (copied) alone, so that the root key before it
+   * never wrapped the new one. Throws as `offered` and `fresh` do.
    */
   replaced(rootKey: Uint8Array, nowMs: number): FreshRow;
   /** Leaves out the data keys before this one; throws `sealed`. */
@@ -87,7 +101,9 @@ export interface KeyRing {
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array;
   /** Undefined when the value is not what was encrypted there. */
   decrypt(store: string, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
-  /** The count of writes to store with the change that runs, undefined while the stored one holds. */
+  /**
+   * The count of writes to store with the change that runs, undefined while the stored one holds.
+   */
   due(): number | undefined;
   /** That count is stored. */
   counted(writes: number): void;
@@ -100,10 +116,15 @@ export function createKeyRing(name: string): KeyRing {
 
 /** The number of the data key that encrypted a value; -1 when it is too short to name one. */
 export function dataKeyOf(sealed: Uint8Array): number {
-  return sealed.length < ID_BYTES ? -1 : new DataView(sealed.buffer, sealed.byteOffset, ID_BYTES).getUint32(0, true);
+  return sealed.length < ID_BYTES
+    ? -1
+    : new DataView(sealed.buffer, sealed.byteOffset, ID_BYTES).getUint32(0, true);
 }
 
-/** A data key: the bytes to wrap it, and the same made ready, which takes a third of the time of a row's encryption. */
+/**
+ * A data key: the bytes to wrap it, and the same made ready, which takes a third of the time of a
+ * row's encryption.
+ */
 interface DataKey {
   readonly bytes: Uint8Array;
   readonly ready: KeyObject;
@@ -158,9 +179,18 @@ class Ring implements KeyRing {
     checkLength(rootKey);
     const current = this.#unwrap(rootKey, row.keys);
     const keys = current ?? (row.next === undefined ? undefined : this.#unwrap(rootKey, row.next));
-    if (keys === undefined) throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, { rule: "root key", remedy: "give the root key that the store was sealed with" });
+    if (keys === undefined)
+      throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, {
+        rule: "root key",
+        remedy: "give the root key that the store was sealed with",
+      });
     this.seal();
-    this.#use({ root: Uint8Array.from(rootKey), next: undefined, replacing: current === undefined || row.replacing === true, keys });
+    this.#use({
+      root: Uint8Array.from(rootKey),
+      next: undefined,
+      replacing: current === undefined || row.replacing === true,
+      keys,
+    });
     this.writes = writes;
     this.#counted = writes;
   }
@@ -181,11 +211,19 @@ class Ring implements KeyRing {
 
   replaced(rootKey: Uint8Array, nowMs: number): FreshRow {
     checkLength(rootKey);
-    return this.#change((now) => ({ root: Uint8Array.from(rootKey), next: undefined, replacing: true, keys: this.#withNewKey(now, nowMs) }));
+    return this.#change((now) => ({
+      root: Uint8Array.from(rootKey),
+      next: undefined,
+      replacing: true,
+      keys: this.#withNewKey(now, nowMs),
+    }));
   }
 
   without(olderThan: number): FreshRow {
-    return this.#change((now) => ({ ...now, keys: new Map([...now.keys].filter(([id]) => id >= olderThan)) }));
+    return this.#change((now) => ({
+      ...now,
+      keys: new Map([...now.keys].filter(([id]) => id >= olderThan)),
+    }));
   }
 
   settled(): FreshRow {
@@ -195,7 +233,12 @@ class Ring implements KeyRing {
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array {
     const dataKey = this.#content?.keys.get(this.#current);
     if (dataKey === undefined) throw this.#isSealed();
-    if (this.writes >= MOST_WRITES) throw new StewardError("exhausted", `the data key of the store ${this.#name} has reached its limit of encryptions`, { rule: "data key", remedy: "rotate its data key" });
+    if (this.writes >= MOST_WRITES)
+      throw new StewardError(
+        "exhausted",
+        `the data key of the store ${this.#name} has reached its limit of encryptions`,
+        { rule: "data key", remedy: "rotate its data key" },
+      );
     this.writes += 1;
     const id = Buffer.allocUnsafe(ID_BYTES);
     id.writeUInt32LE(this.#current);
@@ -206,7 +249,9 @@ class Ring implements KeyRing {
     if (this.#content === undefined) throw this.#isSealed();
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
     const dataKey = this.#content.keys.get(dataKeyOf(bytes));
-    return dataKey === undefined ? undefined : decrypt(dataKey.ready, this.#associated(store, key), bytes.subarray(ID_BYTES));
+    return dataKey === undefined
+      ? undefined
+      : decrypt(dataKey.ready, this.#associated(store, key), bytes.subarray(ID_BYTES));
   }
 
   due(): number | undefined {
@@ -243,13 +288,24 @@ class Ring implements KeyRing {
 
   #withNewKey({ keys }: Content, nowMs: number): ReadonlyMap<number, DataKey> {
     if (keys.size >= MAX_DATA_KEYS) {
-      throw new StewardError("exhausted", `the store ${this.#name} holds ${keys.size} data keys, the maximum`, { rule: "data keys", remedy: "wait until the rows of the older ones are re-encrypted" });
+      throw new StewardError(
+        "exhausted",
+        `the store ${this.#name} holds ${keys.size} data keys, the maximum`,
+        { rule: "data keys", remedy: "wait until the rows of the older ones are re-encrypted" },
+      );
     }
-    return new Map(keys).set(this.#current + 1, ready(randomFillSync(new Uint8Array(KEY_BYTES)), nowMs));
+    return new Map(keys).set(
+      this.#current + 1,
+      ready(randomFillSync(new Uint8Array(KEY_BYTES)), nowMs),
+    );
   }
 
   #rowOf({ root, next, replacing, keys }: Content): KeyringRow {
-    return { keys: this.#wrap(root, keys), ...(next === undefined ? {} : { next: this.#wrap(next, keys) }), ...(replacing ? { replacing } : {}) };
+    return {
+      keys: this.#wrap(root, keys),
+      ...(next === undefined ? {} : { next: this.#wrap(next, keys) }),
+      ...(replacing ? { replacing } : {}),
+    };
   }
 
   #wrap(root: Uint8Array, keys: Content["keys"]): readonly StoredKey[] {
@@ -260,7 +316,10 @@ class Ring implements KeyRing {
   }
 
   /** Undefined when the root key does not open all of them. */
-  #unwrap(root: Uint8Array, stored: readonly StoredKey[]): ReadonlyMap<number, DataKey> | undefined {
+  #unwrap(
+    root: Uint8Array,
+    stored: readonly StoredKey[],
+  ): ReadonlyMap<number, DataKey> | undefined {
     const keys = new Map<number, DataKey>();
     for (const { id, wrapped, madeAtMs } of stored) {
       const bytes = decrypt(root, this.#wrapping(id), Buffer.from(wrapped, "base64"));
@@ -271,12 +330,15 @@ class Ring implements KeyRing {
   }
 
   #isSealed(): StewardError {
-    return new StewardError("sealed", `the store ${this.#name} is sealed`, { remedy: "unseal it with its root key" });
+    return new StewardError("sealed", `the store ${this.#name} is sealed`, {
+      remedy: "unseal it with its root key",
+    });
   }
 
   #associated(store: string, key: Uint8Array): Uint8Array {
     let prefix = this.#prefixes.get(store);
-    if (prefix === undefined) this.#prefixes.set(store, (prefix = encodeKey(["row", this.#name, store])));
+    if (prefix === undefined)
+      this.#prefixes.set(store, (prefix = encodeKey(["row", this.#name, store])));
     return Buffer.concat([prefix, key]);
   }
 
@@ -286,17 +348,26 @@ class Ring implements KeyRing {
 }
 
 function checkLength(rootKey: Uint8Array): void {
-  if (rootKey.length !== KEY_BYTES) throw new StewardError("invalid", `a root key has ${KEY_BYTES} bytes, this one ${rootKey.length}`, { rule: "root key" });
+  if (rootKey.length !== KEY_BYTES)
+    throw new StewardError(
+      "invalid",
+      `a root key has ${KEY_BYTES} bytes, this one ${rootKey.length}`,
+      { rule: "root key" },
+    );
 }
 
 function ready(bytes: Uint8Array, madeAtMs: number | undefined): DataKey {
   return { bytes, ready: createSecretKey(bytes), madeAtMs };
 }
 
-/** Overwrites the keys of a content, except those that another one, which stays in use, has as well. */
+/**
+ * Overwrites the keys of a content, except those that another one, which stays in use, has as well.
+ */
 function wipe(content: Content, used?: Content): void {
-  for (const root of [content.root, content.next]) if (root !== used?.root && root !== used?.next) root?.fill(0);
-  for (const [id, { bytes }] of content.keys) if (used?.keys.get(id)?.bytes !== bytes) bytes.fill(0);
+  for (const root of [content.root, content.next])
+    if (root !== used?.root && root !== used?.next) root?.fill(0);
+  for (const [id, { bytes }] of content.keys)
+    if (used?.keys.get(id)?.bytes !== bytes) bytes.fill(0);
 }
 
 const NOTHING = new Uint8Array(0);
@@ -314,7 +385,12 @@ function nextNonce(): Uint8Array {
 }
 
 /** `head` stands before the nonce, as it is. */
-function encrypt(key: Uint8Array | KeyObject, associated: Uint8Array, plain: Uint8Array, head: Uint8Array = NOTHING): Buffer {
+function encrypt(
+  key: Uint8Array | KeyObject,
+  associated: Uint8Array,
+  plain: Uint8Array,
+  head: Uint8Array = NOTHING,
+): Buffer {
   const nonce = nextNonce();
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associated);
   const body = cipher.update(plain);
@@ -322,9 +398,17 @@ function encrypt(key: Uint8Array | KeyObject, associated: Uint8Array, plain: Uin
   return Buffer.concat([head, nonce, body, cipher.getAuthTag()]);
 }
 
-function decrypt(key: Uint8Array | KeyObject, associated: Uint8Array, sealed: Buffer): Buffer | undefined {
+function decrypt(
+  key: Uint8Array | KeyObject,
+  associated: Uint8Array,
+  sealed: Buffer,
+): Buffer | undefined {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
-  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES }).setAAD(associated).setAuthTag(sealed.subarray(-TAG_BYTES));
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(associated)
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
   const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
   try {
     return Buffer.concat([plain, decipher.final()]);

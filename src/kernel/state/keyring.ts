@@ -1,4 +1,7 @@
-/** The keyring of an open environment: stores the wrapped data keys among what the environment knows about itself. */
+/**
+ * The keyring of an open environment: stores the wrapped data keys among what the environment knows
+ * about itself.
+ */
 import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -24,18 +27,29 @@ export interface KeyringDeps {
   readonly sealed: readonly string[];
 }
 
-/** A keyring that also replaces its data key when that has encrypted enough; `worn` is to be called after each commit. */
-export function createKeyring({ file, ring, queue, clock, log, sealed }: KeyringDeps): Keyring & { worn(): void } {
+/**
+ * A keyring that also replaces its data key when that has encrypted enough; `worn` is to be called
+ * after each commit.
+ */
+export function createKeyring({
+  file,
+  ring,
+  queue,
+  clock,
+  log,
+  sealed,
+}: KeyringDeps): Keyring & { worn(): void } {
   let rotating = false;
   let turn: Promise<unknown> = Promise.resolve();
   // One after the other: each row is made from the one before, once that is stored.
   const store = (make: () => FreshRow, also: (tx: FileTx) => void = () => {}): Promise<void> => {
-    const step = (): Promise<void> => queue.push((tx) => {
-      const fresh = make();
-      tx.putHouse(KEYRING, fresh.row);
-      also(tx);
-      tx.after(() => fresh.adopt());
-    });
+    const step = (): Promise<void> =>
+      queue.push((tx) => {
+        const fresh = make();
+        tx.putHouse(KEYRING, fresh.row);
+        also(tx);
+        tx.after(() => fresh.adopt());
+      });
     const done = turn.then(step, step);
     turn = done.catch(() => undefined);
     return done;
@@ -43,12 +57,23 @@ export function createKeyring({ file, ring, queue, clock, log, sealed }: Keyring
   const noWrites = (tx: FileTx): void => tx.putHouse(KEY_WRITES, 0);
   const rotate = (): Promise<void> => store(() => ring.fresh(clock.now()), noWrites);
   return {
-    status: () => ({ sealed: ring.sealed, keys: ring.keys, writes: ring.writes, term: ring.term, madeAtMs: ring.madeAtMs, replacing: ring.replacing }),
+    status: () => ({
+      sealed: ring.sealed,
+      keys: ring.keys,
+      writes: ring.writes,
+      term: ring.term,
+      madeAtMs: ring.madeAtMs,
+      replacing: ring.replacing,
+    }),
     async unseal(rootKey) {
       const house = new FileSnapshot(file);
       const row = house.raw(file.store(HOUSE), KEYRING);
       const writes = house.raw(file.store(HOUSE), KEY_WRITES);
-      ring.open(rootKey, row === undefined ? undefined : (houseJson(row) as KeyringRow), writes === undefined ? 0 : (houseJson(writes) as number));
+      ring.open(
+        rootKey,
+        row === undefined ? undefined : (houseJson(row) as KeyringRow),
+        writes === undefined ? 0 : (houseJson(writes) as number),
+      );
       if (row !== undefined) return;
       try {
         await rotate();
@@ -62,7 +87,8 @@ export function createKeyring({ file, ring, queue, clock, log, sealed }: Keyring
     async reencrypt(signal, progress = () => undefined) {
       ring.assertOpen();
       const { term } = ring;
-      // A change that ran before this key came into use may be on its way to the disk, encrypted by the key before.
+      // A change that ran before this key came into use may be on its way to the disk, encrypted by
+      // the key before.
       await queue.push(() => undefined);
       const rows = await reencryptRows({ file, queue }, { stores: sealed, term, signal, progress });
       if (ring.keys > 1) await store(() => ring.without(term));
@@ -74,7 +100,13 @@ export function createKeyring({ file, ring, queue, clock, log, sealed }: Keyring
     worn() {
       if (ring.sealed || rotating || ring.writes < RETIRE_WRITES) return;
       rotating = true;
-      rotate().catch((thrown: unknown) => log.error("replacing a data key that is due for rotation failed", { error: toStewardError(thrown) })).finally(() => (rotating = false));
+      rotate()
+        .catch((thrown: unknown) =>
+          log.error("replacing a data key that is due for rotation failed", {
+            error: toStewardError(thrown),
+          }),
+        )
+        .finally(() => (rotating = false));
     },
   };
 }

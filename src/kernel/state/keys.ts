@@ -15,7 +15,8 @@ export const stringKey: KeyCodec<string> = {
 export const numberKey: KeyCodec<number> = {
   toParts: (key) => [key],
   fromParts([key]) {
-    if (typeof key !== "number") throw new StewardError("corrupt", "a stored key should be a number");
+    if (typeof key !== "number")
+      throw new StewardError("corrupt", "a stored key should be a number");
     return key;
   },
 };

@@ -1,8 +1,8 @@
 /**
- * What LMDB has under way in this process. `process.exit`, and a thrown error that nobody catches, run the handlers at the end of
- * the process while LMDB's own threads still store: a quarter of such ends hung for ever when that was tried
- * (docs/decisions/state-exit.md). So who ends the process first lets LMDB come to rest. Counted for the process as a whole,
- * since the end is.
+ * What LMDB has under way in this process. `process.exit`, and a thrown error that nobody catches,
+ * run the handlers at the end of the process while LMDB's own threads still store: a quarter of
+ * such ends hung for ever when that was tried (docs/decisions/state-exit.md). So who ends the
+ * process first lets LMDB come to rest. Counted for the process as a whole, since the end is.
  */
 import { setTimeout } from "node:timers/promises";
 import { StewardError } from "../base/errors.ts";
@@ -10,7 +10,10 @@ import { StewardError } from "../base/errors.ts";
 const underWay = new Set<Promise<unknown>>();
 let halted = false;
 
-/** Runs a step of LMDB that other threads take part in. Rejects with `not_ready` once writes are halted. */
+/**
+ * Runs a step of LMDB that other threads take part in. Rejects with `not_ready` once writes are
+ * halted.
+ */
 export function whileStoring<T>(step: () => Promise<T>): Promise<T> {
   if (halted) return Promise.reject(new StewardError("not_ready", "the process ends"));
   const running = step();
@@ -20,7 +23,10 @@ export function whileStoring<T>(step: () => Promise<T>): Promise<T> {
   return running;
 }
 
-/** Lets no further step begin and waits for those under way; false when they did not end in time. For the end of the process only. */
+/**
+ * Lets no further step begin and waits for those under way; false when they did not end in time.
+ * For the end of the process only.
+ */
 export async function haltWrites(timeoutMs: number): Promise<boolean> {
   halted = true;
   const waiting = new AbortController();

@@ -1,7 +1,7 @@
 /**
- * The one place that opens LMDB. `overlappingSync` is off: a commit writes its pages, waits for the disk, then writes the meta
- * page through a synchronous descriptor, and only then resolves. So a resolved transaction is a flushed one
- * (docs/decisions/state-flushed.md).
+ * The one place that opens LMDB. `overlappingSync` is off: a commit writes its pages, waits for the
+ * disk, then writes the meta page through a synchronous descriptor, and only then resolves. So a
+ * resolved transaction is a flushed one (docs/decisions/state-flushed.md).
  */
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -19,7 +19,10 @@ import { HOUSE, indexName, rowsName } from "./table.ts";
 import type { AnyTable } from "./types.ts";
 import type { Write } from "./unstored.ts";
 
-/** With less room than this, a failed write is put down to the full disk; about two groups of changes. */
+/**
+ * With less room than this, a failed write is put down to the full disk; about two groups of
+ * changes.
+ */
 const SHORT_OF_SPACE_BYTES = 8 * 2 ** 20;
 
 /** What LMDB needs for 126 readers, in whole pages. */
@@ -27,7 +30,9 @@ const LOCK_FILE_BYTES = 12_288;
 /** Room for sub-databases of a file that no table of today stands for; a backup opens them too. */
 const FOREIGN_STORES = 64;
 
-/** A sub-database: sorted keys with checked values. Stays the same object when its file is reopened. */
+/**
+ * A sub-database: sorted keys with checked values. Stays the same object when its file is reopened.
+ */
 export interface Store {
   readonly name: string;
   /** Replaced when the file is reopened: not to be kept. */
@@ -40,19 +45,29 @@ export interface LmdbFile {
   readonly path: string;
   /** The keys of its sealed tables. */
   readonly ring: KeyRing | undefined;
-  /** Replaced when the file is reopened: not to be kept. Throws `not_ready` while the file is closed in between. */
+  /**
+   * Replaced when the file is reopened: not to be kept. Throws `not_ready` while the file is closed
+   * in between.
+   */
   readonly root: RootDatabase<Buffer, Uint8Array>;
   /** Throws `not_ready` while the file is closed for reopening. */
   store(name: string): Store;
   /** Bytes of the file up to its last page, and of the pages in use. */
   size(): { fileBytes: number; usedBytes: number };
-  /** Runs the steps in one transaction; resolves when it is flushed, rejects with a StewardError when it cannot be. */
+  /**
+   * Runs the steps in one transaction; resolves when it is flushed, rejects with a StewardError
+   * when it cannot be.
+   */
   transact(steps: () => void): Promise<void>;
-  /** Stores writes in one transaction, in their order, on LMDB's own thread; resolves and rejects as `transact` does. One call at a time. */
+  /**
+   * Stores writes in one transaction, in their order, on LMDB's own thread; resolves and rejects as
+   * `transact` does. One call at a time.
+   */
   storeAll(writes: readonly Write[]): Promise<void>;
   /**
-   * Closes LMDB's environment and opens the same file again; no transaction may be under way and no state pinned. When the file cannot be
-   * opened it stays closed, the error is thrown, and another call tries again.
+   * Closes LMDB's environment and opens the same file again; no transaction may be under way and no
+   * state pinned. When the file cannot be opened it stays closed, the error is thrown, and another
+   * call tries again.
    */
   reopen(): Promise<void>;
   /** Why the file is no longer the one that was opened; nothing is written to it then. */
@@ -74,8 +89,8 @@ interface RootStats extends PageCounts {
 }
 
 /**
- * Gives a new lock file its blocks. LMDB makes it with holes and writes to it through a map, and a hole that finds the disk full
- * ends the process with SIGBUS. Throws `disk_full` instead.
+ * Gives a new lock file its blocks. LMDB makes it with holes and writes to it through a map, and a
+ * hole that finds the disk full ends the process with SIGBUS. Throws `disk_full` instead.
  */
 export function allocateLockFile(path: string): void {
   const lock = `${path}-lock`;
@@ -89,8 +104,9 @@ export function allocateLockFile(path: string): void {
 }
 
 /**
- * Makes a missing data file, empty, for its owner alone: LMDB would make it readable by everybody, and takes an empty file for a
- * new one. One that is there keeps its mode. Throws `disk_full` as LMDB's own failures do.
+ * Makes a missing data file, empty, for its owner alone: LMDB would make it readable by everybody,
+ * and takes an empty file for a new one. One that is there keeps its mode. Throws `disk_full` as
+ * LMDB's own failures do.
  */
 export function createDataFile(path: string): void {
   if (existsSync(path)) return;
@@ -105,23 +121,58 @@ export function createDataFile(path: string): void {
 const MAP_MARGIN_BYTES = 64 * 2 ** 20;
 
 /**
- * Opens or creates the file with the sub-databases of these tables. The file must have been verified before. Address space for its
- * ceiling is taken at once: a map that grows leaves its smaller forms in place, and their pages are resident twice.
+ * Opens or creates the file with the sub-databases of these tables. The file must have been
+ * verified before. Address space for its ceiling is taken at once: a map that grows leaves its
+ * smaller forms in place, and their pages are resident twice.
  */
-export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonly tables: readonly AnyTable[]; readonly ring: KeyRing | undefined; readonly maxBytes: number }): LmdbFile {
+export function openLmdbFile(
+  path: string,
+  {
+    tables,
+    ring,
+    maxBytes,
+  }: {
+    readonly tables: readonly AnyTable[];
+    readonly ring: KeyRing | undefined;
+    readonly maxBytes: number;
+  },
+): LmdbFile {
   const checks = rowChecks(tables, ring);
   allocateLockFile(path);
   createDataFile(path);
-  // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
-  const options = { path, noSubdir: true, mapSize: maxBytes + MAP_MARGIN_BYTES, overlappingSync: false, eventTurnBatching: false, txnStartThreshold: 1, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES } as const;
+  // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would
+  // end the process.
+  const options = {
+    path,
+    noSubdir: true,
+    mapSize: maxBytes + MAP_MARGIN_BYTES,
+    overlappingSync: false,
+    eventTurnBatching: false,
+    txnStartThreshold: 1,
+    encoding: "binary",
+    keyEncoding: "binary",
+    maxDbs: checks.size + FOREIGN_STORES,
+  } as const;
   let root: RootDatabase<Buffer, Uint8Array> | undefined = open<Buffer, Uint8Array>(options);
   const opened = (): RootDatabase<Buffer, Uint8Array> => {
-    if (root === undefined) throw new StewardError("not_ready", `${path} is closed after a failed write`, { remedy: "retry; Steward reopens it automatically", retryAfterMs: 1_000 });
+    if (root === undefined)
+      throw new StewardError("not_ready", `${path} is closed after a failed write`, {
+        remedy: "retry; Steward reopens it automatically",
+        retryAfterMs: 1_000,
+      });
     return root;
   };
-  const databases = (from: RootDatabase<Buffer, Uint8Array>): Database<Buffer, Uint8Array>[] => [...checks.keys()].map((name) => from.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }));
+  const databases = (from: RootDatabase<Buffer, Uint8Array>): Database<Buffer, Uint8Array>[] =>
+    [...checks.keys()].map((name) =>
+      from.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }),
+    );
   const first = databases(root);
-  const stores = new Map([...checks].map(([name, check], at) => [name, { name, db: first[at] as Database<Buffer, Uint8Array>, check }]));
+  const stores = new Map(
+    [...checks].map(([name, check], at) => [
+      name,
+      { name, db: first[at] as Database<Buffer, Uint8Array>, check },
+    ]),
+  );
   const watch = watchFile(path);
   return {
     path,
@@ -133,14 +184,24 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
     store(name) {
       opened();
       const store = stores.get(name);
-      if (store === undefined) throw new StewardError("internal", `assertion failed: ${name} was declared when ${path} was opened`);
+      if (store === undefined)
+        throw new StewardError(
+          "internal",
+          `assertion failed: ${name} was declared when ${path} was opened`,
+        );
       return store;
     },
     size() {
       const stats = opened().getStats() as RootStats;
-      const own = [...stores.values()].reduce((sum, store) => sum + pagesOf(store.db.getStats() as PageCounts), 0);
+      const own = [...stores.values()].reduce(
+        (sum, store) => sum + pagesOf(store.db.getStats() as PageCounts),
+        0,
+      );
       const used = 2 + pagesOf(stats.root) + pagesOf(stats.free) + own;
-      return { fileBytes: (stats.lastPageNumber + 1) * stats.pageSize, usedBytes: used * stats.pageSize };
+      return {
+        fileBytes: (stats.lastPageNumber + 1) * stats.pageSize,
+        usedBytes: used * stats.pageSize,
+      };
     },
     async transact(steps) {
       try {
@@ -162,7 +223,8 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
       try {
         if (old !== undefined) await whileStoring(() => old.close());
         const fresh = open<Buffer, Uint8Array>(options);
-        for (const [at, db] of databases(fresh).entries()) ([...stores.values()][at] as { db: Database<Buffer, Uint8Array> }).db = db;
+        for (const [at, db] of databases(fresh).entries())
+          ([...stores.values()][at] as { db: Database<Buffer, Uint8Array> }).db = db;
         root = fresh;
       } catch (error) {
         throw lmdbError(error, path);
@@ -177,10 +239,14 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
 }
 
 /**
- * The block of a batch is stored whole. The empty one behind it makes the thread begin now and not in the next turn of the loop; it is
- * waited for also when the first fails, so that nothing is under way when the file is reopened.
+ * The block of a batch is stored whole. The empty one behind it makes the thread begin now and not
+ * in the next turn of the loop; it is waited for also when the first fails, so that nothing is
+ * under way when the file is reopened.
  */
-async function batch(root: RootDatabase<Buffer, Uint8Array>, writes: readonly Write[]): Promise<void> {
+async function batch(
+  root: RootDatabase<Buffer, Uint8Array>,
+  writes: readonly Write[],
+): Promise<void> {
   const stored = root.batch(() => {
     for (const { store, key, stored } of writes) {
       if (stored === undefined) void store.db.remove(key);
@@ -195,9 +261,16 @@ function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<
   const checks = new Map([[HOUSE, createRowCheck(HOUSE)]]);
   for (const table of tables) {
     const rows = rowsName(table);
-    assert(!table.sealed || ring !== undefined, `${table.name} is sealed, so its environment has a keyring`);
-    checks.set(rows, table.sealed && ring !== undefined ? createSealedCheck(rows, ring) : createRowCheck(rows));
-    for (const index of table.indexes) checks.set(indexName(table, index), createRowCheck(indexName(table, index)));
+    assert(
+      !table.sealed || ring !== undefined,
+      `${table.name} is sealed, so its environment has a keyring`,
+    );
+    checks.set(
+      rows,
+      table.sealed && ring !== undefined ? createSealedCheck(rows, ring) : createRowCheck(rows),
+    );
+    for (const index of table.indexes)
+      checks.set(indexName(table, index), createRowCheck(indexName(table, index)));
   }
   return checks;
 }
@@ -211,7 +284,13 @@ export function fileBytes(path: string): number {
 async function fromLmdbError(thrown: unknown, path: string): Promise<StewardError> {
   if (thrown instanceof StewardError) return thrown;
   const pending = (thrown as { commitError?: unknown }).commitError;
-  const cause: unknown = pending instanceof Promise ? await pending.then(() => thrown, (reason: unknown) => reason) : thrown;
+  const cause: unknown =
+    pending instanceof Promise
+      ? await pending.then(
+          () => thrown,
+          (reason: unknown) => reason,
+        )
+      : thrown;
   return lmdbError(cause, path);
 }
 
@@ -220,17 +299,36 @@ export function lmdbError(cause: unknown, path: string): StewardError {
   if (cause instanceof StewardError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   const fault = diskFaultOf(cause);
-  if (fault?.kind === "full" || /MDB_MAP_FULL/.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
-    return new StewardError("disk_full", `no space to write ${path}`, { remedy: "free space on its disk", cause });
+  if (
+    fault?.kind === "full" ||
+    /MDB_MAP_FULL/.test(text) ||
+    (/Input\/output error/i.test(text) && isFull(path))
+  ) {
+    return new StewardError("disk_full", `no space to write ${path}`, {
+      remedy: "free space on its disk",
+      cause,
+    });
   }
   if (fault !== undefined) {
-    return new StewardError("not_ready", `${path} accepts no writes: ${fault.why}`, { rule: DISK, remedy: fault.remedy, retryAfterMs: 1_000, cause });
+    return new StewardError("not_ready", `${path} accepts no writes: ${fault.why}`, {
+      rule: DISK,
+      remedy: fault.remedy,
+      retryAfterMs: 1_000,
+      cause,
+    });
   }
   if (/MDB_PANIC/.test(text)) {
-    return new StewardError("not_ready", `${path} cannot be used: LMDB invalidated its environment after a failed write`, { rule: DISK, remedy: "retry; Steward reopens it automatically", retryAfterMs: 1_000, cause });
+    return new StewardError(
+      "not_ready",
+      `${path} cannot be used: LMDB invalidated its environment after a failed write`,
+      { rule: DISK, remedy: "retry; Steward reopens it automatically", retryAfterMs: 1_000, cause },
+    );
   }
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
-    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward and restore a backup (docs/recovery.md)", cause });
+    return new StewardError("corrupt", `${path} is damaged`, {
+      remedy: "stop Steward and restore a backup (docs/recovery.md)",
+      cause,
+    });
   }
   return new StewardError("internal", `LMDB failed on ${path}`, { cause });
 }

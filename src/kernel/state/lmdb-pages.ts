@@ -1,6 +1,7 @@
 /**
- * The layout of an LMDB file as lmdb 3.5.6 writes it (data format of LMDB 0.9.90, 64 bit, little end first), read with bounds
- * checks: nothing here trusts a byte of the file. Structures: MDB_page_header, MDB_meta, MDB_db, MDB_node, MDB_ovpage of mdb.c.
+ * The layout of an LMDB file as lmdb 3.5.6 writes it (data format of LMDB 0.9.90, 64 bit, little
+ * end first), read with bounds checks: nothing here trusts a byte of the file. Structures:
+ * MDB_page_header, MDB_meta, MDB_db, MDB_node, MDB_ovpage of mdb.c.
  */
 import { StewardError } from "../base/errors.ts";
 
@@ -74,23 +75,35 @@ function u64(bytes: Buffer, at: number): number {
 export function readTree(bytes: Buffer, at = 0): Tree {
   if (at + 48 > bytes.length) throw damaged("the record of a tree is cut off");
   return {
-    pad: bytes.readUInt32LE(at), flags: bytes.readUInt16LE(at + 4), depth: bytes.readUInt16LE(at + 6), branchPages: u64(bytes, at + 8),
-    leafPages: u64(bytes, at + 16), overflowPages: u64(bytes, at + 24), entries: u64(bytes, at + 32), root: u64(bytes, at + 40),
+    pad: bytes.readUInt32LE(at),
+    flags: bytes.readUInt16LE(at + 4),
+    depth: bytes.readUInt16LE(at + 6),
+    branchPages: u64(bytes, at + 8),
+    leafPages: u64(bytes, at + 16),
+    overflowPages: u64(bytes, at + 24),
+    entries: u64(bytes, at + 32),
+    root: u64(bytes, at + 40),
   };
 }
 
 /** Reads a meta page from its first bytes. */
 export function readMeta(page: Buffer): Meta {
   if (page.length < PAGE_HEADER + 144) throw damaged("the file is shorter than its head");
-  if ((page.readUInt16LE(18) & FLAG_META) === 0 || page.readUInt32LE(PAGE_HEADER) !== MAGIC) throw damaged("the file's head is not that of a store");
+  if ((page.readUInt16LE(18) & FLAG_META) === 0 || page.readUInt32LE(PAGE_HEADER) !== MAGIC)
+    throw damaged("the file's head is not that of a store");
   const free = readTree(page, PAGE_HEADER + 24);
   const pageSize = free.pad;
-  if (pageSize < 512 || pageSize > 65536 || (pageSize & (pageSize - 1)) !== 0) throw damaged("the page size is none");
+  if (pageSize < 512 || pageSize > 65536 || (pageSize & (pageSize - 1)) !== 0)
+    throw damaged("the page size is none");
   const mapSize = u64(page, PAGE_HEADER + 16);
   if (mapSize > 2 ** 46) throw damaged("the map size is out of range");
   return {
-    version: page.readUInt32LE(PAGE_HEADER + 4), pageSize, free, main: readTree(page, PAGE_HEADER + 72),
-    lastPage: u64(page, PAGE_HEADER + 120), txn: u64(page, PAGE_HEADER + 128),
+    version: page.readUInt32LE(PAGE_HEADER + 4),
+    pageSize,
+    free,
+    main: readTree(page, PAGE_HEADER + 72),
+    lastPage: u64(page, PAGE_HEADER + 120),
+    txn: u64(page, PAGE_HEADER + 128),
   };
 }
 
@@ -110,7 +123,12 @@ export function pageTxn(page: Buffer): number {
 
 /** Checks the head of a value's overflow pages. */
 export function checkOverflow(head: Buffer, number: number, pages: number): void {
-  if (u64(head, 0) !== number || head.readUInt16LE(18) !== FLAG_OVERFLOW || head.readUInt32LE(20) !== pages) throw damaged(`the long value on page ${number} has lost its head`);
+  if (
+    u64(head, 0) !== number ||
+    head.readUInt16LE(18) !== FLAG_OVERFLOW ||
+    head.readUInt32LE(20) !== pages
+  )
+    throw damaged(`the long value on page ${number} has lost its head`);
 }
 
 /** The entries of a branch page in order. */
@@ -125,14 +143,16 @@ export function readBranches(page: Buffer): Branch[] {
 export function readLeaves(page: Buffer): Leaf[] {
   return nodesOf(page).map((at) => {
     const flags = page.readUInt16LE(at + 4);
-    if ((flags & ~(NODE_BIG | NODE_SUB)) !== 0) throw damaged("an entry has flags that Steward never writes");
+    if ((flags & ~(NODE_BIG | NODE_SUB)) !== 0)
+      throw damaged("an entry has flags that Steward never writes");
     const key = nodeKey(page, at);
     const size = page.readUInt32LE(at);
     const start = at + NODE_HEADER + key.length;
     const sub = (flags & NODE_SUB) !== 0;
     if ((flags & NODE_BIG) !== 0) {
       const pages = u64(page, start + 16);
-      if (pages < 1 || pages !== Math.floor((PAGE_HEADER - 1 + size) / page.length) + 1) throw damaged("a long value has the wrong number of pages");
+      if (pages < 1 || pages !== Math.floor((PAGE_HEADER - 1 + size) / page.length) + 1)
+        throw damaged("a long value has the wrong number of pages");
       return { key, sub, size, value: undefined, page: u64(page, start), pages };
     }
     if (start + size > page.length) throw damaged("a value reaches over the end of its page");
@@ -143,11 +163,13 @@ export function readLeaves(page: Buffer): Leaf[] {
 function nodesOf(page: Buffer): number[] {
   const lower = page.readUInt16LE(20);
   const upper = page.readUInt16LE(22);
-  if (lower % 2 !== 0 || lower > upper || upper > page.length - PAGE_HEADER || lower === 0) throw damaged("the entries of a page have no bounds");
+  if (lower % 2 !== 0 || lower > upper || upper > page.length - PAGE_HEADER || lower === 0)
+    throw damaged("the entries of a page have no bounds");
   const offsets: number[] = [];
   for (let index = 0; index < lower / 2; index += 1) {
     const offset = page.readUInt16LE(PAGE_HEADER + index * 2);
-    if (offset < upper || offset + PAGE_HEADER + NODE_HEADER > page.length) throw damaged("an entry lies outside its page");
+    if (offset < upper || offset + PAGE_HEADER + NODE_HEADER > page.length)
+      throw damaged("an entry lies outside its page");
     offsets.push(offset + PAGE_HEADER);
   }
   return offsets;
@@ -155,6 +177,7 @@ function nodesOf(page: Buffer): number[] {
 
 function nodeKey(page: Buffer, at: number): Buffer {
   const length = page.readUInt16LE(at + 6);
-  if (at + NODE_HEADER + length > page.length) throw damaged("a key reaches over the end of its page");
+  if (at + NODE_HEADER + length > page.length)
+    throw damaged("a key reaches over the end of its page");
   return page.subarray(at + NODE_HEADER, at + NODE_HEADER + length);
 }

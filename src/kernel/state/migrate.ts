@@ -1,6 +1,7 @@
 /**
- * Brings an older file to this Steward's schema, chunk by chunk. The file bears the new number from the first chunk on, so that
- * an older Steward refuses what is half done; a cursor stored with each chunk lets the next start go on.
+ * Brings an older file to this Steward's schema, chunk by chunk. The file bears the new number from
+ * the first chunk on, so that an older Steward refuses what is half done; a cursor stored with each
+ * chunk lets the next start go on.
  */
 import { setImmediate } from "node:timers/promises";
 import { assert, StewardError } from "../base/errors.ts";
@@ -10,7 +11,6 @@ import type { Identity, MigrationRow } from "./house.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { EnvSpec, KeyPart, Migration } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
-
 
 /** What a migration works with. */
 export interface MigrateDeps {
@@ -22,25 +22,50 @@ export interface MigrateDeps {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The migrations that lead from a file to the schema, the unfinished one first. Throws `unsupported` when one is missing. */
-export function migrationsFor(path: string, spec: Pick<EnvSpec, "schema" | "migrations">, identity: Identity, unfinished: MigrationRow | undefined): readonly Migration[] {
+/**
+ * The migrations that lead from a file to the schema, the unfinished one first. Throws
+ * `unsupported` when one is missing.
+ */
+export function migrationsFor(
+  path: string,
+  spec: Pick<EnvSpec, "schema" | "migrations">,
+  identity: Identity,
+  unfinished: MigrationRow | undefined,
+): readonly Migration[] {
   const first = unfinished?.from ?? identity.schema;
   return Array.from({ length: spec.schema - first }, (_, step) => {
     const from = first + step;
     const found = (spec.migrations ?? []).filter((migration) => migration.from === from);
     assert(found.length <= 1, `one migration leads from schema ${from}`);
     if (found[0] !== undefined) return found[0];
-    throw new StewardError("unsupported", `${path} has schema ${identity.schema}; this Steward reads schema ${spec.schema} and has no migration from ${from} to ${from + 1}`, {
-      rule: "schema", remedy: `run ${identity.writer === undefined ? "the older Steward that wrote it" : `Steward ${identity.writer}, which wrote it`}, or move the file away`,
-    });
+    throw new StewardError(
+      "unsupported",
+      `${path} has schema ${identity.schema}; this Steward reads schema ${spec.schema} and has no migration from ${from} to ${from + 1}`,
+      {
+        rule: "schema",
+        remedy: `run ${identity.writer === undefined ? "the older Steward that wrote it" : `Steward ${identity.writer}, which wrote it`}, or move the file away`,
+      },
+    );
   });
 }
 
-/** Runs the migrations in order. Rejects with the signal's reason between two chunks; nothing is lost by that. */
-export async function migrate(deps: MigrateDeps, name: string, migrations: readonly Migration[], unfinished: MigrationRow | undefined): Promise<void> {
+/**
+ * Runs the migrations in order. Rejects with the signal's reason between two chunks; nothing is
+ * lost by that.
+ */
+export async function migrate(
+  deps: MigrateDeps,
+  name: string,
+  migrations: readonly Migration[],
+  unfinished: MigrationRow | undefined,
+): Promise<void> {
   for (const [at, migration] of migrations.entries()) {
     const to = migration.from + 1;
-    deps.log.info("migrating a store to a newer schema", { from: migration.from, to, resumed: at === 0 && unfinished !== undefined });
+    deps.log.info("migrating a store to a newer schema", {
+      from: migration.from,
+      to,
+      resumed: at === 0 && unfinished !== undefined,
+    });
     let cursor = at === 0 ? unfinished?.cursor : undefined;
     let chunks = 0;
     do {
@@ -53,11 +78,24 @@ export async function migrate(deps: MigrateDeps, name: string, migrations: reado
   }
 }
 
-async function runChunk({ queue, version }: MigrateDeps, name: string, migration: Migration, cursor: readonly KeyPart[] | undefined): Promise<readonly KeyPart[] | undefined> {
+async function runChunk(
+  { queue, version }: MigrateDeps,
+  name: string,
+  migration: Migration,
+  cursor: readonly KeyPart[] | undefined,
+): Promise<readonly KeyPart[] | undefined> {
   return await queue.push((tx) => {
     const next = migration.step(tx, cursor);
-    assert(next === undefined || JSON.stringify(next) !== JSON.stringify(cursor), `the migration from schema ${migration.from} moves on`);
-    const identity: Identity = { format: FORMAT, name, schema: migration.from + 1, writer: version };
+    assert(
+      next === undefined || JSON.stringify(next) !== JSON.stringify(cursor),
+      `the migration from schema ${migration.from} moves on`,
+    );
+    const identity: Identity = {
+      format: FORMAT,
+      name,
+      schema: migration.from + 1,
+      writer: version,
+    };
     tx.putHouse(IDENTITY, identity);
     if (next === undefined) tx.removeHouse(MIGRATION);
     else tx.putHouse(MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);

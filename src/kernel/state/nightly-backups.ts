@@ -1,6 +1,6 @@
 /**
- * The component that makes a backup every night, tests it and keeps the newest ones. A backup that fails is told in readiness
- * and tried again an hour later; nothing waits for it.
+ * The component that makes a backup every night, tests it and keeps the newest ones. A backup that
+ * fails is told in readiness and tried again an hour later; nothing waits for it.
  */
 import { statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -21,7 +21,9 @@ import { fileBytes } from "./lmdb-file.ts";
 const LOOK_EVERY_MS = 60_000;
 const LONGEST_MS = 6 * 3_600_000;
 const RETRY_MS = 3_600_000;
-/** A backup must leave this much of its disk, and a tenth of its size for what is written meanwhile. */
+/**
+ * A backup must leave this much of its disk, and a tenth of its size for what is written meanwhile.
+ */
 const SPARE_BYTES = 256 * 2 ** 20;
 
 /** What backups work with. */
@@ -51,7 +53,10 @@ export interface BackupsOptions {
 
 /** The component, named `backups`. */
 export interface Backups extends Component {
-  /** Makes a backup when one is due; what fails is in `health`. The component does this every minute. */
+  /**
+   * Makes a backup when one is due; what fails is in `health`. The component does this every
+   * minute.
+   */
   look(signal: AbortSignal): Promise<void>;
 }
 
@@ -60,8 +65,23 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
   const keeper = new Keeper(deps, options);
   const scheduler = createScheduler(deps, { name: "backups", needs: options.needs });
   const look = (signal: AbortSignal): Promise<void> => keeper.look(signal);
-  scheduler.add({ name: "backup", everyMs: LOOK_EVERY_MS, staggerMs: LOOK_EVERY_MS, overlap: "never", timeoutMs: LONGEST_MS, history: 1, run: (tick) => look(tick.signal) });
-  return { ...scheduler, name: "backups", needs: options.needs, readiness: "reported", look, health: () => keeper.health() };
+  scheduler.add({
+    name: "backup",
+    everyMs: LOOK_EVERY_MS,
+    staggerMs: LOOK_EVERY_MS,
+    overlap: "never",
+    timeoutMs: LONGEST_MS,
+    history: 1,
+    run: (tick) => look(tick.signal),
+  });
+  return {
+    ...scheduler,
+    name: "backups",
+    needs: options.needs,
+    readiness: "reported",
+    look,
+    health: () => keeper.health(),
+  };
 }
 
 class Keeper {
@@ -93,7 +113,10 @@ class Keeper {
       const error = toStewardError(thrown);
       this.#retryAtMs = clock.monotonic() + RETRY_MS;
       this.#failure = `the last backup failed: ${ownWords(error)}`;
-      log.warn("the backup failed; the next attempt is in one hour", { error, directory: this.#options.target });
+      log.warn("the backup failed; the next attempt is in one hour", {
+        error,
+        directory: this.#options.target,
+      });
     }
   }
 
@@ -101,7 +124,13 @@ class Keeper {
     const { clock } = this.#deps;
     const { at, target } = this.#options;
     const nowMs = clock.now();
-    return isBackupDue({ nowMs, at, newestMs: keptBackups(target).find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))?.madeAtMs, upMs: clock.monotonic() - this.#startedMs });
+    return isBackupDue({
+      nowMs,
+      at,
+      newestMs: keptBackups(target).find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))
+        ?.madeAtMs,
+      upMs: clock.monotonic() - this.#startedMs,
+    });
   }
 
   async #make(signal: AbortSignal): Promise<void> {
@@ -109,16 +138,30 @@ class Keeper {
     const { directory, target, keep, version, elsewhere = [] } = this.#options;
     const derived = this.#options.derived();
     const names = storeNames(directory);
-    const stores = [...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })), ...placesElsewhere(names, elsewhere)];
+    const stores = [
+      ...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })),
+      ...placesElsewhere(names, elsewhere),
+    ];
     if (stores.length === 0) return;
     makeFolder(target);
     await removeIncomplete(target);
-    checkRoom(target, stores.reduce((sum, place) => sum + fileBytes(join(place.directory, `${place.name}.mdb`)), 0));
+    checkRoom(
+      target,
+      stores.reduce((sum, place) => sum + fileBytes(join(place.directory, `${place.name}.mdb`)), 0),
+    );
     const name = backupName(clock.now());
     try {
-      const { stores: made } = await run({ directory, target: join(target, name), derived, elsewhere, version }, signal);
+      const { stores: made } = await run(
+        { directory, target: join(target, name), derived, elsewhere, version },
+        signal,
+      );
       const removed = await removeOldest(target, { keep, fresh: name, nowMs: clock.now() });
-      log.info("backup made and verified", { path: join(target, name), stores: made.length, bytes: made.reduce((sum, { bytes }) => sum + bytes, 0), removed: removed.length });
+      log.info("backup made and verified", {
+        path: join(target, name),
+        stores: made.length,
+        bytes: made.reduce((sum, { bytes }) => sum + bytes, 0),
+        removed: removed.length,
+      });
     } catch (error) {
       await rm(join(target, name), { recursive: true, force: true });
       throw error;
@@ -129,5 +172,8 @@ class Keeper {
 function checkRoom(target: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(target);
   if (bavail * bsize >= bytes * 1.1 + SPARE_BYTES) return;
-  throw new StewardError("disk_full", `${target} has no space for a backup of ${bytes} bytes`, { rule: "space for a backup", remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory" });
+  throw new StewardError("disk_full", `${target} has no space for a backup of ${bytes} bytes`, {
+    rule: "space for a backup",
+    remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory",
+  });
 }

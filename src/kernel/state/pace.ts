@@ -1,14 +1,18 @@
 /**
- * Lets bulk writers give way: environments of a folder share the main thread and the disk, so one that stores megabytes without
- * a pause makes the small changes of the others wait. While others store many small changes, it rests between its groups
- * (docs/decisions/state-pace.md).
+ * Lets bulk writers give way: environments of a folder share the main thread and the disk, so one
+ * that stores megabytes without a pause makes the small changes of the others wait. While others
+ * store many small changes, it rests between its groups (docs/decisions/state-pace.md).
  */
 import type { Clock } from "../base/clock.ts";
 
 /** A group of changes up to this is small, one from the other on is bulk. */
 const SMALL_BYTES = 64 * 2 ** 10;
 const BULK_BYTES = 256 * 2 ** 10;
-/** Others are busy when they stored so many small groups within the window, and twice as many as the bulk writer itself: one that stores a small change beside each large one, e.g. a mark of how far it came, does not slow itself down. */
+/**
+ * Others are busy when they stored so many small groups within the window, and twice as many as the
+ * bulk writer itself: one that stores a small change beside each large one, e.g. a mark of how far
+ * it came, does not slow itself down.
+ */
 const WINDOW_MS = 100;
 const BUSY_GROUPS = 8;
 const BUSY_FACTOR = 2;
@@ -25,7 +29,10 @@ export interface StoredGroup {
 
 /** The pace of the environments that share a folder. */
 export interface Pace {
-  /** Notes what an environment stored and gives how long it should rest before it stores more: 0 unless it hinders others. */
+  /**
+   * Notes what an environment stored and gives how long it should rest before it stores more: 0
+   * unless it hinders others.
+   */
   restMs(name: string, group: StoredGroup): number;
 }
 
@@ -46,7 +53,13 @@ export function createPace(clock: Clock): Pace {
     const before = counts.get(name);
     if (before?.window === window) return before;
     const follows = before?.window === window - 1;
-    const fresh = { window, small: 0, smallBefore: follows ? before.small : 0, bulk: 0, bulkBefore: follows ? before.bulk : 0 };
+    const fresh = {
+      window,
+      small: 0,
+      smallBefore: follows ? before.small : 0,
+      bulk: 0,
+      bulkBefore: follows ? before.bulk : 0,
+    };
     counts.set(name, fresh);
     return fresh;
   };
@@ -62,7 +75,8 @@ export function createPace(clock: Clock): Pace {
         const theirs = current(other);
         small += Math.max(theirs.small, theirs.smallBefore);
       }
-      const isBusy = small >= BUSY_GROUPS && small >= BUSY_FACTOR * Math.max(own.bulk, own.bulkBefore);
+      const isBusy =
+        small >= BUSY_GROUPS && small >= BUSY_FACTOR * Math.max(own.bulk, own.bulkBefore);
       return isBusy ? Math.min(REST_MOST_MS, REST_FACTOR * tookMs) : 0;
     },
   };

@@ -1,4 +1,7 @@
-/** Encrypts the rows of sealed tables anew with the newest data key, in small changes between which other work goes on. */
+/**
+ * Encrypts the rows of sealed tables anew with the newest data key, in small changes between which
+ * other work goes on.
+ */
 import { setImmediate } from "node:timers/promises";
 import { dataKeyOf } from "./key-ring.ts";
 import { lmdbError } from "./lmdb-file.ts";
@@ -24,10 +27,14 @@ export interface ReencryptOptions {
 }
 
 /**
- * Resolves with the number of rows when all that were stored at the call are encrypted by `term` or a newer key. Throws the signal's
- * reason, `sealed`, `corrupt` for a row that cannot be decrypted, and what a write throws; what was done until then stays done.
+ * Resolves with the number of rows when all that were stored at the call are encrypted by `term` or
+ * a newer key. Throws the signal's reason, `sealed`, `corrupt` for a row that cannot be decrypted,
+ * and what a write throws; what was done until then stays done.
  */
-export async function reencryptRows({ file, queue }: { readonly file: LmdbFile; readonly queue: WriteQueue }, options: ReencryptOptions): Promise<number> {
+export async function reencryptRows(
+  { file, queue }: { readonly file: LmdbFile; readonly queue: WriteQueue },
+  options: ReencryptOptions,
+): Promise<number> {
   let rows = 0;
   for (const name of options.stores) {
     const store = file.store(name);
@@ -54,8 +61,15 @@ interface Older {
   readonly rest: Uint8Array | undefined;
 }
 
-/** The first rows from `start` on that an older key encrypted, found by the key's number, which stands in clear before each value. */
-function olderRows(file: LmdbFile, store: Store, { start, term }: { readonly start: Uint8Array; readonly term: number }): Older {
+/**
+ * The first rows from `start` on that an older key encrypted, found by the key's number, which
+ * stands in clear before each value.
+ */
+function olderRows(
+  file: LmdbFile,
+  store: Store,
+  { start, term }: { readonly start: Uint8Array; readonly term: number },
+): Older {
   const keys: Uint8Array[] = [];
   let bytes = 0;
   let looked = 0;
@@ -66,7 +80,8 @@ function olderRows(file: LmdbFile, store: Store, { start, term }: { readonly sta
         keys.push(key);
         bytes += value.length;
       }
-      if (looked === LOOK_ROWS || keys.length === CHANGE_ROWS || bytes >= CHANGE_BYTES) return { keys, rest: justAfter(key) };
+      if (looked === LOOK_ROWS || keys.length === CHANGE_ROWS || bytes >= CHANGE_BYTES)
+        return { keys, rest: justAfter(key) };
     }
     return { keys, rest: undefined };
   } catch (error) {

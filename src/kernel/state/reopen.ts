@@ -1,7 +1,9 @@
 /**
- * Recovery of an environment after a failed write. The kernel may have dropped the pages of a failed flush, and LMDB gives an environment
- * up whose meta page could not be written; so the flush is never repeated. The file is checked, closed and opened again, two small
- * writes prove that the disk takes them, and only then is the failed group stored again, or refused (docs/decisions/state-reopen.md).
+ * Recovery of an environment after a failed write. The kernel may have dropped the pages of a
+ * failed flush, and LMDB gives an environment up whose meta page could not be written; so the flush
+ * is never repeated. The file is checked, closed and opened again, two small writes prove that the
+ * disk takes them, and only then is the failed group stored again, or refused
+ * (docs/decisions/state-reopen.md).
  */
 import { closeSync, openSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
@@ -14,10 +16,16 @@ import { HOUSE } from "./table.ts";
 import { writeOf } from "./unstored.ts";
 import type { Write } from "./unstored.ts";
 
-/** Time until the first new attempt while the disk takes no writes; twice as long with each further one, up to the longest. */
+/**
+ * Time until the first new attempt while the disk takes no writes; twice as long with each further
+ * one, up to the longest.
+ */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 4_000;
-/** LMDB has two meta pages and each commit writes one: after two commits neither holds what a failed flush left. */
+/**
+ * LMDB has two meta pages and each commit writes one: after two commits neither holds what a failed
+ * flush left.
+ */
 const PROBES = 2;
 
 /** What a recovery works with. */
@@ -35,13 +43,22 @@ export interface RecoveryDeps {
 export interface FailedGroup {
   readonly writes: readonly Write[];
   readonly error: StewardError;
-  /** Whether the writes may be stored again as they are, asked in the same stretch of the main thread that hands them to LMDB. */
+  /**
+   * Whether the writes may be stored again as they are, asked in the same stretch of the main
+   * thread that hands them to LMDB.
+   */
   readonly mayRepeat: () => boolean;
-  /** Called at most once, later: the refused writes turned out to be in the file, so memory has to follow. */
+  /**
+   * Called at most once, later: the refused writes turned out to be in the file, so memory has to
+   * follow.
+   */
   readonly adopt: () => void;
 }
 
-/** What became of a failed group: `adopt` means that it is in the file and that the disk does not confirm it. */
+/**
+ * What became of a failed group: `adopt` means that it is in the file and that the disk does not
+ * confirm it.
+ */
 export type Outcome = "stored" | "refused" | "adopt";
 
 /** Brings one environment back; the queue hands it nothing else until it is. */
@@ -62,7 +79,9 @@ export class Recovery {
     this.#deps = deps;
   }
 
-  /** Decides about a group that failed. While the store stays broken, attempts go on by themselves. */
+  /**
+   * Decides about a group that failed. While the store stays broken, attempts go on by themselves.
+   */
   async settle(group: FailedGroup): Promise<Outcome> {
     const { file, log } = this.#deps;
     let there = false;
@@ -83,7 +102,11 @@ export class Recovery {
       await this.#fail(toStewardError(thrown));
       return there ? "adopt" : "refused";
     }
-    if (there) log.warn("a write failed; the store was checked and reopened, and contains the write", { reason: group.error.message, path: file.path });
+    if (there)
+      log.warn("a write failed; the store was checked and reopened, and contains the write", {
+        reason: group.error.message,
+        path: file.path,
+      });
     return there ? "stored" : "refused";
   }
 
@@ -100,7 +123,8 @@ export class Recovery {
     if (lost !== undefined) throw lost;
     try {
       await check();
-      // A file system that became read-only still serves the readers of the environment that is open.
+      // A file system that became read-only still serves the readers of the environment that is
+      // open.
       closeSync(openSync(file.path, "r+"));
     } catch (error) {
       throw lmdbError(error, file.path);
@@ -126,11 +150,23 @@ export class Recovery {
 
   async #fail(error: StewardError): Promise<void> {
     const { clock, log, file } = this.#deps;
-    if (this.failure?.message !== error.message) log.error("the store accepts no writes", { reason: error.message, remedy: error.remedy, path: file.path, ...(error.code === "internal" ? { error } : {}) });
+    if (this.failure?.message !== error.message)
+      log.error("the store accepts no writes", {
+        reason: error.message,
+        remedy: error.remedy,
+        path: file.path,
+        ...(error.code === "internal" ? { error } : {}),
+      });
     this.failure = error;
     if (error.code === "corrupt" || this.#stopped) return; // a damaged file needs a person
     // LMDB serves no readers in an environment that it gave up.
-    if (!this.#fresh) await this.#reopen().catch((thrown: unknown) => log.debug("reopening the store failed", { reason: toStewardError(thrown).message, path: file.path }));
+    if (!this.#fresh)
+      await this.#reopen().catch((thrown: unknown) =>
+        log.debug("reopening the store failed", {
+          reason: toStewardError(thrown).message,
+          path: file.path,
+        }),
+      );
     this.#timer = clock.timer(clock.monotonic() + this.#retryMs, () => {
       this.#attempt = this.#tryAgain();
     });
@@ -161,7 +197,9 @@ function isStored(file: LmdbFile, writes: readonly Write[]): boolean {
   try {
     return [...last.values()].every(({ store, key, stored }) => {
       const found = file.store(store.name).db.getBinary(key);
-      return stored === undefined ? found === undefined : found !== undefined && Buffer.compare(found, stored) === 0;
+      return stored === undefined
+        ? found === undefined
+        : found !== undefined && Buffer.compare(found, stored) === 0;
     });
   } catch (error) {
     throw lmdbError(error, file.path);

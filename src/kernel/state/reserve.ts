@@ -1,6 +1,7 @@
 /**
- * Room on the disk that is given back when the disk is full, so that what must still be noted can be. A file of the state
- * folder, filled with random bytes so that no file system stores it in less.
+ * Room on the disk that is given back when the disk is full, so that what must still be noted can
+ * be. A file of the state folder, filled with random bytes so that no file system stores it in
+ * less.
  */
 import { randomFillSync } from "node:crypto";
 import { rmSync, statSync, statfsSync } from "node:fs";
@@ -22,7 +23,10 @@ export interface Reserve {
   prepare(): Promise<void>;
   /** Gives the room back; false when it is in use already or there is none. */
   release(): boolean;
-  /** Set while the room is in use: what to refuse ordinary changes with. Begins to lay it aside again once the disk has room. */
+  /**
+   * Set while the room is in use: what to refuse ordinary changes with. Begins to lay it aside
+   * again once the disk has room.
+   */
   shortage(): StewardError | undefined;
 }
 
@@ -46,7 +50,10 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
       state = "ready";
     } catch (error) {
       state = "released";
-      log.warn("cannot reserve disk space for urgent writes", { error: toStewardError(error), path });
+      log.warn("cannot reserve disk space for urgent writes", {
+        error: toStewardError(error),
+        path,
+      });
     }
   };
   return {
@@ -55,7 +62,10 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
     },
     release() {
       if (bytes === 0 || state !== "ready") return false;
-      log.error("the disk is full: only urgent changes and deletions are stored until space is free", { path, freedBytes: bytes });
+      log.error(
+        "the disk is full: only urgent changes and deletions are stored until space is free",
+        { path, freedBytes: bytes },
+      );
       rmSync(path, { force: true });
       state = "released";
       return true;
@@ -64,9 +74,15 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
       if (state === "ready") return undefined;
       if (state === "released" && clock.monotonic() >= lookAt) {
         lookAt = clock.monotonic() + LOOK_EVERY_MS;
-        if (hasRoom(directory, 2 * bytes)) void fill().then(() => state === "ready" && log.info("the disk has free space again", { path }));
+        if (hasRoom(directory, 2 * bytes))
+          void fill().then(
+            () => state === "ready" && log.info("the disk has free space again", { path }),
+          );
       }
-      return new StewardError("disk_full", `the disk of ${directory} is full`, { rule: "reserve", remedy: "free space on it; Steward recovers by itself" });
+      return new StewardError("disk_full", `the disk of ${directory} is full`, {
+        rule: "reserve",
+        remedy: "free space on it; Steward recovers by itself",
+      });
     },
   };
 }
@@ -82,7 +98,8 @@ async function writeFile(path: string, bytes: number): Promise<void> {
     const file = await open(fresh, "w", 0o600);
     try {
       const block = new Uint8Array(2 ** 20);
-      for (let at = 0; at < bytes; at += block.length) await file.writeFile(randomFillSync(block).subarray(0, Math.min(block.length, bytes - at)));
+      for (let at = 0; at < bytes; at += block.length)
+        await file.writeFile(randomFillSync(block).subarray(0, Math.min(block.length, bytes - at)));
       await file.sync();
     } finally {
       await file.close();

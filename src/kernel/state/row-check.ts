@@ -1,6 +1,7 @@
 /**
- * The check word of a stored row: CRC-32 over the name of its sub-database, the length of the key, the key and the value,
- * appended to the value. A row that was moved, cut or changed in any byte is found when it is read.
+ * The check word of a stored row: CRC-32 over the name of its sub-database, the length of the key,
+ * the key and the value, appended to the value. A row that was moved, cut or changed in any byte is
+ * found when it is read.
  */
 import { crc32 } from "node:zlib";
 
@@ -20,8 +21,10 @@ export interface RowCheck {
 /** The check words of one sub-database. */
 export function createRowCheck(name: string): RowCheck {
   const seeds: number[] = [];
-  const seedOf = (keyLength: number): number => (seeds[keyLength] ??= crc32(Uint8Array.of(keyLength & 0xff, keyLength >> 8), crc32(name)));
-  const check = (key: Uint8Array, value: Uint8Array): number => crc32(value, crc32(key, seedOf(key.length)));
+  const seedOf = (keyLength: number): number =>
+    (seeds[keyLength] ??= crc32(Uint8Array.of(keyLength & 0xff, keyLength >> 8), crc32(name)));
+  const check = (key: Uint8Array, value: Uint8Array): number =>
+    crc32(value, crc32(key, seedOf(key.length)));
   return {
     assertOpen: () => {},
     close(key, value) {
@@ -34,7 +37,10 @@ export function createRowCheck(name: string): RowCheck {
       const length = stored.length - CHECK_BYTES;
       if (length < 0) return undefined;
       const value = stored.subarray(0, length);
-      const word = new DataView(stored.buffer, stored.byteOffset + length, CHECK_BYTES).getUint32(0, true);
+      const word = new DataView(stored.buffer, stored.byteOffset + length, CHECK_BYTES).getUint32(
+        0,
+        true,
+      );
       return word === check(key, value) ? value : undefined;
     },
   };

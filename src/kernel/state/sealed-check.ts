@@ -1,4 +1,7 @@
-/** The check of a sealed table's rows: encrypted, then given a check word like any other, which can be verified without keys. */
+/**
+ * The check of a sealed table's rows: encrypted, then given a check word like any other, which can
+ * be verified without keys.
+ */
 import type { KeyRing } from "./key-ring.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";

@@ -1,7 +1,7 @@
 /**
- * Reads typed rows from an open file. LMDB gives every read of one synchronous stretch the same snapshot, and inside a
- * transaction its own writes. Ranges fetch rows in bounded chunks and hold no cursor between them, so a loop may be left at any
- * row and rows may be changed while it runs.
+ * Reads typed rows from an open file. LMDB gives every read of one synchronous stretch the same
+ * snapshot, and inside a transaction its own writes. Ranges fetch rows in bounded chunks and hold
+ * no cursor between them, so a loop may be left at any row and rows may be changed while it runs.
  */
 import { assert, StewardError } from "../base/errors.ts";
 import { HOUSE, indexName, rowsName } from "./table.ts";
@@ -26,7 +26,10 @@ export interface Span {
   readonly end: Uint8Array | undefined;
 }
 
-/** Reads of one stretch; `end` makes every later use an assertion failure, so that nothing outlives its snapshot. */
+/**
+ * Reads of one stretch; `end` makes every later use an assertion failure, so that nothing outlives
+ * its snapshot.
+ */
 export class FileSnapshot implements Snapshot {
   readonly file: LmdbFile;
   #ended = false;
@@ -46,13 +49,18 @@ export class FileSnapshot implements Snapshot {
   }
 
   *range<K, V>(table: Table<K, V>, bounds: Bounds = {}): Generator<[K, V]> {
-    for (const entry of this.entries(this.file.store(rowsName(table)), spanOf(bounds), bounds)) yield decodeRow(table, entry);
+    for (const entry of this.entries(this.file.store(rowsName(table)), spanOf(bounds), bounds))
+      yield decodeRow(table, entry);
   }
 
   find<K, V>(table: Table<K, V>, index: string, parts: readonly KeyPart[]): K[] {
     const declared = table.indexes.find((one) => one.name === index);
     assert(declared !== undefined, `${table.name} has an index ${index}`);
-    const entries = this.entries(this.file.store(indexName(table, declared)), spanOf({ prefix: parts }), {});
+    const entries = this.entries(
+      this.file.store(indexName(table, declared)),
+      spanOf({ prefix: parts }),
+      {},
+    );
     return Array.from(entries, (entry) => table.key.fromParts(decodeKey(entry.value)));
   }
 
@@ -74,11 +82,18 @@ export class FileSnapshot implements Snapshot {
   }
 
   /** Entries of a span in key order, or from its end. */
-  *entries(store: Store, span: Span, options: { readonly reverse?: boolean; readonly limit?: number }): Generator<Entry> {
+  *entries(
+    store: Store,
+    span: Span,
+    options: { readonly reverse?: boolean; readonly limit?: number },
+  ): Generator<Entry> {
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     let rest = span;
     for (let rows = 16; left > 0; rows = CHUNK_ROWS) {
-      const chunk = this.chunk(store, rest, { reverse: options.reverse ?? false, rows: Math.min(rows, left) });
+      const chunk = this.chunk(store, rest, {
+        reverse: options.reverse ?? false,
+        rows: Math.min(rows, left),
+      });
       yield* chunk;
       const last = chunk.at(-1);
       if (last === undefined) return;
@@ -88,17 +103,25 @@ export class FileSnapshot implements Snapshot {
   }
 
   /** At most `rows` entries of a span, fewer when they reach 1 MiB; none when the span is empty. */
-  chunk(store: Store, span: Span, options: { readonly reverse: boolean; readonly rows: number }): Entry[] {
+  chunk(
+    store: Store,
+    span: Span,
+    options: { readonly reverse: boolean; readonly rows: number },
+  ): Entry[] {
     this.assertOpen();
     const { start, end } = span;
     if (start !== undefined && end !== undefined && Buffer.compare(start, end) >= 0) return [];
     const entries: Entry[] = [];
     let bytes = 0;
     guarded(this.file.path, () => {
-      for (const { key, value } of store.db.getRange({ ...lmdbRange(span, options.reverse), limit: options.rows + 1 })) {
+      for (const { key, value } of store.db.getRange({
+        ...lmdbRange(span, options.reverse),
+        limit: options.rows + 1,
+      })) {
         // Going back, LMDB starts at the end itself, which is not part of the span.
         if (options.reverse && end !== undefined && Buffer.compare(key, end) >= 0) continue;
-        if (entries.length === options.rows || (bytes > 0 && bytes + value.length > CHUNK_BYTES)) break;
+        if (entries.length === options.rows || (bytes > 0 && bytes + value.length > CHUNK_BYTES))
+          break;
         if (options.reverse && start !== undefined && Buffer.compare(key, start) < 0) break;
         entries.push({ key, value: openRow(store, key, value) });
         bytes += value.length;
@@ -120,9 +143,13 @@ export function decodeRow<K, V>(table: Table<K, V>, entry: Entry): [K, V] {
 
 /** The raw keys that bounds cover. */
 export function spanOf(bounds: Bounds): Span {
-  const starts = [bounds.start, bounds.prefix].flatMap((parts) => (parts === undefined ? [] : [encodeKey(parts)]));
+  const starts = [bounds.start, bounds.prefix].flatMap((parts) =>
+    parts === undefined ? [] : [encodeKey(parts)],
+  );
   const prefixEnd = bounds.prefix === undefined ? undefined : afterPrefix(encodeKey(bounds.prefix));
-  const ends = [bounds.end === undefined ? undefined : encodeKey(bounds.end), prefixEnd].filter((end) => end !== undefined);
+  const ends = [bounds.end === undefined ? undefined : encodeKey(bounds.end), prefixEnd].filter(
+    (end) => end !== undefined,
+  );
   return { start: starts.sort(byBytes).at(-1), end: ends.sort(byBytes).at(0) };
 }
 
@@ -146,9 +173,14 @@ function readCensus(snapshot: FileSnapshot, table: AnyTable): number {
 function openRow(store: Store, key: Uint8Array, stored: Uint8Array): Uint8Array {
   const value = store.check.open(key, stored);
   if (value !== undefined) return value;
-  throw new StewardError("corrupt", `${store.name}: the row with key ${describeKey(key)} is damaged`, {
-    remedy: "stop Steward and restore a backup of this store", rule: "check word",
-  });
+  throw new StewardError(
+    "corrupt",
+    `${store.name}: the row with key ${describeKey(key)} is damaged`,
+    {
+      remedy: "stop Steward and restore a backup of this store",
+      rule: "check word",
+    },
+  );
 }
 
 function describeKey(key: Uint8Array): string {
@@ -159,8 +191,15 @@ function describeKey(key: Uint8Array): string {
   }
 }
 
-function lmdbRange(span: Span, reverse: boolean): { start?: Uint8Array; end?: Uint8Array; reverse?: boolean } {
-  if (!reverse) return { start: span.start ?? Uint8Array.of(0), ...(span.end === undefined ? {} : { end: span.end }) };
+function lmdbRange(
+  span: Span,
+  reverse: boolean,
+): { start?: Uint8Array; end?: Uint8Array; reverse?: boolean } {
+  if (!reverse)
+    return {
+      start: span.start ?? Uint8Array.of(0),
+      ...(span.end === undefined ? {} : { end: span.end }),
+    };
   return { reverse: true, ...(span.end === undefined ? {} : { start: span.end }) };
 }
 

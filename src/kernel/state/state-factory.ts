@@ -1,6 +1,7 @@
 /**
- * Opens environments below the state folder: verifies the file first, then its identity, schema and row counts, and brings an
- * older one to the schema. A primary file that does not pass is refused and left as it is; a derived one is made anew.
+ * Opens environments below the state folder: verifies the file first, then its identity, schema and
+ * row counts, and brings an older one to the schema. A primary file that does not pass is refused
+ * and left as it is; a derived one is made anew.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -31,28 +32,39 @@ import { verifyFile } from "./verify-file.ts";
 import type { FileReport } from "./verify-file.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** Files up to this size are walked whole at each start, larger ones after an unclean stop only; a second reads about a gigabyte. */
+/**
+ * Files up to this size are walked whole at each start, larger ones after an unclean stop only; a
+ * second reads about a gigabyte.
+ */
 const WHOLE_WALK_BYTES = 256 * 2 ** 20;
 /** The same for the check before a reopening, which may come every second. */
 const WHOLE_RECHECK_BYTES = 32 * 2 ** 20;
 
 type Spec = Omit<EnvSpec, "directory">;
 
-/** What the factory works with. The folder must be locked by this process (`lockStateDirectory`). */
+/**
+ * What the factory works with. The folder must be locked by this process (`lockStateDirectory`).
+ */
 export interface StateOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** The running Steward, e.g. `0.1.0`: kept in the files, so that an older one can say who reads them. */
+  /**
+   * The running Steward, e.g. `0.1.0`: kept in the files, so that an older one can say who reads
+   * them.
+   */
   readonly version?: string;
   /** Room kept for a full disk (`RESERVE_BYTES` for a daemon); 0 unless said otherwise. */
   readonly reserveBytes?: number;
   /**
-   * The folder remembers its primary stores (`known-stores.ts`): one that it knows and that has no file is refused with `not_found` and
-   * not made anew. False unless said otherwise.
+   * The folder remembers its primary stores (`known-stores.ts`): one that it knows and that has no
+   * file is refused with `not_found` and not made anew. False unless said otherwise.
    */
   readonly remembers?: boolean;
-  /** A larger file that was closed cleanly is not walked whole at its next start; 256 MiB unless said otherwise. */
+  /**
+   * A larger file that was closed cleanly is not walked whole at its next start; 256 MiB unless
+   * said otherwise.
+   */
   readonly wholeWalkBytes?: number;
 }
 
@@ -66,8 +78,9 @@ interface Opening extends StateOptions {
 }
 
 /**
- * Opens environments as `<directory>/<name>.mdb`. `open` throws `corrupt` for a damaged primary file, `unsupported` for one of
- * a newer schema or of an older one that no migration leads on from, `not_found` for a lost one, `conflict` when the environment is open already.
+ * Opens environments as `<directory>/<name>.mdb`. `open` throws `corrupt` for a damaged primary
+ * file, `unsupported` for one of a newer schema or of an older one that no migration leads on from,
+ * `not_found` for a lost one, `conflict` when the environment is open already.
  */
 export function createStateFactory(options: StateOptions): StateFactory {
   const open = new Set<string>();
@@ -78,12 +91,20 @@ export function createStateFactory(options: StateOptions): StateFactory {
   return {
     async open(spec, signal) {
       assert(/^[a-z0-9][a-z0-9-]*$/.test(spec.name), `"${spec.name}" can name a file`);
-      if (open.has(spec.name)) throw new StewardError("conflict", `the store ${spec.name} is open already`);
+      if (open.has(spec.name))
+        throw new StewardError("conflict", `the store ${spec.name} is open already`);
       open.add(spec.name);
       try {
         makeFolder(directory);
         await (prepared ??= reserve.prepare());
-        return await openEnv(spec, { ...options, version, reserve, pace, signal, closed: () => open.delete(spec.name) });
+        return await openEnv(spec, {
+          ...options,
+          version,
+          reserve,
+          pace,
+          signal,
+          closed: () => open.delete(spec.name),
+        });
       } catch (error) {
         open.delete(spec.name);
         throw error;
@@ -97,7 +118,10 @@ function remember(known: KnownStores | undefined, name: string, log: Log): void 
   try {
     known?.remember(name);
   } catch (error) {
-    log.warn("cannot record this store in the state folder; if its file is lost, the next start creates an empty store", { error });
+    log.warn(
+      "cannot record this store in the state folder; if its file is lost, the next start creates an empty store",
+      { error },
+    );
   }
 }
 
@@ -109,7 +133,8 @@ interface Opened {
 async function openEnv(spec: Spec, options: Opening): Promise<Env> {
   const path = join(options.directory, `${spec.name}.mdb`);
   const log = options.log.child("state", { store: spec.name });
-  const known = spec.derived || options.remembers !== true ? undefined : knownStores(options.directory);
+  const known =
+    spec.derived || options.remembers !== true ? undefined : knownStores(options.directory);
   if (!existsSync(path)) {
     known?.assertUnknown(spec.name);
     await createFile(path, spec, options);
@@ -130,7 +155,16 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
     await file.close();
     throw error;
   }
-  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve, pace: options.pace, check: () => checkAgain(path, spec, options) });
+  return createEnv(spec, {
+    file,
+    clock: options.clock,
+    log,
+    rows,
+    closed: options.closed,
+    reserve: options.reserve,
+    pace: options.pace,
+    check: () => checkAgain(path, spec, options),
+  });
 }
 
 async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {
@@ -139,10 +173,20 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
   const migrations = migrationsFor(path, spec, house.identity(path), house.migration());
   checkCensus(path, report, house);
   if (migrations.length === 0) checkIndexes(path, spec.tables, report);
-  const file = openLmdbFile(path, { tables: [...spec.tables, ...migrations.flatMap(({ tables }) => tables)], ring: ringOf(spec), maxBytes: spec.maxBytes });
+  const file = openLmdbFile(path, {
+    tables: [...spec.tables, ...migrations.flatMap(({ tables }) => tables)],
+    ring: ringOf(spec),
+    maxBytes: spec.maxBytes,
+  });
   try {
     const rows = house.census();
-    return { file, rows: migrations.length === 0 ? rows : await bring(file, spec, options, { rows, migrations, house }) };
+    return {
+      file,
+      rows:
+        migrations.length === 0
+          ? rows
+          : await bring(file, spec, options, { rows, migrations, house }),
+    };
   } catch (error) {
     await file.close();
     throw error;
@@ -150,7 +194,10 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
 }
 
 // Before LMDB maps it: an unclean stop, or a file small enough, gets the whole walk.
-async function inspect(path: string, { log, wholeWalkBytes = WHOLE_WALK_BYTES }: Opening): Promise<{ report: FileReport; house: HouseReader }> {
+async function inspect(
+  path: string,
+  { log, wholeWalkBytes = WHOLE_WALK_BYTES }: Opening,
+): Promise<{ report: FileReport; house: HouseReader }> {
   if (fileBytes(path) > wholeWalkBytes) {
     const house = createHouseReader();
     const report = await verifyFile(path, { depth: "paths", visit: house.visit });
@@ -158,7 +205,10 @@ async function inspect(path: string, { log, wholeWalkBytes = WHOLE_WALK_BYTES }:
   }
   const house = createHouseReader();
   const report = await verifyFile(path, { visit: house.visit });
-  if (!house.closed()) log.warn("the store was not closed cleanly; a full check found no damage", { pages: report.pages });
+  if (!house.closed())
+    log.warn("the store was not closed cleanly; a full check found no damage", {
+      pages: report.pages,
+    });
   return { report, house };
 }
 
@@ -171,22 +221,56 @@ async function checkAgain(path: string, spec: Spec, { version }: Opening): Promi
   checkCensus(path, report, house);
 }
 
-async function bring(file: LmdbFile, spec: Spec, options: Opening, from: { rows: ReadonlyMap<string, number>; migrations: readonly Migration[]; house: HouseReader }): Promise<ReadonlyMap<string, number>> {
+async function bring(
+  file: LmdbFile,
+  spec: Spec,
+  options: Opening,
+  from: { rows: ReadonlyMap<string, number>; migrations: readonly Migration[]; house: HouseReader },
+): Promise<ReadonlyMap<string, number>> {
   const { clock, log, reserve, signal, version } = options;
-  const queue = new WriteQueue({ file, clock, log, maxBytes: spec.maxBytes, rows: from.rows, reserve });
-  await migrate({ file, queue, log, version, signal }, spec.name, from.migrations, from.house.migration());
+  const queue = new WriteQueue({
+    file,
+    clock,
+    log,
+    maxBytes: spec.maxBytes,
+    rows: from.rows,
+    reserve,
+  });
+  await migrate(
+    { file, queue, log, version, signal },
+    spec.name,
+    from.migrations,
+    from.house.migration(),
+  );
   const indexes = createIndexCheck(spec.tables);
   await verifyFile(file.path, { visit: (store, key, value) => indexes.visit(store, key, value) });
-  assert(indexes.problems().length === 0, `the migrations of ${spec.name} keep the indexes: ${indexes.problems().join("; ")}`);
+  assert(
+    indexes.problems().length === 0,
+    `the migrations of ${spec.name} keep the indexes: ${indexes.problems().join("; ")}`,
+  );
   return queue.rows;
 }
 
-// A new file gets its name only once it is whole, so an empty or unnamed one is always damage and never a fresh start.
-async function createFile(path: string, spec: Spec, { directory, version }: Opening): Promise<void> {
+// A new file gets its name only once it is whole, so an empty or unnamed one is always damage and
+// never a fresh start.
+async function createFile(
+  path: string,
+  spec: Spec,
+  { directory, version }: Opening,
+): Promise<void> {
   const fresh = `${path}.new`;
   removeFile(fresh);
-  const file = openLmdbFile(fresh, { tables: spec.tables, ring: ringOf(spec), maxBytes: spec.maxBytes });
-  const identity: Identity = { format: FORMAT, name: spec.name, schema: spec.schema, writer: version };
+  const file = openLmdbFile(fresh, {
+    tables: spec.tables,
+    ring: ringOf(spec),
+    maxBytes: spec.maxBytes,
+  });
+  const identity: Identity = {
+    format: FORMAT,
+    name: spec.name,
+    schema: spec.schema,
+    writer: version,
+  };
   try {
     await file.transact(() => putHouse(file, IDENTITY, identity));
   } finally {
@@ -202,25 +286,56 @@ async function createFile(path: string, spec: Spec, { directory, version }: Open
 function unreadable(path: string, cause: unknown): StewardError {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === undefined) return toStewardError(cause);
-  return new StewardError(toStewardError(cause).code, `${path} cannot be read (${code})`, { remedy: "let Steward's user read and write it, or stop Steward and restore a backup (docs/recovery.md)", cause });
+  return new StewardError(toStewardError(cause).code, `${path} cannot be read (${code})`, {
+    remedy:
+      "let Steward's user read and write it, or stop Steward and restore a backup (docs/recovery.md)",
+    cause,
+  });
 }
 
-function checkIdentity(path: string, spec: Spec, { format, name, schema, writer }: Identity, version: string): void {
+function checkIdentity(
+  path: string,
+  spec: Spec,
+  { format, name, schema, writer }: Identity,
+  version: string,
+): void {
   if (name !== spec.name) {
-    throw new StewardError("corrupt", `${path} is not the store ${spec.name}`, { remedy: "stop Steward and put the right file in its place, or restore a backup (docs/recovery.md)" });
+    throw new StewardError("corrupt", `${path} is not the store ${spec.name}`, {
+      remedy:
+        "stop Steward and put the right file in its place, or restore a backup (docs/recovery.md)",
+    });
   }
   if (format <= FORMAT && schema <= spec.schema) return;
-  const reader = writer === undefined || writer === "" ? "the newer Steward that wrote it" : `Steward ${writer} or newer`;
-  throw new StewardError("unsupported", `${path} has schema ${schema} (format ${format}); this Steward${version === "" ? "" : ` ${version}`} reads schema ${spec.schema} (format ${FORMAT})`, {
-    rule: "schema", remedy: `run ${reader}, or restore a backup of schema ${spec.schema}`,
-  });
+  const reader =
+    writer === undefined || writer === ""
+      ? "the newer Steward that wrote it"
+      : `Steward ${writer} or newer`;
+  throw new StewardError(
+    "unsupported",
+    `${path} has schema ${schema} (format ${format}); this Steward${version === "" ? "" : ` ${version}`} reads schema ${spec.schema} (format ${FORMAT})`,
+    {
+      rule: "schema",
+      remedy: `run ${reader}, or restore a backup of schema ${spec.schema}`,
+    },
+  );
 }
 
 function checkIndexes(path: string, tables: readonly AnyTable[], report: FileReport): void {
   for (const table of tables) {
     for (const index of table.indexes) {
-      if ((report.entries.get(rowsName(table)) ?? 0) === 0 || report.entries.has(indexName(table, index))) continue;
-      throw new StewardError("unsupported", `${path}: the table ${table.name} was written without its index ${index.name}`, { rule: "schema", remedy: "raise the schema number and add a migration when an index is added" });
+      if (
+        (report.entries.get(rowsName(table)) ?? 0) === 0 ||
+        report.entries.has(indexName(table, index))
+      )
+        continue;
+      throw new StewardError(
+        "unsupported",
+        `${path}: the table ${table.name} was written without its index ${index.name}`,
+        {
+          rule: "schema",
+          remedy: "raise the schema number and add a migration when an index is added",
+        },
+      );
     }
   }
 }

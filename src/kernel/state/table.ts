@@ -20,10 +20,24 @@ export interface TableOptions<K, V> {
 /** Declares a table once. */
 export function defineTable<K, V>(options: TableOptions<K, V>): Table<K, V> {
   const indexes = options.indexes ?? [];
-  for (const name of [options.name, ...indexes.map((index) => index.name)]) assert(NAME.test(name), `"${name}" can name a table or an index`);
-  assert(new Set(indexes.map((index) => index.name)).size === indexes.length, `the indexes of ${options.name} have different names`);
-  assert(Number.isSafeInteger(options.limit.rows) && options.limit.rows > 0, `the limit of ${options.name} is a count of rows`);
-  return { name: options.name, key: options.key, value: options.value, indexes, limit: options.limit, sealed: options.sealed ?? false };
+  for (const name of [options.name, ...indexes.map((index) => index.name)])
+    assert(NAME.test(name), `"${name}" can name a table or an index`);
+  assert(
+    new Set(indexes.map((index) => index.name)).size === indexes.length,
+    `the indexes of ${options.name} have different names`,
+  );
+  assert(
+    Number.isSafeInteger(options.limit.rows) && options.limit.rows > 0,
+    `the limit of ${options.name} is a count of rows`,
+  );
+  return {
+    name: options.name,
+    key: options.key,
+    value: options.value,
+    indexes,
+    limit: options.limit,
+    sealed: options.sealed ?? false,
+  };
 }
 
 /** The sub-database that holds a table's rows. */

@@ -1,6 +1,7 @@
 /**
- * One change to an environment: rows and their index entries move together, and how many rows there are is counted. What it writes is
- * for LMDB to store later, with its group; it reads what the changes before it wrote as if that was stored.
+ * One change to an environment: rows and their index entries move together, and how many rows there
+ * are is counted. What it writes is for LMDB to store later, with its group; it reads what the
+ * changes before it wrote as if that was stored.
  */
 import { StewardError } from "../base/errors.ts";
 import { houseText } from "./house.ts";
@@ -57,7 +58,10 @@ export class FileTx extends FileSnapshot implements Tx {
       if (this.#rules.full !== undefined) throw this.#rules.full;
       const store = this.file.store(rowsName(table));
       const bytes = encodeKey(table.key.toParts(key));
-      if (bytes.length === 0) throw new StewardError("invalid", `a key of ${table.name} has at least one part`, { rule: "key" });
+      if (bytes.length === 0)
+        throw new StewardError("invalid", `a key of ${table.name} has at least one part`, {
+          rule: "key",
+        });
       const before = this.#before(table, store, bytes);
       if (!before.exists) this.#countOneMore(table);
       this.#putIndexes(table, { key, bytes, before: before.value, value });
@@ -71,14 +75,18 @@ export class FileTx extends FileSnapshot implements Tx {
       const bytes = encodeKey(table.key.toParts(key));
       const { exists, value } = this.#before(table, store, bytes);
       if (!exists) return false;
-      if (value !== undefined) this.#removeIndexes(table, { key, bytes, value: table.value.read(value) });
+      if (value !== undefined)
+        this.#removeIndexes(table, { key, bytes, value: table.value.read(value) });
       this.#write(store, bytes, undefined);
       this.rows.set(table.name, this.count(table) - 1);
       return true;
     });
   }
 
-  /** Stores the row of a key as it is, encrypted with the newest data key; a row that is gone stays gone. */
+  /**
+   * Stores the row of a key as it is, encrypted with the newest data key; a row that is gone stays
+   * gone.
+   */
   reencrypt(store: Store, key: Uint8Array): void {
     this.#attempt(() => {
       if (this.#rules.full !== undefined) throw this.#rules.full;
@@ -111,7 +119,11 @@ export class FileTx extends FileSnapshot implements Tx {
     return write === undefined ? super.has(store, key) : write.value !== undefined;
   }
 
-  override chunk(store: Store, span: Span, options: { readonly reverse: boolean; readonly rows: number }): Entry[] {
+  override chunk(
+    store: Store,
+    span: Span,
+    options: { readonly reverse: boolean; readonly rows: number },
+  ): Entry[] {
     const { unstored } = this.#rules;
     if (!unstored.has(store)) return super.chunk(store, span, options);
     store.check.assertOpen();
@@ -119,8 +131,17 @@ export class FileTx extends FileSnapshot implements Tx {
       const stored = super.chunk(store, rest, options);
       const last = stored.at(-1);
       // Behind the last of a chunk LMDB may have more, which comes before what is unstored there.
-      const known = last === undefined ? rest : options.reverse ? { start: last.key, end: rest.end } : { start: rest.start, end: justAfter(last.key) };
-      const entries = merged(stored, unstored.within(store, known, options.reverse), options.reverse);
+      const known =
+        last === undefined
+          ? rest
+          : options.reverse
+            ? { start: last.key, end: rest.end }
+            : { start: rest.start, end: justAfter(last.key) };
+      const entries = merged(
+        stored,
+        unstored.within(store, known, options.reverse),
+        options.reverse,
+      );
       if (entries.length > 0 || last === undefined) return entries.slice(0, options.rows);
       rest = spanBehind(rest, last, options.reverse);
     }
@@ -132,11 +153,18 @@ export class FileTx extends FileSnapshot implements Tx {
 
   /** Takes back what was written; writes, counts and effects are not to be used any more. */
   takeBack(): void {
-    for (let write = this.writes.pop(); write !== undefined; write = this.writes.pop()) this.#rules.unstored.takeBack(write, this.#replaced.pop());
+    for (let write = this.writes.pop(); write !== undefined; write = this.writes.pop())
+      this.#rules.unstored.takeBack(write, this.#replaced.pop());
   }
 
-  /** The row that a change replaces. Only indexes ask for its value, which may be long or encrypted. */
-  #before<K, V>(table: Table<K, V>, store: Store, key: Uint8Array): { readonly exists: boolean; readonly value: Uint8Array | undefined } {
+  /**
+   * The row that a change replaces. Only indexes ask for its value, which may be long or encrypted.
+   */
+  #before<K, V>(
+    table: Table<K, V>,
+    store: Store,
+    key: Uint8Array,
+  ): { readonly exists: boolean; readonly value: Uint8Array | undefined } {
     if (table.indexes.length === 0) {
       store.check.assertOpen();
       return { exists: this.has(store, key), value: undefined };
@@ -152,16 +180,23 @@ export class FileTx extends FileSnapshot implements Tx {
     }
   }
 
-  #putIndexes<K, V>(table: Table<K, V>, row: { key: K; bytes: Uint8Array; before: Uint8Array | undefined; value: V }): void {
+  #putIndexes<K, V>(
+    table: Table<K, V>,
+    row: { key: K; bytes: Uint8Array; before: Uint8Array | undefined; value: V },
+  ): void {
     const { key, bytes, before, value } = row;
     for (const index of table.indexes) {
       const entries = this.file.store(indexName(table, index));
       const fresh = indexKeys(index, { key, bytes, value });
-      const stale = before === undefined ? new Map<string, Uint8Array>() : indexKeys(index, { key, bytes, value: table.value.read(before) });
+      const stale =
+        before === undefined
+          ? new Map<string, Uint8Array>()
+          : indexKeys(index, { key, bytes, value: table.value.read(before) });
       for (const [id, entry] of stale) if (!fresh.has(id)) this.#write(entries, entry, undefined);
       for (const [id, entry] of fresh) {
         if (stale.has(id)) continue;
-        if (index.unique && this.raw(entries, entry) !== undefined) throw taken(table, index, index.of(value, key));
+        if (index.unique && this.raw(entries, entry) !== undefined)
+          throw taken(table, index, index.of(value, key));
         this.#store(entries, entry, bytes);
       }
     }
@@ -170,7 +205,11 @@ export class FileTx extends FileSnapshot implements Tx {
   #countOneMore(table: AnyTable): void {
     const rows = this.count(table) + 1;
     if (rows > table.limit.rows) {
-      throw new StewardError("disk_full", `the table ${table.name} holds its ${table.limit.rows} rows`, { rule: "limit.rows", remedy: "delete rows that are no longer needed" });
+      throw new StewardError(
+        "disk_full",
+        `the table ${table.name} holds its ${table.limit.rows} rows`,
+        { rule: "limit.rows", remedy: "delete rows that are no longer needed" },
+      );
     }
     this.rows.set(table.name, rows);
   }
@@ -178,7 +217,10 @@ export class FileTx extends FileSnapshot implements Tx {
   #store(store: Store, key: Uint8Array, value: Uint8Array): void {
     this.bytes += key.length + value.length;
     if (this.bytes > MAX_CHANGE_BYTES) {
-      throw new StewardError("too_large", `a change writes more than ${MAX_CHANGE_BYTES} bytes`, { rule: "size of a change", remedy: "write in several changes" });
+      throw new StewardError("too_large", `a change writes more than ${MAX_CHANGE_BYTES} bytes`, {
+        rule: "size of a change",
+        remedy: "write in several changes",
+      });
     }
     this.#write(store, key, value);
   }
@@ -194,19 +236,42 @@ export class FileTx extends FileSnapshot implements Tx {
 
   #write(store: Store, key: Uint8Array, value: Uint8Array | undefined): void {
     // Here, where it concerns this change alone: what LMDB refuses spoils the whole group.
-    if (key.length > LONGEST_KEY) throw new StewardError("invalid", `a key of ${store.name} has ${key.length} bytes, ${LONGEST_KEY} at most`, { rule: "key" });
+    if (key.length > LONGEST_KEY)
+      throw new StewardError(
+        "invalid",
+        `a key of ${store.name} has ${key.length} bytes, ${LONGEST_KEY} at most`,
+        { rule: "key" },
+      );
     const write = writeOf(store, key, value);
     this.#replaced.push(this.#rules.unstored.add(write));
     this.writes.push(write);
   }
 }
 
-/** The raw entries of a row. That of a unique index is its key alone; otherwise the row's key follows, so that rows share an index key. */
-export function indexKeys<K, V>(index: Index<K, V>, row: { key: K; bytes: Uint8Array; value: V }): Map<string, Uint8Array> {
-  const keys = index.of(row.value, row.key).map((parts) => (index.unique ? encodeKey(parts) : Buffer.concat([encodeKey(parts), row.bytes])));
+/**
+ * The raw entries of a row. That of a unique index is its key alone; otherwise the row's key
+ * follows, so that rows share an index key.
+ */
+export function indexKeys<K, V>(
+  index: Index<K, V>,
+  row: { key: K; bytes: Uint8Array; value: V },
+): Map<string, Uint8Array> {
+  const keys = index
+    .of(row.value, row.key)
+    .map((parts) =>
+      index.unique ? encodeKey(parts) : Buffer.concat([encodeKey(parts), row.bytes]),
+    );
   return new Map(keys.map((key) => [textOf(key), key]));
 }
 
-function taken<K, V>(table: Table<K, V>, index: Index<K, V>, keys: readonly (readonly unknown[])[]): StewardError {
-  return new StewardError("conflict", `another row of ${table.name} already has this ${index.name}: ${JSON.stringify(keys)}`, { rule: `unique ${index.name}`, field: index.name });
+function taken<K, V>(
+  table: Table<K, V>,
+  index: Index<K, V>,
+  keys: readonly (readonly unknown[])[],
+): StewardError {
+  return new StewardError(
+    "conflict",
+    `another row of ${table.name} already has this ${index.name}: ${JSON.stringify(keys)}`,
+    { rule: `unique ${index.name}`, field: index.name },
+  );
 }

@@ -1,9 +1,13 @@
 /**
- * The shapes of durable state: environments, typed tables, transactions and snapshots (KERNEL §1.3, §2).
- * One thread writes an environment; a resolved write is a flushed one; readers see one consistent snapshot.
+ * The shapes of durable state: environments, typed tables, transactions and snapshots (KERNEL §1.3,
+ * §2). One thread writes an environment; a resolved write is a flushed one; readers see one
+ * consistent snapshot.
  */
 
-/** Turns a value into the bytes that are stored and back. `read` may assume that the bytes are whole. */
+/**
+ * Turns a value into the bytes that are stored and back. `read` may assume that the bytes are
+ * whole.
+ */
 export interface ValueCodec<V> {
   write(value: V): Uint8Array;
   read(bytes: Uint8Array): V;
@@ -35,14 +39,19 @@ export interface Table<K, V> {
   readonly value: ValueCodec<V>;
   readonly indexes: readonly Index<K, V>[];
   readonly limit: { readonly rows: number };
-  /** Values lie encrypted on disk. Keys and index keys do not, so nothing secret may stand in them. */
+  /**
+   * Values lie encrypted on disk. Keys and index keys do not, so nothing secret may stand in them.
+   */
   readonly sealed: boolean;
 }
 
 /** A table whose row type does not matter. */
 export type AnyTable = Table<unknown, unknown>;
 
-/** Bounds of a range in key parts; a prefix of a key is allowed. `start` is inclusive, `end` exclusive. */
+/**
+ * Bounds of a range in key parts; a prefix of a key is allowed. `start` is inclusive, `end`
+ * exclusive.
+ */
 export interface Bounds {
   readonly start?: readonly KeyPart[];
   readonly end?: readonly KeyPart[];
@@ -73,12 +82,15 @@ export interface Tx extends Snapshot {
 export interface Migration {
   /** The schema it starts from; it leads to the one after. */
   readonly from: number;
-  /** Tables in the shape that it reads. The same names as now are fine: it deletes a row through the old and puts it through the new. */
+  /**
+   * Tables in the shape that it reads. The same names as now are fine: it deletes a row through the
+   * old and puts it through the new.
+   */
   readonly tables: readonly AnyTable[];
   /**
-   * One chunk of the work, within the bounds of a change. Stored together with the cursor it gives, so an interrupted
-   * migration goes on where it was; undefined ends it. The first call gets undefined. May run twice on the same rows
-   * only when its change was not stored.
+   * One chunk of the work, within the bounds of a change. Stored together with the cursor it gives,
+   * so an interrupted migration goes on where it was; undefined ends it. The first call gets
+   * undefined. May run twice on the same rows only when its change was not stored.
    */
   step(tx: Tx, cursor: readonly KeyPart[] | undefined): readonly KeyPart[] | undefined;
 }
@@ -91,7 +103,10 @@ export interface EnvSpec {
   readonly tables: readonly AnyTable[];
   /** Version of the stored shapes; a newer file is refused. */
   readonly schema: number;
-  /** How older files come to this schema, one row for each step. A file that none leads on from is refused. */
+  /**
+   * How older files come to this schema, one row for each step. A file that none leads on from is
+   * refused.
+   */
   readonly migrations?: readonly Migration[];
   /** Can be rebuilt from other state: a damaged or foreign one is set aside and made anew. */
   readonly derived: boolean;
@@ -115,14 +130,15 @@ export interface EnvStatus {
 /** How a change is taken. */
 export interface WriteOptions {
   /**
-   * May use the room that is kept for the time when the disk is full, e.g. to note that something was revoked. Such a change
-   * may run a second time, when the first was not stored.
+   * May use the room that is kept for the time when the disk is full, e.g. to note that something
+   * was revoked. Such a change may run a second time, when the first was not stored.
    */
   readonly urgent?: boolean;
   /**
-   * Runs after the change and throws when it must not be stored after all, e.g. because leadership was lost: nothing of it is,
-   * and the write rejects with what was thrown. It waits for the group before it; its own commit follows without giving way to
-   * other work, but takes the time of a flush; who guards by a lease gives up that much before it ends.
+   * Runs after the change and throws when it must not be stored after all, e.g. because leadership
+   * was lost: nothing of it is, and the write rejects with what was thrown. It waits for the group
+   * before it; its own commit follows without giving way to other work, but takes the time of a
+   * flush; who guards by a lease gives up that much before it ends.
    */
   readonly guard?: () => void;
 }
@@ -153,7 +169,10 @@ export interface KeyringStatus {
   readonly writes: number;
   /** Its number, which grows by one with each; 0 while sealed. */
   readonly term: number;
-  /** When it was made, milliseconds since 1970; undefined while sealed and for a key from before this was kept. */
+  /**
+   * When it was made, milliseconds since 1970; undefined while sealed and for a key from before
+   * this was kept.
+   */
   readonly madeAtMs: number | undefined;
   /** The root key was replaced, and what was encrypted before may not all be encrypted anew yet. */
   readonly replacing: boolean;
@@ -163,35 +182,40 @@ export interface KeyringStatus {
 export interface Keyring {
   status(): KeyringStatus;
   /**
-   * Takes the root key (32 bytes, copied) and with it the data keys; the first call ever makes the first data key. Throws
-   * `denied` for a wrong root key and `invalid` for one of another length.
+   * Takes the root key (32 bytes, copied) and with it the data keys; the first call ever makes the
+   * first data key. Throws `denied` for a wrong root key and `invalid` for one of another length.
    */
   unseal(rootKey: Uint8Array): Promise<void>;
   /**
-   * Overwrites root and data keys in memory: reads and writes of sealed tables throw `sealed` from then on. The crypto library's
-   * own copies of the data keys are cleared with the next garbage collection.
+   * Overwrites root and data keys in memory: reads and writes of sealed tables throw `sealed` from
+   * then on. The crypto library's own copies of the data keys are cleared with the next garbage
+   * collection.
    */
   seal(): void;
   /**
-   * Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`, and `exhausted` at 100 data keys.
+   * Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`,
+   * and `exhausted` at 100 data keys.
    */
   rotate(): Promise<void>;
   /**
-   * Encrypts every row that has an older data key with the newest one, in small changes, and removes the older keys. Resolves with the
-   * number of rows; `progress` gets it after each change. Throws the signal's reason, `sealed`, and `corrupt` for a row that cannot be
-   * read; the older keys stay then, and another call goes on.
+   * Encrypts every row that has an older data key with the newest one, in small changes, and
+   * removes the older keys. Resolves with the number of rows; `progress` gets it after each change.
+   * Throws the signal's reason, `sealed`, and `corrupt` for a row that cannot be read; the older
+   * keys stay then, and another call goes on.
    */
   reencrypt(signal: AbortSignal, progress?: (rows: number) => void): Promise<number>;
   /**
-   * Lets a further root key (32 bytes, copied) unseal as well, until the current one is replaced, or until the file is opened by the current
-   * one and its keyring changes. Unsealed by the further one, the environment is `replacing`. Throws `sealed`, and `invalid` for a key of
-   * another length.
+   * Lets a further root key (32 bytes, copied) unseal as well, until the current one is replaced,
+   * or until the file is opened by the current one and its keyring changes. Unsealed by the further
+   * one, the environment is `replacing`. Throws `sealed`, and `invalid` for a key of another
+   * length.
    */
   offerRootKey(rootKey: Uint8Array): Promise<void>;
   /**
-   * Makes a new data key, and from the moment it resolves this root key (copied) alone unseals; no other one ever wrapped the new data
-   * key. Older rows keep theirs until `reencrypt`. A crash leaves what was or what is. Backups keep the root key they were made under.
-   * Throws as `offerRootKey` and `rotate` do.
+   * Makes a new data key, and from the moment it resolves this root key (copied) alone unseals; no
+   * other one ever wrapped the new data key. Older rows keep theirs until `reencrypt`. A crash
+   * leaves what was or what is. Backups keep the root key they were made under. Throws as
+   * `offerRootKey` and `rotate` do.
    */
   replaceRootKey(rootKey: Uint8Array): Promise<void>;
   /** Notes that nothing is left of the root key that was replaced. */
@@ -204,23 +228,32 @@ export interface Env {
   /** Of its sealed tables; undefined when it has none. */
   readonly keyring: Keyring | undefined;
   /**
-   * Resolves when durable; rejects with the change's own error and stores nothing when it throws. The change sees what all changes before
-   * it wrote, also what is not stored yet: when that cannot be stored, this one is refused with it.
+   * Resolves when durable; rejects with the change's own error and stores nothing when it throws.
+   * The change sees what all changes before it wrote, also what is not stored yet: when that cannot
+   * be stored, this one is refused with it.
    */
   write<T>(change: (tx: Tx) => T, options?: WriteOptions): Promise<T>;
-  /** Runs the view against one snapshot. Synchronous; no reference to the snapshot may outlive it. */
+  /**
+   * Runs the view against one snapshot. Synchronous; no reference to the snapshot may outlive it.
+   */
   read<T>(view: (snapshot: Snapshot) => T): T;
   /**
-   * Walks a table in key order in slices, giving way to other work between them. Each slice has its own snapshot: a row
-   * that changes meanwhile is seen in one of its states, none is seen twice. Throws `corrupt` when a walk over a whole table,
-   * with no change meanwhile, shows other rows than were counted.
+   * Walks a table in key order in slices, giving way to other work between them. Each slice has its
+   * own snapshot: a row that changes meanwhile is seen in one of its states, none is seen twice.
+   * Throws `corrupt` when a walk over a whole table, with no change meanwhile, shows other rows
+   * than were counted.
    */
-  scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void>;
+  scan<K, V>(
+    table: Table<K, V>,
+    each: (batch: [K, V][]) => void | Promise<void>,
+    options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds },
+  ): Promise<void>;
   status(): EnvStatus;
   /**
-   * Copies one consistent state, compacted and verified, as `<name>.mdb` into an existing folder that has no such file, and
-   * then writes `<name>.mdb.json`, the report: without it a copy is not complete. Sealed tables stay sealed. Gives way to
-   * other work; throws the signal's reason and leaves no file when that fires.
+   * Copies one consistent state, compacted and verified, as `<name>.mdb` into an existing folder
+   * that has no such file, and then writes `<name>.mdb.json`, the report: without it a copy is not
+   * complete. Sealed tables stay sealed. Gives way to other work; throws the signal's reason and
+   * leaves no file when that fires.
    */
   backup(directory: string, signal: AbortSignal): Promise<BackupReport>;
   close(): Promise<void>;

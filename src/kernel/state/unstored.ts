@@ -1,6 +1,7 @@
 /**
- * What changes have written that LMDB has not stored yet. Changes run ahead of the disk: each sees what those before it wrote, which
- * lies here until its group is stored. Bounded by the two groups that there may be, one that is being stored and one behind it.
+ * What changes have written that LMDB has not stored yet. Changes run ahead of the disk: each sees
+ * what those before it wrote, which lies here until its group is stored. Bounded by the two groups
+ * that there may be, one that is being stored and one behind it.
  */
 import type { Store } from "./lmdb-file.ts";
 import type { Entry, Span } from "./snapshot.ts";
@@ -18,8 +19,9 @@ export interface Write {
 }
 
 /**
- * The newest writes of an environment. A group's lie in maps of their own, which go with it: a map that is emptied and filled for ever
- * leaves a trail of outgrown tables, each pointing to the next, and what lay in them outlives the collections of the young.
+ * The newest writes of an environment. A group's lie in maps of their own, which go with it: a map
+ * that is emptied and filled for ever leaves a trail of outgrown tables, each pointing to the next,
+ * and what lay in them outlives the collections of the young.
  */
 export class Unstored {
   #open = new Layer();
@@ -71,8 +73,13 @@ export class Unstored {
     const to = end === undefined ? undefined : textOf(end);
     const open = this.#open.rows(store)?.between(from, to) ?? [];
     const newer = new Set(open.map(({ text }) => text));
-    const older = (this.#storing.rows(store)?.between(from, to) ?? []).filter(({ text }) => !newer.has(text));
-    const inside = older.length === 0 ? open : [...open, ...older].sort((left, right) => (left.text < right.text ? -1 : 1));
+    const older = (this.#storing.rows(store)?.between(from, to) ?? []).filter(
+      ({ text }) => !newer.has(text),
+    );
+    const inside =
+      older.length === 0
+        ? open
+        : [...open, ...older].sort((left, right) => (left.text < right.text ? -1 : 1));
     return reverse ? inside.toReversed() : inside;
   }
 }
@@ -113,7 +120,9 @@ class Rows {
 
   between(from: string, to: string | undefined): Write[] {
     const texts = this.#texts();
-    return texts.slice(firstFrom(texts, from), to === undefined ? texts.length : firstFrom(texts, to)).flatMap((text) => this.byText.get(text) ?? []);
+    return texts
+      .slice(firstFrom(texts, from), to === undefined ? texts.length : firstFrom(texts, to))
+      .flatMap((text) => this.byText.get(text) ?? []);
   }
 
   // A change may walk and write by turns: only what has come since is put in order.
@@ -147,18 +156,36 @@ function firstFrom(texts: readonly string[], from: string): number {
   return low;
 }
 
-/** The write that puts a value under a key, or takes the row away. Throws what the row's check throws, e.g. `sealed`. */
+/**
+ * The write that puts a value under a key, or takes the row away. Throws what the row's check
+ * throws, e.g. `sealed`.
+ */
 export function writeOf(store: Store, key: Uint8Array, value: Uint8Array | undefined): Write {
-  return { store, key, text: textOf(key), stored: value === undefined ? undefined : store.check.close(key, value), value };
+  return {
+    store,
+    key,
+    text: textOf(key),
+    stored: value === undefined ? undefined : store.check.close(key, value),
+    value,
+  };
 }
 
 /** A key as text, a character for each byte. */
 export function textOf(key: Uint8Array): string {
-  return (Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.length)).toString("latin1");
+  return (
+    Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.length)
+  ).toString("latin1");
 }
 
-/** Entries as a reader finds them once these writes are stored: both in the order of their keys, or from the end. */
-export function merged(entries: readonly Entry[], writes: readonly Write[], reverse: boolean): Entry[] {
+/**
+ * Entries as a reader finds them once these writes are stored: both in the order of their keys, or
+ * from the end.
+ */
+export function merged(
+  entries: readonly Entry[],
+  writes: readonly Write[],
+  reverse: boolean,
+): Entry[] {
   const result: Entry[] = [];
   let at = 0;
   for (const write of writes) {
@@ -170,7 +197,8 @@ export function merged(entries: readonly Entry[], writes: readonly Write[], reve
       result.push(entry);
     }
     if (order === 0 && at < entries.length) at += 1; // the write replaces it
-    if (write.value !== undefined) result.push({ key: write.key, value: Uint8Array.from(write.value) });
+    if (write.value !== undefined)
+      result.push({ key: write.key, value: Uint8Array.from(write.value) });
   }
   return [...result, ...entries.slice(at)];
 }

@@ -3,7 +3,10 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ValueCodec } from "./types.ts";
 
-/** Values that are protobuf messages. Fields this version does not know are kept, so a newer row survives an older reader. */
+/**
+ * Values that are protobuf messages. Fields this version does not know are kept, so a newer row
+ * survives an older reader.
+ */
 export function protobufCodec<D extends DescMessage>(schema: D): ValueCodec<MessageShape<D>> {
   return {
     write: (value) => toBinary(schema, value),

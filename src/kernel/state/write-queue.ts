@@ -1,7 +1,8 @@
 /**
- * The one writer of an environment. Changes run in order and ahead of the disk: while LMDB's thread stores a group of them, the next
- * group forms behind it, upon what is not stored yet (`unstored.ts`). A change that throws takes back what it wrote and does not
- * disturb the others; one flush serves a whole group, and nobody is told before it (docs/decisions/state-flushed.md).
+ * The one writer of an environment. Changes run in order and ahead of the disk: while LMDB's thread
+ * stores a group of them, the next group forms behind it, upon what is not stored yet
+ * (`unstored.ts`). A change that throws takes back what it wrote and does not disturb the others;
+ * one flush serves a whole group, and nobody is told before it (docs/decisions/state-flushed.md).
  */
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { assert, ownWords, StewardError, toStewardError, type Code } from "../base/errors.ts";
@@ -34,13 +35,22 @@ const GROUP_CHANGES = QUEUE_CHANGES;
 const GROUP_WRITES = 10_000;
 /** So long changes run in one stretch, in which the main thread does nothing else. */
 const STRETCH_MS = 8;
-/** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
+/**
+ * Share of the ceiling that may be in use before puts are refused; the rest is room for pages that
+ * commits free.
+ */
 const USABLE_SHARE = 0.9;
 /** Failures of the disk and its like: their stack says nothing. */
 const EXPECTED: ReadonlySet<Code> = new Set(["disk_full", "not_ready"]);
-/** The most that one write adds to a file beside its value: a page on each level of its tree and of the tree of free pages. */
+/**
+ * The most that one write adds to a file beside its value: a page on each level of its tree and of
+ * the tree of free pages.
+ */
 const WRITE_BYTES = 16 * 4096;
-/** How often readers of processes that died are looked for; they would keep pages from being used again. */
+/**
+ * How often readers of processes that died are looked for; they would keep pages from being used
+ * again.
+ */
 const READERS_EVERY_MS = 60_000;
 
 /** What a queue works with. */
@@ -54,7 +64,10 @@ export interface WriteQueueDeps {
   readonly reserve: Reserve;
   /** Runs after each commit. */
   readonly committed?: () => void;
-  /** Brings the file back after a failed write. Without it a failed write is refused and the next one tried. */
+  /**
+   * Brings the file back after a failed write. Without it a failed write is refused and the next
+   * one tried.
+   */
   readonly recovery?: Recovery;
   /** Looks at the file as `LmdbFile.lost` does, once for each group, and may log what it finds. */
   readonly lost?: () => StewardError | undefined;
@@ -102,7 +115,9 @@ export class WriteQueue {
     return this.#rows;
   }
 
-  /** A group is being stored: what a reader sees may be of before or after it, and the counts, too. */
+  /**
+   * A group is being stored: what a reader sees may be of before or after it, and the counts, too.
+   */
   get busy(): boolean {
     return this.#storing !== undefined;
   }
@@ -112,7 +127,10 @@ export class WriteQueue {
     return this.#queue.length + this.#waiting.size + (this.#open?.done.length ?? 0);
   }
 
-  /** Why writes are not taken as they should be; undefined once one is stored, or the disk has room again. */
+  /**
+   * Why writes are not taken as they should be; undefined once one is stored, or the disk has room
+   * again.
+   */
   get trouble(): string | undefined {
     const shortage = this.#deps.reserve.shortage();
     if (shortage === undefined && this.#short) this.#failure = undefined;
@@ -123,7 +141,13 @@ export class WriteQueue {
 
   push<T>(change: (tx: FileTx) => T, { urgent = false, guard }: WriteOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      const pending: Pending = { urgent, guard, run: change, resolve: resolve as (value: unknown) => void, reject };
+      const pending: Pending = {
+        urgent,
+        guard,
+        run: change,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
       else if (this.#deps.recovery?.failure !== undefined) reject(this.#deps.recovery.failure);
       else if (this.#hasRoom() && this.#waiting.size === 0) this.#enter(pending);
@@ -161,9 +185,12 @@ export class WriteQueue {
   #wait(pending: Pending): void {
     if (this.#waiting.size >= QUEUE_CHANGES) return pending.reject(this.#exhausted());
     const { clock } = this.#deps;
-    this.#waiting.set(pending, clock.timer(clock.monotonic() + QUEUE_WAIT_MS, () => {
-      if (this.#waiting.delete(pending)) pending.reject(this.#exhausted());
-    }));
+    this.#waiting.set(
+      pending,
+      clock.timer(clock.monotonic() + QUEUE_WAIT_MS, () => {
+        if (this.#waiting.delete(pending)) pending.reject(this.#exhausted());
+      }),
+    );
   }
 
   #admit(): void {
@@ -175,7 +202,8 @@ export class WriteQueue {
     }
   }
 
-  // In the turn's last phase: what comes in the same turn shares the flush. Keeps the process while changes are in line.
+  // In the turn's last phase: what comes in the same turn shares the flush. Keeps the process while
+  // changes are in line.
   #soon(): void {
     if (this.#turnDue) return;
     this.#turnDue = true;
@@ -189,7 +217,8 @@ export class WriteQueue {
     this.#refuseWaiting();
     this.#runSome();
     this.#admit();
-    if (this.#open !== undefined && this.#storing === undefined && !this.#rests()) void this.#store(this.#open);
+    if (this.#open !== undefined && this.#storing === undefined && !this.#rests())
+      void this.#store(this.#open);
     const [next] = this.#queue;
     if (next !== undefined && this.#mayRun(next)) this.#soon();
     if (this.#isIdle()) this.#idle?.resolve();
@@ -203,18 +232,28 @@ export class WriteQueue {
     for (const pending of this.#queue.splice(0)) pending.reject(failure);
   }
 
-  // A guard speaks for the moment in which its change goes to LMDB: such a change runs when that is now.
+  // A guard speaks for the moment in which its change goes to LMDB: such a change runs when that is
+  // now.
   #mayRun({ guard }: Pending): boolean {
     if (this.#recovering) return false;
     if (guard !== undefined && (this.#storing !== undefined || this.#rests())) return false;
-    return this.#open === undefined || (this.#open.bytes < GROUP_BYTES && this.#open.done.length < GROUP_CHANGES && this.#open.writes.length < GROUP_WRITES);
+    return (
+      this.#open === undefined ||
+      (this.#open.bytes < GROUP_BYTES &&
+        this.#open.done.length < GROUP_CHANGES &&
+        this.#open.writes.length < GROUP_WRITES)
+    );
   }
 
   #runSome(): void {
     const { clock } = this.#deps;
     const beganMs = clock.monotonic();
     let nowMs = beganMs;
-    for (let [next] = this.#queue; next !== undefined && nowMs < beganMs + STRETCH_MS && this.#mayRun(next); [next] = this.#queue) {
+    for (
+      let [next] = this.#queue;
+      next !== undefined && nowMs < beganMs + STRETCH_MS && this.#mayRun(next);
+      [next] = this.#queue
+    ) {
       this.#queue.shift();
       this.#runOne(next);
       nowMs = clock.monotonic();
@@ -227,7 +266,11 @@ export class WriteQueue {
     let tx: FileTx | undefined;
     try {
       const group = this.#open ?? this.#newGroup();
-      tx = new FileTx(file, { rowsOf: (name) => this.#rowsOf(name), full: group.full ?? (pending.urgent ? undefined : reserve.shortage()), unstored: this.#unstored });
+      tx = new FileTx(file, {
+        rowsOf: (name) => this.#rowsOf(name),
+        full: group.full ?? (pending.urgent ? undefined : reserve.shortage()),
+        unstored: this.#unstored,
+      });
       const value = this.#run(pending, tx);
       this.#open = group;
       this.#take(group, pending, { tx, value });
@@ -260,7 +303,11 @@ export class WriteQueue {
     }
   }
 
-  #take(group: Group, pending: Pending, { tx, value }: { readonly tx: FileTx; readonly value: unknown }): void {
+  #take(
+    group: Group,
+    pending: Pending,
+    { tx, value }: { readonly tx: FileTx; readonly value: unknown },
+  ): void {
     for (const [name, rows] of tx.rows) group.rows.set(name, rows);
     for (const write of tx.writes) group.writes.push(write);
     group.bytes += tx.bytes;
@@ -269,7 +316,9 @@ export class WriteQueue {
   }
 
   #rowsOf(table: string): number {
-    return this.#open?.rows.get(table) ?? this.#storing?.rows.get(table) ?? this.#rows.get(table) ?? 0;
+    return (
+      this.#open?.rows.get(table) ?? this.#storing?.rows.get(table) ?? this.#rows.get(table) ?? 0
+    );
   }
 
   /** Whether the next group has to wait, which its end then wakes. */
@@ -302,7 +351,8 @@ export class WriteQueue {
     }
     const outcome = failure === undefined ? "stored" : await this.#recover(group, failure);
     this.#storing = undefined;
-    if (outcome === "stored" || failure === undefined) this.#stored(group, clock.monotonic() - beganMs);
+    if (outcome === "stored" || failure === undefined)
+      this.#stored(group, clock.monotonic() - beganMs);
     else this.#failed(group, failure);
     if (outcome === "adopt") this.#adopt(group);
     this.#soon();
@@ -314,9 +364,17 @@ export class WriteQueue {
     if (recovery === undefined || this.#closed || error.rule === STORE_FILE) return "refused";
     this.#recovering = true;
     try {
-      // What ran behind it stands upon it. A full disk takes what is urgent only, which then runs anew.
-      const mayRepeat = (): boolean => error.code === "not_ready" && [...group.done, ...(this.#open?.done ?? [])].every(({ pending }) => holds(pending.guard));
-      return await recovery.settle({ writes: group.writes, error, mayRepeat, adopt: () => this.#adopt(group) });
+      // What ran behind it stands upon it. A full disk takes what is urgent only, which then runs
+      // anew.
+      const mayRepeat = (): boolean =>
+        error.code === "not_ready" &&
+        [...group.done, ...(this.#open?.done ?? [])].every(({ pending }) => holds(pending.guard));
+      return await recovery.settle({
+        writes: group.writes,
+        error,
+        mayRepeat,
+        adopt: () => this.#adopt(group),
+      });
     } finally {
       this.#recovering = false;
     }
@@ -325,7 +383,10 @@ export class WriteQueue {
   /** The file has a group that was refused, since nobody could know: memory follows the file. */
   #adopt(group: Group): void {
     const { log, file } = this.#deps;
-    log.warn("a write reported as failed was stored after all", { path: file.path, changes: group.done.length });
+    log.warn("a write reported as failed was stored after all", {
+      path: file.path,
+      changes: group.done.length,
+    });
     for (const [name, rows] of group.rows) this.#rows.set(name, rows);
     for (const { effects } of group.done) for (const effect of effects) this.#runEffect(effect);
   }
@@ -334,7 +395,9 @@ export class WriteQueue {
     for (const [name, rows] of group.rows) this.#rows.set(name, rows);
     this.#unstored.settle();
     this.#committed(group.done);
-    this.#restUntilMs = this.#deps.clock.monotonic() + (this.#deps.restMs?.({ bytes: group.bytes, tookMs: group.ranMs + tookMs }) ?? 0);
+    this.#restUntilMs =
+      this.#deps.clock.monotonic() +
+      (this.#deps.restMs?.({ bytes: group.bytes, tookMs: group.ranMs + tookMs }) ?? 0);
   }
 
   /** The counts of rows and of encrypted values, once for a group. */
@@ -342,7 +405,8 @@ export class WriteQueue {
     const { file } = this.#deps;
     const { ring } = file;
     const house = file.store(HOUSE);
-    for (const [name, rows] of group.rows) group.writes.push(writeOf(house, censusKey({ name }), houseText(rows)));
+    for (const [name, rows] of group.rows)
+      group.writes.push(writeOf(house, censusKey({ name }), houseText(rows)));
     const writes = ring?.due();
     if (ring === undefined || writes === undefined) return;
     group.writes.push(writeOf(house, KEY_WRITES, houseText(writes)));
@@ -364,7 +428,10 @@ export class WriteQueue {
     try {
       effect();
     } catch (error) {
-      this.#deps.log.error("a callback after a write failed", { error, path: this.#deps.file.path });
+      this.#deps.log.error("a callback after a write failed", {
+        error,
+        path: this.#deps.file.path,
+      });
     }
   }
 
@@ -374,14 +441,25 @@ export class WriteQueue {
     const behind = this.#open?.done ?? [];
     this.#open = undefined;
     this.#unstored.clear();
-    // A lost file is looked at anew each time; after a recovery two writes have just shown whether the file takes them.
+    // A lost file is looked at anew each time; after a recovery two writes have just shown whether
+    // the file takes them.
     this.#failure = recovery !== undefined || error.rule === STORE_FILE ? undefined : error;
-    log.error("a write failed", { ...(EXPECTED.has(error.code) ? { reason: error.message } : { error }), path: file.path, changes: group.done.length + behind.length });
+    log.error("a write failed", {
+      ...(EXPECTED.has(error.code) ? { reason: error.message } : { error }),
+      path: file.path,
+      changes: group.done.length + behind.length,
+    });
     const shortage = reserve.shortage();
     this.#short = shortage !== undefined;
     const again: Pending[] = [];
     const tried = (pending: Pending): void => {
-      if (shortage === undefined || recovery?.failure !== undefined || !pending.urgent || pending.again === true) pending.reject(error);
+      if (
+        shortage === undefined ||
+        recovery?.failure !== undefined ||
+        !pending.urgent ||
+        pending.again === true
+      )
+        pending.reject(error);
       else again.push(pending);
     };
     for (const { pending } of group.done) {
@@ -404,7 +482,11 @@ export class WriteQueue {
       throw lmdbError(error, file.path);
     }
     if (size.fileBytes < maxBytes || size.usedBytes < maxBytes * USABLE_SHARE) return undefined;
-    return new StewardError("disk_full", `${file.path} has reached its limit of ${maxBytes} bytes`, { rule: "maxBytes", remedy: "raise the limit or delete data that is no longer needed" });
+    return new StewardError(
+      "disk_full",
+      `${file.path} has reached its limit of ${maxBytes} bytes`,
+      { rule: "maxBytes", remedy: "raise the limit or delete data that is no longer needed" },
+    );
   }
 
   #forgetReaders(): void {
@@ -415,10 +497,18 @@ export class WriteQueue {
   }
 
   #exhausted(): StewardError {
-    return new StewardError("exhausted", `the write queue of ${this.#deps.file.path} is full`, { rule: "write queue", remedy: "try again later", retryAfterMs: QUEUE_WAIT_MS });
+    return new StewardError("exhausted", `the write queue of ${this.#deps.file.path} is full`, {
+      rule: "write queue",
+      remedy: "try again later",
+      retryAfterMs: QUEUE_WAIT_MS,
+    });
   }
 }
 
 function isThenable(value: unknown): boolean {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function"
+  );
 }

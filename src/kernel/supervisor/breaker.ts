@@ -1,4 +1,7 @@
-/** How long to wait before a crashed component starts again, and when to give it up: five crashes in 60 s. */
+/**
+ * How long to wait before a crashed component starts again, and when to give it up: five crashes in
+ * 60 s.
+ */
 import type { Backoff } from "./component.ts";
 
 const WINDOW_MS = 60_000;
@@ -6,7 +9,10 @@ const MOST_CRASHES = 5;
 
 /** Remembers the crashes of one component. */
 export interface Breaker {
-  /** Milliseconds to wait after a crash at this monotonic time; undefined when the component is given up. */
+  /**
+   * Milliseconds to wait after a crash at this monotonic time; undefined when the component is
+   * given up.
+   */
   crashed(atMs: number): number | undefined;
 }
 

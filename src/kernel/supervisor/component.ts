@@ -1,12 +1,27 @@
-/** The shapes of the supervisor: what a part of the process promises, and what is known about it (KERNEL §1.4). */
+/**
+ * The shapes of the supervisor: what a part of the process promises, and what is known about it
+ * (KERNEL §1.4).
+ */
 
 /**
- * Where a component stands: `degraded` runs unwell or is about to be restarted, `failed` stays down,
- * `refusing` answers every request with the reason why it cannot use what it stored, until the process starts anew.
+ * Where a component stands: `degraded` runs unwell or is about to be restarted, `failed` stays
+ * down, `refusing` answers every request with the reason why it cannot use what it stored, until
+ * the process starts anew.
  */
-export type Phase = "idle" | "starting" | "ready" | "degraded" | "refusing" | "failed" | "stopping" | "stopped";
+export type Phase =
+  | "idle"
+  | "starting"
+  | "ready"
+  | "degraded"
+  | "refusing"
+  | "failed"
+  | "stopping"
+  | "stopped";
 
-/** How a crashed component is restarted: after `firstMs`, doubled with each further crash up to `maxMs`. */
+/**
+ * How a crashed component is restarted: after `firstMs`, doubled with each further crash up to
+ * `maxMs`.
+ */
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -17,13 +32,25 @@ export interface Health {
   readonly ok: boolean;
   /** In words of our own (`ownWords`): anybody may read it at `/readyz?verbose=1`. */
   readonly reason?: string;
-  /** It refuses its requests with the reason, and the process may take traffic for the others all the same. */
+  /**
+   * It refuses its requests with the reason, and the process may take traffic for the others all
+   * the same.
+   */
   readonly refusing?: boolean;
-  /** It can do none of its work for now: readiness is closed, also of a component that is only `reported`. */
+  /**
+   * It can do none of its work for now: readiness is closed, also of a component that is only
+   * `reported`.
+   */
   readonly unable?: boolean;
-  /** It does part of its work: it shows as degraded and readiness stays open, also of a `required` component. */
+  /**
+   * It does part of its work: it shows as degraded and readiness stays open, also of a `required`
+   * component.
+   */
   readonly partial?: boolean;
-  /** What to do about it, for administrators only: it may name paths and what the configuration calls things. */
+  /**
+   * What to do about it, for administrators only: it may name paths and what the configuration
+   * calls things.
+   */
   readonly remedy?: string;
 }
 
@@ -32,7 +59,10 @@ export interface Component {
   readonly name: string;
   /** Names of the components that must run before this one starts and until it has stopped. */
   readonly needs: readonly string[];
-  /** `required` decides over readiness and its first start over the process; `reported` only shows; `none` neither. */
+  /**
+   * `required` decides over readiness and its first start over the process; `reported` only shows;
+   * `none` neither.
+   */
   readonly readiness: "required" | "reported" | "none";
   /** Time to start, 60,000 unless said otherwise. */
   readonly startTimeoutMs?: number;
@@ -41,11 +71,15 @@ export interface Component {
   /** Without it the first crash is the last. */
   readonly restart?: Backoff;
   /**
-   * Resolves when it serves. The signal asks to give up starting and means nothing afterwards. `failed` is called when
-   * it breaks while it runs; it is then stopped and, if it may be, started again.
+   * Resolves when it serves. The signal asks to give up starting and means nothing afterwards.
+   * `failed` is called when it breaks while it runs; it is then stopped and, if it may be, started
+   * again.
    */
   start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void>;
-  /** Resolves when it holds nothing any more, within the milliseconds given. Works without start, after a failed one, and twice. */
+  /**
+   * Resolves when it holds nothing any more, within the milliseconds given. Works without start,
+   * after a failed one, and twice.
+   */
   stop(deadlineMs: number): Promise<void>;
   /** Asked often, answers from memory. */
   health?(): Health;
@@ -79,11 +113,14 @@ export interface StopReport {
 export interface Supervisor {
   /** Before `start` only. */
   add(component: Component): void;
-  /** Rejects with the error of the first required component that does not start; what had started is stopped again by then. */
+  /**
+   * Rejects with the error of the first required component that does not start; what had started is
+   * stopped again by then.
+   */
   start(): Promise<void>;
   /**
-   * Never rejects. Not ready from the first moment. A later call may shorten the deadline of the one that runs, 0 ends the
-   * waiting at once; all calls get the same report.
+   * Never rejects. Not ready from the first moment. A later call may shorten the deadline of the
+   * one that runs, 0 ends the waiting at once; all calls get the same report.
    */
   stop(deadlineMs: number): Promise<StopReport>;
   states(): readonly ComponentState[];

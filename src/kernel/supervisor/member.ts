@@ -61,7 +61,9 @@ export class Member {
 
   /** Counts a crash, stops what is left, and starts again unless given up. Returns at once. */
   recover(error: unknown): void {
-    this.#busy = this.#recovery(error).catch((thrown: unknown) => this.#move("failed", ownWords(thrown)));
+    this.#busy = this.#recovery(error).catch((thrown: unknown) =>
+      this.#move("failed", ownWords(thrown)),
+    );
   }
 
   /** Says why an idle component does not start yet. */
@@ -79,15 +81,23 @@ export class Member {
     const ownMs = Math.min(capMs, this.component.stopTimeoutMs ?? STOP_MS);
     const outcome = await this.#halt(deadline, ownMs);
     if (outcome === "stopped") this.#enter("stopped");
-    else this.#enter("failed", outcome === "late" ? `did not stop within ${Math.round(ownMs)} ms` : outcome.failed);
+    else
+      this.#enter(
+        "failed",
+        outcome === "late" ? `did not stop within ${Math.round(ownMs)} ms` : outcome.failed,
+      );
     return outcome;
   }
 
   state(): ComponentState {
     const health = this.#health();
     return {
-      name: this.component.name, readiness: readinessOf(this.component, health), crashes: this.#crashes, sinceMs: this.#sinceMs,
-      phase: health.ok ? this.#phase : health.refusing === true ? "refusing" : "degraded", reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
+      name: this.component.name,
+      readiness: readinessOf(this.component, health),
+      crashes: this.#crashes,
+      sinceMs: this.#sinceMs,
+      phase: health.ok ? this.#phase : health.refusing === true ? "refusing" : "degraded",
+      reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
       ...(health.remedy === undefined ? {} : { remedy: health.remedy }),
     };
   }
@@ -122,7 +132,11 @@ export class Member {
       const signal = AbortSignal.any([giveUp.signal, this.#ending.signal]);
       const started = Promise.race([this.component.start(signal, failed), broken]);
       const outcome = await createDeadline(this.#deps.clock, allowedMs).wait(started);
-      if (outcome === late) throw new StewardError("deadline", `${this.component.name} did not start within ${allowedMs} ms`);
+      if (outcome === late)
+        throw new StewardError(
+          "deadline",
+          `${this.component.name} did not start within ${allowedMs} ms`,
+        );
       this.#ending.signal.throwIfAborted();
       // It may break after its start resolved but before we came to look.
       if (early !== undefined) throw early.error;
@@ -142,7 +156,12 @@ export class Member {
       this.#crashes += 1;
       const waitMs = this.#breaker.crashed(this.#deps.clock.monotonic());
       const reason = ownWords(error);
-      this.#deps.log.error(waitMs === undefined ? "component failed and is not restarted" : "component failed; restarting it", { name: this.component.name, waitMs, error });
+      this.#deps.log.error(
+        waitMs === undefined
+          ? "component failed and is not restarted"
+          : "component failed; restarting it",
+        { name: this.component.name, waitMs, error },
+      );
       this.#move("degraded", reason);
       await this.#clean();
       if (this.#ending.signal.aborted) return;
@@ -157,11 +176,22 @@ export class Member {
     }
   }
 
-  /** Lets a broken component release what it holds; how that goes is only logged, since it is broken anyway. */
+  /**
+   * Lets a broken component release what it holds; how that goes is only logged, since it is broken
+   * anyway.
+   */
   async #clean(): Promise<void> {
     const capMs = this.component.stopTimeoutMs ?? STOP_MS;
-    const outcome = await attemptStop(this.component, createDeadline(this.#deps.clock, capMs), capMs);
-    if (outcome !== "stopped") this.#deps.log.warn("component did not stop cleanly after it failed", { name: this.component.name, outcome });
+    const outcome = await attemptStop(
+      this.component,
+      createDeadline(this.#deps.clock, capMs),
+      capMs,
+    );
+    if (outcome !== "stopped")
+      this.#deps.log.warn("component did not stop cleanly after it failed", {
+        name: this.component.name,
+        outcome,
+      });
   }
 
   async #halt(deadline: Deadline, capMs: number): Promise<StopOutcome> {
@@ -170,7 +200,10 @@ export class Member {
     return attemptStop(this.component, deadline, own.remainingMs());
   }
 
-  /** Changes phase unless the member is being stopped for good: then only `stop` says where it stands. */
+  /**
+   * Changes phase unless the member is being stopped for good: then only `stop` says where it
+   * stands.
+   */
   #move(phase: Phase, reason?: string): void {
     if (!this.#ending.signal.aborted) this.#enter(phase, reason);
   }
@@ -182,12 +215,19 @@ export class Member {
   }
 }
 
-function readinessOf({ readiness }: Component, { unable, partial }: Health): Component["readiness"] {
+function readinessOf(
+  { readiness }: Component,
+  { unable, partial }: Health,
+): Component["readiness"] {
   if (unable === true) return "required";
   return partial === true && readiness === "required" ? "reported" : readiness;
 }
 
-async function attemptStop(component: Component, deadline: Deadline, capMs: number): Promise<StopOutcome> {
+async function attemptStop(
+  component: Component,
+  deadline: Deadline,
+  capMs: number,
+): Promise<StopOutcome> {
   try {
     // A synchronous throw of a careless component counts like a rejection.
     const stopped = (async () => component.stop(Math.min(capMs, deadline.remainingMs())))();

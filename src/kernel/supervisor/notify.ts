@@ -1,6 +1,7 @@
 /**
- * Tells systemd where the process stands (sd_notify(3)): READY, STOPPING and the watchdog's sign of life. Node has no
- * datagram sockets of the kind needed, so `systemd-notify` sends; the unit needs `NotifyAccess=all` for that.
+ * Tells systemd where the process stands (sd_notify(3)): READY, STOPPING and the watchdog's sign of
+ * life. Node has no datagram sockets of the kind needed, so `systemd-notify` sends; the unit needs
+ * `NotifyAccess=all` for that.
  */
 import { execFile } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
@@ -14,7 +15,10 @@ const LONGEST_STATUS = 200;
 /** Sends assignments such as `READY=1`. Rejects when they could not be sent. */
 export type SendNotice = (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
 
-/** Says where the process stands. Never throws and never waits; without `NOTIFY_SOCKET` it does nothing. */
+/**
+ * Says where the process stands. Never throws and never waits; without `NOTIFY_SOCKET` it does
+ * nothing.
+ */
 export interface Notifier {
   /** Whether anybody listens. */
   readonly active: boolean;
@@ -24,7 +28,9 @@ export interface Notifier {
   status(status: string): void;
   /** The stop has begun. */
   stopping(): void;
-  /** Gives signs of life from its start to its stop; undefined when the unit has no `WatchdogSec`. */
+  /**
+   * Gives signs of life from its start to its stop; undefined when the unit has no `WatchdogSec`.
+   */
   readonly watchdog: Component | undefined;
 }
 
@@ -36,7 +42,10 @@ export interface NotifierDeps {
   /** The id of this process, to know whether the watchdog means it. */
   readonly pid: number;
   readonly send?: SendNotice;
-  /** False keeps the sign of life back, so that systemd restarts the unit. A blocked event loop does so by itself. */
+  /**
+   * False keeps the sign of life back, so that systemd restarts the unit. A blocked event loop does
+   * so by itself.
+   */
   readonly alive?: () => boolean;
 }
 
@@ -44,19 +53,24 @@ export interface NotifierDeps {
 export function createNotifier(deps: NotifierDeps): Notifier {
   const { environment, log } = deps;
   const socket = environment["NOTIFY_SOCKET"];
-  if (!socket) return { active: false, ready() {}, status() {}, stopping() {}, watchdog: undefined };
+  if (!socket)
+    return { active: false, ready() {}, status() {}, stopping() {}, watchdog: undefined };
   const sendNow = deps.send ?? systemdNotify(environment);
   let warned = false;
   // One after another, so that STOPPING never overtakes READY.
   let last: Promise<void> = Promise.resolve();
   const send = (...assignments: string[]): Promise<void> => {
-    last = last.then(() => sendNow(assignments, AbortSignal.timeout(SEND_MS))).catch((error: unknown) => {
-      if (!warned) log.warn("cannot notify systemd", { assignments: assignments.join(" "), error });
-      warned = true;
-    });
+    last = last
+      .then(() => sendNow(assignments, AbortSignal.timeout(SEND_MS)))
+      .catch((error: unknown) => {
+        if (!warned)
+          log.warn("cannot notify systemd", { assignments: assignments.join(" "), error });
+        warned = true;
+      });
     return last;
   };
-  const statusOf = (text: string): string => `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, LONGEST_STATUS)}`;
+  const statusOf = (text: string): string =>
+    `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, LONGEST_STATUS)}`;
   return {
     active: true,
     ready: (text) => void send("READY=1", statusOf(text)),
@@ -66,7 +80,10 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   };
 }
 
-function createWatchdog({ clock, environment, pid, alive = () => true }: NotifierDeps, send: (assignment: string) => Promise<void>): Component | undefined {
+function createWatchdog(
+  { clock, environment, pid, alive = () => true }: NotifierDeps,
+  send: (assignment: string) => Promise<void>,
+): Component | undefined {
   const limitMs = Number(environment["WATCHDOG_USEC"]) / 1000;
   const meant = environment["WATCHDOG_PID"];
   if (!(limitMs > 0) || (meant !== undefined && meant !== String(pid))) return undefined;
@@ -82,7 +99,9 @@ function createWatchdog({ clock, environment, pid, alive = () => true }: Notifie
     });
   };
   return {
-    name: "watchdog", needs: [], readiness: "none",
+    name: "watchdog",
+    needs: [],
+    readiness: "none",
     start() {
       beat();
       return Promise.resolve();
@@ -97,7 +116,10 @@ function createWatchdog({ clock, environment, pid, alive = () => true }: Notifie
 
 function systemdNotify(environment: NotifierDeps["environment"]): SendNotice {
   const env = { NOTIFY_SOCKET: environment["NOTIFY_SOCKET"], PATH: environment["PATH"] };
-  return (assignments, signal) => new Promise((resolve, reject) => {
-    execFile("systemd-notify", ["--no-block", ...assignments], { env, signal }, (error) => (error === null ? resolve() : reject(error)));
-  });
+  return (assignments, signal) =>
+    new Promise((resolve, reject) => {
+      execFile("systemd-notify", ["--no-block", ...assignments], { env, signal }, (error) =>
+        error === null ? resolve() : reject(error),
+      );
+    });
 }

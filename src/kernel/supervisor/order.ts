@@ -2,15 +2,23 @@
 import { assert } from "../base/errors.ts";
 import type { Component } from "./component.ts";
 
-/** Sorts by needs (depth first, Tarjan 1976). A missing name, a name given twice and a cycle are our own mistakes. */
-export function startOrder<T extends Pick<Component, "name" | "needs">>(components: readonly T[]): T[] {
+/**
+ * Sorts by needs (depth first, Tarjan 1976). A missing name, a name given twice and a cycle are our
+ * own mistakes.
+ */
+export function startOrder<T extends Pick<Component, "name" | "needs">>(
+  components: readonly T[],
+): T[] {
   const byName = new Map(components.map((component) => [component.name, component]));
   assert(byName.size === components.length, "every component has a name of its own");
   const ordered = new Set<T>();
   const visit = (component: T, path: readonly string[]): void => {
     if (ordered.has(component)) return;
     const way = [...path, component.name];
-    assert(!path.includes(component.name), `components need each other in a circle: ${way.join(" → ")}`);
+    assert(
+      !path.includes(component.name),
+      `components need each other in a circle: ${way.join(" → ")}`,
+    );
     for (const need of component.needs) {
       const needed = byName.get(need);
       assert(needed !== undefined, `${component.name} needs ${need}, which is there`);

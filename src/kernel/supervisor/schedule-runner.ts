@@ -1,6 +1,7 @@
 /**
- * One schedule at work. Planned times lie on a grid of the monotonic clock, so that they do not drift and a step of the
- * wall clock moves none; after a long run or a sleep the next point of the grid counts, never all that were missed.
+ * One schedule at work. Planned times lie on a grid of the monotonic clock, so that they do not
+ * drift and a step of the wall clock moves none; after a long run or a sleep the next point of the
+ * grid counts, never all that were missed.
  */
 import type { Clock } from "../base/clock.ts";
 import { StewardError, toStewardError } from "../base/errors.ts";
@@ -76,9 +77,22 @@ export class ScheduleRunner {
 
   status(): ScheduleStatus {
     const { name, everyMs } = this.schedule;
-    const phase = this.#run !== undefined ? "running" : this.#phase === "active" ? "waiting" : this.#phase;
-    const nextInMs = this.#dueMs === undefined || this.#phase !== "active" ? undefined : Math.max(0, this.#dueMs - this.#deps.clock.monotonic());
-    return { name, everyMs, phase, nextInMs, runs: this.#runs, failures: this.#failures, skipped: this.#skipped, history: [...this.#history] };
+    const phase =
+      this.#run !== undefined ? "running" : this.#phase === "active" ? "waiting" : this.#phase;
+    const nextInMs =
+      this.#dueMs === undefined || this.#phase !== "active"
+        ? undefined
+        : Math.max(0, this.#dueMs - this.#deps.clock.monotonic());
+    return {
+      name,
+      everyMs,
+      phase,
+      nextInMs,
+      runs: this.#runs,
+      failures: this.#failures,
+      skipped: this.#skipped,
+      history: [...this.#history],
+    };
   }
 
   #plan(dueMs: number): void {
@@ -120,13 +134,16 @@ export class ScheduleRunner {
     const { name, timeoutMs = this.schedule.everyMs } = this.schedule;
     const startedAtMs = clock.now();
     const beganMs = clock.monotonic();
-    const limit = clock.timer(beganMs + timeoutMs, () => stop.abort(new StewardError("deadline", `${name} took longer than ${timeoutMs} ms`)));
+    const limit = clock.timer(beganMs + timeoutMs, () =>
+      stop.abort(new StewardError("deadline", `${name} took longer than ${timeoutMs} ms`)),
+    );
     let outcome: RunOutcome = "ok";
     let reason: string | undefined;
     try {
       await this.schedule.run({ signal: stop.signal, scheduledAtMs });
     } catch (thrown) {
-      // What a cancelled run throws is how it noticed, so the reason of the cancellation is the news.
+      // What a cancelled run throws is how it noticed, so the reason of the cancellation is the
+      // news.
       const error = toStewardError(stop.signal.aborted ? stop.signal.reason : thrown);
       outcome = error.code === "cancelled" && stop.signal.aborted ? "cancelled" : "failed";
       reason = error.message;
@@ -136,7 +153,13 @@ export class ScheduleRunner {
     }
     this.#runs += 1;
     if (outcome === "failed") this.#failures += 1;
-    this.#remember({ scheduledAtMs, startedAtMs, tookMs: clock.monotonic() - beganMs, outcome, reason });
+    this.#remember({
+      scheduledAtMs,
+      startedAtMs,
+      tookMs: clock.monotonic() - beganMs,
+      outcome,
+      reason,
+    });
   }
 
   #remember(record: RunRecord): void {
@@ -145,7 +168,10 @@ export class ScheduleRunner {
   }
 }
 
-/** A point of the stagger that depends on the name alone (FNV-1a), so that every start spreads the same way. */
+/**
+ * A point of the stagger that depends on the name alone (FNV-1a), so that every start spreads the
+ * same way.
+ */
 function staggerOf({ name, staggerMs }: Schedule): number {
   let hash = 0x81_1c_9d_c5;
   for (const unit of Buffer.from(name)) hash = Math.imul(hash ^ unit, 0x01_00_01_93) >>> 0;

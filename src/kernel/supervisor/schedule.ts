@@ -6,7 +6,10 @@ export interface Schedule {
   readonly name: string;
   /** From the planned start of one run to that of the next, at least 1. */
   readonly everyMs: number;
-  /** The first run comes within this time of the start, always at the same point of it, so that many schedules spread out; 0 is at once. */
+  /**
+   * The first run comes within this time of the start, always at the same point of it, so that many
+   * schedules spread out; 0 is at once.
+   */
   readonly staggerMs: number;
   /** A run that is due while the last one goes on is left out and counted. */
   readonly overlap: "never";
@@ -14,7 +17,10 @@ export interface Schedule {
   readonly timeoutMs?: number;
   /** How many ended runs are remembered, at most 1,000. */
   readonly history: number;
-  /** Does the work. The signal fires when the run takes too long, the schedule is removed or paused, or the process stops. */
+  /**
+   * Does the work. The signal fires when the run takes too long, the schedule is removed or paused,
+   * or the process stops.
+   */
   run(tick: Tick): Promise<void>;
 }
 
@@ -25,7 +31,9 @@ export interface Tick {
   readonly scheduledAtMs: number;
 }
 
-/** How a run ended: `cancelled` by pause, removal or stop, `failed` by itself or by taking too long. */
+/**
+ * How a run ended: `cancelled` by pause, removal or stop, `failed` by itself or by taking too long.
+ */
 export type RunOutcome = "ok" | "failed" | "cancelled";
 
 /** A run that has ended. */
@@ -58,7 +66,10 @@ export interface ScheduleStatus {
 
 /** A schedule that was added. */
 export interface ScheduleHandle {
-  /** Runs now instead of at the planned time. False while a run goes on, the scheduler is paused or does not run. */
+  /**
+   * Runs now instead of at the planned time. False while a run goes on, the scheduler is paused or
+   * does not run.
+   */
   runNow(): boolean;
   /** Takes the schedule away and resolves when its run has ended. */
   remove(): Promise<void>;
@@ -67,7 +78,10 @@ export interface ScheduleHandle {
 
 /** Runs schedules while it is started. */
 export interface Scheduler {
-  /** Before or after the start. A name that is taken, or one schedule more than allowed, is our own mistake. */
+  /**
+   * Before or after the start. A name that is taken, or one schedule more than allowed, is our own
+   * mistake.
+   */
   add(schedule: Schedule): ScheduleHandle;
   status(): readonly ScheduleStatus[];
   /** Cancels what runs and lets nothing start. `reason` is what the cancelled runs see. */

@@ -1,4 +1,6 @@
-/** Runs what comes again: staggered, never overlapping, cancelled with the process (KERNEL §1.4). */
+/**
+ * Runs what comes again: staggered, never overlapping, cancelled with the process (KERNEL §1.4).
+ */
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -23,17 +25,34 @@ export interface SchedulerOptions {
   readonly needs?: readonly string[];
 }
 
-/** A scheduler, which is a component: nothing runs before its start, and its stop cancels and awaits what runs. */
-export function createScheduler(deps: SchedulerDeps, options: SchedulerOptions): Scheduler & Component {
+/**
+ * A scheduler, which is a component: nothing runs before its start, and its stop cancels and awaits
+ * what runs.
+ */
+export function createScheduler(
+  deps: SchedulerDeps,
+  options: SchedulerOptions,
+): Scheduler & Component {
   const runners = new Map<string, ScheduleRunner>();
   let started = false;
   let pausedBy: string | undefined;
 
   const add = (schedule: Schedule): ScheduleHandle => {
     assert(!runners.has(schedule.name), `the schedule ${schedule.name} is added once`);
-    assert(runners.size < MOST_SCHEDULES, `${options.name} has at most ${MOST_SCHEDULES} schedules`);
-    assert(schedule.everyMs >= 1 && schedule.staggerMs >= 0, `${schedule.name} comes again after some time`);
-    assert(Number.isInteger(schedule.history) && schedule.history >= 0 && schedule.history <= MOST_HISTORY, `${schedule.name} remembers 0 to ${MOST_HISTORY} runs`);
+    assert(
+      runners.size < MOST_SCHEDULES,
+      `${options.name} has at most ${MOST_SCHEDULES} schedules`,
+    );
+    assert(
+      schedule.everyMs >= 1 && schedule.staggerMs >= 0,
+      `${schedule.name} comes again after some time`,
+    );
+    assert(
+      Number.isInteger(schedule.history) &&
+        schedule.history >= 0 &&
+        schedule.history <= MOST_HISTORY,
+      `${schedule.name} remembers 0 to ${MOST_HISTORY} runs`,
+    );
     const runner = new ScheduleRunner(schedule, deps);
     runners.set(schedule.name, runner);
     if (started) runner.start();
@@ -59,7 +78,9 @@ export function createScheduler(deps: SchedulerDeps, options: SchedulerOptions):
       for (const runner of runners.values()) runner.resume();
     },
     paused: () => pausedBy,
-    name: options.name, needs: options.needs ?? [], readiness: "reported",
+    name: options.name,
+    needs: options.needs ?? [],
+    readiness: "reported",
     start() {
       started = true;
       for (const runner of runners.values()) {
@@ -70,8 +91,11 @@ export function createScheduler(deps: SchedulerDeps, options: SchedulerOptions):
     },
     async stop(deadlineMs) {
       started = false;
-      const ended = Promise.all([...runners.values()].map((runner) => runner.end("the process is stopping")));
-      // A run that does not heed its signal is left behind; whoever stops the process sees the component late.
+      const ended = Promise.all(
+        [...runners.values()].map((runner) => runner.end("the process is stopping")),
+      );
+      // A run that does not heed its signal is left behind; whoever stops the process sees the
+      // component late.
       await createDeadline(deps.clock, deadlineMs).wait(ended);
     },
   };

@@ -1,4 +1,7 @@
-/** SIGINT and SIGTERM as a wish to stop, heard from the first moment on: the first asks, every further one insists. */
+/**
+ * SIGINT and SIGTERM as a wish to stop, heard from the first moment on: the first asks, every
+ * further one insists.
+ */
 
 /** Where signals come from: the process. */
 export interface SignalSource {
@@ -11,11 +14,17 @@ export interface StopSignals extends Disposable {
   /** Resolves at the first signal. */
   readonly first: Promise<void>;
   asked(): boolean;
-  /** Calls at each signal, `insisted` from the second on; at once for those that came before. One listener, the newest. */
+  /**
+   * Calls at each signal, `insisted` from the second on; at once for those that came before. One
+   * listener, the newest.
+   */
   listen(heard: (signal: string, insisted: boolean) => void): void;
 }
 
-/** Listens until disposed. A signal that comes before anybody listens, e.g. while modules load, is kept. */
+/**
+ * Listens until disposed. A signal that comes before anybody listens, e.g. while modules load, is
+ * kept.
+ */
 export function createStopSignals(source: SignalSource): StopSignals {
   const { promise: first, resolve } = Promise.withResolvers<void>();
   const names: string[] = [];

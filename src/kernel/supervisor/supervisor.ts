@@ -1,4 +1,7 @@
-/** The order of life in the process: who starts after whom, who stops before whom, and whether the whole is ready. */
+/**
+ * The order of life in the process: who starts after whom, who stops before whom, and whether the
+ * whole is ready.
+ */
 import type { Clock } from "../base/clock.ts";
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -7,7 +10,10 @@ import { createDeadline, type Deadline } from "./deadline.ts";
 import { Member } from "./member.ts";
 import { startOrder } from "./order.ts";
 
-/** Kept of the deadline for each component that has yet to stop, so that one that hangs does not take all of it. */
+/**
+ * Kept of the deadline for each component that has yet to stop, so that one that hangs does not
+ * take all of it.
+ */
 const RESERVE_MS = 250;
 /** What a failed start allows for stopping what had started. */
 const UNDO_MS = 10_000;
@@ -40,12 +46,14 @@ class HouseSupervisor implements Supervisor {
 
   add(component: Component): void {
     assert(this.#life === "new", `${component.name} is added before the start`);
-    this.#members.push(new Member(component, {
-      ...this.#deps,
-      recovered: () => {
-        this.#lateStarts = this.#lateStarts.then(() => this.#startHeldBack());
-      },
-    }));
+    this.#members.push(
+      new Member(component, {
+        ...this.#deps,
+        recovered: () => {
+          this.#lateStarts = this.#lateStarts.then(() => this.#startHeldBack());
+        },
+      }),
+    );
   }
 
   async start(): Promise<void> {
@@ -79,14 +87,24 @@ class HouseSupervisor implements Supervisor {
 
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] } {
     const reasons = this.states()
-      .filter(({ readiness, phase }) => readiness === "required" && phase !== "ready" && phase !== "refusing")
+      .filter(
+        ({ readiness, phase }) =>
+          readiness === "required" && phase !== "ready" && phase !== "refusing",
+      )
       .map((state) => `${state.name}: ${state.reason ?? state.phase}`);
-    const whole = this.#life === "running" ? [] : [this.#life === "stopping" ? "stopping" : "starting"];
+    const whole =
+      this.#life === "running" ? [] : [this.#life === "stopping" ? "stopping" : "starting"];
     return { ok: reasons.length + whole.length === 0, reasons: [...whole, ...reasons] };
   }
 
   #ordered(): Member[] {
-    return startOrder(this.#members.map((member) => ({ member, name: member.component.name, needs: member.component.needs }))).map(({ member }) => member);
+    return startOrder(
+      this.#members.map((member) => ({
+        member,
+        name: member.component.name,
+        needs: member.component.needs,
+      })),
+    ).map(({ member }) => member);
   }
 
   #isStopping(): boolean {
@@ -96,9 +114,12 @@ class HouseSupervisor implements Supervisor {
   async #startMember(member: Member): Promise<void> {
     if (this.#isStopping()) throw new StewardError("cancelled", "the process is stopping");
     const { name, needs, readiness } = member.component;
-    const missing = needs.filter((need) => this.#members.some((other) => other.component.name === need && other.phase !== "ready"));
+    const missing = needs.filter((need) =>
+      this.#members.some((other) => other.component.name === need && other.phase !== "ready"),
+    );
     if (missing.length > 0) {
-      if (readiness === "required") throw new StewardError("not_ready", `${name} cannot start: it needs ${missing.join(", ")}`);
+      if (readiness === "required")
+        throw new StewardError("not_ready", `${name} cannot start: it needs ${missing.join(", ")}`);
       return member.holdBack(`waits for ${missing.join(", ")}`);
     }
     try {
@@ -114,7 +135,12 @@ class HouseSupervisor implements Supervisor {
   async #startHeldBack(): Promise<void> {
     for (const member of this.#order) {
       if (member.phase !== "idle" || this.#life !== "running") continue;
-      await this.#startMember(member).catch((error: unknown) => this.#deps.log.warn("component did not start", { name: member.component.name, reason: toStewardError(error).message }));
+      await this.#startMember(member).catch((error: unknown) =>
+        this.#deps.log.warn("component did not start", {
+          name: member.component.name,
+          reason: toStewardError(error).message,
+        }),
+      );
     }
   }
 
@@ -129,7 +155,8 @@ class HouseSupervisor implements Supervisor {
       const outcome = await member.stop(deadline, Math.max(0, deadline.remainingMs() - reservedMs));
       if (outcome === "late") late.push(name);
       else if (outcome !== "stopped") failed.push({ name, reason: outcome.failed });
-      if (outcome !== "stopped") this.#deps.log.warn("component did not stop cleanly", { name, outcome });
+      if (outcome !== "stopped")
+        this.#deps.log.warn("component did not stop cleanly", { name, outcome });
     }
     return { late, failed, tookMs: this.#deps.clock.monotonic() - beganMs };
   }

@@ -3,7 +3,11 @@ import { assert } from "../base/errors.ts";
 import type { AnyLogRow, AnyRow, Kind, LogRow, Row, Severity } from "./types.ts";
 
 const NAME = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/;
-const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set(["le", "quantile", "otel.metric.overflow"]);
+const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set([
+  "le",
+  "quantile",
+  "otel.metric.overflow",
+]);
 const MOST_BOUNDS = 64;
 
 /** A metric as its owner writes it. */
@@ -25,19 +29,63 @@ export interface MetricDefinition<A extends string, K extends Kind> {
   readonly when?: string;
 }
 
-/** A catalogue row. Throws when the definition breaks a rule of the catalogue: that is a mistake in the source. */
-export function defineMetric<K extends Kind, const A extends string = never>(definition: MetricDefinition<A, K>): Row<A, K> {
-  const { name, kind, unit, attributes = [], group, help, bounds, exemplars = false, idleMs, verbatim = false, when } = definition;
+/**
+ * A catalogue row. Throws when the definition breaks a rule of the catalogue: that is a mistake in
+ * the source.
+ */
+export function defineMetric<K extends Kind, const A extends string = never>(
+  definition: MetricDefinition<A, K>,
+): Row<A, K> {
+  const {
+    name,
+    kind,
+    unit,
+    attributes = [],
+    group,
+    help,
+    bounds,
+    exemplars = false,
+    idleMs,
+    verbatim = false,
+    when,
+  } = definition;
   assert(NAME.test(name), `metric ${name} is a dotted name of a-z, 0-9 and _`);
   assert(help !== "" && !help.includes("\n"), `metric ${name} has a help text of one line`);
   checkAttributes(`metric ${name}`, attributes);
   const edges: readonly number[] = bounds ?? [];
-  assert((kind === "histogram") === edges.length > 0, `metric ${name} has bounds if and only if it is a histogram`);
-  assert(kind === "histogram" || !exemplars, `metric ${name} has exemplars only if it is a histogram`);
-  assert(kind !== "gauge" || idleMs === undefined, `gauge ${name} ends with its owner's sweep, not when idle`);
+  assert(
+    (kind === "histogram") === edges.length > 0,
+    `metric ${name} has bounds if and only if it is a histogram`,
+  );
+  assert(
+    kind === "histogram" || !exemplars,
+    `metric ${name} has exemplars only if it is a histogram`,
+  );
+  assert(
+    kind !== "gauge" || idleMs === undefined,
+    `gauge ${name} ends with its owner's sweep, not when idle`,
+  );
   assert(edges.length <= MOST_BOUNDS, `metric ${name} has at most ${MOST_BOUNDS} bounds`);
-  assert(edges.every((edge, index) => Number.isFinite(edge) && edge > (edges[index - 1] ?? Number.NEGATIVE_INFINITY)), `bounds of ${name} ascend`);
-  const row: AnyRow = Object.freeze({ name, kind, unit, attributes: [...attributes], group, help, bounds: [...edges], exemplars, idleMs, verbatim, when });
+  assert(
+    edges.every(
+      (edge, index) =>
+        Number.isFinite(edge) && edge > (edges[index - 1] ?? Number.NEGATIVE_INFINITY),
+    ),
+    `bounds of ${name} ascend`,
+  );
+  const row: AnyRow = Object.freeze({
+    name,
+    kind,
+    unit,
+    attributes: [...attributes],
+    group,
+    help,
+    bounds: [...edges],
+    exemplars,
+    idleMs,
+    verbatim,
+    when,
+  });
   return row as Row<A, K>;
 }
 
@@ -55,11 +103,29 @@ export interface LogDefinition<A extends string> {
 }
 
 /** A log row. Throws when the definition breaks a rule of the catalogue. */
-export function defineLogRecord<const A extends string = never>(definition: LogDefinition<A>): LogRow<A> {
-  const { name, severity, severityText = severity.toUpperCase(), attributes = [], group, help, family = false } = definition;
+export function defineLogRecord<const A extends string = never>(
+  definition: LogDefinition<A>,
+): LogRow<A> {
+  const {
+    name,
+    severity,
+    severityText = severity.toUpperCase(),
+    attributes = [],
+    group,
+    help,
+    family = false,
+  } = definition;
   assert(NAME.test(name), `log record ${name} is a dotted name of a-z, 0-9 and _`);
   checkAttributes(`log record ${name}`, attributes);
-  const row: AnyLogRow = Object.freeze({ name, severity, severityText, attributes: [...attributes], group, help, family });
+  const row: AnyLogRow = Object.freeze({
+    name,
+    severity,
+    severityText,
+    attributes: [...attributes],
+    group,
+    help,
+    family,
+  });
   return row as LogRow<A>;
 }
 
@@ -77,6 +143,9 @@ export function catalogue(...groups: readonly (readonly AnyRow[])[]): readonly A
 function checkAttributes(owner: string, attributes: readonly string[]): void {
   assert(new Set(attributes).size === attributes.length, `${owner} names each attribute once`);
   for (const attribute of attributes) {
-    assert(attribute !== "" && !attribute.startsWith("__") && !RESERVED_ATTRIBUTES.has(attribute), `${owner} has no attribute ${attribute}: reserved`);
+    assert(
+      attribute !== "" && !attribute.startsWith("__") && !RESERVED_ATTRIBUTES.has(attribute),
+      `${owner} has no attribute ${attribute}: reserved`,
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** What the log says about delivery: the first failure of a signal and class, a summary every 5 minutes, and the recovery. */
+/**
+ * What the log says about delivery: the first failure of a signal and class, a summary every 5
+ * minutes, and the recovery.
+ */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ErrorClass, LedgerView, Signal, SignalLedger, SuppressedLines } from "./status.ts";
@@ -39,7 +42,9 @@ export class DeliveryLog {
 
   /** A sentence for each signal in an outage. */
   failing(): string[] {
-    return signals.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} export is failing (${this.#told[signal].errorClass})`);
+    return signals
+      .filter((signal) => this.#told[signal].consecutive >= FAILING)
+      .map((signal) => `${signal} export is failing (${this.#told[signal].errorClass})`);
   }
 
   /** Lines that were not written while an outage lasted. */
@@ -49,7 +54,11 @@ export class DeliveryLog {
 
   #withhold(signal: Signal, errorClass: ErrorClass, more: number): void {
     const key = `${signal} ${errorClass}`;
-    this.#withheld.set(key, { signal, errorClass, lines: (this.#withheld.get(key)?.lines ?? 0) + more });
+    this.#withheld.set(key, {
+      signal,
+      errorClass,
+      lines: (this.#withheld.get(key)?.lines ?? 0) + more,
+    });
   }
 
   #hearSignal(signal: Signal, now: SignalLedger): void {
@@ -61,7 +70,10 @@ export class DeliveryLog {
     told.consecutive = now.consecutiveFailures;
     told.lost = now.itemsLost;
     if (wasFailing && now.consecutiveFailures === 0) {
-      this.#log.info(`${signal} export recovered`, { suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
+      this.#log.info(`${signal} export recovered`, {
+        suppressed: told.suppressed,
+        lost: now.itemsLost - told.lostBefore,
+      });
       Object.assign(told, { ...untold(), lostBefore: now.itemsLost, lost: now.itemsLost });
     } else if (now.failures > told.failures) {
       this.#failed(signal, now, told);
@@ -79,12 +91,26 @@ export class DeliveryLog {
       this.#withhold(signal, errorClass, now.failures - told.failures);
       return;
     }
-    this.#log.warn(`${signal} export failed`, { class: errorClass, reason: now.lastFailureMessage, in_a_row: now.consecutiveFailures, suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
+    this.#log.warn(`${signal} export failed`, {
+      class: errorClass,
+      reason: now.lastFailureMessage,
+      in_a_row: now.consecutiveFailures,
+      suppressed: told.suppressed,
+      lost: now.itemsLost - told.lostBefore,
+    });
     told.atMs.set(errorClass, atMs);
     told.suppressed = 0;
   }
 }
 
 function untold(): Told {
-  return { failures: 0, consecutive: 0, errorClass: undefined, atMs: new Map(), suppressed: 0, lostBefore: 0, lost: 0 };
+  return {
+    failures: 0,
+    consecutive: 0,
+    errorClass: undefined,
+    atMs: new Map(),
+    suppressed: 0,
+    lostBefore: 0,
+    lost: 0,
+  };
 }

@@ -1,4 +1,7 @@
-/** Expositions on their way from the telemetry thread to their readers: a few chunks each, more when those are read. */
+/**
+ * Expositions on their way from the telemetry thread to their readers: a few chunks each, more when
+ * those are read.
+ */
 import { StewardError } from "../base/errors.ts";
 import { contentTypes } from "./exposition/text.ts";
 import type { ExposeQuery, HostMessage, HostReply } from "./messages.ts";
@@ -39,7 +42,10 @@ export class Expositions {
     const reader = this.#readers.get(id);
     if (!reader) return;
     if (bytes) reader.chunks.push(bytes);
-    if (failure !== undefined) reader.failure = new StewardError("exhausted", `metrics cannot be pulled now: ${failure}`, { retryAfterMs: 1_000 });
+    if (failure !== undefined)
+      reader.failure = new StewardError("exhausted", `metrics cannot be pulled now: ${failure}`, {
+        retryAfterMs: 1_000,
+      });
     if (last) reader.ended = true;
     reader.wake?.();
   }

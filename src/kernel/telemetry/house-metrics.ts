@@ -1,4 +1,7 @@
-/** The house's own metrics: gateway, state, pool, jobs, the process; those of the runtime and of telemetry itself are in `self-metrics.ts` (RESOLUTIONS §2, Metric names). */
+/**
+ * The house's own metrics: gateway, state, pool, jobs, the process; those of the runtime and of
+ * telemetry itself are in `self-metrics.ts` (RESOLUTIONS §2, Metric names).
+ */
 import { catalogue, defineMetric } from "./catalogue.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { runtimeMetrics, telemetryMetrics } from "./self-metrics.ts";
@@ -12,37 +15,187 @@ const state = { group: "State" } as const;
 const pool = { group: "Pool" } as const;
 const jobs = { group: "Jobs" } as const;
 
-/** Requests answered: `route` is a template, never a path; `method` of REST only; `protocol` rest, connect, grpc or grpc-web; `code` an HTTP status or the name of gRPC's. */
-export const gatewayRequests = defineMetric({ ...gateway, name: "svc.gateway.requests", kind: "counter", unit: "{request}", attributes: ["route", "method", "protocol", "code"], help: "Requests answered by route, method, protocol and outcome." });
-export const gatewayDuration = defineMetric({ ...gateway, name: "svc.gateway.request.duration", kind: "histogram", unit: "s", attributes: ["route", "method", "protocol"], bounds: SECONDS, help: "Time from receiving the headers of a request to the end of its response." });
-export const gatewayInFlight = defineMetric({ ...gateway, name: "svc.gateway.requests.in_flight", kind: "gauge", unit: "{request}", help: "Requests in progress, without long-lived streams." });
-export const gatewayStreams = defineMetric({ ...gateway, name: "svc.gateway.streams", kind: "gauge", unit: "{stream}", help: "Open long-lived streams." });
-export const gatewayConnections = defineMetric({ ...gateway, name: "svc.gateway.connections", kind: "gauge", unit: "{connection}", help: "Open connections." });
-/** Requests refused before a handler saw them; `share` is owner, stranger or probe, for what the listener itself refused a request. */
-export const gatewayRefused = defineMetric({ ...gateway, name: "svc.gateway.refused", kind: "counter", unit: "{request}", attributes: ["reason", "share"], help: "Requests refused before they reached a handler." });
+/**
+ * Requests answered: `route` is a template, never a path; `method` of REST only; `protocol` rest,
+ * connect, grpc or grpc-web; `code` an HTTP status or the name of gRPC's.
+ */
+export const gatewayRequests = defineMetric({
+  ...gateway,
+  name: "svc.gateway.requests",
+  kind: "counter",
+  unit: "{request}",
+  attributes: ["route", "method", "protocol", "code"],
+  help: "Requests answered by route, method, protocol and outcome.",
+});
+export const gatewayDuration = defineMetric({
+  ...gateway,
+  name: "svc.gateway.request.duration",
+  kind: "histogram",
+  unit: "s",
+  attributes: ["route", "method", "protocol"],
+  bounds: SECONDS,
+  help: "Time from receiving the headers of a request to the end of its response.",
+});
+export const gatewayInFlight = defineMetric({
+  ...gateway,
+  name: "svc.gateway.requests.in_flight",
+  kind: "gauge",
+  unit: "{request}",
+  help: "Requests in progress, without long-lived streams.",
+});
+export const gatewayStreams = defineMetric({
+  ...gateway,
+  name: "svc.gateway.streams",
+  kind: "gauge",
+  unit: "{stream}",
+  help: "Open long-lived streams.",
+});
+export const gatewayConnections = defineMetric({
+  ...gateway,
+  name: "svc.gateway.connections",
+  kind: "gauge",
+  unit: "{connection}",
+  help: "Open connections.",
+});
+/**
+ * Requests refused before a handler saw them; `share` is owner, stranger or probe, for what the
+ * listener itself refused a request.
+ */
+export const gatewayRefused = defineMetric({
+  ...gateway,
+  name: "svc.gateway.refused",
+  kind: "counter",
+  unit: "{request}",
+  attributes: ["reason", "share"],
+  help: "Requests refused before they reached a handler.",
+});
 
-export const stateCommits = defineMetric({ ...state, name: "svc.state.commits", kind: "counter", unit: "{commit}", attributes: ["environment"], help: "Changes stored durably." });
-export const stateCommitDuration = defineMetric({ ...state, name: "svc.state.commit.duration", kind: "histogram", unit: "s", attributes: ["environment"], bounds: SECONDS, help: "Time from requesting a write until it was durable." });
-export const stateQueue = defineMetric({ ...state, name: "svc.state.queue.changes", kind: "gauge", unit: "{change}", attributes: ["environment"], help: "Changes waiting for their commit." });
-export const stateSize = defineMetric({ ...state, name: "svc.state.size", kind: "gauge", unit: "By", attributes: ["environment"], help: "Bytes on disk." });
-export const stateLimit = defineMetric({ ...state, name: "svc.state.limit", kind: "gauge", unit: "By", attributes: ["environment"], help: "Maximum size of the LMDB environment in bytes." });
-export const stateRows = defineMetric({ ...state, name: "svc.state.rows", kind: "gauge", unit: "{row}", attributes: ["environment", "table"], help: "Rows of a table." });
+export const stateCommits = defineMetric({
+  ...state,
+  name: "svc.state.commits",
+  kind: "counter",
+  unit: "{commit}",
+  attributes: ["environment"],
+  help: "Changes stored durably.",
+});
+export const stateCommitDuration = defineMetric({
+  ...state,
+  name: "svc.state.commit.duration",
+  kind: "histogram",
+  unit: "s",
+  attributes: ["environment"],
+  bounds: SECONDS,
+  help: "Time from requesting a write until it was durable.",
+});
+export const stateQueue = defineMetric({
+  ...state,
+  name: "svc.state.queue.changes",
+  kind: "gauge",
+  unit: "{change}",
+  attributes: ["environment"],
+  help: "Changes waiting for their commit.",
+});
+export const stateSize = defineMetric({
+  ...state,
+  name: "svc.state.size",
+  kind: "gauge",
+  unit: "By",
+  attributes: ["environment"],
+  help: "Bytes on disk.",
+});
+export const stateLimit = defineMetric({
+  ...state,
+  name: "svc.state.limit",
+  kind: "gauge",
+  unit: "By",
+  attributes: ["environment"],
+  help: "Maximum size of the LMDB environment in bytes.",
+});
+export const stateRows = defineMetric({
+  ...state,
+  name: "svc.state.rows",
+  kind: "gauge",
+  unit: "{row}",
+  attributes: ["environment", "table"],
+  help: "Rows of a table.",
+});
 
-export const poolThreads = defineMetric({ ...pool, name: "svc.pool.threads", kind: "gauge", unit: "{thread}", help: "Maximum number of worker threads of the pool." });
-export const poolRunning = defineMetric({ ...pool, name: "svc.pool.tasks.running", kind: "gauge", unit: "{task}", help: "Tasks running." });
-export const poolQueued = defineMetric({ ...pool, name: "svc.pool.tasks.queued", kind: "gauge", unit: "{task}", help: "Tasks waiting for a thread." });
-export const poolLimit = defineMetric({ ...pool, name: "svc.pool.tasks.limit", kind: "gauge", unit: "{task}", help: "Maximum number of waiting tasks; further ones are refused." });
-export const poolCrashes = defineMetric({ ...pool, name: "svc.pool.crashes", kind: "counter", unit: "{crash}", help: "Worker threads that crashed while running a task." });
+export const poolThreads = defineMetric({
+  ...pool,
+  name: "svc.pool.threads",
+  kind: "gauge",
+  unit: "{thread}",
+  help: "Maximum number of worker threads of the pool.",
+});
+export const poolRunning = defineMetric({
+  ...pool,
+  name: "svc.pool.tasks.running",
+  kind: "gauge",
+  unit: "{task}",
+  help: "Tasks running.",
+});
+export const poolQueued = defineMetric({
+  ...pool,
+  name: "svc.pool.tasks.queued",
+  kind: "gauge",
+  unit: "{task}",
+  help: "Tasks waiting for a thread.",
+});
+export const poolLimit = defineMetric({
+  ...pool,
+  name: "svc.pool.tasks.limit",
+  kind: "gauge",
+  unit: "{task}",
+  help: "Maximum number of waiting tasks; further ones are refused.",
+});
+export const poolCrashes = defineMetric({
+  ...pool,
+  name: "svc.pool.crashes",
+  kind: "counter",
+  unit: "{crash}",
+  help: "Worker threads that crashed while running a task.",
+});
 
-export const jobsTotal = defineMetric({ ...jobs, name: "svc.jobs_total", kind: "counter", unit: "{job}", attributes: ["type", "outcome"], help: "Finished jobs by type and outcome." });
-export const jobsRunning = defineMetric({ ...jobs, name: "svc.jobs.running", kind: "gauge", unit: "{job}", attributes: ["type"], help: "Jobs running." });
-export const jobsDuration = defineMetric({ ...jobs, name: "svc.jobs.duration", kind: "histogram", unit: "s", attributes: ["type"], bounds: LONG_SECONDS, help: "Run time of finished jobs." });
+export const jobsTotal = defineMetric({
+  ...jobs,
+  name: "svc.jobs_total",
+  kind: "counter",
+  unit: "{job}",
+  attributes: ["type", "outcome"],
+  help: "Finished jobs by type and outcome.",
+});
+export const jobsRunning = defineMetric({
+  ...jobs,
+  name: "svc.jobs.running",
+  kind: "gauge",
+  unit: "{job}",
+  attributes: ["type"],
+  help: "Jobs running.",
+});
+export const jobsDuration = defineMetric({
+  ...jobs,
+  name: "svc.jobs.duration",
+  kind: "histogram",
+  unit: "s",
+  attributes: ["type"],
+  bounds: LONG_SECONDS,
+  help: "Run time of finished jobs.",
+});
 
 /** All rows of the house. */
 export const houseMetrics: readonly AnyRow[] = catalogue(
-  [gatewayRequests, gatewayDuration, gatewayInFlight, gatewayStreams, gatewayConnections, gatewayRefused],
+  [
+    gatewayRequests,
+    gatewayDuration,
+    gatewayInFlight,
+    gatewayStreams,
+    gatewayConnections,
+    gatewayRefused,
+  ],
   [stateCommits, stateCommitDuration, stateQueue, stateSize, stateLimit, stateRows],
   [poolThreads, poolRunning, poolQueued, poolLimit, poolCrashes],
   [jobsTotal, jobsRunning, jobsDuration],
-  runtimeMetrics, telemetryMetrics, processMetrics,
+  runtimeMetrics,
+  telemetryMetrics,
+  processMetrics,
 );

@@ -1,8 +1,16 @@
-/** Reporters of the house: what costs nothing to read is read just before a snapshot, and only then. */
+/**
+ * Reporters of the house: what costs nothing to read is read just before a snapshot, and only then.
+ */
 import type { CertificateStatus } from "../listen/certificates.ts";
 import type { Pool } from "../pool/types.ts";
 import * as house from "./house-metrics.ts";
-import { certNotAfter, certNotBefore, certReloadFailures, certReloadLastSuccess, componentErrors } from "./self-metrics.ts";
+import {
+  certNotAfter,
+  certNotBefore,
+  certReloadFailures,
+  certReloadLastSuccess,
+  componentErrors,
+} from "./self-metrics.ts";
 import type { Scope } from "./types.ts";
 
 const MILLISECONDS = 1_000;
@@ -19,15 +27,25 @@ export function reportPool(scope: Scope, pool: Pick<Pool, "status">): Disposable
   });
 }
 
-/** Reports failures of components until disposed: their crashes, and what they tell of themselves. */
-export function reportComponents(scope: Scope, components: () => Iterable<{ readonly name: string; readonly errors: number }>): Disposable {
+/**
+ * Reports failures of components until disposed: their crashes, and what they tell of themselves.
+ */
+export function reportComponents(
+  scope: Scope,
+  components: () => Iterable<{ readonly name: string; readonly errors: number }>,
+): Disposable {
   return scope.observe(() => {
-    for (const { name, errors } of components()) scope.total(componentErrors, errors, { component: name });
+    for (const { name, errors } of components())
+      scope.total(componentErrors, errors, { component: name });
   });
 }
 
 /** Reports the certificate of a listener until disposed; nothing while it has none. */
-export function reportCertificate(scope: Scope, component: string, certificate: () => CertificateStatus | undefined): Disposable {
+export function reportCertificate(
+  scope: Scope,
+  component: string,
+  certificate: () => CertificateStatus | undefined,
+): Disposable {
   return scope.observe(() => {
     const status = certificate();
     if (status === undefined) return;

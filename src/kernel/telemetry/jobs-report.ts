@@ -18,7 +18,9 @@ export function createJobsReport(scope: Scope): (job: Job) => void {
     if (status === "pending" || status === "running") return;
     scope.add(jobsTotal, 1, { type, outcome: status });
     const { startedAtMs, completedAtMs } = job;
-    // A job that was cancelled before its turn has not run. The wall clock may have been set back meanwhile.
-    if (startedAtMs !== undefined && completedAtMs !== undefined) scope.record(jobsDuration, Math.max(0, completedAtMs - startedAtMs) / MILLISECONDS, { type });
+    // A job that was cancelled before its turn has not run. The wall clock may have been set back
+    // meanwhile.
+    if (startedAtMs !== undefined && completedAtMs !== undefined)
+      scope.record(jobsDuration, Math.max(0, completedAtMs - startedAtMs) / MILLISECONDS, { type });
   };
 }

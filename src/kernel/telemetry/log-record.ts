@@ -1,4 +1,7 @@
-/** Log records in the form in which they cross to the telemetry thread: from the catalogue's rows, and from lines of the log. */
+/**
+ * Log records in the form in which they cross to the telemetry thread: from the catalogue's rows,
+ * and from lines of the log.
+ */
 import type { LogLine } from "../base/log.ts";
 import type { TraceIds, WireLog } from "./messages.ts";
 import type { AnyLogRow, AttributeValue, LogFields } from "./types.ts";
@@ -17,23 +20,48 @@ const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 
 /** A record of the catalogue; attributes that are not on the row stay out. */
-export function recordOfRow(scope: number, row: AnyLogRow, fields: LogFields, { nowMs, limits, trace }: { nowMs: number; limits: LogLimits; trace?: TraceIds | undefined }): WireLog {
+export function recordOfRow(
+  scope: number,
+  row: AnyLogRow,
+  fields: LogFields,
+  { nowMs, limits, trace }: { nowMs: number; limits: LogLimits; trace?: TraceIds | undefined },
+): WireLog {
   const attributes: Record<string, AttributeValue> = {};
   const cutter = new Cutter();
   for (const name of row.attributes) {
     const value = fields.attributes[name];
-    if (value !== undefined) attributes[name] = typeof value === "string" ? cutter.cut("attribute", value, limits.attribute) : value;
+    if (value !== undefined)
+      attributes[name] =
+        typeof value === "string" ? cutter.cut("attribute", value, limits.attribute) : value;
   }
   const name = row.family && fields.type !== undefined ? `${row.name}.${fields.type}` : row.name;
   const body = cutter.cut("body", fields.body, limits.body);
-  return { scope, name, severity: fields.severity ?? row.severity, body, attributes, timeMs: fields.timeMs ?? nowMs, observedMs: fields.observedMs, trace, ...cutter.said() };
+  return {
+    scope,
+    name,
+    severity: fields.severity ?? row.severity,
+    body,
+    attributes,
+    timeMs: fields.timeMs ?? nowMs,
+    observedMs: fields.observedMs,
+    trace,
+    ...cutter.said(),
+  };
 }
 
-/** A line of the log. Errors are said in the words of the semantic conventions, other structures as JSON. */
+/**
+ * A line of the log. Errors are said in the words of the semantic conventions, other structures as
+ * JSON.
+ */
 export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): WireLog {
   const { trace_id: traceId, span_id: spanId, error, ...rest } = line.attributes;
   const trace = traceOf(line.attributes);
-  const named = { ...rest, ...(trace === undefined ? { trace_id: traceId, span_id: spanId } : {}), component: line.component, ...exceptionOf(error) };
+  const named = {
+    ...rest,
+    ...(trace === undefined ? { trace_id: traceId, span_id: spanId } : {}),
+    component: line.component,
+    ...exceptionOf(error),
+  };
   const attributes: Record<string, AttributeValue> = {};
   const cutter = new Cutter();
   for (const [name, value] of Object.entries(named)) {
@@ -41,21 +69,49 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
     if (shown !== undefined) attributes[name] = shown;
   }
   const body = cutter.cut("body", line.message, limits.body);
-  return { scope, name: "", severity: line.level, body, attributes, timeMs: line.timeMs, observedMs: undefined, trace, ...cutter.said() };
+  return {
+    scope,
+    name: "",
+    severity: line.level,
+    body,
+    attributes,
+    timeMs: line.timeMs,
+    observedMs: undefined,
+    trace,
+    ...cutter.said(),
+  };
 }
 
 /** The span that fields of a log line name; undefined when they name none. */
-export function traceOf({ trace_id: traceId, span_id: spanId }: Readonly<Record<string, unknown>>): TraceIds | undefined {
+export function traceOf({
+  trace_id: traceId,
+  span_id: spanId,
+}: Readonly<Record<string, unknown>>): TraceIds | undefined {
   if (typeof traceId !== "string" || typeof spanId !== "string") return undefined;
   return TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId } : undefined;
 }
 
-/** An expected failure has no stack, and what somebody else said that led to it stands in its message. */
+/**
+ * An expected failure has no stack, and what somebody else said that led to it stands in its
+ * message.
+ */
 function exceptionOf(error: unknown): Readonly<Record<string, unknown>> {
   if (typeof error !== "object" || error === null) return { error };
-  const { type, message, cause } = error as { readonly type?: unknown; readonly message?: unknown; readonly cause?: unknown };
-  if (hasStack(error)) return { "exception.type": type, "exception.message": message, "exception.stacktrace": stackOf(error) };
-  return { "exception.type": type, "exception.message": typeof cause === "string" ? `${String(message)}: ${cause}` : message };
+  const { type, message, cause } = error as {
+    readonly type?: unknown;
+    readonly message?: unknown;
+    readonly cause?: unknown;
+  };
+  if (hasStack(error))
+    return {
+      "exception.type": type,
+      "exception.message": message,
+      "exception.stacktrace": stackOf(error),
+    };
+  return {
+    "exception.type": type,
+    "exception.message": typeof cause === "string" ? `${String(message)}: ${cause}` : message,
+  };
 }
 
 function hasStack(error: unknown): boolean {
@@ -66,8 +122,13 @@ function hasStack(error: unknown): boolean {
 
 /** An error's stack with those of its causes. */
 function stackOf(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null) return error === undefined ? undefined : JSON.stringify(error);
-  const { stack, message, cause } = error as { readonly stack?: unknown; readonly message?: unknown; readonly cause?: unknown };
+  if (typeof error !== "object" || error === null)
+    return error === undefined ? undefined : JSON.stringify(error);
+  const { stack, message, cause } = error as {
+    readonly stack?: unknown;
+    readonly message?: unknown;
+    readonly cause?: unknown;
+  };
   const below = stackOf(cause);
   return `${typeof stack === "string" ? stack : String(message)}${below === undefined ? "" : `\nCaused by: ${below}`}`;
 }
@@ -94,7 +155,10 @@ class Cutter {
   }
 }
 
-/** What stays of a text that is too long: with the mark at most that many characters, never half a surrogate pair. */
+/**
+ * What stays of a text that is too long: with the mark at most that many characters, never half a
+ * surrogate pair.
+ */
 function start(text: string, characters: number): string {
   return text.slice(0, Math.max(0, characters - MARK.length)).replace(/[\uD800-\uDBFF]$/, "");
 }

@@ -1,9 +1,11 @@
 /**
  * Every message between the threads that write series and the telemetry thread.
  *
- *   writer (main, monitor)                 telemetry thread                    host (main)
- *   scope, rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack,     | attach, flush, expose, credit, cancel, written, pull-stop, stop ->
- *   spans, figures, mark ->    one MessagePort each |    spans-ack           parentPort | <- ready, ledger, log, output, flushed, chunk, pull-stopped, stopped
+ *   writer (main, monitor)                 telemetry thread                    host (main) scope,
+ *   rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack,     | attach, flush, expose,
+ *   credit, cancel, written, pull-stop, stop -> spans, figures, mark ->    one MessagePort each |
+ *   spans-ack           parentPort | <- ready, ledger, log, output, flushed, chunk, pull-stopped,
+ *   stopped
  */
 import type { MessagePort } from "node:worker_threads";
 import type { OutboxStatus } from "./outbox.ts";
@@ -16,7 +18,10 @@ export const LABELS_PER_MESSAGE = 2_000;
 export const LOGS_PER_MESSAGE = 512;
 /** Most spans in one message. */
 export const SPANS_PER_MESSAGE = 512;
-/** Log records, or spans, that a writer may hold, waiting or unacknowledged, and as many before the exporter. */
+/**
+ * Log records, or spans, that a writer may hold, waiting or unacknowledged, and as many before the
+ * exporter.
+ */
 export const QUEUE_CAPACITY = 2_048;
 /** Chunks of an exposition on their way to a reader. */
 export const CHUNK_CREDIT = 4;
@@ -47,7 +52,10 @@ export interface WireRow {
   readonly verbatim: boolean;
 }
 
-/** Values in the order of the row's attributes; null = left out; the string "overflow" in place of the list = the overflow series. */
+/**
+ * Values in the order of the row's attributes; null = left out; the string "overflow" in place of
+ * the list = the overflow series.
+ */
 export type WireValues = readonly (AttributeValue | null)[] | "overflow";
 
 /** Where something belongs: identities as W3C writes them. */
@@ -111,10 +119,30 @@ export type SeriesFigures = Pick<MetricCardinality, "name" | "group" | "series" 
 
 /** From a writer. */
 export type WriterMessage =
-  | { readonly type: "scope"; readonly scope: number; readonly name: string; readonly resource: Attributes; readonly logResource: Attributes; readonly constants: Attributes }
+  | {
+      readonly type: "scope";
+      readonly scope: number;
+      readonly name: string;
+      readonly resource: Attributes;
+      readonly logResource: Attributes;
+      readonly constants: Attributes;
+    }
   | { readonly type: "rows"; readonly rows: readonly WireRow[] }
-  | { readonly type: "labels"; readonly scope: number; readonly seq: number; readonly births: readonly number[]; readonly rows: readonly number[]; readonly values: readonly WireValues[]; readonly ended: readonly number[] }
-  | { readonly type: "snapshot"; readonly scope: number; readonly atMs: number; readonly columns: Columns }
+  | {
+      readonly type: "labels";
+      readonly scope: number;
+      readonly seq: number;
+      readonly births: readonly number[];
+      readonly rows: readonly number[];
+      readonly values: readonly WireValues[];
+      readonly ended: readonly number[];
+    }
+  | {
+      readonly type: "snapshot";
+      readonly scope: number;
+      readonly atMs: number;
+      readonly columns: Columns;
+    }
   | { readonly type: "closed"; readonly scope: number }
   | { readonly type: "logs"; readonly records: readonly WireLog[] }
   | { readonly type: "spans"; readonly spans: readonly WireSpan[] }
@@ -137,11 +165,19 @@ export interface ExposeQuery {
   readonly metrics?: readonly string[];
 }
 
-/** From the host. Ports keep no order among them: what names a mark begins when the host's own writer's mark has come. */
+/**
+ * From the host. Ports keep no order among them: what names a mark begins when the host's own
+ * writer's mark has come.
+ */
 export type HostMessage =
   | { readonly type: "attach"; readonly port: MessagePort }
   | { readonly type: "flush"; readonly mark: number }
-  | { readonly type: "expose"; readonly mark: number; readonly id: number; readonly query: ExposeQuery }
+  | {
+      readonly type: "expose";
+      readonly mark: number;
+      readonly id: number;
+      readonly query: ExposeQuery;
+    }
   | { readonly type: "credit"; readonly id: number }
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "written"; readonly id: number }
@@ -152,9 +188,20 @@ export type HostMessage =
 export type HostReply =
   | { readonly type: "ready" }
   | { readonly type: "ledger"; readonly ledger: LedgerView; readonly observed: readonly Observed[] }
-  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: "log";
+      readonly level: "info" | "warn" | "error";
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    }
   | { readonly type: "output"; readonly id: number; readonly text: string }
   | { readonly type: "pull-stopped" }
   | { readonly type: "flushed"; readonly mark: number }
-  | { readonly type: "chunk"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> | undefined; readonly failure: string | undefined; readonly last: boolean }
+  | {
+      readonly type: "chunk";
+      readonly id: number;
+      readonly bytes: Uint8Array<ArrayBuffer> | undefined;
+      readonly failure: string | undefined;
+      readonly last: boolean;
+    }
   | { readonly type: "stopped" };

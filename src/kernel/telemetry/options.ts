@@ -5,14 +5,20 @@ import type { ClientAuth } from "../listen/client-certificates.ts";
 import { defaultLogLimits } from "./log-record.ts";
 import type { LogLimits } from "./log-record.ts";
 import { LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
-import type { BatchOptions, ThreadOptions, WirePull, WireReload, WireTarget } from "./thread/options.ts";
+import type {
+  BatchOptions,
+  ThreadOptions,
+  WirePull,
+  WireReload,
+  WireTarget,
+} from "./thread/options.ts";
 
 /** Where a signal goes. */
 export interface OtlpTarget {
   readonly protocol: "grpc" | "http" | "stdout";
   /**
-   * stdout: not looked at. http: a base URL, to which `/v1/metrics` and so on is appended unless it ends so. grpc: `host:port`, or a URL whose
-   * scheme then decides over TLS.
+   * stdout: not looked at. http: a base URL, to which `/v1/metrics` and so on is appended unless it
+   * ends so. grpc: `host:port`, or a URL whose scheme then decides over TLS.
    */
   readonly endpoint: string;
   /** Sent with every request. */
@@ -21,12 +27,21 @@ export interface OtlpTarget {
   readonly compression?: "gzip" | "none";
   /** Time for one request; absent or 0 is 10,000. */
   readonly timeoutMs?: number;
-  /** When a failed gRPC request is sent again. The HTTP exporter has a rule of its own: five times within the timeout. */
+  /**
+   * When a failed gRPC request is sent again. The HTTP exporter has a rule of its own: five times
+   * within the timeout.
+   */
   readonly retry?: RetryOptions;
   readonly tls?: TlsOptions;
-  /** Bytes before compression; a larger request is not sent but counted as `invalid`. Absent or 0: no bound. */
+  /**
+   * Bytes before compression; a larger request is not sent but counted as `invalid`. Absent or 0:
+   * no bound.
+   */
   readonly maxRequestBytes?: number;
-  /** gRPC: the connection is made anew after this time, e.g. to meet a balancer's new backends. Absent or 0: never. */
+  /**
+   * gRPC: the connection is made anew after this time, e.g. to meet a balancer's new backends.
+   * Absent or 0: never.
+   */
   readonly reconnectMs?: number;
   /** Reads credentials again while the thread runs. */
   readonly reload?: ReloadOptions;
@@ -34,7 +49,10 @@ export interface OtlpTarget {
   readonly pretty?: boolean;
 }
 
-/** Where credentials come from that may change. A file that cannot be used leaves the last good ones in use. */
+/**
+ * Where credentials come from that may change. A file that cannot be used leaves the last good ones
+ * in use.
+ */
 export interface ReloadOptions {
   readonly everyMs: number;
   readonly caFile?: string;
@@ -46,7 +64,10 @@ export interface ReloadOptions {
   readonly basic?: { readonly user: string; readonly passwordFile: string };
 }
 
-/** The pull endpoint: `GET /metrics` on a port of its own, served by the telemetry thread (contract §2.1.8). */
+/**
+ * The pull endpoint: `GET /metrics` on a port of its own, served by the telemetry thread (contract
+ * §2.1.8).
+ */
 export interface PullOptions {
   /** Port 0 lets the system choose; the log line `listening` shows which. */
   readonly listen: Address;
@@ -137,7 +158,8 @@ export function compileOptions(options: TelemetryOptions): ThreadOptions {
   return {
     metrics: metrics && compileMetrics(metrics),
     logs: logs && compileItems(logs, { batchSize: LOGS_PER_MESSAGE, delayMs: LOG_DELAY_MS }),
-    traces: traces && compileItems(traces, { batchSize: SPANS_PER_MESSAGE, delayMs: SPAN_DELAY_MS }),
+    traces:
+      traces && compileItems(traces, { batchSize: SPANS_PER_MESSAGE, delayMs: SPAN_DELAY_MS }),
     pull: scrape && compilePull(scrape),
     snapshotTimeoutMs: SNAPSHOT_TIMEOUT_MS,
   };
@@ -148,22 +170,51 @@ export function compileLimits(limits: Partial<LogLimits> = {}): LogLimits {
   return { ...defaultLogLimits, ...limits };
 }
 
-/** A batch cannot be larger than the queue it comes from. What is written to standard output goes at once. */
-function compileItems(options: OtlpTarget & QueueOptions, otherwise: { readonly batchSize: number; readonly delayMs: number }): WireTarget & BatchOptions {
+/**
+ * A batch cannot be larger than the queue it comes from. What is written to standard output goes at
+ * once.
+ */
+function compileItems(
+  options: OtlpTarget & QueueOptions,
+  otherwise: { readonly batchSize: number; readonly delayMs: number },
+): WireTarget & BatchOptions {
   const target = compileTarget(options);
   const capacity = options.capacity || QUEUE_CAPACITY;
   return {
-    ...target, capacity, batchSize: Math.min(options.batchSize || otherwise.batchSize, capacity),
-    delayMs: target.protocol === "stdout" ? OUTPUT_DELAY_MS : options.batchDelayMs || otherwise.delayMs,
+    ...target,
+    capacity,
+    batchSize: Math.min(options.batchSize || otherwise.batchSize, capacity),
+    delayMs:
+      target.protocol === "stdout" ? OUTPUT_DELAY_MS : options.batchDelayMs || otherwise.delayMs,
     exportTimeoutMs: options.exportTimeoutMs || target.timeoutMs + target.retry.elapsedMs,
   };
 }
 
 /** The pull endpoint as the thread takes it. */
-function compilePull({ listen, token, allowUnauthenticated = false, maxInFlight = SCRAPES_IN_FLIGHT, timeoutMs = SCRAPE_TIMEOUT_MS, coalesce = true, tls }: PullOptions): WirePull {
+function compilePull({
+  listen,
+  token,
+  allowUnauthenticated = false,
+  maxInFlight = SCRAPES_IN_FLIGHT,
+  timeoutMs = SCRAPE_TIMEOUT_MS,
+  coalesce = true,
+  tls,
+}: PullOptions): WirePull {
   return {
-    listen, token: token === undefined ? undefined : open(token), allowUnauthenticated, maxInFlight, timeoutMs, coalesce,
-    tls: tls && { certFile: tls.certFile, keyFile: tls.keyFile, clientCaFile: tls.clientCaFile, clientAuth: tls.clientAuth ?? (tls.clientCaFile === undefined ? "none" : "require_and_verify"), reloadMs: tls.reloadMs },
+    listen,
+    token: token === undefined ? undefined : open(token),
+    allowUnauthenticated,
+    maxInFlight,
+    timeoutMs,
+    coalesce,
+    tls: tls && {
+      certFile: tls.certFile,
+      keyFile: tls.keyFile,
+      clientCaFile: tls.clientCaFile,
+      clientAuth:
+        tls.clientAuth ?? (tls.clientCaFile === undefined ? "none" : "require_and_verify"),
+      reloadMs: tls.reloadMs,
+    },
   };
 }
 
@@ -173,22 +224,58 @@ function compileReload(reload: ReloadOptions): WireReload {
 }
 
 /** A request must be over before the next interval, or every other export would be left out. */
-function compileMetrics(metrics: NonNullable<TelemetryOptions["metrics"]>): ThreadOptions["metrics"] {
+function compileMetrics(
+  metrics: NonNullable<TelemetryOptions["metrics"]>,
+): ThreadOptions["metrics"] {
   const target = compileTarget(metrics);
   const intervalMs = metrics.intervalMs ?? INTERVAL_MS;
-  return { ...target, timeoutMs: Math.min(target.timeoutMs, intervalMs), intervalMs, batchSize: metrics.batchSize ?? BATCH_POINTS };
+  return {
+    ...target,
+    timeoutMs: Math.min(target.timeoutMs, intervalMs),
+    intervalMs,
+    batchSize: metrics.batchSize ?? BATCH_POINTS,
+  };
 }
 
-function compileTarget({ protocol, endpoint, headers = {}, compression = "none", timeoutMs: timeout, retry = { enabled: true }, tls = {}, maxRequestBytes = 0, reconnectMs = 0, reload, pretty = false }: OtlpTarget): WireTarget {
+function compileTarget({
+  protocol,
+  endpoint,
+  headers = {},
+  compression = "none",
+  timeoutMs: timeout,
+  retry = { enabled: true },
+  tls = {},
+  maxRequestBytes = 0,
+  reconnectMs = 0,
+  reload,
+  pretty = false,
+}: OtlpTarget): WireTarget {
   const timeoutMs = timeout || TIMEOUT_MS;
   const { insecure = false, insecureSkipVerify = false, ca, cert, key } = tls;
   const scheme = insecure ? "http" : "https";
   return {
-    protocol, compression, timeoutMs, maxRequestBytes, pretty, reconnectMs: protocol === "grpc" ? reconnectMs : 0, reload: reload && compileReload(reload),
-    retry: { initialMs: retry.initialMs || RETRY_INITIAL_MS, maxMs: retry.maxMs || RETRY_MAX_MS, elapsedMs: retry.enabled ? retry.elapsedMs || timeoutMs : 0 },
+    protocol,
+    compression,
+    timeoutMs,
+    maxRequestBytes,
+    pretty,
+    reconnectMs: protocol === "grpc" ? reconnectMs : 0,
+    reload: reload && compileReload(reload),
+    retry: {
+      initialMs: retry.initialMs || RETRY_INITIAL_MS,
+      maxMs: retry.maxMs || RETRY_MAX_MS,
+      elapsedMs: retry.enabled ? retry.elapsedMs || timeoutMs : 0,
+    },
     endpoint: /^[a-z]+:\/\//i.test(endpoint) ? endpoint : `${scheme}://${endpoint}`,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, open(value)])),
-    tls: { insecureSkipVerify, ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key: open(key) }) },
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, open(value)]),
+    ),
+    tls: {
+      insecureSkipVerify,
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key: open(key) }),
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Things on their way from their thread, e.g. log records. Bounded: what waits and what was sent but not yet taken up are
- * counted together, the newest beyond that is dropped and counted. What waits outlives the loss of the port, what was sent
- * does not.
+ * Things on their way from their thread, e.g. log records. Bounded: what waits and what was sent
+ * but not yet taken up are counted together, the newest beyond that is dropped and counted. What
+ * waits outlives the loss of the port, what was sent does not.
  */
 import type { Clock } from "../base/clock.ts";
 
@@ -40,7 +40,10 @@ export class Outbox<T> {
     this.#options = options;
   }
 
-  /** Whether things are to be kept for a port, which may still come. When not, what waits is forgotten. */
+  /**
+   * Whether things are to be kept for a port, which may still come. When not, what waits is
+   * forgotten.
+   */
   want(wanted: boolean): void {
     if (!wanted) this.#dropped += this.#waiting.splice(0).length;
     if (!wanted) this.#disarm();
@@ -92,7 +95,12 @@ export class Outbox<T> {
   }
 
   status(): OutboxStatus {
-    return { held: this.#waiting.length + this.#sent, capacity: this.#options.capacity, dropped: this.#dropped, lost: this.#lost };
+    return {
+      held: this.#waiting.length + this.#sent,
+      capacity: this.#options.capacity,
+      dropped: this.#dropped,
+      lost: this.#lost,
+    };
   }
 
   #disarm(): void {

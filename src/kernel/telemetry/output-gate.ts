@@ -1,6 +1,12 @@
-/** Texts of exporters on their way to standard output: held until the process has said its first line, then written as they come. */
+/**
+ * Texts of exporters on their way to standard output: held until the process has said its first
+ * line, then written as they come.
+ */
 
-/** Held before the first line; beyond, the oldest goes, for which its exporter has long given up waiting. */
+/**
+ * Held before the first line; beyond, the oldest goes, for which its exporter has long given up
+ * waiting.
+ */
 const MOST_HELD = 16;
 
 interface Held {

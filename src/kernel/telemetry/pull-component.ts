@@ -1,6 +1,7 @@
 /**
- * The pull endpoint among the components of the process. The telemetry thread opens the port and tries again by itself;
- * here its state is what readiness hears, so that a port that is taken is no reason not to start (RESOLUTIONS M5).
+ * The pull endpoint among the components of the process. The telemetry thread opens the port and
+ * tries again by itself; here its state is what readiness hears, so that a port that is taken is no
+ * reason not to start (RESOLUTIONS M5).
  */
 import type { Clock } from "../base/clock.ts";
 import type { Component, Health } from "../supervisor/component.ts";
@@ -18,7 +19,10 @@ export interface PullComponentDeps {
 /** The component `metrics`. */
 export class PullComponent implements Component {
   readonly name = "metrics";
-  /** Not even telemetry: a thread that is being restarted must not keep the process from starting. Added after it, it stops before it. */
+  /**
+   * Not even telemetry: a thread that is being restarted must not keep the process from starting.
+   * Added after it, it stops before it.
+   */
   readonly needs: readonly string[] = [];
   readonly readiness = "required";
   readonly #deps: PullComponentDeps;
@@ -30,7 +34,10 @@ export class PullComponent implements Component {
     this.#deps = deps;
   }
 
-  /** Resolves when the port was opened or could not be, or there is no thread to do it; `health` knows which. */
+  /**
+   * Resolves when the port was opened or could not be, or there is no thread to do it; `health`
+   * knows which.
+   */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#isKnown() || !this.#deps.running()) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();

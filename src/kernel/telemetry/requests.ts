@@ -1,7 +1,17 @@
-/** What the house hears of requests it answers: how many, how they ended, how long they took, and which trace they belong to. */
+/**
+ * What the house hears of requests it answers: how many, how they ended, how long they took, and
+ * which trace they belong to.
+ */
 import type { Clock } from "../base/clock.ts";
 import type { LogFields } from "../base/log.ts";
-import { gatewayConnections, gatewayDuration, gatewayInFlight, gatewayRefused, gatewayRequests, gatewayStreams } from "./house-metrics.ts";
+import {
+  gatewayConnections,
+  gatewayDuration,
+  gatewayInFlight,
+  gatewayRefused,
+  gatewayRequests,
+  gatewayStreams,
+} from "./house-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Scope } from "./types.ts";
 
@@ -11,7 +21,10 @@ export type RequestProtocol = "rest" | "connect" | "grpc" | "grpc-web";
 /** A request whose head was read. */
 export interface BegunRequest {
   readonly protocol: RequestProtocol;
-  /** The template of the route or the path of the rpc, never the path asked for: as many as there are routes. */
+  /**
+   * The template of the route or the path of the rpc, never the path asked for: as many as there
+   * are routes.
+   */
   readonly route: string;
   /** The HTTP method, upper case. */
   readonly method: string;
@@ -41,7 +54,9 @@ export interface RequestWatch {
 /** Hears of every request of a gateway. */
 export interface RequestObserver {
   begin(request: BegunRequest): RequestWatch;
-  /** A request that no handler saw, e.g. `unauthenticated`. Reasons are few and known beforehand. */
+  /**
+   * A request that no handler saw, e.g. `unauthenticated`. Reasons are few and known beforehand.
+   */
   refused(reason: string): void;
 }
 
@@ -54,24 +69,42 @@ export interface RequestObserverDeps {
 }
 
 /** Methods that count by their name; a client may send any word. */
-const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "LIST"]);
+const METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "DELETE",
+  "OPTIONS",
+  "PATCH",
+  "LIST",
+]);
 const MILLISECONDS = 1_000;
 
 /** Counts requests in a scope. */
-export function createRequestObserver({ scope, clock, tracing }: RequestObserverDeps): RequestObserver {
+export function createRequestObserver({
+  scope,
+  clock,
+  tracing,
+}: RequestObserverDeps): RequestObserver {
   return {
     begin(request) {
       const beganMs = clock.monotonic();
       const { route, protocol } = request;
       // An rpc has no other method than POST.
-      const method = protocol !== "rest" ? undefined : METHODS.has(request.method) ? request.method : "other";
+      const method =
+        protocol !== "rest" ? undefined : METHODS.has(request.method) ? request.method : "other";
       const span = tracing?.begin(request);
       return {
         fields: span?.fields ?? {},
         run: (serve) => (span === undefined ? serve() : span.run(serve)),
         end(ended) {
           scope.add(gatewayRequests, 1, { route, method, protocol, code: ended.code });
-          scope.record(gatewayDuration, (clock.monotonic() - beganMs) / MILLISECONDS, { route, method, protocol });
+          scope.record(gatewayDuration, (clock.monotonic() - beganMs) / MILLISECONDS, {
+            route,
+            method,
+            protocol,
+          });
           span?.end(ended);
         },
       };
@@ -86,7 +119,11 @@ export interface ReportedPort {
   streams(): number;
   connections(): number;
   /** What the port itself turned away since it was made. */
-  refused(): readonly { readonly reason: string; readonly share?: string; readonly count: number }[];
+  refused(): readonly {
+    readonly reason: string;
+    readonly share?: string;
+    readonly count: number;
+  }[];
 }
 
 /** Reports a port until disposed. */
@@ -95,6 +132,7 @@ export function reportPort(scope: Scope, port: ReportedPort): Disposable {
     scope.gauge(gatewayInFlight, port.inFlight(), {});
     scope.gauge(gatewayStreams, port.streams(), {});
     scope.gauge(gatewayConnections, port.connections(), {});
-    for (const { reason, share, count } of port.refused()) scope.total(gatewayRefused, count, { reason, share });
+    for (const { reason, share, count } of port.refused())
+      scope.total(gatewayRefused, count, { reason, share });
   });
 }

@@ -19,26 +19,46 @@ export interface ResourceOptions {
 const HASH_CHARACTERS = 12;
 
 /** The conventions' names where they differ from Node's. */
-const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = { x64: "amd64", arm: "arm32", ia32: "x86" };
+const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
+  x64: "amd64",
+  arm: "arm32",
+  ia32: "x86",
+};
 const SYSTEMS: Readonly<Partial<Record<string, string>>> = { win32: "windows", sunos: "solaris" };
 
-/** The resource of metrics, and with `processIdentity` that of logs and spans. The telemetry thread adds `telemetry.sdk.*`, which only it loads. */
+/**
+ * The resource of metrics, and with `processIdentity` that of logs and spans. The telemetry thread
+ * adds `telemetry.sdk.*`, which only it loads.
+ */
 export function processResource(options: ResourceOptions): Attributes {
   const { hostnames = true, attributes = {} } = options;
   const host = hostname();
-  const shownHost = hostnames ? host : createHash("sha256").update(host).digest("hex").slice(0, HASH_CHARACTERS);
-  const own = Object.entries(attributes).filter(([name]) => !name.startsWith("service.") || name === "service.namespace");
+  const shownHost = hostnames
+    ? host
+    : createHash("sha256").update(host).digest("hex").slice(0, HASH_CHARACTERS);
+  const own = Object.entries(attributes).filter(
+    ([name]) => !name.startsWith("service.") || name === "service.namespace",
+  );
   return {
     ...Object.fromEntries(own),
-    "service.name": "steward", "service.version": options.version, "service.instance.id": options.instanceId ?? shownHost,
-    "os.type": SYSTEMS[platform()] ?? platform(), "os.version": release(), "os.description": osDescription(),
-    "host.arch": hostArchitecture(arch()), "process.executable.name": "steward",
-    "process.runtime.name": "nodejs", "process.runtime.version": process.versions.node,
+    "service.name": "steward",
+    "service.version": options.version,
+    "service.instance.id": options.instanceId ?? shownHost,
+    "os.type": SYSTEMS[platform()] ?? platform(),
+    "os.version": release(),
+    "os.description": osDescription(),
+    "host.arch": hostArchitecture(arch()),
+    "process.executable.name": "steward",
+    "process.runtime.name": "nodejs",
+    "process.runtime.version": process.versions.node,
     ...(hostnames ? { "host.name": host } : {}),
   };
 }
 
-/** What logs and spans say beside the resource. Metrics do not: with each restart their `target_info` would be another series. */
+/**
+ * What logs and spans say beside the resource. Metrics do not: with each restart their
+ * `target_info` would be another series.
+ */
 export function processIdentity(): Attributes {
   return { "process.pid": process.pid };
 }
@@ -48,7 +68,10 @@ export function hostArchitecture(architecture: string): string {
   return ARCHITECTURES[architecture] ?? architecture;
 }
 
-/** The distribution, where os-release(5) names one, and the kernel. No name of the host, which `uname` would have. */
+/**
+ * The distribution, where os-release(5) names one, and the kernel. No name of the host, which
+ * `uname` would have.
+ */
 function osDescription(): string {
   const kernel = `${type()} ${release()}`;
   const distribution = distributionName();

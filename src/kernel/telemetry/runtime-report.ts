@@ -36,7 +36,11 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
     scope.gauge(self.buildInfo, 1, { version: build.version, "runtime.version": process.version });
     scope.total(self.gcCount, count, {});
     scope.total(self.gcPauseTime, seconds, {});
-    scope.gauge(self.gcCpuFraction, Math.min(1, (seconds * MICROSECONDS) / Math.max(1, cpu.user + cpu.system)), {});
+    scope.gauge(
+      self.gcCpuFraction,
+      Math.min(1, (seconds * MICROSECONDS) / Math.max(1, cpu.user + cpu.system)),
+      {},
+    );
     scope.total(self.memoryAlloc, allocated, {});
     scope.gauge(self.maxProcs, availableParallelism(), {});
     scope.gauge(self.workers, threads.count(), {});
@@ -65,8 +69,13 @@ export function watchThreads(): Disposable & { count(): number } {
   return { count: () => living, [Symbol.dispose]: () => void process.off("worker", begun) };
 }
 
-/** Counts collections of this thread, their time, and by their sizes what was allocated: before each one less what the one before had left. */
-function watchCollections(): Disposable & { read(): { readonly count: number; readonly seconds: number; readonly allocated: number } } {
+/**
+ * Counts collections of this thread, their time, and by their sizes what was allocated: before each
+ * one less what the one before had left.
+ */
+function watchCollections(): Disposable & {
+  read(): { readonly count: number; readonly seconds: number; readonly allocated: number };
+} {
   const total = { count: 0, seconds: 0, allocated: 0 };
   let left = getHeapStatistics().used_heap_size;
   let unread = 0;

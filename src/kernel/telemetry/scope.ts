@@ -6,7 +6,22 @@ import { Owners } from "./series/owners.ts";
 import type { RowIndex } from "./series/row-index.ts";
 import { SUPPRESSED } from "./series/row-index.ts";
 import { SeriesTable } from "./series/series-table.ts";
-import type { AnyRow, AttributeValue, CardinalityInfo, LogFields, LogOptions, LogRow, Refused, Row, Scope, ScopeSpec, Sweep, SweepOptions, Values, Kind } from "./types.ts";
+import type {
+  AnyRow,
+  AttributeValue,
+  CardinalityInfo,
+  LogFields,
+  LogOptions,
+  LogRow,
+  Refused,
+  Row,
+  Scope,
+  ScopeSpec,
+  Sweep,
+  SweepOptions,
+  Values,
+  Kind,
+} from "./types.ts";
 
 const DEFAULT_PER_METRIC = 10_000;
 const DEFAULT_LABEL_VALUES = 100;
@@ -23,7 +38,10 @@ export interface ScopeDeps {
   readonly log: (row: LogRow<string>, fields: LogFields) => void;
   readonly span: (make: () => Omit<WireSpan, "scope">) => void;
   readonly closed: () => void;
-  /** The recorded span that the running code belongs to, for exemplars; absent while nothing is traced. */
+  /**
+   * The recorded span that the running code belongs to, for exemplars; absent while nothing is
+   * traced.
+   */
   readonly trace?: () => TraceIds | undefined;
 }
 
@@ -47,24 +65,49 @@ export class SeriesScope implements Scope {
     this.spec = spec;
     this.#deps = deps;
     this.#perMetric = spec.limits?.perMetric ?? DEFAULT_PER_METRIC;
-    this.table = new SeriesTable({ perMetric: this.#perMetric, labelValues: spec.limits?.labelValues ?? DEFAULT_LABEL_VALUES, redact: spec.redact, ceiling: deps.ceiling, rowNumber: deps.rowNumber, now: () => deps.clock.now(), due: () => deps.due() });
-    this.#owners = new Owners(this.table, (row, value, attributes) => this.#setGauge(row, value, attributes), () => deps.clock.monotonic());
+    this.table = new SeriesTable({
+      perMetric: this.#perMetric,
+      labelValues: spec.limits?.labelValues ?? DEFAULT_LABEL_VALUES,
+      redact: spec.redact,
+      ceiling: deps.ceiling,
+      rowNumber: deps.rowNumber,
+      now: () => deps.clock.now(),
+      due: () => deps.due(),
+    });
+    this.#owners = new Owners(
+      this.table,
+      (row, value, attributes) => this.#setGauge(row, value, attributes),
+      () => deps.clock.monotonic(),
+    );
     this.#tidiedAtMs = deps.clock.monotonic();
   }
 
-  gauge<A extends string>(row: Row<A, "gauge">, value: number, attributes: Values<NoInfer<A>>): void {
+  gauge<A extends string>(
+    row: Row<A, "gauge">,
+    value: number,
+    attributes: Values<NoInfer<A>>,
+  ): void {
     this.#setGauge(row, value, attributes);
   }
 
-  add<A extends string>(row: Row<A, "counter" | "updown">, delta: number, attributes: Values<NoInfer<A>>): void {
-    if (!Number.isFinite(delta) || (delta < 0 && row.kind === "counter")) return this.#refuse("invalid");
+  add<A extends string>(
+    row: Row<A, "counter" | "updown">,
+    delta: number,
+    attributes: Values<NoInfer<A>>,
+  ): void {
+    if (!Number.isFinite(delta) || (delta < 0 && row.kind === "counter"))
+      return this.#refuse("invalid");
     const number = this.#sum(row, attributes);
     if (number === undefined) return;
     const { value } = this.table.columns;
     value[number] = (value[number] ?? 0) + delta;
   }
 
-  total<A extends string>(row: Row<A, "counter">, total: number, attributes: Values<NoInfer<A>>): void {
+  total<A extends string>(
+    row: Row<A, "counter">,
+    total: number,
+    attributes: Values<NoInfer<A>>,
+  ): void {
     if (!Number.isFinite(total) || total < 0) return this.#refuse("invalid");
     const number = this.#sum(row, attributes);
     if (number === undefined) return;
@@ -73,14 +116,23 @@ export class SeriesScope implements Scope {
     value[number] = total;
   }
 
-  record<A extends string>(row: Row<A, "histogram">, value: number, attributes: Values<NoInfer<A>>): void {
+  record<A extends string>(
+    row: Row<A, "histogram">,
+    value: number,
+    attributes: Values<NoInfer<A>>,
+  ): void {
     if (!Number.isFinite(value)) return this.#refuse("invalid");
     const number = this.#sum(row, attributes);
     if (number === undefined) return;
-    const cell = this.table.columns.slab.record(this.table.columns.value[number] ?? 0, row.bounds, value);
+    const cell = this.table.columns.slab.record(
+      this.table.columns.value[number] ?? 0,
+      row.bounds,
+      value,
+    );
     if (!row.exemplars) return;
     const trace = this.#deps.trace?.();
-    if (trace !== undefined) this.table.setExemplar(cell, { ...trace, value, timeMs: this.#deps.clock.now() });
+    if (trace !== undefined)
+      this.table.setExemplar(cell, { ...trace, value, timeMs: this.#deps.clock.now() });
   }
 
   end<A extends string>(row: Row<A, Kind>, attributes: Values<NoInfer<A>>): boolean {
@@ -94,9 +146,19 @@ export class SeriesScope implements Scope {
     return this.#owners.sweep(owner, options);
   }
 
-  log<A extends string>(row: LogRow<A>, body: string, attributes: Values<NoInfer<A>>, options: LogOptions = {}): void {
+  log<A extends string>(
+    row: LogRow<A>,
+    body: string,
+    attributes: Values<NoInfer<A>>,
+    options: LogOptions = {},
+  ): void {
     if (this.#closed) return;
-    const fields = { ...options, body, attributes, timeMs: options.timeMs ?? this.#deps.clock.now() };
+    const fields = {
+      ...options,
+      body,
+      attributes,
+      timeMs: options.timeMs ?? this.#deps.clock.now(),
+    };
     const shown = this.spec.redact?.log ? this.spec.redact.log(row, fields) : fields;
     if (shown) this.#deps.log(row as unknown as LogRow<string>, shown);
   }
@@ -118,7 +180,12 @@ export class SeriesScope implements Scope {
 
   cardinality(): CardinalityInfo {
     const refused: Refused = { ...this.#refused };
-    return { series: this.table.live, limitPerMetric: this.#perMetric, refused, metrics: this.table.metrics() };
+    return {
+      series: this.table.live,
+      limitPerMetric: this.#perMetric,
+      refused,
+      metrics: this.table.metrics(),
+    };
   }
 
   close(): void {
@@ -129,7 +196,10 @@ export class SeriesScope implements Scope {
     this.#deps.closed();
   }
 
-  /** The columns as they are now, after observers have spoken and the idle have left. `labels` is called in between. */
+  /**
+   * The columns as they are now, after observers have spoken and the idle have left. `labels` is
+   * called in between.
+   */
   snapshot(labels: () => void): Columns {
     for (const observer of this.#observers) observer();
     this.tidy();
@@ -143,7 +213,8 @@ export class SeriesScope implements Scope {
     if (now - this.#tidiedAtMs < HOUSEKEEPING_MS) return;
     this.#tidiedAtMs = now;
     this.#owners.endStale();
-    for (const index of this.table.indexes()) if (index.row.idleMs !== undefined) this.#endIdle(index, (now - index.row.idleMs) / 1000);
+    for (const index of this.table.indexes())
+      if (index.row.idleMs !== undefined) this.#endIdle(index, (now - index.row.idleMs) / 1000);
   }
 
   #endIdle(index: RowIndex, beforeSecond: number): void {

@@ -1,7 +1,17 @@
-/** Reports the environments that a factory opens: their figures at each collection, and how long callers wait for durability. */
+/**
+ * Reports the environments that a factory opens: their figures at each collection, and how long
+ * callers wait for durability.
+ */
 import type { Clock } from "../base/clock.ts";
 import type { Env, EnvStatus, StateFactory } from "../state/types.ts";
-import { stateCommitDuration, stateCommits, stateLimit, stateQueue, stateRows, stateSize } from "./house-metrics.ts";
+import {
+  stateCommitDuration,
+  stateCommits,
+  stateLimit,
+  stateQueue,
+  stateRows,
+  stateSize,
+} from "./house-metrics.ts";
 import type { Scope } from "./types.ts";
 
 const MILLISECONDS = 1_000;
@@ -24,21 +34,31 @@ export function reportState(scope: Scope, state: StateFactory, clock: Clock): St
   };
 }
 
-function reportFigures(round: Pick<Scope, "gauge">, { name: environment, queuedWrites, bytes, maxBytes, rows }: EnvStatus): void {
+function reportFigures(
+  round: Pick<Scope, "gauge">,
+  { name: environment, queuedWrites, bytes, maxBytes, rows }: EnvStatus,
+): void {
   round.gauge(stateQueue, queuedWrites, { environment });
   round.gauge(stateSize, bytes, { environment });
   round.gauge(stateLimit, maxBytes, { environment });
-  for (const [table, count] of Object.entries(rows)) round.gauge(stateRows, count, { environment, table });
+  for (const [table, count] of Object.entries(rows))
+    round.gauge(stateRows, count, { environment, table });
 }
 
-function timed(env: Env, { scope, clock, closed }: { scope: Scope; clock: Clock; closed: () => void }): Env {
+function timed(
+  env: Env,
+  { scope, clock, closed }: { scope: Scope; clock: Clock; closed: () => void },
+): Env {
   const environment = env.name;
   return {
-    name: env.name, keyring: env.keyring,
+    name: env.name,
+    keyring: env.keyring,
     async write(change, options) {
       const beganMs = clock.monotonic();
       const value = await env.write(change, options);
-      scope.record(stateCommitDuration, (clock.monotonic() - beganMs) / MILLISECONDS, { environment });
+      scope.record(stateCommitDuration, (clock.monotonic() - beganMs) / MILLISECONDS, {
+        environment,
+      });
       scope.add(stateCommits, 1, { environment });
       return value;
     },

@@ -1,4 +1,7 @@
-/** What is known about delivery: numbers per signal and error class, as the telemetry thread keeps them and a status page shows them. */
+/**
+ * What is known about delivery: numbers per signal and error class, as the telemetry thread keeps
+ * them and a status page shows them.
+ */
 import type { CertificateStatus } from "../listen/certificates.ts";
 import type { SeriesFigures } from "./messages.ts";
 import type { OutboxStatus } from "./outbox.ts";
@@ -10,7 +13,14 @@ export type Signal = "metrics" | "logs" | "traces";
 export const signals: readonly Signal[] = ["metrics", "logs", "traces"];
 
 /** Why an export failed, in the vocabulary of `svc.export.failures`. */
-export type ErrorClass = "timeout" | "canceled" | "unauthenticated" | "rate_limited" | "unavailable" | "invalid" | "other";
+export type ErrorClass =
+  | "timeout"
+  | "canceled"
+  | "unauthenticated"
+  | "rate_limited"
+  | "unavailable"
+  | "invalid"
+  | "other";
 
 /** Delivery of one signal since the thread started. Requests, not flushes, are counted. */
 export interface SignalLedger {
@@ -43,15 +53,27 @@ export interface QueueView {
 }
 
 /** Why series were left out of an answer of the pull endpoint. */
-export type GatherErrorClass = "duplicate_series" | "label_inconsistent" | "type_mismatch" | "collector_error" | "other";
+export type GatherErrorClass =
+  | "duplicate_series"
+  | "label_inconsistent"
+  | "type_mismatch"
+  | "collector_error"
+  | "other";
 
-/** How a request to the pull endpoint ended: 2xx; 503; anything else, also an answer that was cut. */
+/**
+ * How a request to the pull endpoint ended: 2xx; 503; anything else, also an answer that was cut.
+ */
 export type PullOutcome = "success" | "unavailable" | "error";
 
-/** Why the pull endpoint let somebody not in: it has no token and is open to other machines; no credential; a wrong one. */
+/**
+ * Why the pull endpoint let somebody not in: it has no token and is open to other machines; no
+ * credential; a wrong one.
+ */
 export type PullRejection = "auth_required" | "missing_credentials" | "bad_credentials";
 
-/** The pull endpoint since the thread started. Requests are those that authentication let through. */
+/**
+ * The pull endpoint since the thread started. Requests are those that authentication let through.
+ */
 export interface PullView {
   readonly state: "starting" | "serving" | "failed" | "stopped";
   /** The bound address; undefined unless serving. */
@@ -79,10 +101,17 @@ export interface CutView {
 
 /** One thing that took time, as a histogram counts it. */
 export type Observed =
-  | { readonly of: "export"; readonly signal: Signal; readonly outcome: "success" | "failure"; readonly seconds: number }
+  | {
+      readonly of: "export";
+      readonly signal: Signal;
+      readonly outcome: "success" | "failure";
+      readonly seconds: number;
+    }
   | { readonly of: "pull"; readonly outcome: PullOutcome; readonly seconds: number };
 
-/** Lines about failed exports that were not written while an outage of one signal and class lasted. */
+/**
+ * Lines about failed exports that were not written while an outage of one signal and class lasted.
+ */
 export interface SuppressedLines {
   readonly signal: Signal;
   readonly errorClass: ErrorClass;
@@ -96,7 +125,12 @@ export interface LedgerView {
   readonly snapshotsSkipped: number;
   readonly logs: QueueView;
   readonly traces: QueueView;
-  readonly exposition: { readonly running: number; readonly gathers: number; readonly duplicateSeries: number; readonly conflictingFamilies: number };
+  readonly exposition: {
+    readonly running: number;
+    readonly gathers: number;
+    readonly duplicateSeries: number;
+    readonly conflictingFamilies: number;
+  };
   /** Cut log records by what was cut of them. */
   readonly cut: Readonly<Record<"body" | "attribute", CutView>>;
   /** Undefined when there is no pull endpoint. */
@@ -104,7 +138,10 @@ export interface LedgerView {
   readonly others: OtherWriters;
 }
 
-/** What writers of other threads said with their last snapshots, added up; of those that are gone, their losses. */
+/**
+ * What writers of other threads said with their last snapshots, added up; of those that are gone,
+ * their losses.
+ */
 export interface OtherWriters {
   readonly logs: OutboxStatus;
   readonly traces: OutboxStatus;
@@ -113,13 +150,26 @@ export interface OtherWriters {
 
 /** Of no writer. */
 export const noOtherWriters: OtherWriters = {
-  logs: { held: 0, capacity: 0, dropped: 0, lost: 0 }, traces: { held: 0, capacity: 0, dropped: 0, lost: 0 }, series: [],
+  logs: { held: 0, capacity: 0, dropped: 0, lost: 0 },
+  traces: { held: 0, capacity: 0, dropped: 0, lost: 0 },
+  series: [],
 };
 
 /** A ledger in which nothing has happened. */
 export const emptySignalLedger: SignalLedger = {
-  requests: 0, failures: 0, consecutiveFailures: 0, failuresByClass: {}, items: 0, itemsLost: 0, partialSuccesses: 0, itemsRejected: 0,
-  lastSuccessMs: undefined, lastFailureMs: undefined, lastFailureClass: undefined, lastFailureMessage: undefined, seconds: 0,
+  requests: 0,
+  failures: 0,
+  consecutiveFailures: 0,
+  failuresByClass: {},
+  items: 0,
+  itemsLost: 0,
+  partialSuccesses: 0,
+  itemsRejected: 0,
+  lastSuccessMs: undefined,
+  lastFailureMs: undefined,
+  lastFailureClass: undefined,
+  lastFailureMessage: undefined,
+  seconds: 0,
 };
 
 /** What a status page shows. */

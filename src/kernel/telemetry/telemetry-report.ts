@@ -1,9 +1,20 @@
-/** Reports telemetry itself, from counters that are kept anyway: live series, deliveries, queues, and the pull endpoint. */
+/**
+ * Reports telemetry itself, from counters that are kept anyway: live series, deliveries, queues,
+ * and the pull endpoint.
+ */
 import * as self from "./self-metrics.ts";
 import type { SeriesFigures } from "./messages.ts";
 import type { OutboxStatus } from "./outbox.ts";
 import { SERIES_PREFIX } from "./series/cardinality-history.ts";
-import type { ErrorClass, LedgerView, Observed, PullOutcome, PullRejection, PullView, QueueView } from "./status.ts";
+import type {
+  ErrorClass,
+  LedgerView,
+  Observed,
+  PullOutcome,
+  PullRejection,
+  PullView,
+  QueueView,
+} from "./status.ts";
 import { signals } from "./status.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Scope } from "./types.ts";
@@ -11,7 +22,10 @@ import type { Scope } from "./types.ts";
 /** What is read of telemetry. */
 export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
 
-/** Reports telemetry in the process's scope, with the series of that scope and of those of other threads that share its labels, until disposed. */
+/**
+ * Reports telemetry in the process's scope, with the series of that scope and of those of other
+ * threads that share its labels, until disposed.
+ */
 export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Disposable {
   const series = reportSeries(scope, () => telemetry.status().ledger?.others.series ?? []);
   const pulled = { inFlight: 0 };
@@ -19,12 +33,15 @@ export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Dis
     const { ledger, logs, spans, suppressed } = telemetry.status();
     if (!ledger) return;
     reportDelivery(scope, ledger);
-    for (const { signal, errorClass, lines } of suppressed) scope.total(self.exportSuppressed, lines, { signal, "error.type": errorClass });
+    for (const { signal, errorClass, lines } of suppressed)
+      scope.total(self.exportSuppressed, lines, { signal, "error.type": errorClass });
     reportQueue(scope, "logs", [logs, ledger.others.logs], ledger.logs);
     reportQueue(scope, "traces", [spans, ledger.others.traces], ledger.traces);
     if (ledger.pull) reportPull(scope, ledger.pull, pulled);
   });
-  const observed = telemetry.onObserved((all) => all.forEach((each) => recordObserved(scope, each)));
+  const observed = telemetry.onObserved((all) =>
+    all.forEach((each) => recordObserved(scope, each)),
+  );
   return {
     [Symbol.dispose]: () => {
       for (const report of [series, delivery, observed]) report[Symbol.dispose]();
@@ -33,10 +50,14 @@ export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Dis
 }
 
 /**
- * Reports a scope's own live series in that scope, just before each snapshot, until disposed; for each scope with labels of its
- * own, whatever its thread. `more`: of scopes that have the same labels.
+ * Reports a scope's own live series in that scope, just before each snapshot, until disposed; for
+ * each scope with labels of its own, whatever its thread. `more`: of scopes that have the same
+ * labels.
  */
-export function reportSeries(scope: Scope, more: () => readonly SeriesFigures[] = () => []): Disposable {
+export function reportSeries(
+  scope: Scope,
+  more: () => readonly SeriesFigures[] = () => [],
+): Disposable {
   return scope.observe(() => sweepSeries(scope, more()));
 }
 
@@ -51,13 +72,18 @@ function sweepSeries(scope: Scope, more: readonly SeriesFigures[]): void {
     round.gauge(self.seriesActive, series, { "metric.name": name });
     round.gauge(self.seriesOverflowing, overflowing ? 1 : 0, { "metric.name": name });
   }
-  for (const [group, series] of groups) round.gauge(self.seriesByGroup, series, { "metric.group": group });
+  for (const [group, series] of groups)
+    round.gauge(self.seriesByGroup, series, { "metric.group": group });
   round.commit();
   if (limitPerMetric > 0) scope.gauge(self.seriesLimit, limitPerMetric, {});
 }
 
 function recordObserved(scope: Scope, observed: Observed): void {
-  if (observed.of === "export") scope.record(self.exportDuration, observed.seconds, { signal: observed.signal, outcome: observed.outcome });
+  if (observed.of === "export")
+    scope.record(self.exportDuration, observed.seconds, {
+      signal: observed.signal,
+      outcome: observed.outcome,
+    });
   else scope.record(self.pullDuration, observed.seconds, { outcome: observed.outcome });
 }
 
@@ -68,10 +94,16 @@ function reportDelivery(scope: Scope, ledger: LedgerView): void {
   for (const signal of signals) {
     const { failuresByClass, partialSuccesses, itemsLost, itemsRejected } = ledger.signals[signal];
     const byClass = Object.entries(failuresByClass) as [ErrorClass, number][];
-    for (const [errorClass, failures] of byClass) scope.total(self.exportFailures, failures, { "error.type": errorClass, signal });
-    if (partialSuccesses > 0) scope.total(self.exportFailures, partialSuccesses, { "error.type": "partial_success", signal });
+    for (const [errorClass, failures] of byClass)
+      scope.total(self.exportFailures, failures, { "error.type": errorClass, signal });
+    if (partialSuccesses > 0)
+      scope.total(self.exportFailures, partialSuccesses, {
+        "error.type": "partial_success",
+        signal,
+      });
     if (itemsLost > 0) scope.total(self.exportLost, itemsLost, { signal, reason: "failed" });
-    if (itemsRejected > 0) scope.total(self.exportLost, itemsRejected, { signal, reason: "rejected" });
+    if (itemsRejected > 0)
+      scope.total(self.exportLost, itemsRejected, { signal, reason: "rejected" });
   }
   for (const field of ["body", "attribute"] as const) {
     scope.total(self.logTruncated, ledger.cut[field].records, { field });
@@ -80,18 +112,33 @@ function reportDelivery(scope: Scope, ledger: LedgerView): void {
 }
 
 function reportPull(scope: Scope, pull: PullView, told: { inFlight: number }): void {
-  for (const [outcome, requests] of Object.entries(pull.requests) as [PullOutcome, number][]) scope.total(self.pullRequests, requests, { outcome });
-  for (const [reason, requests] of Object.entries(pull.rejected) as [PullRejection, number][]) scope.total(self.pullRejected, requests, { reason });
-  scope.total(self.pullGatherErrors, Object.values(pull.gatherErrors).reduce((sum, count) => sum + count, 0), {});
+  for (const [outcome, requests] of Object.entries(pull.requests) as [PullOutcome, number][])
+    scope.total(self.pullRequests, requests, { outcome });
+  for (const [reason, requests] of Object.entries(pull.rejected) as [PullRejection, number][])
+    scope.total(self.pullRejected, requests, { reason });
+  scope.total(
+    self.pullGatherErrors,
+    Object.values(pull.gatherErrors).reduce((sum, count) => sum + count, 0),
+    {},
+  );
   scope.add(self.pullInFlight, pull.inFlight - told.inFlight, {});
   told.inFlight = pull.inFlight;
 }
 
 /** A queue has a part in each thread that writes, and one in the telemetry thread. */
-function reportQueue(scope: Scope, signal: "logs" | "traces", writers: readonly OutboxStatus[], exporter: QueueView): void {
+function reportQueue(
+  scope: Scope,
+  signal: "logs" | "traces",
+  writers: readonly OutboxStatus[],
+  exporter: QueueView,
+): void {
   if (exporter.capacity === 0) return;
-  const of = (name: keyof OutboxStatus): number => writers.reduce((sum, writer) => sum + writer[name], 0);
-  scope.total(self.processorDropped, exporter.droppedQueueFull + of("dropped"), { signal, reason: "queue_full" });
+  const of = (name: keyof OutboxStatus): number =>
+    writers.reduce((sum, writer) => sum + writer[name], 0);
+  scope.total(self.processorDropped, exporter.droppedQueueFull + of("dropped"), {
+    signal,
+    reason: "queue_full",
+  });
   scope.total(self.processorDropped, of("lost"), { signal, reason: "thread_lost" });
   scope.gauge(self.processorCapacity, of("capacity") + exporter.capacity, { signal });
   scope.gauge(self.processorSize, of("held") + exporter.held, { signal });

@@ -1,6 +1,6 @@
 /**
- * Telemetry of the process: the writer of the thread it is created in, and the host of the telemetry thread, which is
- * started only when something exports or is scraped.
+ * Telemetry of the process: the writer of the thread it is created in, and the host of the
+ * telemetry thread, which is started only when something exports or is scraped.
  */
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
@@ -24,7 +24,10 @@ import { createTelemetryWriter } from "./writer.ts";
 import type { TelemetryWriter } from "./writer.ts";
 
 const FLUSH_MARGIN_MS = 250;
-/** An export makes 100,000 short-lived points; without a bound V8 lets them pile up for speed nobody waits for. */
+/**
+ * An export makes 100,000 short-lived points; without a bound V8 lets them pile up for speed nobody
+ * waits for.
+ */
 const YOUNG_MB = 6;
 
 /** What telemetry is made of. */
@@ -32,36 +35,64 @@ export interface TelemetryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly ceiling?: CeilingLimits;
-  /** Takes text of exporters to standard output and calls back when it was written; the process's own unless given. */
+  /**
+   * Takes text of exporters to standard output and calls back when it was written; the process's
+   * own unless given.
+   */
   readonly output?: (text: string, written: () => void) => void;
 }
 
-/** Telemetry as the process holds it. Scopes work before the component starts and after it stopped. */
+/**
+ * Telemetry as the process holds it. Scopes work before the component starts and after it stopped.
+ */
 export interface Telemetry {
   /** Throws when a scope of that name is open. The first scope is the process's. */
   scope(spec: ScopeSpec): Scope;
-  /** The part that exports. Starting it does not wait for the thread, which comes up while others start. */
+  /**
+   * The part that exports. Starting it does not wait for the thread, which comes up while others
+   * start.
+   */
   readonly component: Component;
   /** The pull endpoint's port, for `/readyz`: name `metrics`; undefined when there is none. */
   readonly pull: Component | undefined;
-  /** A port for the writer of another thread (`createTelemetryWriter`), to be transferred to it; undefined when nothing exports. */
+  /**
+   * A port for the writer of another thread (`createTelemetryWriter`), to be transferred to it;
+   * undefined when nothing exports.
+   */
   port(): MessagePort | undefined;
-  /** Calls back whenever a telemetry thread was started: writers of other threads then need a new port. */
+  /**
+   * Calls back whenever a telemetry thread was started: writers of other threads then need a new
+   * port.
+   */
   onStarted(hear: () => void): Disposable;
-  /** From now on exporters may write to standard output, on which the process's own first line comes first. */
+  /**
+   * From now on exporters may write to standard output, on which the process's own first line comes
+   * first.
+   */
   openOutput(): void;
   /** Whether log records are wanted, for `attach` in another thread. */
   readonly wantsLogs: boolean;
-  /** Sends everything there is; false when that took longer than the deadline. Delivery itself is in `status()`. */
+  /**
+   * Sends everything there is; false when that took longer than the deadline. Delivery itself is in
+   * `status()`.
+   */
   flush(deadlineMs: number): Promise<boolean>;
-  /** The exposition as a stream. Throws `not_ready` when the thread is down, `unsupported` when pulling is off. */
+  /**
+   * The exposition as a stream. Throws `not_ready` when the thread is down, `unsupported` when
+   * pulling is off.
+   */
   expose(query: ExposeQuery, signal: AbortSignal): Exposition;
   /** Ships a line of the log with the process's resource. Without a log exporter it is nothing. */
   line(line: LogLine): void;
-  /** Ships a span that has ended; `make` is not called for one that would be dropped. Without a trace exporter it is nothing. */
+  /**
+   * Ships a span that has ended; `make` is not called for one that would be dropped. Without a
+   * trace exporter it is nothing.
+   */
   span(make: () => Omit<WireSpan, "scope">): void;
   status(): TelemetryStatus;
-  /** Calls back with what took time: each request of an exporter, each answer of the pull endpoint. */
+  /**
+   * Calls back with what took time: each request of an exporter, each answer of the pull endpoint.
+   */
   onObserved(hear: (observed: readonly Observed[]) => void): Disposable;
   /** Calls back whenever the books of delivery changed. */
   onLedger(hear: (ledger: LedgerView) => void): Disposable;
@@ -82,7 +113,10 @@ class ThreadedTelemetry implements Telemetry {
   readonly #wanted: boolean;
   readonly #writer: TelemetryWriter;
   readonly #deliveryLog: DeliveryLog;
-  readonly #expositions: Expositions = new Expositions((message) => this.#post(message), () => this.#mark());
+  readonly #expositions: Expositions = new Expositions(
+    (message) => this.#post(message),
+    () => this.#mark(),
+  );
   readonly #flushes = new Map<number, () => void>();
   readonly #hearers = new Set<(ledger: LedgerView) => void>();
   readonly #observers = new Set<(observed: readonly Observed[]) => void>();
@@ -100,19 +134,39 @@ class ThreadedTelemetry implements Telemetry {
     this.#options = options;
     this.#compiled = compileOptions(options);
     const { metrics, logs, traces } = this.#compiled;
-    this.#wanted = metrics !== undefined || logs !== undefined || traces !== undefined || options.pull || options.scrape !== undefined;
+    this.#wanted =
+      metrics !== undefined ||
+      logs !== undefined ||
+      traces !== undefined ||
+      options.pull ||
+      options.scrape !== undefined;
     this.#thread = this.#wanted ? "stopped" : "off";
     this.wantsLogs = logs !== undefined;
     this.#writer = createTelemetryWriter({
-      clock: deps.clock, ...(deps.ceiling ? { ceiling: deps.ceiling } : {}), ...(traces ? { spans: { capacity: traces.capacity } } : {}),
-      ...(logs ? { logs: { capacity: logs.capacity, limits: compileLimits(options.logs?.limits) } } : {}),
+      clock: deps.clock,
+      ...(deps.ceiling ? { ceiling: deps.ceiling } : {}),
+      ...(traces ? { spans: { capacity: traces.capacity } } : {}),
+      ...(logs
+        ? { logs: { capacity: logs.capacity, limits: compileLimits(options.logs?.limits) } }
+        : {}),
     });
     this.#deliveryLog = new DeliveryLog(deps.clock, deps.log);
-    this.#output = new OutputGate(deps.output ?? writeOutput, (id) => this.#post({ type: "written", id }));
-    this.#pull = options.scrape && new PullComponent({ clock: deps.clock, post: (message) => this.#post(message), running: () => this.#worker !== undefined });
+    this.#output = new OutputGate(deps.output ?? writeOutput, (id) =>
+      this.#post({ type: "written", id }),
+    );
+    this.#pull =
+      options.scrape &&
+      new PullComponent({
+        clock: deps.clock,
+        post: (message) => this.#post(message),
+        running: () => this.#worker !== undefined,
+      });
     this.pull = this.#pull;
     this.component = {
-      name: "telemetry", needs: [], readiness: "reported", restart: { firstMs: 1_000, maxMs: 60_000 },
+      name: "telemetry",
+      needs: [],
+      readiness: "reported",
+      restart: { firstMs: 1_000, maxMs: 60_000 },
       start: (_signal, failed) => this.#start(failed),
       stop: (deadlineMs) => this.#stop(deadlineMs),
       health: () => this.#health(),
@@ -142,7 +196,9 @@ class ThreadedTelemetry implements Telemetry {
     if (!this.#worker) return true;
     const mark = this.#mark();
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, () => resolve(false));
+    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, () =>
+      resolve(false),
+    );
     this.#flushes.set(mark, () => resolve(true));
     this.#post({ type: "flush", mark });
     this.#worker.ref();
@@ -154,8 +210,16 @@ class ThreadedTelemetry implements Telemetry {
   }
 
   expose(query: ExposeQuery, signal: AbortSignal): Exposition {
-    if (!this.#options.pull) throw new StewardError("unsupported", "metrics cannot be pulled: no pull endpoint is switched on");
-    if (!this.#worker) throw new StewardError("not_ready", "metrics cannot be pulled: the telemetry thread is not running");
+    if (!this.#options.pull)
+      throw new StewardError(
+        "unsupported",
+        "metrics cannot be pulled: no pull endpoint is switched on",
+      );
+    if (!this.#worker)
+      throw new StewardError(
+        "not_ready",
+        "metrics cannot be pulled: the telemetry thread is not running",
+      );
     return this.#expositions.open(query, signal);
   }
 
@@ -168,7 +232,12 @@ class ThreadedTelemetry implements Telemetry {
   }
 
   status(): TelemetryStatus {
-    return { thread: this.#thread, ledger: this.#ledger, ...this.#writer.status(), suppressed: this.#deliveryLog.suppressed() };
+    return {
+      thread: this.#thread,
+      ledger: this.#ledger,
+      ...this.#writer.status(),
+      suppressed: this.#deliveryLog.suppressed(),
+    };
   }
 
   onLedger(hear: (ledger: LedgerView) => void): Disposable {
@@ -181,15 +250,30 @@ class ThreadedTelemetry implements Telemetry {
 
   #start(failed: (error: unknown) => void): Promise<void> {
     if (!this.#wanted || this.#worker) return Promise.resolve();
-    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), { workerData: this.#compiled, env: withoutSdkVariables(), name: "telemetry", resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), {
+      workerData: this.#compiled,
+      env: withoutSdkVariables(),
+      name: "telemetry",
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
     worker.unref();
     this.#worker = worker;
     this.#thread = "starting";
     worker.on("message", (message: HostReply) => this.#hear(message));
     worker.on("error", (error) => this.#lost(worker, failed, error));
-    worker.on("exit", (code) => this.#lost(worker, failed, new StewardError("internal", `the telemetry thread ended with code ${code}`)));
+    worker.on("exit", (code) =>
+      this.#lost(
+        worker,
+        failed,
+        new StewardError("internal", `the telemetry thread ended with code ${code}`),
+      ),
+    );
     const port = this.port();
-    if (port) this.#writer.attach(port, { logs: this.wantsLogs, spans: this.#compiled.traces !== undefined });
+    if (port)
+      this.#writer.attach(port, {
+        logs: this.wantsLogs,
+        spans: this.#compiled.traces !== undefined,
+      });
     for (const hear of this.#starts) hear();
     return Promise.resolve();
   }
@@ -223,12 +307,18 @@ class ThreadedTelemetry implements Telemetry {
         for (const hear of this.#hearers) hear(message.ledger);
         if (message.observed.length > 0) for (const hear of this.#observers) hear(message.observed);
         return;
-      case "log": return this.#deps.log[message.level](message.message, message.fields);
-      case "output": return this.#output.take(message.id, message.text);
-      case "pull-stopped": return this.#pull?.stopped();
-      case "flushed": return this.#flushes.get(message.mark)?.();
-      case "chunk": return this.#expositions.hear(message);
-      case "stopped": return this.#stopped?.();
+      case "log":
+        return this.#deps.log[message.level](message.message, message.fields);
+      case "output":
+        return this.#output.take(message.id, message.text);
+      case "pull-stopped":
+        return this.#pull?.stopped();
+      case "flushed":
+        return this.#flushes.get(message.mark)?.();
+      case "chunk":
+        return this.#expositions.hear(message);
+      case "stopped":
+        return this.#stopped?.();
     }
   }
 
@@ -266,7 +356,10 @@ class ThreadedTelemetry implements Telemetry {
 }
 
 /** One function may be given twice; each is disposed on its own. */
-function heard<A extends readonly unknown[]>(all: Set<(...said: A) => void>, hear: (...said: A) => void): Disposable {
+function heard<A extends readonly unknown[]>(
+  all: Set<(...said: A) => void>,
+  hear: (...said: A) => void,
+): Disposable {
   const own = (...said: A): void => hear(...said);
   all.add(own);
   return { [Symbol.dispose]: () => void all.delete(own) };
@@ -276,7 +369,12 @@ function writeOutput(text: string, written: () => void): void {
   process.stdout.write(text, () => written());
 }
 
-/** The SDK reads `OTEL_*` by itself; ours come from the configuration alone, where those variables are defaults. */
+/**
+ * The SDK reads `OTEL_*` by itself; ours come from the configuration alone, where those variables
+ * are defaults.
+ */
 function withoutSdkVariables(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("OTEL_")));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("OTEL_")),
+  );
 }

@@ -10,16 +10,26 @@ const TRACESTATE_CHARACTERS = 512;
 
 type Header = string | string[] | undefined;
 
-/** Undefined when the header is missing, repeated or malformed: the request then begins a trace of its own. */
+/**
+ * Undefined when the header is missing, repeated or malformed: the request then begins a trace of
+ * its own.
+ */
 export function parseTraceparent(traceparent: Header, tracestate: Header): SpanContext | undefined {
   if (typeof traceparent !== "string") return undefined;
-  const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = "00", more] = TRACEPARENT.exec(traceparent.trim()) ?? [];
-  if (version === undefined || version === "ff" || traceId === NO_TRACE || spanId === NO_SPAN) return undefined;
+  const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = "00", more] =
+    TRACEPARENT.exec(traceparent.trim()) ?? [];
+  if (version === undefined || version === "ff" || traceId === NO_TRACE || spanId === NO_SPAN)
+    return undefined;
   // Only versions to come may say more.
   if (version === "00" && more !== undefined) return undefined;
   const state = (Array.isArray(tracestate) ? tracestate : [tracestate ?? ""]).join(",");
   return {
-    traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true,
-    ...(state === "" || state.length > TRACESTATE_CHARACTERS ? {} : { traceState: createTraceState(state) }),
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16) & 1,
+    isRemote: true,
+    ...(state === "" || state.length > TRACESTATE_CHARACTERS
+      ? {}
+      : { traceState: createTraceState(state) }),
   };
 }

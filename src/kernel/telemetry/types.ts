@@ -1,7 +1,12 @@
-/** The shapes of telemetry: catalogue rows, scopes, sweeps, and what is known about series and delivery (KERNEL §1.6, §3). */
+/**
+ * The shapes of telemetry: catalogue rows, scopes, sweeps, and what is known about series and
+ * delivery (KERNEL §1.6, §3).
+ */
 import type { WireSpan } from "./messages.ts";
 
-/** What a metric is: a level, a sum that only grows, a sum that goes both ways, or a distribution. */
+/**
+ * What a metric is: a level, a sum that only grows, a sum that goes both ways, or a distribution.
+ */
 export type Kind = "gauge" | "counter" | "updown" | "histogram";
 
 /** The value of an attribute. */
@@ -12,8 +17,13 @@ export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 declare const nothingElse: unique symbol;
 
-/** One value for each attribute of a row; `undefined` leaves that attribute out of the series. Without the symbol `{}` would take anything. */
-export type Values<A extends string> = { readonly [K in A]: AttributeValue | undefined } & { readonly [nothingElse]?: never };
+/**
+ * One value for each attribute of a row; `undefined` leaves that attribute out of the series.
+ * Without the symbol `{}` would take anything.
+ */
+export type Values<A extends string> = { readonly [K in A]: AttributeValue | undefined } & {
+  readonly [nothingElse]?: never;
+};
 
 /** A row of the metric catalogue as data. */
 export interface AnyRow {
@@ -30,7 +40,10 @@ export interface AnyRow {
   readonly bounds: readonly number[];
   /** Each bucket of the histogram keeps the latest observation inside a recorded span. */
   readonly exemplars: boolean;
-  /** A sum or histogram not written for this long ends; when it returns it starts anew. Gauges end by sweeps. */
+  /**
+   * A sum or histogram not written for this long ends; when it returns it starts anew. Gauges end
+   * by sweeps.
+   */
   readonly idleMs: number | undefined;
   /** The exposition shows the name as it is, without the translator's rule. */
   readonly verbatim: boolean;
@@ -41,7 +54,10 @@ export interface AnyRow {
 declare const attributeNames: unique symbol;
 declare const logFields: unique symbol;
 
-/** A row that the compiler checks: only `defineMetric` makes one, and its attribute names are part of its type. */
+/**
+ * A row that the compiler checks: only `defineMetric` makes one, and its attribute names are part
+ * of its type.
+ */
 export interface Row<A extends string, K extends Kind> extends AnyRow {
   readonly kind: K;
   readonly [attributeNames]: (name: A) => A;
@@ -70,10 +86,19 @@ export interface LogRow<A extends string> extends AnyLogRow {
   readonly [logFields]: (name: A) => A;
 }
 
-/** What privacy makes of a series or a record. Called once per new combination of values, not per measurement. */
+/**
+ * What privacy makes of a series or a record. Called once per new combination of values, not per
+ * measurement.
+ */
 export interface Redaction {
-  /** The values in the order of the row's attributes, `undefined` where one is hidden; `suppress` when nothing may be shown. */
-  metric(row: AnyRow, values: readonly (AttributeValue | undefined)[]): readonly (AttributeValue | undefined)[] | "suppress";
+  /**
+   * The values in the order of the row's attributes, `undefined` where one is hidden; `suppress`
+   * when nothing may be shown.
+   */
+  metric(
+    row: AnyRow,
+    values: readonly (AttributeValue | undefined)[],
+  ): readonly (AttributeValue | undefined)[] | "suppress";
   /** The record to ship, or undefined for none. */
   log?(row: AnyLogRow, record: LogFields): LogFields | undefined;
 }
@@ -100,37 +125,73 @@ export interface ScopeSpec {
   /** Unique among the scopes of a thread. The first scope of the first thread is the process's. */
   readonly name: string;
   readonly resource: Attributes;
-  /** Further resource attributes of log records and spans, e.g. `process.pid`, which differs with each start. */
+  /**
+   * Further resource attributes of log records and spans, e.g. `process.pid`, which differs with
+   * each start.
+   */
   readonly logResource?: Attributes;
   /** Attributes of every series and record of the scope. */
   readonly constants: Attributes;
   /** Series of one metric; 10,000 unless given, 0 or less is no limit. */
   readonly limits?: {
     readonly perMetric: number;
-    /** Values of each attribute of a metric that are kept as examples; 100 unless given, 0 keeps none. */
+    /**
+     * Values of each attribute of a metric that are kept as examples; 100 unless given, 0 keeps
+     * none.
+     */
     readonly labelValues?: number;
   };
   readonly redact?: Redaction;
 }
 
-/** Writes measurements. No method throws for a value: what cannot be kept is counted in `cardinality()`. */
+/**
+ * Writes measurements. No method throws for a value: what cannot be kept is counted in
+ * `cardinality()`.
+ */
 export interface Scope {
   readonly name: string;
   /** Sets a level. */
-  gauge<A extends string>(row: Row<A, "gauge">, value: number, attributes: Values<NoInfer<A>>): void;
+  gauge<A extends string>(
+    row: Row<A, "gauge">,
+    value: number,
+    attributes: Values<NoInfer<A>>,
+  ): void;
   /** Adds to a sum; a counter takes no negative delta. */
-  add<A extends string>(row: Row<A, "counter" | "updown">, delta: number, attributes: Values<NoInfer<A>>): void;
+  add<A extends string>(
+    row: Row<A, "counter" | "updown">,
+    delta: number,
+    attributes: Values<NoInfer<A>>,
+  ): void;
   /** Takes over somebody else's own running total; a fall is a reset and starts anew. */
-  total<A extends string>(row: Row<A, "counter">, total: number, attributes: Values<NoInfer<A>>): void;
+  total<A extends string>(
+    row: Row<A, "counter">,
+    total: number,
+    attributes: Values<NoInfer<A>>,
+  ): void;
   /** Counts one observation. */
-  record<A extends string>(row: Row<A, "histogram">, value: number, attributes: Values<NoInfer<A>>): void;
+  record<A extends string>(
+    row: Row<A, "histogram">,
+    value: number,
+    attributes: Values<NoInfer<A>>,
+  ): void;
   /** Ends one series now. False when there is none, or when redaction merged it with others. */
   end<A extends string>(row: Row<A, Kind>, attributes: Values<NoInfer<A>>): boolean;
-  /** Begins a round in which `owner` says all gauges it has. A round of the same owner still open is abandoned. */
+  /**
+   * Begins a round in which `owner` says all gauges it has. A round of the same owner still open is
+   * abandoned.
+   */
   sweep(owner: string, options?: SweepOptions): Sweep;
   /** Ships a log record. Without a log exporter it is nothing. */
-  log<A extends string>(row: LogRow<A>, body: string, attributes: Values<NoInfer<A>>, options?: LogOptions): void;
-  /** Ships a span that has ended; `make` is not called for one that would be dropped. Without a trace exporter it is nothing. */
+  log<A extends string>(
+    row: LogRow<A>,
+    body: string,
+    attributes: Values<NoInfer<A>>,
+    options?: LogOptions,
+  ): void;
+  /**
+   * Ships a span that has ended; `make` is not called for one that would be dropped. Without a
+   * trace exporter it is nothing.
+   */
   span(make: () => Omit<WireSpan, "scope">): void;
   /** Runs just before a snapshot is taken, synchronously; for levels that cost nothing to read. */
   observe(collect: () => void): Disposable;
@@ -147,7 +208,10 @@ export interface SweepOptions {
   readonly staleMs?: number;
 }
 
-/** One round of an owner. Values count at once; `commit` ends what the owner had and did not say again. */
+/**
+ * One round of an owner. Values count at once; `commit` ends what the owner had and did not say
+ * again.
+ */
 export interface Sweep extends Pick<Scope, "gauge"> {
   commit(): { readonly kept: number; readonly added: number; readonly ended: number };
   /** Ends nothing that is not stale. */
@@ -159,7 +223,10 @@ export interface MetricCardinality {
   readonly name: string;
   readonly group: string;
   readonly series: number;
-  /** At its limit, so that further combinations meet in the overflow series, or are dropped if a gauge. */
+  /**
+   * At its limit, so that further combinations meet in the overflow series, or are dropped if a
+   * gauge.
+   */
   readonly overflowing: boolean;
   /** The values of its attributes by example; made when asked for. */
   labels(): readonly LabelCardinality[];

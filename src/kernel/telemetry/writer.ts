@@ -1,6 +1,6 @@
 /**
- * A thread's side of telemetry: its scopes, and the one port over which labels, snapshots and log records go to the
- * telemetry thread. Without a port measurements are kept and nothing is sent.
+ * A thread's side of telemetry: its scopes, and the one port over which labels, snapshots and log
+ * records go to the telemetry thread. Without a port measurements are kept and nothing is sent.
  */
 import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
@@ -9,8 +9,22 @@ import { assert } from "../base/errors.ts";
 import type { LogFields as BaseLogFields, LogLine } from "../base/log.ts";
 import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-record.ts";
 import type { LogLimits } from "./log-record.ts";
-import type { Columns, TraceIds, WireLog, WireRow, WireSpan, WriterFigures, WriterMessage, WriterReply } from "./messages.ts";
-import { LABELS_PER_MESSAGE, LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
+import type {
+  Columns,
+  TraceIds,
+  WireLog,
+  WireRow,
+  WireSpan,
+  WriterFigures,
+  WriterMessage,
+  WriterReply,
+} from "./messages.ts";
+import {
+  LABELS_PER_MESSAGE,
+  LOGS_PER_MESSAGE,
+  QUEUE_CAPACITY,
+  SPANS_PER_MESSAGE,
+} from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { OutboxStatus } from "./outbox.ts";
 import { SeriesScope } from "./scope.ts";
@@ -25,13 +39,21 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** Series and label bytes of all scopes of this thread together. */
   readonly ceiling?: CeilingLimits;
-  /** Log records that may wait before there is a port, and after; none are wanted before `attach` unless given. */
+  /**
+   * Log records that may wait before there is a port, and after; none are wanted before `attach`
+   * unless given.
+   */
   readonly logs?: { readonly capacity: number; readonly limits: LogLimits };
   /** The same for spans. */
   readonly spans?: { readonly capacity: number };
-  /** `trace_id` and `span_id` of what runs, which records of the catalogue and exemplars then belong to. */
+  /**
+   * `trace_id` and `span_id` of what runs, which records of the catalogue and exemplars then belong
+   * to.
+   */
   readonly related?: () => BaseLogFields;
-  /** Sends its figures with each snapshot of its first scope; for every writer but the host's own. */
+  /**
+   * Sends its figures with each snapshot of its first scope; for every writer but the host's own.
+   */
   readonly tellsFigures?: boolean;
 }
 
@@ -48,13 +70,19 @@ export interface WriterStatus {
 export interface TelemetryWriter {
   /** Throws when a scope of that name is open. */
   scope(spec: ScopeSpec): Scope;
-  /** Speaks over this port from now on, until it closes. `logs` and `spans`: whether those are wanted. */
+  /**
+   * Speaks over this port from now on, until it closes. `logs` and `spans`: whether those are
+   * wanted.
+   */
   attach(port: MessagePort, wanted: { readonly logs: boolean; readonly spans?: boolean }): void;
   /** Ships a line of the log under the first scope. */
   line(line: LogLine): void;
   /** Ships a span that has ended, under the first scope. */
   span(make: () => Omit<WireSpan, "scope">): void;
-  /** Sends the records and spans that wait, then the mark: who sees it has seen everything written before. */
+  /**
+   * Sends the records and spans that wait, then the mark: who sees it has seen everything written
+   * before.
+   */
   mark(mark: number): void;
   status(): WriterStatus;
 }
@@ -102,8 +130,18 @@ class PortWriter implements TelemetryWriter {
     this.#ceiling = new Ceiling(options.ceiling);
     const { clock, logs, spans } = options;
     this.#limits = logs?.limits ?? defaultLogLimits;
-    this.#logs = new Outbox({ clock, capacity: logs?.capacity ?? QUEUE_CAPACITY, perMessage: LOGS_PER_MESSAGE, post: (records) => this.#post({ type: "logs", records }) });
-    this.#spans = new Outbox({ clock, capacity: spans?.capacity ?? QUEUE_CAPACITY, perMessage: SPANS_PER_MESSAGE, post: (ended) => this.#post({ type: "spans", spans: ended }) });
+    this.#logs = new Outbox({
+      clock,
+      capacity: logs?.capacity ?? QUEUE_CAPACITY,
+      perMessage: LOGS_PER_MESSAGE,
+      post: (records) => this.#post({ type: "logs", records }),
+    });
+    this.#spans = new Outbox({
+      clock,
+      capacity: spans?.capacity ?? QUEUE_CAPACITY,
+      perMessage: SPANS_PER_MESSAGE,
+      post: (ended) => this.#post({ type: "spans", spans: ended }),
+    });
     this.#wanted = { logs: logs !== undefined, spans: spans !== undefined };
     this.#logs.want(logs !== undefined);
     this.#spans.want(spans !== undefined);
@@ -114,9 +152,18 @@ class PortWriter implements TelemetryWriter {
     const number = this.#nextScope;
     this.#nextScope += 1;
     const scope: SeriesScope = new SeriesScope(spec, {
-      clock: this.#clock, ceiling: this.#ceiling, rowNumber: (row) => this.#rowNumber(row),
+      clock: this.#clock,
+      ceiling: this.#ceiling,
+      rowNumber: (row) => this.#rowNumber(row),
       due: () => this.#tellChanges(placed),
-      log: (row, fields) => this.#logs.add(() => recordOfRow(number, row, fields, { nowMs: this.#clock.now(), limits: this.#limits, trace: this.#trace?.() })),
+      log: (row, fields) =>
+        this.#logs.add(() =>
+          recordOfRow(number, row, fields, {
+            nowMs: this.#clock.now(),
+            limits: this.#limits,
+            trace: this.#trace?.(),
+          }),
+        ),
       span: (make) => this.#spans.add(() => ({ ...make(), scope: number })),
       closed: () => this.#close(placed),
       ...(this.#trace ? { trace: this.#trace } : {}),
@@ -167,7 +214,13 @@ class PortWriter implements TelemetryWriter {
 
   status(): WriterStatus {
     const { series, labelBytes, reached } = this.#ceiling;
-    return { series, labelBytes, ceilingReached: reached, logs: this.#logs.status(), spans: this.#spans.status() };
+    return {
+      series,
+      labelBytes,
+      ceilingReached: reached,
+      logs: this.#logs.status(),
+      spans: this.#spans.status(),
+    };
   }
 
   #detach(): void {
@@ -175,7 +228,9 @@ class PortWriter implements TelemetryWriter {
     this.#logs.close();
     this.#spans.close();
     for (const placed of this.#scopes.values()) {
-      placed.scope.table.deafen(placed.unacknowledged.splice(0).flatMap((message) => message.ended));
+      placed.scope.table.deafen(
+        placed.unacknowledged.splice(0).flatMap((message) => message.ended),
+      );
       placed.told = true;
       placed.asked = false;
     }
@@ -201,21 +256,37 @@ class PortWriter implements TelemetryWriter {
 
   #acknowledge(placed: Placed, seq: number): void {
     while ((placed.unacknowledged[0]?.seq ?? Number.POSITIVE_INFINITY) <= seq) {
-      for (const number of placed.unacknowledged.shift()?.ended ?? []) placed.scope.table.columns.release(number);
+      for (const number of placed.unacknowledged.shift()?.ended ?? [])
+        placed.scope.table.columns.release(number);
     }
   }
 
   #answerSnapshot(placed: Placed): void {
     placed.asked = false;
-    if (this.#tellsFigures && placed.number === FIRST_SCOPE) this.#post({ type: "figures", figures: this.#figures() });
+    if (this.#tellsFigures && placed.number === FIRST_SCOPE)
+      this.#post({ type: "figures", figures: this.#figures() });
     const columns = placed.scope.snapshot(() => this.#tellChanges(placed));
-    this.#port?.postMessage({ type: "snapshot", scope: placed.number, atMs: this.#clock.now(), columns } satisfies WriterMessage, buffersOf(columns));
+    this.#port?.postMessage(
+      {
+        type: "snapshot",
+        scope: placed.number,
+        atMs: this.#clock.now(),
+        columns,
+      } satisfies WriterMessage,
+      buffersOf(columns),
+    );
   }
 
-  /** Tells what lived before the port came, a message at a time, so that the thread serves in between. */
+  /**
+   * Tells what lived before the port came, a message at a time, so that the thread serves in
+   * between.
+   */
   async #tellAll(port: MessagePort, placed: Placed, alive: readonly number[]): Promise<void> {
     for (let from = 0; from < alive.length && this.#port === port; from += LABELS_PER_MESSAGE) {
-      this.#tellLabels(placed, { ...placed.scope.table.describe(alive.slice(from, from + LABELS_PER_MESSAGE)), ended: [] });
+      this.#tellLabels(placed, {
+        ...placed.scope.table.describe(alive.slice(from, from + LABELS_PER_MESSAGE)),
+        ended: [],
+      });
       await setImmediate();
     }
     if (this.#port !== port) return;
@@ -238,14 +309,35 @@ class PortWriter implements TelemetryWriter {
   }
 
   #tellScope({ number, scope: { spec } }: Placed): void {
-    this.#post({ type: "scope", scope: number, name: spec.name, resource: spec.resource, logResource: { ...spec.resource, ...spec.logResource }, constants: spec.constants });
+    this.#post({
+      type: "scope",
+      scope: number,
+      name: spec.name,
+      resource: spec.resource,
+      logResource: { ...spec.resource, ...spec.logResource },
+      constants: spec.constants,
+    });
   }
 
   #figures(): WriterFigures {
-    const shared = [...this.#scopes.values()].filter(({ scope }) => Object.keys(scope.spec.constants).length === 0);
-    const series = shared.flatMap(({ scope }) => scope.cardinality().metrics.map(({ name, group, series: live, overflowing }) => ({ name, group, series: live, overflowing })));
-    const figuresOf = (outbox: Pick<Outbox<unknown>, "status">, wanted: boolean): OutboxStatus => (wanted ? outbox.status() : noOtherWriters.logs);
-    return { logs: figuresOf(this.#logs, this.#wanted.logs), spans: figuresOf(this.#spans, this.#wanted.spans), series };
+    const shared = [...this.#scopes.values()].filter(
+      ({ scope }) => Object.keys(scope.spec.constants).length === 0,
+    );
+    const series = shared.flatMap(({ scope }) =>
+      scope.cardinality().metrics.map(({ name, group, series: live, overflowing }) => ({
+        name,
+        group,
+        series: live,
+        overflowing,
+      })),
+    );
+    const figuresOf = (outbox: Pick<Outbox<unknown>, "status">, wanted: boolean): OutboxStatus =>
+      wanted ? outbox.status() : noOtherWriters.logs;
+    return {
+      logs: figuresOf(this.#logs, this.#wanted.logs),
+      spans: figuresOf(this.#spans, this.#wanted.spans),
+      series,
+    };
   }
 
   #rowNumber(row: AnyRow): number {
@@ -269,7 +361,13 @@ class PortWriter implements TelemetryWriter {
 }
 
 function buffersOf({ row, value, start, slab, exemplars }: Columns): ArrayBuffer[] {
-  return [row.buffer, value.buffer, start.buffer, slab.buffer, ...(exemplars ? [exemplars.buffer] : [])];
+  return [
+    row.buffer,
+    value.buffer,
+    start.buffer,
+    slab.buffer,
+    ...(exemplars ? [exemplars.buffer] : []),
+  ];
 }
 
 function wireRow(row: AnyRow, number: number): WireRow {

@@ -1,4 +1,7 @@
-/** The calls of one thread on the side that answers: each runs with a signal of its own, streams go no further than their credit. */
+/**
+ * The calls of one thread on the side that answers: each runs with a signal of its own, streams go
+ * no further than their credit.
+ */
 import type { Clock } from "../base/clock.ts";
 import { writeError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
@@ -40,10 +43,17 @@ export class Dispatcher {
   /** Begins to answer; returns at once. */
   call(message: CallMessage): void {
     if (this.#running.size >= MOST_RUNNING) {
-      const error = new StewardError("exhausted", "too many calls are in flight", { retryAfterMs: 1000 });
+      const error = new StewardError("exhausted", "too many calls are in flight", {
+        retryAfterMs: 1000,
+      });
       return this.#post({ kind: "end", id: message.id, error: writeError(error) });
     }
-    const running: Running = { stop: new AbortController(), silent: false, credit: CREDIT, wake: undefined };
+    const running: Running = {
+      stop: new AbortController(),
+      silent: false,
+      credit: CREDIT,
+      wake: undefined,
+    };
     this.#running.set(message.id, running);
     void this.#run(message, running).finally(() => this.#running.delete(message.id));
   }
@@ -52,7 +62,10 @@ export class Dispatcher {
     const running = this.#running.get(id);
     if (running === undefined) return;
     running.silent = true;
-    this.#abort(running, new StewardError("cancelled", "the caller no longer waits for the answer"));
+    this.#abort(
+      running,
+      new StewardError("cancelled", "the caller no longer waits for the answer"),
+    );
   }
 
   credit(id: number): void {
@@ -64,7 +77,8 @@ export class Dispatcher {
 
   /** Cancels every call; each is answered with the reason. */
   stop(): void {
-    for (const running of this.#running.values()) this.#abort(running, new StewardError("cancelled", "the process is stopping"));
+    for (const running of this.#running.values())
+      this.#abort(running, new StewardError("cancelled", "the process is stopping"));
   }
 
   #abort(running: Running, reason: StewardError): void {
@@ -76,24 +90,40 @@ export class Dispatcher {
   async #run(message: CallMessage, running: Running): Promise<void> {
     const { id, deadlineMs, requestId, caller } = message;
     const { signal } = running.stop;
-    const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => this.#abort(running, new StewardError("deadline", `took longer than ${deadlineMs} ms`)));
+    const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () =>
+      this.#abort(running, new StewardError("deadline", `took longer than ${deadlineMs} ms`)),
+    );
     try {
-      const { meta, body, pieces, chunks } = await this.#answer(message.method, message.body, message.encoding, createCall({ signal, requestId, ...caller }));
+      const { meta, body, pieces, chunks } = await this.#answer(
+        message.method,
+        message.body,
+        message.encoding,
+        createCall({ signal, requestId, ...caller }),
+      );
       timer[Symbol.dispose]();
       const { bytes, moved } = postedBytes(body);
-      this.#send(running, { kind: "reply", id, meta, body: bytes, pieces, more: chunks !== undefined }, moved);
+      this.#send(
+        running,
+        { kind: "reply", id, meta, body: bytes, pieces, more: chunks !== undefined },
+        moved,
+      );
       if (chunks === undefined) return;
       for await (const chunk of chunks) await this.#sendChunk(id, running, chunk);
       this.#send(running, { kind: "end", id });
     } catch (thrown) {
-      this.#send(running, { kind: "end", id, error: writeError(signal.aborted ? signal.reason : thrown) });
+      this.#send(running, {
+        kind: "end",
+        id,
+        error: writeError(signal.aborted ? signal.reason : thrown),
+      });
     } finally {
       timer[Symbol.dispose]();
     }
   }
 
   async #sendChunk(id: number, running: Running, chunk: Uint8Array): Promise<void> {
-    while (running.credit === 0 && !running.stop.signal.aborted) await new Promise<void>((resolve) => (running.wake = resolve));
+    while (running.credit === 0 && !running.stop.signal.aborted)
+      await new Promise<void>((resolve) => (running.wake = resolve));
     running.stop.signal.throwIfAborted();
     running.credit -= 1;
     const { bytes, moved } = postedBytes(chunk);

@@ -1,4 +1,7 @@
-/** What every host is, on whichever thread its service runs: a component with a place among the others and topics to listen to. */
+/**
+ * What every host is, on whichever thread its service runs: a component with a place among the
+ * others and topics to listen to.
+ */
 import { StewardError } from "../base/errors.ts";
 import { createDeadline } from "../supervisor/deadline.ts";
 import type { Health, Supervisor } from "../supervisor/component.ts";
@@ -17,7 +20,11 @@ export abstract class HostBase {
   protected readonly topics: Topics;
 
   /** `listened` hears when a topic gets its first listener and loses its last. */
-  protected constructor(deps: HostDeps, spec: HostSpec, listened: (topic: string, listened: boolean) => void) {
+  protected constructor(
+    deps: HostDeps,
+    spec: HostSpec,
+    listened: (topic: string, listened: boolean) => void,
+  ) {
     this.name = spec.code.name;
     this.needs = spec.needs;
     this.readiness = spec.readiness;
@@ -30,12 +37,19 @@ export abstract class HostBase {
     return this.topics.listen(topic, signal);
   }
 
-  /** Lets what the stopped service left on its ports be taken, until a monotonic time. Never rejects. */
+  /**
+   * Lets what the stopped service left on its ports be taken, until a monotonic time. Never
+   * rejects.
+   */
   protected async drained(endsAtMs: number): Promise<void> {
     const { clock, log, drained } = this.deps;
     const leftMs = endsAtMs - clock.monotonic();
     if (drained === undefined || leftMs <= 0) return;
-    await createDeadline(clock, leftMs).wait(drained(leftMs).catch((error: unknown) => log.warn("cannot collect the remaining results of a service", { name: this.name, error })));
+    await createDeadline(clock, leftMs).wait(
+      drained(leftMs).catch((error: unknown) =>
+        log.warn("cannot collect the remaining results of a service", { name: this.name, error }),
+      ),
+    );
   }
 
   protected notRunning(): StewardError {
@@ -45,5 +59,7 @@ export abstract class HostBase {
 
 /** A host is as well as its parts are; one that knows of none is. */
 export function healthOf(ready: ReturnType<Supervisor["ready"]> | undefined): Health {
-  return ready === undefined || ready.ok ? { ok: true } : { ok: false, reason: ready.reasons.join("; ") };
+  return ready === undefined || ready.ok
+    ? { ok: true }
+    : { ok: false, reason: ready.reasons.join("; ") };
 }

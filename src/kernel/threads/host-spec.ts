@@ -15,7 +15,10 @@ export interface HostDeps {
   readonly log: RootLog;
   /** New ports for each start, e.g. `{ telemetry: telemetry.port() }`; they move to the service. */
   readonly ports?: () => Readonly<Record<string, MessagePort>>;
-  /** Called in a stop when all parts of the service have stopped, while its thread still answers on its ports, e.g. so that its last measurements are sent. */
+  /**
+   * Called in a stop when all parts of the service have stopped, while its thread still answers on
+   * its ports, e.g. so that its last measurements are sent.
+   */
   readonly drained?: (deadlineMs: number) => Promise<unknown>;
 }
 

@@ -1,7 +1,13 @@
-/** The lines of a thread's log on their way to the log of the process, which alone writes, exports and conceals. */
+/**
+ * The lines of a thread's log on their way to the log of the process, which alone writes, exports
+ * and conceals.
+ */
 import { createLog, type Log, type LogLevel, type RootLog } from "../base/log.ts";
 
-/** So many characters of lines may be under way; a thread that logs faster than they are written leaves out what is above it. */
+/**
+ * So many characters of lines may be under way; a thread that logs faster than they are written
+ * leaves out what is above it.
+ */
 export const MOST_CHARACTERS = 1_048_576;
 
 /** What the thread's log is made with. */
@@ -11,8 +17,12 @@ export interface LogBoot {
   readonly underWay: Int32Array;
 }
 
-/** From the service's thread: a line as JSON, or how many were left out since this was last said. */
-export type LogMessage = { readonly kind: "line"; readonly line: string } | { readonly kind: "left_out"; readonly lines: number };
+/**
+ * From the service's thread: a line as JSON, or how many were left out since this was last said.
+ */
+export type LogMessage =
+  | { readonly kind: "line"; readonly line: string }
+  | { readonly kind: "left_out"; readonly lines: number };
 
 /** The log of a thread. */
 export interface SentLog {
@@ -21,8 +31,14 @@ export interface SentLog {
   readonly tell: () => void;
 }
 
-/** In the thread. Each line is posted at once: what was posted arrives even when the thread dies. */
-export function createSentLog({ level, underWay }: LogBoot, post: (message: LogMessage) => void, now: () => number): SentLog {
+/**
+ * In the thread. Each line is posted at once: what was posted arrives even when the thread dies.
+ */
+export function createSentLog(
+  { level, underWay }: LogBoot,
+  post: (message: LogMessage) => void,
+  now: () => number,
+): SentLog {
   let leftOut = 0;
   const tell = (): void => {
     if (leftOut > 0) post({ kind: "left_out", lines: leftOut });
@@ -37,7 +53,8 @@ export function createSentLog({ level, underWay }: LogBoot, post: (message: LogM
     Atomics.add(underWay, 0, line.length);
     post({ kind: "line", line });
   };
-  // The log of the process leaves out what repeats; it also knows what a thread before this one wrote.
+  // The log of the process leaves out what repeats; it also knows what a thread before this one
+  // wrote.
   return { log: createLog({ level, format: "json", write, now, limitRepeats: false }), tell };
 }
 
@@ -53,7 +70,12 @@ export function createHeardLog(log: RootLog, thread: string): HeardLog {
   return {
     boot: { level: log.level, underWay },
     hear(message) {
-      if (message.kind === "left_out") return log.child(thread).warn(`${message.lines} log lines were dropped: the thread logged faster than they could be written`);
+      if (message.kind === "left_out")
+        return log
+          .child(thread)
+          .warn(
+            `${message.lines} log lines were dropped: the thread logged faster than they could be written`,
+          );
       Atomics.sub(underWay, 0, message.line.length);
       log.relay(message.line);
     },

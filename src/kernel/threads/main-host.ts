@@ -26,8 +26,14 @@ export class MainHost extends HostBase implements ThreadHost {
     this.topics.open();
     // Copied as a thread would get them, so that a service cannot come to rely on sharing them.
     const options: unknown = structuredClone(this.spec.options);
-    const publish = (topic: string, body: Uint8Array): void => this.topics.publish(topic, new Uint8Array(body));
-    const resident = await startResident({ clock, ids, log: this.deps.log.child(this.name), publish, ports: this.#newPorts() }, this.spec.code, options, signal);
+    const publish = (topic: string, body: Uint8Array): void =>
+      this.topics.publish(topic, new Uint8Array(body));
+    const resident = await startResident(
+      { clock, ids, log: this.deps.log.child(this.name), publish, ports: this.#newPorts() },
+      this.spec.code,
+      options,
+      signal,
+    );
     this.#resident = { ...resident, answer: createAnswers(resident.service) };
   }
 
@@ -62,11 +68,18 @@ export class MainHost extends HostBase implements ThreadHost {
       reject(reason);
     };
     const aborted = (): void => giveUp(signal.reason);
-    const timer = clock.timer(clock.monotonic() + deadlineMs, () => giveUp(new StewardError("deadline", `${this.name} did not answer within ${deadlineMs} ms`)));
+    const timer = clock.timer(clock.monotonic() + deadlineMs, () =>
+      giveUp(new StewardError("deadline", `${this.name} did not answer within ${deadlineMs} ms`)),
+    );
     signal.addEventListener("abort", aborted, { once: true });
     this.#calls += 1;
     this.#inFlight += 1;
-    const answering = answer(method, body, encoding, createCall({ signal: AbortSignal.any([signal, stop.signal]), requestId, ...caller })).finally(() => (this.#inFlight -= 1));
+    const answering = answer(
+      method,
+      body,
+      encoding,
+      createCall({ signal: AbortSignal.any([signal, stop.signal]), requestId, ...caller }),
+    ).finally(() => (this.#inFlight -= 1));
     try {
       return await Promise.race([answering, left]);
     } finally {
@@ -87,7 +100,13 @@ export class MainHost extends HostBase implements ThreadHost {
   }
 
   status(): PlacementStatus {
-    return { on: "main", inFlight: this.#inFlight, calls: this.#calls, dropped: 0, missedEvents: this.topics.missed };
+    return {
+      on: "main",
+      inFlight: this.#inFlight,
+      calls: this.#calls,
+      dropped: 0,
+      missedEvents: this.topics.missed,
+    };
   }
 
   #newPorts(): Readonly<Record<string, MessagePort>> {

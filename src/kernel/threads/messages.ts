@@ -1,6 +1,6 @@
 /**
- * Everything that travels between the main thread and the thread of a service (KERNEL §5). Data only: bodies move, nothing
- * carries a live object but a port.
+ * Everything that travels between the main thread and the thread of a service (KERNEL §5). Data
+ * only: bodies move, nothing carries a live object but a port.
  *
  *     call ─▶ reply                       one answer
  *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks are under way, `credit` asks for more
@@ -15,7 +15,10 @@ import type { LogMessage } from "./log-lines.ts";
 /** Chunks of one stream that may be under way. */
 export const CREDIT = 4;
 
-/** How the answer of an rpc is written: protobuf, or the REST JSON of its package. Requests are always protobuf. */
+/**
+ * How the answer of an rpc is written: protobuf, or the REST JSON of its package. Requests are
+ * always protobuf.
+ */
 export type Encoding = "proto" | "json";
 
 /** The head of a plain route's answer; empty for an rpc. */
@@ -37,7 +40,10 @@ export interface StateMessage {
   readonly ready: { readonly ok: boolean; readonly reasons: readonly string[] };
 }
 
-/** A call. `method` is `package.Service/Method`, or `plain/<index>` of the rows that `started` names. */
+/**
+ * A call. `method` is `package.Service/Method`, or `plain/<index>` of the rows that `started`
+ * names.
+ */
 export interface CallMessage {
   readonly kind: "call";
   readonly id: number;
@@ -62,9 +68,20 @@ export type ToThread =
 
 /** From the service's thread. */
 export type FromThread =
-  | { readonly kind: "started"; readonly services: readonly string[]; readonly plain: readonly PlainRow[] }
+  | {
+      readonly kind: "started";
+      readonly services: readonly string[];
+      readonly plain: readonly PlainRow[];
+    }
   | { readonly kind: "broken"; readonly error: ErrorMessage }
-  | { readonly kind: "reply"; readonly id: number; readonly meta: ReplyMeta; readonly body: Uint8Array; readonly pieces?: readonly Uint8Array<SharedArrayBuffer>[] | undefined; readonly more: boolean }
+  | {
+      readonly kind: "reply";
+      readonly id: number;
+      readonly meta: ReplyMeta;
+      readonly body: Uint8Array;
+      readonly pieces?: readonly Uint8Array<SharedArrayBuffer>[] | undefined;
+      readonly more: boolean;
+    }
   | { readonly kind: "chunk"; readonly id: number; readonly body: Uint8Array }
   | { readonly kind: "end"; readonly id: number; readonly error?: ErrorMessage }
   | StateMessage
@@ -73,12 +90,19 @@ export type FromThread =
   | { readonly kind: "stopped" };
 
 /** Bytes as they are posted, with the buffers that move along. */
-export function postedBytes(body: Uint8Array): { readonly bytes: Uint8Array; readonly moved: readonly ArrayBuffer[] } {
+export function postedBytes(body: Uint8Array): {
+  readonly bytes: Uint8Array;
+  readonly moved: readonly ArrayBuffer[];
+} {
   const bytes = ownBytes(body);
   return { bytes, moved: bytes.byteLength === 0 ? [] : [bytes.buffer] };
 }
 
 /** Bytes that hold their whole buffer, so that they can move and nothing else is copied along. */
 export function ownBytes(body: Uint8Array): Uint8Array<ArrayBuffer> {
-  return body.buffer instanceof ArrayBuffer && body.byteLength === body.buffer.byteLength && !Buffer.isBuffer(body) ? (body as Uint8Array<ArrayBuffer>) : new Uint8Array(body);
+  return body.buffer instanceof ArrayBuffer &&
+    body.byteLength === body.buffer.byteLength &&
+    !Buffer.isBuffer(body)
+    ? (body as Uint8Array<ArrayBuffer>)
+    : new Uint8Array(body);
 }

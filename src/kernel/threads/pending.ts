@@ -1,4 +1,7 @@
-/** The calls of one thread that somebody waits for: each ends once, by its answer, its caller, its deadline or the thread's end. */
+/**
+ * The calls of one thread that somebody waits for: each ends once, by its answer, its caller, its
+ * deadline or the thread's end.
+ */
 import type { Clock } from "../base/clock.ts";
 import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
@@ -57,7 +60,10 @@ export class PendingCalls {
 
   /** Opens a call. Throws `exhausted` when there are too many. */
   open(signal: AbortSignal, deadlineMs: number): Waiting {
-    if (this.#open.size >= MOST_CALLS) throw new StewardError("exhausted", `${this.#thread} has ${MOST_CALLS} calls in flight`, { retryAfterMs: 1000 });
+    if (this.#open.size >= MOST_CALLS)
+      throw new StewardError("exhausted", `${this.#thread} has ${MOST_CALLS} calls in flight`, {
+        retryAfterMs: 1000,
+      });
     signal.throwIfAborted();
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
@@ -73,8 +79,15 @@ export class PendingCalls {
       stream.end(error);
     };
     const aborted = (): void => giveUp(signal.reason);
-    const stream = new ChunkQueue(() => this.#port.credit(id), () => giveUp(undefined));
-    const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => giveUp(new StewardError("deadline", `${this.#thread} did not answer within ${deadlineMs} ms`)));
+    const stream = new ChunkQueue(
+      () => this.#port.credit(id),
+      () => giveUp(undefined),
+    );
+    const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () =>
+      giveUp(
+        new StewardError("deadline", `${this.#thread} did not answer within ${deadlineMs} ms`),
+      ),
+    );
     signal.addEventListener("abort", aborted, { once: true });
     this.#open.set(id, {
       reply({ meta, body, pieces, more }) {
@@ -101,7 +114,12 @@ export class PendingCalls {
     }
     if (message.kind === "reply") pending.reply(message);
     else if (message.kind === "chunk") pending.chunk(message.body);
-    else pending.end(message.error === undefined ? undefined : readError(`thread ${this.#thread}`, message.error));
+    else
+      pending.end(
+        message.error === undefined
+          ? undefined
+          : readError(`thread ${this.#thread}`, message.error),
+      );
   }
 
   /** Ends every call. */
@@ -110,7 +128,10 @@ export class PendingCalls {
   }
 }
 
-/** The chunks of a stream that have come and were not taken. The other side sends no more than its credit. */
+/**
+ * The chunks of a stream that have come and were not taken. The other side sends no more than its
+ * credit.
+ */
 class ChunkQueue implements AsyncIterable<Uint8Array> {
   readonly #taken: () => void;
   readonly #left: () => void;
@@ -142,7 +163,8 @@ class ChunkQueue implements AsyncIterable<Uint8Array> {
         if (chunk !== undefined) {
           this.#taken();
           yield chunk;
-        } else if (this.#ended === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
+        } else if (this.#ended === undefined)
+          await new Promise<void>((resolve) => (this.#wake = resolve));
         else if (this.#ended.error === undefined) return;
         else throw this.#ended.error;
       }

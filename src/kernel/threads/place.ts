@@ -15,16 +15,28 @@ export interface PlaceOptions<O> {
   readonly readiness?: ThreadHost["readiness"];
   /** For a thread of its own: its largest heap. */
   readonly heapMb?: number;
-  /** For a thread of its own: beginnings of variables that a library in it reads by itself, e.g. credentials of the machine. */
+  /**
+   * For a thread of its own: beginnings of variables that a library in it reads by itself, e.g.
+   * credentials of the machine.
+   */
   readonly variables?: readonly string[];
 }
 
 /** A service in its place; nothing runs before the component starts. */
-export function placeService<O>(deps: HostDeps, module: ServiceModule<O>, place: PlaceOptions<O>): ThreadHost {
+export function placeService<O>(
+  deps: HostDeps,
+  module: ServiceModule<O>,
+  place: PlaceOptions<O>,
+): ThreadHost {
   assertNoSecret(place.options);
   const spec: HostSpec = {
-    code: { name: module.name, file: module.file.href, export: module.export }, descriptors: module.descriptors,
-    options: place.options, needs: place.needs ?? [], readiness: place.readiness ?? "required", heapMb: place.heapMb, variables: place.variables ?? [],
+    code: { name: module.name, file: module.file.href, export: module.export },
+    descriptors: module.descriptors,
+    options: place.options,
+    needs: place.needs ?? [],
+    readiness: place.readiness ?? "required",
+    heapMb: place.heapMb,
+    variables: place.variables ?? [],
   };
   return place.on === "main" ? new MainHost(deps, spec) : new WorkerHost(deps, spec);
 }

@@ -1,6 +1,24 @@
-/** A service on this side of a thread's border: the same descriptors and routes, each call sent over. */
-import { fromBinary, toBinary, type DescMessage, type DescMethod, type DescService, type MessageShape } from "@bufbuild/protobuf";
-import type { BoundService, Call, JsonHandler, PlainRoute, Service, StreamHandler, UnaryHandler } from "../service.ts";
+/**
+ * A service on this side of a thread's border: the same descriptors and routes, each call sent
+ * over.
+ */
+import {
+  fromBinary,
+  toBinary,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import type {
+  BoundService,
+  Call,
+  JsonHandler,
+  PlainRoute,
+  Service,
+  StreamHandler,
+  UnaryHandler,
+} from "../service.ts";
 import { jsonOf, plainMethod, writePlainRequest } from "./answers.ts";
 import type { PlainRow } from "./messages.ts";
 import type { CallOptions, ThreadHost } from "./placed.ts";
@@ -8,28 +26,57 @@ import type { CallOptions, ThreadHost } from "./placed.ts";
 type Host = Pick<ThreadHost, "call">;
 
 /** What the gateway serves for a service that runs elsewhere. */
-export function createRemoteService(name: string, descriptors: readonly DescService[], plain: readonly PlainRow[], host: Host): Service {
-  return { name, rpc: descriptors.map((desc) => remoteRpc(desc, host)), plain: plain.map((row, index) => remoteRoute(row, index, host)) };
+export function createRemoteService(
+  name: string,
+  descriptors: readonly DescService[],
+  plain: readonly PlainRow[],
+  host: Host,
+): Service {
+  return {
+    name,
+    rpc: descriptors.map((desc) => remoteRpc(desc, host)),
+    plain: plain.map((row, index) => remoteRoute(row, index, host)),
+  };
 }
 
 function remoteRpc(desc: DescService, host: Host): BoundService {
-  const handlers = new Map(desc.methods.map((method) => [method.name, remoteHandler(`${desc.typeName}/${method.name}`, method, host)]));
+  const handlers = new Map(
+    desc.methods.map((method) => [
+      method.name,
+      remoteHandler(`${desc.typeName}/${method.name}`, method, host),
+    ]),
+  );
   return {
     desc,
-    handler: (method) => handlers.get(method.name) ?? remoteHandler(`${desc.typeName}/${method.name}`, method, host),
-    json: (method) => (method.methodKind === "unary" ? remoteJson(`${desc.typeName}/${method.name}`, method, host) : undefined),
+    handler: (method) =>
+      handlers.get(method.name) ?? remoteHandler(`${desc.typeName}/${method.name}`, method, host),
+    json: (method) =>
+      method.methodKind === "unary"
+        ? remoteJson(`${desc.typeName}/${method.name}`, method, host)
+        : undefined,
   };
 }
 
 function remoteJson(name: string, method: DescMethod, host: Host): JsonHandler {
-  return async (request, call) => jsonOf(await host.call(name, toBinary(method.input, request), { ...factsOf(call), encoding: "json" }));
+  return async (request, call) =>
+    jsonOf(
+      await host.call(name, toBinary(method.input, request), {
+        ...factsOf(call),
+        encoding: "json",
+      }),
+    );
 }
 
-function remoteHandler(name: string, method: DescMethod, host: Host): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage> {
+function remoteHandler(
+  name: string,
+  method: DescMethod,
+  host: Host,
+): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage> {
   const call = (request: MessageShape<DescMessage>, context: Call): ReturnType<Host["call"]> =>
     host.call(name, toBinary(method.input, request), { ...factsOf(context), encoding: "proto" });
   if (method.methodKind !== "server_streaming") {
-    return async (request, context) => fromBinary(method.output, (await call(request, context)).body);
+    return async (request, context) =>
+      fromBinary(method.output, (await call(request, context)).body);
   }
   return async function* stream(request, context) {
     const { chunks } = await call(request, context);
@@ -41,7 +88,11 @@ function remoteRoute(row: PlainRow, index: number, host: Host): PlainRoute {
   return {
     ...row,
     async handle(request, call) {
-      const { meta, body, chunks } = await host.call(plainMethod(index), await writePlainRequest(request), { ...factsOf(call), encoding: "proto" });
+      const { meta, body, chunks } = await host.call(
+        plainMethod(index),
+        await writePlainRequest(request),
+        { ...factsOf(call), encoding: "proto" },
+      );
       return { status: meta.status ?? 200, headers: meta.headers ?? {}, body: chunks ?? body };
     },
   };

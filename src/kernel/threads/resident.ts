@@ -36,13 +36,25 @@ export interface Resident {
 }
 
 /** Imports, makes and starts. When that fails, what had started is stopped again. */
-export async function startResident(deps: ResidentDeps, code: ResidentCode, options: unknown, signal: AbortSignal): Promise<Resident> {
+export async function startResident(
+  deps: ResidentDeps,
+  code: ResidentCode,
+  options: unknown,
+  signal: AbortSignal,
+): Promise<Resident> {
   const module = (await import(code.file)) as Readonly<Record<string, unknown>>;
   const make = module[code.export];
   assert(typeof make === "function", `${code.file} exports ${code.export}`);
   const supervisor = createSupervisor({ clock: deps.clock, log: deps.log });
   let hear: (ports: Ports) => void = () => undefined;
-  const service = await (make as CreatePlaced<unknown>)({ ...deps, add: (component) => supervisor.add(component), onPorts: (handler) => void (hear = handler) }, options);
+  const service = await (make as CreatePlaced<unknown>)(
+    {
+      ...deps,
+      add: (component) => supervisor.add(component),
+      onPorts: (handler) => void (hear = handler),
+    },
+    options,
+  );
   const stop = (): void => void supervisor.stop(0);
   signal.addEventListener("abort", stop, { once: true });
   try {

@@ -1,4 +1,7 @@
-/** The entry of a service's thread: makes the service, answers calls, says how it stands, stops when told to. */
+/**
+ * The entry of a service's thread: makes the service, answers calls, says how it stands, stops when
+ * told to.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../base/clock.ts";
 import { logConsole } from "../base/console-log.ts";
@@ -15,7 +18,11 @@ import { startResident, type Resident } from "./resident.ts";
 const port = parentPort;
 assert(port !== null, "this file is the entry of a thread");
 const boot = workerData as Boot;
-const sent = createSentLog(boot.log, (message) => port.postMessage(message), () => systemClock.now());
+const sent = createSentLog(
+  boot.log,
+  (message) => port.postMessage(message),
+  () => systemClock.now(),
+);
 const log = sent.log.child(boot.code.name);
 logConsole(log);
 const topics = new Set<string>();
@@ -27,21 +34,37 @@ const post: Post = (message, transfer = []) => port.postMessage(message, [...tra
 
 port.on("message", (message: ToThread) => {
   switch (message.kind) {
-    case "call": return dispatcher?.call(message);
-    case "cancel": return dispatcher?.cancel(message.id);
-    case "credit": return dispatcher?.credit(message.id);
-    case "listen": return void topics.add(message.topic);
-    case "unlisten": return void topics.delete(message.topic);
-    case "ports": return resident?.renewPorts(message.ports);
-    case "stop": return void stop(message.deadlineMs);
+    case "call":
+      return dispatcher?.call(message);
+    case "cancel":
+      return dispatcher?.cancel(message.id);
+    case "credit":
+      return dispatcher?.credit(message.id);
+    case "listen":
+      return void topics.add(message.topic);
+    case "unlisten":
+      return void topics.delete(message.topic);
+    case "ports":
+      return resident?.renewPorts(message.ports);
+    case "stop":
+      return void stop(message.deadlineMs);
   }
 });
 
 try {
-  resident = await startResident({ clock: systemClock, ids: systemIds, log, publish, ports: boot.ports }, boot.code, boot.options, starting.signal);
+  resident = await startResident(
+    { clock: systemClock, ids: systemIds, log, publish, ports: boot.ports },
+    boot.code,
+    boot.options,
+    starting.signal,
+  );
   const { service } = resident;
   dispatcher = new Dispatcher(createAnswers(service), post, systemClock);
-  post({ kind: "started", services: service.rpc.map((bound) => bound.desc.typeName), plain: plainRows(service) });
+  post({
+    kind: "started",
+    services: service.rpc.map((bound) => bound.desc.typeName),
+    plain: plainRows(service),
+  });
   tellState();
 } catch (error) {
   post({ kind: "broken", error: writeError(error) });
@@ -54,7 +77,11 @@ function publish(topic: string, body: Uint8Array): void {
 function tellState(): void {
   sent.tell();
   if (resident === undefined) return;
-  post({ kind: "state", components: resident.supervisor.states(), ready: resident.supervisor.ready() } satisfies FromThread);
+  post({
+    kind: "state",
+    components: resident.supervisor.states(),
+    ready: resident.supervisor.ready(),
+  } satisfies FromThread);
   systemClock.timer(systemClock.monotonic() + STATE_MS, tellState);
 }
 

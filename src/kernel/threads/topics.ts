@@ -1,4 +1,6 @@
-/** Events by topic: listeners hear what comes while they listen, each from a short queue of its own. */
+/**
+ * Events by topic: listeners hear what comes while they listen, each from a short queue of its own.
+ */
 
 const LONGEST_QUEUE = 64;
 
@@ -35,7 +37,10 @@ export class Topics {
     }
   }
 
-  /** Listens from this call on, until the signal, `close`, or the loop over it ends; hears nothing while closed. */
+  /**
+   * Listens from this call on, until the signal, `close`, or the loop over it ends; hears nothing
+   * while closed.
+   */
   listen(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const listener: Listener = { queue: [], wake: undefined };
     const wake = (): void => listener.wake?.();
@@ -55,7 +60,8 @@ export class Topics {
   /** Ends every listener. */
   close(): void {
     this.#closed = true;
-    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener.wake?.();
+    for (const listeners of this.#listeners.values())
+      for (const listener of listeners) listener.wake?.();
     this.#listeners.clear();
   }
 
@@ -64,7 +70,11 @@ export class Topics {
     this.#closed = false;
   }
 
-  async *#read(topic: string, listener: Listener, finish: () => void): AsyncGenerator<Uint8Array, void, undefined> {
+  async *#read(
+    topic: string,
+    listener: Listener,
+    finish: () => void,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (;;) {
         const next = listener.queue.shift();

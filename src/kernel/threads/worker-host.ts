@@ -1,4 +1,7 @@
-/** A service in a thread of its own: starts the thread, sends calls over, watches that it lives, ends it in time. */
+/**
+ * A service in a thread of its own: starts the thread, sends calls over, watches that it lives,
+ * ends it in time.
+ */
 import { Worker } from "node:worker_threads";
 import { readError } from "../base/error-message.ts";
 import { assert, StewardError } from "../base/errors.ts";
@@ -16,7 +19,10 @@ import { createRemoteService } from "./remote-service.ts";
 /** A thread that says nothing for this long is unwell, and after the second time lost. */
 const SILENT_MS = 10_000;
 const LOST_MS = 60_000;
-/** Short-lived objects of one thread: unbounded V8 lets them take 100 MiB for a few per cent of speed, and stops longer to look through them. */
+/**
+ * Short-lived objects of one thread: unbounded V8 lets them take 100 MiB for a few per cent of
+ * speed, and stops longer to look through them.
+ */
 const YOUNG_MB = 12;
 /** Kept of a stop's deadline for ending the thread. */
 const TERMINATE_MS = 250;
@@ -32,8 +38,13 @@ export class WorkerHost extends HostBase implements ThreadHost {
   #stopped: (() => void) | undefined;
 
   constructor(deps: HostDeps, spec: HostSpec) {
-    super(deps, spec, (topic, listened) => this.#post({ kind: listened ? "listen" : "unlisten", topic }));
-    this.#calls = new PendingCalls(this.name, deps.clock, { cancel: (id) => this.#post({ kind: "cancel", id }), credit: (id) => this.#post({ kind: "credit", id }) });
+    super(deps, spec, (topic, listened) =>
+      this.#post({ kind: listened ? "listen" : "unlisten", topic }),
+    );
+    this.#calls = new PendingCalls(this.name, deps.clock, {
+      cancel: (id) => this.#post({ kind: "cancel", id }),
+      credit: (id) => this.#post({ kind: "credit", id }),
+    });
   }
 
   async start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
@@ -60,7 +71,9 @@ export class WorkerHost extends HostBase implements ThreadHost {
       else this.#hear(message);
     });
     worker.on("error", lost);
-    worker.on("exit", (code) => lost(new StewardError("internal", `the thread ${this.name} ended with code ${code}`)));
+    worker.on("exit", (code) =>
+      lost(new StewardError("internal", `the thread ${this.name} ended with code ${code}`)),
+    );
     const giveUp = (): void => reject(signal.reason);
     signal.addEventListener("abort", giveUp, { once: true });
     try {
@@ -93,7 +106,11 @@ export class WorkerHost extends HostBase implements ThreadHost {
 
   health(): Health {
     const silentMs = this.deps.clock.monotonic() - this.#heardMs;
-    if (silentMs > SILENT_MS) return { ok: false, reason: `the thread has sent no heartbeat for ${Math.round(silentMs / 1000)} s` };
+    if (silentMs > SILENT_MS)
+      return {
+        ok: false,
+        reason: `the thread has sent no heartbeat for ${Math.round(silentMs / 1000)} s`,
+      };
     return healthOf(this.#state?.ready);
   }
 
@@ -107,7 +124,19 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const { encoding, requestId, caller, deadlineMs = CALL_MS } = options;
     const { id, reply } = this.#calls.open(options.signal, deadlineMs);
     const owned = ownBytes(body);
-    this.#post({ kind: "call", id, method, encoding, requestId, deadlineMs, body: owned, ...(caller === undefined ? {} : { caller }) }, owned.byteLength === 0 ? [] : [owned.buffer]);
+    this.#post(
+      {
+        kind: "call",
+        id,
+        method,
+        encoding,
+        requestId,
+        deadlineMs,
+        body: owned,
+        ...(caller === undefined ? {} : { caller }),
+      },
+      owned.byteLength === 0 ? [] : [owned.buffer],
+    );
     return await reply;
   }
 
@@ -122,7 +151,13 @@ export class WorkerHost extends HostBase implements ThreadHost {
   }
 
   status(): PlacementStatus {
-    return { on: "thread", inFlight: this.#calls.size, calls: this.#calls.begun, dropped: this.#calls.dropped, missedEvents: this.topics.missed };
+    return {
+      on: "thread",
+      inFlight: this.#calls.size,
+      calls: this.#calls.begun,
+      dropped: this.#calls.dropped,
+      missedEvents: this.topics.missed,
+    };
   }
 
   #launch(log: LogBoot): Worker {
@@ -130,25 +165,43 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const workerData: Boot = { code: this.spec.code, options: this.spec.options, log, ports };
     const { heapMb } = this.spec;
     return new Worker(new URL("./thread.ts", import.meta.url), {
-      workerData, transferList: Object.values(ports), name: this.name, env: threadEnvironment(process.env, this.spec.variables),
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, ...(heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb }) },
+      workerData,
+      transferList: Object.values(ports),
+      name: this.name,
+      env: threadEnvironment(process.env, this.spec.variables),
+      resourceLimits: {
+        maxYoungGenerationSizeMb: YOUNG_MB,
+        ...(heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb }),
+      },
     });
   }
 
-  #begin({ services, plain }: FromThread & { readonly kind: "started" }, started: () => void): void {
+  #begin(
+    { services, plain }: FromThread & { readonly kind: "started" },
+    started: () => void,
+  ): void {
     const { code, descriptors } = this.spec;
     const wanted = descriptors.map((desc) => desc.typeName);
-    assert(wanted.length === services.length && wanted.every((name) => services.includes(name)), `${code.name} binds ${wanted.join(", ")}`);
+    assert(
+      wanted.length === services.length && wanted.every((name) => services.includes(name)),
+      `${code.name} binds ${wanted.join(", ")}`,
+    );
     this.#service = createRemoteService(code.name, descriptors, plain, this);
     started();
   }
 
   #hear(message: Exclude<FromThread, LogMessage | { readonly kind: "started" | "broken" }>): void {
     switch (message.kind) {
-      case "reply": case "chunk": case "end": return this.#calls.hear(message);
-      case "event": return this.topics.publish(message.topic, message.body);
-      case "stopped": return this.#stopped?.();
-      case "state": this.#state = message;
+      case "reply":
+      case "chunk":
+      case "end":
+        return this.#calls.hear(message);
+      case "event":
+        return this.topics.publish(message.topic, message.body);
+      case "stopped":
+        return this.#stopped?.();
+      case "state":
+        this.#state = message;
     }
   }
 
@@ -158,7 +211,12 @@ export class WorkerHost extends HostBase implements ThreadHost {
       const worker = this.#worker;
       if (worker === undefined) return;
       if (clock.monotonic() - this.#heardMs > LOST_MS) {
-        lost(new StewardError("deadline", `the thread ${this.name} sent no heartbeat for ${LOST_MS / 1000} s and was terminated`));
+        lost(
+          new StewardError(
+            "deadline",
+            `the thread ${this.name} sent no heartbeat for ${LOST_MS / 1000} s and was terminated`,
+          ),
+        );
         void worker.terminate();
         return;
       }

@@ -1,4 +1,6 @@
-/** Versions of releases: what counts of them, which is newer, and where a person reads about them. */
+/**
+ * Versions of releases: what counts of them, which is newer, and where a person reads about them.
+ */
 
 /** What counts of a version. */
 export interface ReleaseVersion {
@@ -7,10 +9,15 @@ export interface ReleaseVersion {
   readonly patch: number;
 }
 
-/** Of `v1.2.3` and `1.2.3-rc.1` alike the first three numbers; undefined for what does not begin with them, e.g. `dev`. */
+/**
+ * Of `v1.2.3` and `1.2.3-rc.1` alike the first three numbers; undefined for what does not begin
+ * with them, e.g. `dev`.
+ */
 export function parseRelease(text: string): ReleaseVersion | undefined {
   const [, major, minor, patch] = /^v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})/.exec(text) ?? [];
-  return major === undefined ? undefined : { major: Number(major), minor: Number(minor), patch: Number(patch) };
+  return major === undefined
+    ? undefined
+    : { major: Number(major), minor: Number(minor), patch: Number(patch) };
 }
 
 /** `1.2.3`. */
@@ -29,13 +36,14 @@ export function minorsBehind(own: ReleaseVersion, latest: ReleaseVersion): numbe
 }
 
 /**
- * The page of releases for the address of a release API: that of the repository for the APIs of GitHub, GitHub Enterprise and
- * Gitea, else the API's host. Empty for an empty address.
+ * The page of releases for the address of a release API: that of the repository for the APIs of
+ * GitHub, GitHub Enterprise and Gitea, else the API's host. Empty for an empty address.
  */
 export function releasePage(apiUrl: string): string {
   if (!URL.canParse(apiUrl)) return "";
   const { hostname, origin, pathname } = new URL(apiUrl);
-  const [, repository] = /^(?:\/api\/v\d+)?\/repos\/([\w.-]+\/[\w.-]+)\/releases\b/.exec(pathname) ?? [];
+  const [, repository] =
+    /^(?:\/api\/v\d+)?\/repos\/([\w.-]+\/[\w.-]+)\/releases\b/.exec(pathname) ?? [];
   if (repository === undefined) return `${origin}/`;
   return `${hostname === "api.github.com" ? "https://github.com" : origin}/${repository}/releases`;
 }

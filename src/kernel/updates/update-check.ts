@@ -1,6 +1,6 @@
 /**
- * Whether a newer release of Steward is available, as a release API tells it (contract §2 `update`; facts, monitor-api §1.1). Nothing depends
- * on the answer: what fails leaves the last good one.
+ * Whether a newer release of Steward is available, as a release API tells it (contract §2 `update`;
+ * facts, monitor-api §1.1). Nothing depends on the answer: what fails leaves the last good one.
  */
 import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";
@@ -11,12 +11,24 @@ import { failureOf, type FailureClass } from "../client/failure.ts";
 import type { Component } from "../supervisor/component.ts";
 import { updateAvailable } from "../telemetry/process-metrics.ts";
 import type { Scope } from "../telemetry/types.ts";
-import { compareReleases, formatRelease, minorsBehind, parseRelease, releasePage } from "./release.ts";
+import {
+  compareReleases,
+  formatRelease,
+  minorsBehind,
+  parseRelease,
+  releasePage,
+} from "./release.ts";
 
-/** `checking`: no attempt has ended. `error`: none ever succeeded. `unknown`: one of the two versions is not a version, e.g. of a build of one's own. */
+/**
+ * `checking`: no attempt has ended. `error`: none ever succeeded. `unknown`: one of the two
+ * versions is not a version, e.g. of a build of one's own.
+ */
 export type UpdateState = "disabled" | "checking" | "error" | "unknown" | "current" | "available";
 
-/** Why the last attempt failed: no answer, an answer that is no success, or one that tells no release. */
+/**
+ * Why the last attempt failed: no answer, an answer that is no success, or one that tells no
+ * release.
+ */
 export type UpdateErrorClass = "network" | "http_error" | "parse_error" | "unknown";
 
 /** What is known, as plain data. */
@@ -63,7 +75,12 @@ export interface UpdateCheck extends Component {
 /** The check. */
 export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): UpdateCheck {
   const { clock, log } = deps;
-  const api = createDocumentClient(deps, { name: "release API", operation: "latest_release", url: options.url, timeoutMs: options.timeoutMs });
+  const api = createDocumentClient(deps, {
+    name: "release API",
+    operation: "latest_release",
+    url: options.url,
+    timeoutMs: options.timeoutMs,
+  });
   let asking = new AbortController();
   let timer: Disposable | undefined;
   const known: Known = { tag: undefined, checkedAtMs: undefined, errorClass: undefined };
@@ -75,7 +92,8 @@ export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): Upd
       if (tag !== undefined && tag !== known.tag) announce(log, deps.version, tag);
       known.tag = tag ?? known.tag;
       known.errorClass = tag === undefined ? "parse_error" : undefined;
-      if (tag === undefined) log.warn("the release API returned no tag_name", { url: new URL(options.url).origin });
+      if (tag === undefined)
+        log.warn("the release API returned no tag_name", { url: new URL(options.url).origin });
     } catch (thrown) {
       if (signal.aborted) return;
       known.errorClass = errorClassOf(failureOf(thrown)?.class);
@@ -87,7 +105,9 @@ export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): Upd
   };
 
   return {
-    name: "update-check", needs: [], readiness: "none",
+    name: "update-check",
+    needs: [],
+    readiness: "none",
     start() {
       asking = new AbortController();
       if (options.enabled) void ask();
@@ -102,11 +122,18 @@ export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): Upd
   };
 }
 
-/** Says at each snapshot whether there is a newer release, until disposed; nothing while that cannot be said. */
-export function reportUpdate(scope: Pick<Scope, "observe" | "gauge" | "end">, check: Pick<UpdateCheck, "status">): Disposable {
+/**
+ * Says at each snapshot whether there is a newer release, until disposed; nothing while that cannot
+ * be said.
+ */
+export function reportUpdate(
+  scope: Pick<Scope, "observe" | "gauge" | "end">,
+  check: Pick<UpdateCheck, "status">,
+): Disposable {
   return scope.observe(() => {
     const { state } = check.status();
-    if (state === "available" || state === "current") scope.gauge(updateAvailable, state === "available" ? 1 : 0, {});
+    if (state === "available" || state === "current")
+      scope.gauge(updateAvailable, state === "available" ? 1 : 0, {});
     else scope.end(updateAvailable, {});
   });
 }
@@ -126,24 +153,57 @@ function tagOf(document: unknown): string | undefined {
 
 function announce(log: Log, version: string, tag: string): void {
   const [own, latest] = [parseRelease(version), parseRelease(tag)];
-  if (own !== undefined && latest !== undefined && compareReleases(own, latest) < 0) log.info("a newer release of Steward is available", { version: formatRelease(latest) });
+  if (own !== undefined && latest !== undefined && compareReleases(own, latest) < 0)
+    log.info("a newer release of Steward is available", { version: formatRelease(latest) });
 }
 
-function statusOf(version: string, options: UpdateOptions, { tag, checkedAtMs, errorClass }: Known): UpdateStatus {
-  const nothing = { enabled: options.enabled, currentVersion: undefined, latestVersion: undefined, minorsBehind: 0, lastCheckedAtMs: checkedAtMs, lastErrorClass: errorClass, releaseUrl: releasePage(options.url) };
+function statusOf(
+  version: string,
+  options: UpdateOptions,
+  { tag, checkedAtMs, errorClass }: Known,
+): UpdateStatus {
+  const nothing = {
+    enabled: options.enabled,
+    currentVersion: undefined,
+    latestVersion: undefined,
+    minorsBehind: 0,
+    lastCheckedAtMs: checkedAtMs,
+    lastErrorClass: errorClass,
+    releaseUrl: releasePage(options.url),
+  };
   if (!options.enabled) return { ...nothing, state: "disabled" };
-  if (tag === undefined) return { ...nothing, state: errorClass === undefined ? "checking" : "error" };
+  if (tag === undefined)
+    return { ...nothing, state: errorClass === undefined ? "checking" : "error" };
   const [own, latest] = [parseRelease(version), parseRelease(tag)];
   if (own === undefined || latest === undefined) return { ...nothing, state: "unknown" };
-  const known = { ...nothing, currentVersion: formatRelease(own), latestVersion: formatRelease(latest) };
-  return compareReleases(own, latest) < 0 ? { ...known, state: "available", minorsBehind: minorsBehind(own, latest) } : { ...known, state: "current" };
+  const known = {
+    ...nothing,
+    currentVersion: formatRelease(own),
+    latestVersion: formatRelease(latest),
+  };
+  return compareReleases(own, latest) < 0
+    ? { ...known, state: "available", minorsBehind: minorsBehind(own, latest) }
+    : { ...known, state: "current" };
 }
 
 function errorClassOf(failure: FailureClass | undefined): UpdateErrorClass {
   switch (failure) {
-    case "transport": case "timeout": case "unavailable": return "network";
-    case "auth": case "forbidden": case "not_found": case "rate_limited": case "rejected": case "server": case "redirect": return "http_error";
-    case "decode": case "too_large": return "parse_error";
-    default: return "unknown";
+    case "transport":
+    case "timeout":
+    case "unavailable":
+      return "network";
+    case "auth":
+    case "forbidden":
+    case "not_found":
+    case "rate_limited":
+    case "rejected":
+    case "server":
+    case "redirect":
+      return "http_error";
+    case "decode":
+    case "too_large":
+      return "parse_error";
+    default:
+      return "unknown";
   }
 }

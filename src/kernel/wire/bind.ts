@@ -1,8 +1,15 @@
 /**
- * A request's path, query and body to its message by a `google.api.http` rule. Text of path and query is coerced by field
- * type and then read as strictly as JSON; everything that is wrong is found in one pass.
+ * A request's path, query and body to its message by a `google.api.http` rule. Text of path and
+ * query is coerced by field type and then read as strictly as JSON; everything that is wrong is
+ * found in one pass.
  */
-import { create, ScalarType, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import {
+  create,
+  ScalarType,
+  type DescField,
+  type DescMessage,
+  type Message,
+} from "@bufbuild/protobuf";
 import { assert } from "../base/errors.ts";
 import { BAD_REQUEST, createIssues, invalidRequest } from "./issues.ts";
 import { readJsonText, type JsonText } from "./json-text.ts";
@@ -37,25 +44,40 @@ export interface Binder {
   bind(parts: RequestParts): Message;
 }
 
-/** Compiles a rule. Throws when it names what the message has not, or leaves a field that text cannot give. */
+/**
+ * Compiles a rule. Throws when it names what the message has not, or leaves a field that text
+ * cannot give.
+ */
 export function createBinder(rule: BindRule): Binder {
   const { input } = rule;
   prepareReader(input);
   const variables = rule.variables.map((name) => textField(input, name));
   const fromPath = new Set(variables.map((variable) => variable.field));
-  const bodyField = rule.body === "" || rule.body === "*" ? undefined : messageField(input, rule.body);
-  const query = rule.body === "*" ? [] : input.fields.filter((field) => !fromPath.has(field) && field !== bodyField).map((field) => queryField(field));
+  const bodyField =
+    rule.body === "" || rule.body === "*" ? undefined : messageField(input, rule.body);
+  const query =
+    rule.body === "*"
+      ? []
+      : input.fields
+          .filter((field) => !fromPath.has(field) && field !== bodyField)
+          .map((field) => queryField(field));
   return {
     readsBody: rule.body !== "",
     bind(parts) {
       const message = create(input);
-      const reading: Reading = { path: [], issues: createIssues(), ignoreUnknown: rule.ignoreUnknown };
-      for (const variable of variables) takeTexts(variable, [parts.params[variable.field.name] ?? ""], message, reading);
+      const reading: Reading = {
+        path: [],
+        issues: createIssues(),
+        ignoreUnknown: rule.ignoreUnknown,
+      };
+      for (const variable of variables)
+        takeTexts(variable, [parts.params[variable.field.name] ?? ""], message, reading);
       const pathIsWrong = reading.issues.found.length > 0;
       bindQuery(query, parts.search, message, reading);
       const body = rule.body === "" ? undefined : textOf(parts.body);
       if (body !== undefined) takeBody(input, bodyField, message, body, reading, fromPath);
-      if (reading.issues.found.length > 0) throw invalidRequest(reading.issues.found, pathIsWrong ? BAD_REQUEST : undefined);
+      if (reading.issues.found.length > 0)
+        throw invalidRequest(reading.issues.found, pathIsWrong ? BAD_REQUEST : undefined);
       return message;
     },
   };
@@ -70,26 +92,38 @@ interface TextField {
 
 function textField(input: DescMessage, name: string): TextField {
   const field = input.fields.find((candidate) => candidate.name === name);
-  assert(field !== undefined && (field.fieldKind === "scalar" || field.fieldKind === "enum"), `${input.typeName} has no scalar field ${name} for its path variable`);
+  assert(
+    field !== undefined && (field.fieldKind === "scalar" || field.fieldKind === "enum"),
+    `${input.typeName} has no scalar field ${name} for its path variable`,
+  );
   return queryField(field);
 }
 
 function queryField(field: DescField): TextField {
-  const possible = field.fieldKind !== "map" && (field.message === undefined || isWellKnown(field.message.typeName)) && field.scalar !== ScalarType.BYTES;
+  const possible =
+    field.fieldKind !== "map" &&
+    (field.message === undefined || isWellKnown(field.message.typeName)) &&
+    field.scalar !== ScalarType.BYTES;
   assert(possible, `${field.parent.typeName}.${field.name} cannot be given in a path or query`);
   return { field, names: acceptedNames(field), take: elementTake(field), toValue: coercion(field) };
 }
 
 function messageField(input: DescMessage, name: string): DescField {
   const field = input.fields.find((candidate) => candidate.name === name);
-  assert(field?.fieldKind === "message" && !isWellKnown(field.message.typeName), `${input.typeName} has no message field ${name} for its body`);
+  assert(
+    field?.fieldKind === "message" && !isWellKnown(field.message.typeName),
+    `${input.typeName} has no message field ${name} for its body`,
+  );
   return field;
 }
 
 const WHOLE = /^-?\d+$/;
 const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Text that has the form of the field's type becomes a value of it; other text stays text and is refused as such. */
+/**
+ * Text that has the form of the field's type becomes a value of it; other text stays text and is
+ * refused as such.
+ */
 function coercion(field: DescField): (text: string) => unknown {
   switch (field.scalar) {
     case undefined:
@@ -105,7 +139,12 @@ function coercion(field: DescField): (text: string) => unknown {
   }
 }
 
-function bindQuery(fields: readonly TextField[], search: string, message: Message, reading: Reading): void {
+function bindQuery(
+  fields: readonly TextField[],
+  search: string,
+  message: Message,
+  reading: Reading,
+): void {
   if (fields.length === 0 || search === "") return;
   const query = new URLSearchParams(search);
   for (const field of fields) {
@@ -114,15 +153,27 @@ function bindQuery(fields: readonly TextField[], search: string, message: Messag
   }
 }
 
-function takeTexts(field: TextField, texts: readonly string[], message: Message, reading: Reading): void {
+function takeTexts(
+  field: TextField,
+  texts: readonly string[],
+  message: Message,
+  reading: Reading,
+): void {
   const style = fieldStyleOf(field.field);
   if (style.flag) {
     if (texts.length === 1 && texts[0] === "true") setField(message, field.field, true, reading);
     return;
   }
   reading.path.push(jsonName(field.field));
-  if (field.field.fieldKind === "list") setField(message, field.field, takeAll(field, style.comma ? splitAtCommas(texts) : texts, reading), reading);
-  else if (texts.length > 1) reading.issues.add(reading.path, "must be given once", "duplicate_field");
+  if (field.field.fieldKind === "list")
+    setField(
+      message,
+      field.field,
+      takeAll(field, style.comma ? splitAtCommas(texts) : texts, reading),
+      reading,
+    );
+  else if (texts.length > 1)
+    reading.issues.add(reading.path, "must be given once", "duplicate_field");
   else {
     const taken = field.take(field.toValue(texts[0] ?? ""), reading);
     if (taken !== undefined) setField(message, field.field, taken, reading);
@@ -141,7 +192,9 @@ function takeAll(field: TextField, texts: readonly string[], reading: Reading): 
 
 /** `a,b` and `a, b`; an empty parameter is an empty list. */
 function splitAtCommas(texts: readonly string[]): string[] {
-  return texts.filter((text) => text !== "").flatMap((text) => text.split(",").map((part) => part.trim()));
+  return texts
+    .filter((text) => text !== "")
+    .flatMap((text) => text.split(",").map((part) => part.trim()));
 }
 
 function textOf(body: RequestParts["body"]): JsonText | undefined {
@@ -149,7 +202,14 @@ function textOf(body: RequestParts["body"]): JsonText | undefined {
 }
 
 /** The whole body, or the body as one field. */
-function takeBody(input: DescMessage, field: DescField | undefined, message: Message, body: JsonText, reading: Reading, fromPath: ReadonlySet<DescField>): void {
+function takeBody(
+  input: DescMessage,
+  field: DescField | undefined,
+  message: Message,
+  body: JsonText,
+  reading: Reading,
+  fromPath: ReadonlySet<DescField>,
+): void {
   if (field?.message === undefined) return readBody(input, message, body, reading, fromPath);
   const inner = create(field.message);
   reading.path.push(jsonName(field));

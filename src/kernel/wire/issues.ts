@@ -4,10 +4,16 @@ import { StewardError, type Detail } from "../base/errors.ts";
 /** Where a value stands: names and list positions from the outside in. */
 export type JsonPath = readonly (string | number)[];
 
-/** The largest number of findings that are kept; a long list of wrong elements says no more with all of them. */
+/**
+ * The largest number of findings that are kept; a long list of wrong elements says no more with all
+ * of them.
+ */
 export const MAX_ISSUES = 100;
 
-/** Only the first findings come with a suggestion: finding the nearest name takes longer than anything else. */
+/**
+ * Only the first findings come with a suggestion: finding the nearest name takes longer than
+ * anything else.
+ */
 const MAX_SUGGESTIONS = 10;
 
 /** Characters of a name in a finding. */
@@ -47,22 +53,42 @@ export function createIssues(): Issues {
 }
 
 function shortened(part: string | number): string | number {
-  return typeof part === "string" && part.length > MAX_NAME_LENGTH ? `${part.slice(0, MAX_NAME_LENGTH)}…` : part;
+  return typeof part === "string" && part.length > MAX_NAME_LENGTH
+    ? `${part.slice(0, MAX_NAME_LENGTH)}…`
+    : part;
 }
 
 /** A path as a person writes it: `groups[2].status`. */
 export function pathText(path: JsonPath): string {
-  return path.reduce<string>((text, part) => (typeof part === "number" ? `${text}[${part}]` : `${text}${text === "" ? "" : "."}${part}`), "");
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === "number" ? `${text}[${part}]` : `${text}${text === "" ? "" : "."}${part}`,
+    "",
+  );
 }
 
-/** One `invalid` error out of at least one finding. `rule` says more about the whole, e.g. `bad_request`. */
+/**
+ * One `invalid` error out of at least one finding. `rule` says more about the whole, e.g.
+ * `bad_request`.
+ */
 export function invalidRequest(found: readonly Detail[], rule?: string): StewardError {
   const [first] = found;
   const more = found.length - SHOWN_IN_MESSAGE;
-  const message = found.slice(0, SHOWN_IN_MESSAGE).map((detail) => detail.message).join("; ") + (more > 0 ? `; and ${more} more` : "");
+  const message =
+    found
+      .slice(0, SHOWN_IN_MESSAGE)
+      .map((detail) => detail.message)
+      .join("; ") + (more > 0 ? `; and ${more} more` : "");
   const summary = rule ?? first?.rule;
-  return new StewardError("invalid", message, { details: found, ...(first === undefined ? {} : { field: pathText(first.path) }), ...(summary === undefined ? {} : { rule: summary }) });
+  return new StewardError("invalid", message, {
+    details: found,
+    ...(first === undefined ? {} : { field: pathText(first.path) }),
+    ...(summary === undefined ? {} : { rule: summary }),
+  });
 }
 
-/** The rule of an error that answers `BAD_REQUEST` instead of `VALIDATION_FAILED` on dedup's surface (RESOLUTIONS D6). */
+/**
+ * The rule of an error that answers `BAD_REQUEST` instead of `VALIDATION_FAILED` on dedup's surface
+ * (RESOLUTIONS D6).
+ */
 export const BAD_REQUEST = "bad_request";

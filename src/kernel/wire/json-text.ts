@@ -1,6 +1,7 @@
 /**
- * Bytes of a request to a JSON value: UTF-8, nesting and names given twice are checked in one walk over the text before
- * it is parsed, so that neither the parser nor what walks its result meets an unbounded nesting.
+ * Bytes of a request to a JSON value: UTF-8, nesting and names given twice are checked in one walk
+ * over the text before it is parsed, so that neither the parser nor what walks its result meets an
+ * unbounded nesting.
  */
 import { isUtf8 } from "node:buffer";
 import { StewardError, type Detail } from "../base/errors.ts";
@@ -27,7 +28,9 @@ const MAX_NUMBER_LENGTH = 1_024;
 const AT_ONCE_BYTES = 64 * 1024;
 
 /** What was read: a value, or why there is none. */
-export type JsonText = { readonly value: unknown; readonly twice: readonly JsonPath[] } | { readonly refused: Detail };
+export type JsonText =
+  | { readonly value: unknown; readonly twice: readonly JsonPath[] }
+  | { readonly refused: Detail };
 
 /** Notes what is wrong with a text; its value when it has one. */
 export function noted(text: JsonText, issues: Issues): { readonly value: unknown } | undefined {
@@ -39,10 +42,13 @@ export function noted(text: JsonText, issues: Issues): { readonly value: unknown
   return text;
 }
 
-/** Reads a body without holding the thread. Undefined when it counts as absent. Throws `too_large` beyond `MAX_VALUES`. */
+/**
+ * Reads a body without holding the thread. Undefined when it counts as absent. Throws `too_large`
+ * beyond `MAX_VALUES`.
+ */
 export async function readJsonBody(bytes: Uint8Array): Promise<JsonText | undefined> {
   if (bytes.length <= AT_ONCE_BYTES) return readJsonText(bytes);
-  return await skipWhiteSpace(bytes) === bytes.length ? undefined : await readLargeText(bytes);
+  return (await skipWhiteSpace(bytes)) === bytes.length ? undefined : await readLargeText(bytes);
 }
 
 async function readLargeText(bytes: Uint8Array): Promise<JsonText> {
@@ -50,26 +56,54 @@ async function readLargeText(bytes: Uint8Array): Promise<JsonText> {
   const twice: JsonPath[] = [];
   try {
     const value = await parseTree(withoutMark(bytes), {
-      limits: { depth: MAX_DEPTH, values: MAX_VALUES, members: MAX_MEMBERS, numberLength: MAX_NUMBER_LENGTH, nameBytes: MAX_NAME_BYTES },
+      limits: {
+        depth: MAX_DEPTH,
+        values: MAX_VALUES,
+        members: MAX_MEMBERS,
+        numberLength: MAX_NUMBER_LENGTH,
+        nameBytes: MAX_NAME_BYTES,
+      },
       twice: (path) => void (twice.length < MAX_ISSUES && twice.push(path)),
     });
     return { value, twice };
   } catch (error) {
     if (!(error instanceof StewardError)) throw error;
     if (error.rule === "depth") return TOO_DEEP;
-    if (error.code === "too_large") throw new StewardError("too_large", error.message.replace("JSON input", "the body"), { rule: error.rule ?? "values", remedy: "send less at a time" });
+    if (error.code === "too_large")
+      throw new StewardError("too_large", error.message.replace("JSON input", "the body"), {
+        rule: error.rule ?? "values",
+        remedy: "send less at a time",
+      });
     return brokenAt((error.facts as { readonly offset?: number } | undefined)?.offset);
   }
 }
 
-const NOT_UTF8: JsonText = { refused: { path: [], message: "the body is not UTF-8 text", code: "syntax" } };
-const TOO_DEEP: JsonText = { refused: { path: [], message: `the body is nested more than ${MAX_DEPTH} levels deep`, code: "too_deep", rule: "depth" } };
+const NOT_UTF8: JsonText = {
+  refused: { path: [], message: "the body is not UTF-8 text", code: "syntax" },
+};
+const TOO_DEEP: JsonText = {
+  refused: {
+    path: [],
+    message: `the body is nested more than ${MAX_DEPTH} levels deep`,
+    code: "too_deep",
+    rule: "depth",
+  },
+};
 
 function brokenAt(position: number | string | undefined): JsonText {
-  return { refused: { path: [], message: `the body is not valid JSON${position === undefined ? "" : ` (at character ${position})`}`, code: "syntax" } };
+  return {
+    refused: {
+      path: [],
+      message: `the body is not valid JSON${position === undefined ? "" : ` (at character ${position})`}`,
+      code: "syntax",
+    },
+  };
 }
 
-/** Reads a text in one go. Undefined when it counts as absent: nothing but white space. `bytes` is bounded by the caller. */
+/**
+ * Reads a text in one go. Undefined when it counts as absent: nothing but white space. `bytes` is
+ * bounded by the caller.
+ */
 export function readJsonText(bytes: Uint8Array): JsonText | undefined {
   if (whiteSpaceEnd(bytes) === bytes.length) return undefined;
   const text = decode(bytes);
@@ -98,7 +132,9 @@ interface Frame {
   nameNext: boolean;
 }
 
-/** What the walk found. On text that is no JSON the names mean nothing, and nobody looks at them. */
+/**
+ * What the walk found. On text that is no JSON the names mean nothing, and nobody looks at them.
+ */
 interface Scan {
   readonly tooDeep: boolean;
   readonly twice: readonly JsonPath[];
@@ -113,7 +149,11 @@ function scanJson(text: string): Scan {
       case "{":
       case "[":
         if (frames.length === MAX_DEPTH) return { tooDeep: true, twice };
-        frames.push(text[at] === "{" ? { names: new Set(), at: "", nameNext: true } : { names: undefined, at: 0, nameNext: false });
+        frames.push(
+          text[at] === "{"
+            ? { names: new Set(), at: "", nameNext: true }
+            : { names: undefined, at: 0, nameNext: false },
+        );
         break;
       case "}":
       case "]":
@@ -125,7 +165,8 @@ function scanJson(text: string): Scan {
         break;
       case '"': {
         const end = endOfString(text, at);
-        if (frame?.names !== undefined && frame.nameNext) enter(frame, text.slice(at, end + 1), frames, twice);
+        if (frame?.names !== undefined && frame.nameNext)
+          enter(frame, text.slice(at, end + 1), frames, twice);
         at = end;
         break;
       }
@@ -137,7 +178,8 @@ function scanJson(text: string): Scan {
 function enter(frame: Frame, quoted: string, frames: readonly Frame[], twice: JsonPath[]): void {
   frame.at = unquote(quoted);
   frame.nameNext = false;
-  if (frame.names?.has(frame.at) === true && twice.length < MAX_ISSUES) twice.push(frames.map((outer) => outer.at));
+  if (frame.names?.has(frame.at) === true && twice.length < MAX_ISSUES)
+    twice.push(frames.map((outer) => outer.at));
   frame.names?.add(frame.at);
 }
 

@@ -1,14 +1,30 @@
 /**
- * REST JSON to messages by their descriptors: strict types, every finding in one pass. Read under the written name, the
- * declared name and lowerCamel; `null` counts as absent; unknown names are refused with the nearest known one.
+ * REST JSON to messages by their descriptors: strict types, every finding in one pass. Read under
+ * the written name, the declared name and lowerCamel; `null` counts as absent; unknown names are
+ * refused with the nearest known one.
  */
-import { create, ScalarType, type DescField, type DescMessage, type Message, type MessageShape } from "@bufbuild/protobuf";
+import {
+  create,
+  ScalarType,
+  type DescField,
+  type DescMessage,
+  type Message,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import { assert } from "../base/errors.ts";
 import { createIssues, invalidRequest } from "./issues.ts";
 import { noted, readJsonText, type JsonText } from "./json-text.ts";
 import { nearest } from "../base/nearest.ts";
 import { acceptedNames, isWellKnown, jsonName } from "./style.ts";
-import { isObject, refuse, takeEnum, takeScalar, takeWellKnown, type Reading, type Take } from "./values.ts";
+import {
+  isObject,
+  refuse,
+  takeEnum,
+  takeScalar,
+  takeWellKnown,
+  type Reading,
+  type Take,
+} from "./values.ts";
 
 interface Slot {
   readonly field: DescField;
@@ -28,18 +44,38 @@ export interface ReadOptions {
   readonly ignoreUnknown?: boolean;
 }
 
-/** A message from JSON text in UTF-8; blank text gives the defaults. Throws `invalid` with all findings. */
-export function readMessage<D extends DescMessage>(schema: D, bytes: Uint8Array, options: ReadOptions = {}): MessageShape<D> {
+/**
+ * A message from JSON text in UTF-8; blank text gives the defaults. Throws `invalid` with all
+ * findings.
+ */
+export function readMessage<D extends DescMessage>(
+  schema: D,
+  bytes: Uint8Array,
+  options: ReadOptions = {},
+): MessageShape<D> {
   const message = create(schema);
-  const reading: Reading = { path: [], issues: createIssues(), ignoreUnknown: options.ignoreUnknown ?? false };
+  const reading: Reading = {
+    path: [],
+    issues: createIssues(),
+    ignoreUnknown: options.ignoreUnknown ?? false,
+  };
   const text = readJsonText(bytes);
   if (text !== undefined) readBody(schema, message, text, reading);
   if (reading.issues.found.length > 0) throw invalidRequest(reading.issues.found);
   return message;
 }
 
-/** Fills a message from the text of a body and notes what is wrong. `except` are fields that come from elsewhere. */
-export function readBody(desc: DescMessage, message: Message, text: JsonText, reading: Reading, except?: ReadonlySet<DescField>): void {
+/**
+ * Fills a message from the text of a body and notes what is wrong. `except` are fields that come
+ * from elsewhere.
+ */
+export function readBody(
+  desc: DescMessage,
+  message: Message,
+  text: JsonText,
+  reading: Reading,
+  except?: ReadonlySet<DescField>,
+): void {
   const parsed = noted(text, reading.issues);
   if (parsed === undefined) return;
   if (isObject(parsed.value)) readFields(desc, message, parsed.value, reading, except);
@@ -48,19 +84,30 @@ export function readBody(desc: DescMessage, message: Message, text: JsonText, re
 
 /** How one value of a field is taken; of a list's or map's element when the field is one. */
 export function elementTake(field: DescField): Take {
-  if (field.message !== undefined) return isWellKnown(field.message.typeName) ? takeWellKnown(field.message.typeName) : takeNested(field.message);
+  if (field.message !== undefined)
+    return isWellKnown(field.message.typeName)
+      ? takeWellKnown(field.message.typeName)
+      : takeNested(field.message);
   if (field.enum !== undefined) return takeEnum(field.enum);
   assert(field.scalar !== undefined, "a field is a scalar, an enum or a message");
   return takeScalar(field, field.scalar);
 }
 
-/** Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at start. */
+/**
+ * Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at
+ * start.
+ */
 export function prepareReader(desc: DescMessage): void {
   planOf(desc);
 }
 
 /** Sets a field that was read; notes an issue when another member of its oneof was given before. */
-export function setField(message: Message, field: DescField, value: unknown, reading: Reading): void {
+export function setField(
+  message: Message,
+  field: DescField,
+  value: unknown,
+  reading: Reading,
+): void {
   const fields = message as unknown as Record<string, unknown>;
   if (field.oneof === undefined) {
     fields[field.localName] = value;
@@ -68,10 +115,22 @@ export function setField(message: Message, field: DescField, value: unknown, rea
   }
   const before = (fields[field.oneof.localName] as { case?: string }).case;
   if (before === undefined) fields[field.oneof.localName] = { case: field.localName, value };
-  else reading.issues.add(reading.path, `must be the only one of ${field.oneof.fields.map(jsonName).join(", ")}`, "invalid_value", "oneof");
+  else
+    reading.issues.add(
+      reading.path,
+      `must be the only one of ${field.oneof.fields.map(jsonName).join(", ")}`,
+      "invalid_value",
+      "oneof",
+    );
 }
 
-function readFields(desc: DescMessage, message: Message, given: Readonly<Record<string, unknown>>, reading: Reading, except?: ReadonlySet<DescField>): void {
+function readFields(
+  desc: DescMessage,
+  message: Message,
+  given: Readonly<Record<string, unknown>>,
+  reading: Reading,
+  except?: ReadonlySet<DescField>,
+): void {
   const plan = planOf(desc);
   const seen = new Set<Slot>();
   for (const key in given) {
@@ -84,7 +143,8 @@ function readFields(desc: DescMessage, message: Message, given: Readonly<Record<
     else if (except?.has(slot.field) === true) noteElsewhere(key, reading);
     else if (value !== null) {
       reading.path.push(slot.name);
-      if (seen.has(slot)) reading.issues.add(reading.path, "is given twice, under two spellings", "duplicate_field");
+      if (seen.has(slot))
+        reading.issues.add(reading.path, "is given twice, under two spellings", "duplicate_field");
       seen.add(slot);
       const taken = slot.take(value, reading);
       if (taken !== undefined) setField(message, slot.field, taken, reading);
@@ -93,17 +153,34 @@ function readFields(desc: DescMessage, message: Message, given: Readonly<Record<
   }
 }
 
-function noteUnknown(plan: Plan, key: string, reading: Reading, except?: ReadonlySet<DescField>): void {
+function noteUnknown(
+  plan: Plan,
+  key: string,
+  reading: Reading,
+  except?: ReadonlySet<DescField>,
+): void {
   if (reading.ignoreUnknown || reading.issues.full) return;
   // What comes from elsewhere would be refused here under its right name, too.
-  const names = plan.fields.filter(({ field }) => except?.has(field) !== true).map(({ name }) => name);
+  const names = plan.fields
+    .filter(({ field }) => except?.has(field) !== true)
+    .map(({ name }) => name);
   const meant = reading.issues.wantSuggestion ? nearest(key, names) : undefined;
-  const remedy = meant !== undefined ? `did you mean ${meant}?` : names.length === 0 ? "no fields are allowed here" : `known are ${names.join(", ")}`;
+  const remedy =
+    meant !== undefined
+      ? `did you mean ${meant}?`
+      : names.length === 0
+        ? "no fields are allowed here"
+        : `known are ${names.join(", ")}`;
   reading.issues.add([...reading.path, key], `is not a known field; ${remedy}`, "unknown_field");
 }
 
 function noteElsewhere(key: string, reading: Reading): void {
-  if (!reading.ignoreUnknown) reading.issues.add([...reading.path, key], "is given by the path; leave it out of the body", "unknown_field");
+  if (!reading.ignoreUnknown)
+    reading.issues.add(
+      [...reading.path, key],
+      "is given by the path; leave it out of the body",
+      "unknown_field",
+    );
 }
 
 function planOf(desc: DescMessage): Plan {
@@ -133,7 +210,8 @@ function addSlot(plan: Plan, field: DescField): void {
 function takeOf(field: DescField): Take {
   const element = elementTake(field);
   if (field.fieldKind === "list") return takeList(elementOrRefuseNull(field, element));
-  if (field.fieldKind === "map") return takeMap(elementOrRefuseNull(field, element), keyCheck(field.mapKey));
+  if (field.fieldKind === "map")
+    return takeMap(elementOrRefuseNull(field, element), keyCheck(field.mapKey));
   return element;
 }
 
@@ -150,7 +228,8 @@ function takeNested(desc: DescMessage): Take {
 /** Only a `Value` may be null inside a list or map: elsewhere nothing could stand for it. */
 function elementOrRefuseNull(field: DescField, element: Take): Take {
   if (field.message?.typeName === "google.protobuf.Value") return element;
-  return (value, reading) => (value === null ? refuse(reading, "must be a value", value) : element(value, reading));
+  return (value, reading) =>
+    value === null ? refuse(reading, "must be a value", value) : element(value, reading);
 }
 
 function takeList(element: Take): Take {
@@ -170,7 +249,8 @@ function takeMap(element: Take, keyIsGood: (key: string) => boolean): Take {
     if (!isObject(value)) return refuse(reading, "must be an object", value);
     const entries = Object.entries(value).map(([key, inner]) => {
       reading.path.push(key);
-      if (!keyIsGood(key)) reading.issues.add(reading.path, "is not a possible key", "invalid_value", "key");
+      if (!keyIsGood(key))
+        reading.issues.add(reading.path, "is not a possible key", "invalid_value", "key");
       const taken = element(inner, reading);
       reading.path.pop();
       return [key, taken] as const;
@@ -182,6 +262,11 @@ function takeMap(element: Take, keyIsGood: (key: string) => boolean): Take {
 function keyCheck(key: ScalarType): (key: string) => boolean {
   if (key === ScalarType.STRING) return (text) => text.isWellFormed() && text !== "__proto__";
   if (key === ScalarType.BOOL) return (text) => text === "true" || text === "false";
-  const unsigned = [ScalarType.UINT32, ScalarType.FIXED32, ScalarType.UINT64, ScalarType.FIXED64].includes(key);
+  const unsigned = [
+    ScalarType.UINT32,
+    ScalarType.FIXED32,
+    ScalarType.UINT64,
+    ScalarType.FIXED64,
+  ].includes(key);
   return (text) => /^(0|-?[1-9]\d{0,8})$/.test(text) && !(unsigned && text.startsWith("-"));
 }

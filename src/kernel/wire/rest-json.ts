@@ -1,5 +1,13 @@
 /** The JSON of a method's answer over REST, whichever thread writes it. */
-import { create, getOption, hasOption, type DescField, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
+import {
+  create,
+  getOption,
+  hasOption,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type Message,
+} from "@bufbuild/protobuf";
 import { http as httpOption } from "../../gen/google/api/annotations_pb.ts";
 import { method as methodOption } from "../../gen/steward/options/v1/options_pb.ts";
 import { assert } from "../base/errors.ts";
@@ -16,8 +24,9 @@ interface Form {
 const forms = new WeakMap<DescMethod, Form>();
 
 /**
- * The message without its surface's envelope, or of it the field that the http rule names as `response_body`. The admin's
- * documents and dedup's downloads are for people too: they are indented.
+ * The message without its surface's envelope, or of it the field that the http rule names as
+ * `response_body`. The admin's documents and dedup's downloads are for people too: they are
+ * indented.
  */
 export function writeRestJson(method: DescMethod, message: Message): string {
   const { field, options } = formOf(method);
@@ -26,22 +35,32 @@ export function writeRestJson(method: DescMethod, message: Message): string {
   return writeMessage(field.message, inner ?? create(field.message), options);
 }
 
-/** The message that REST answers a method with. Throws when the http rule names a field that is no message. */
+/**
+ * The message that REST answers a method with. Throws when the http rule names a field that is no
+ * message.
+ */
 export function restMessage(method: DescMethod): DescMessage {
   return formOf(method).field?.message ?? method.output;
 }
 
 function formOf(method: DescMethod): Form {
   let form = forms.get(method);
-  if (form === undefined) forms.set(method, form = { options: layoutOf(method), field: bodyField(method) });
+  if (form === undefined)
+    forms.set(method, (form = { options: layoutOf(method), field: bodyField(method) }));
   return form;
 }
 
 function bodyField(method: DescMethod): Form["field"] {
-  const name = method.proto.options !== undefined && hasOption(method, httpOption) ? getOption(method, httpOption).responseBody : "";
+  const name =
+    method.proto.options !== undefined && hasOption(method, httpOption)
+      ? getOption(method, httpOption).responseBody
+      : "";
   if (name === "") return undefined;
   const field = method.output.fields.find((candidate) => candidate.name === name);
-  assert(field?.fieldKind === "message" && !isWellKnown(field.message.typeName), `${method.output.typeName} has no message field ${name} for its response body`);
+  assert(
+    field?.fieldKind === "message" && !isWellKnown(field.message.typeName),
+    `${method.output.typeName} has no message field ${name} for its response body`,
+  );
   return field;
 }
 

@@ -1,9 +1,27 @@
 /**
- * The REST style of files, fields and enums as their options declare it, read once per descriptor. The style of a field
- * is that of the file which declares the message it stands in: a message looks the same wherever it is nested.
+ * The REST style of files, fields and enums as their options declare it, read once per descriptor.
+ * The style of a field is that of the file which declares the message it stands in: a message looks
+ * the same wherever it is nested.
  */
-import { create, getOption, type DescEnum, type DescEnumValue, type DescField, type DescFile, type DescMessage } from "@bufbuild/protobuf";
-import { FieldStyleSchema, Case, Dialect, Unset, field as fieldOption, json_value as jsonValueOption, schema_version as schemaVersionOption, style as styleOption } from "../../gen/steward/options/v1/options_pb.ts";
+import {
+  create,
+  getOption,
+  type DescEnum,
+  type DescEnumValue,
+  type DescField,
+  type DescFile,
+  type DescMessage,
+} from "@bufbuild/protobuf";
+import {
+  FieldStyleSchema,
+  Case,
+  Dialect,
+  Unset,
+  field as fieldOption,
+  json_value as jsonValueOption,
+  schema_version as schemaVersionOption,
+  style as styleOption,
+} from "../../gen/steward/options/v1/options_pb.ts";
 import type { FieldStyle } from "../../gen/steward/options/v1/options_pb.ts";
 import { assert } from "../base/errors.ts";
 
@@ -18,7 +36,9 @@ export interface JsonStyle {
   readonly dialect: DialectName;
 }
 
-/** An enum's texts. `unset` is the number of the `…_UNSPECIFIED` value, which counts as not given. */
+/**
+ * An enum's texts. `unset` is the number of the `…_UNSPECIFIED` value, which counts as not given.
+ */
 export interface EnumTexts {
   readonly texts: ReadonlyMap<number, string>;
   readonly numbers: ReadonlyMap<string, number>;
@@ -31,7 +51,10 @@ const names = new WeakMap<DescField, string>();
 const enums = new WeakMap<DescEnum, EnumTexts>();
 
 const dialects: Readonly<Record<Dialect, DialectName | undefined>> = {
-  [Dialect.UNSPECIFIED]: undefined, [Dialect.MONITOR]: "monitor", [Dialect.DEDUP]: "dedup", [Dialect.VAULT]: "vault",
+  [Dialect.UNSPECIFIED]: undefined,
+  [Dialect.MONITOR]: "monitor",
+  [Dialect.DEDUP]: "dedup",
+  [Dialect.VAULT]: "vault",
 };
 
 /** The style a file declares. Throws when it declares none or half of one. */
@@ -39,15 +62,28 @@ export function styleOf(file: DescFile): JsonStyle {
   return remember(styles, file, () => {
     const declared = file.proto.options === undefined ? undefined : getOption(file, styleOption);
     const dialect = declared === undefined ? undefined : dialects[declared.dialect];
-    const whole = declared !== undefined && dialect !== undefined && declared.case !== Case.UNSPECIFIED && declared.unset !== Unset.UNSPECIFIED;
-    assert(whole, `${file.name}.proto declares no REST style; set case, unset and dialect in option (steward.options.v1.style)`);
-    return { camel: declared.case === Case.CAMEL, unset: declared.unset === Unset.NULL ? "null" : "omit", dialect };
+    const whole =
+      declared !== undefined &&
+      dialect !== undefined &&
+      declared.case !== Case.UNSPECIFIED &&
+      declared.unset !== Unset.UNSPECIFIED;
+    assert(
+      whole,
+      `${file.name}.proto declares no REST style; set case, unset and dialect in option (steward.options.v1.style)`,
+    );
+    return {
+      camel: declared.case === Case.CAMEL,
+      unset: declared.unset === Unset.NULL ? "null" : "omit",
+      dialect,
+    };
   });
 }
 
 /** The exceptions a field declares; all false and empty when it declares none. */
 export function fieldStyleOf(field: DescField): FieldStyle {
-  return remember(fieldStyles, field, () => (field.proto.options === undefined ? create(FieldStyleSchema) : getOption(field, fieldOption)));
+  return remember(fieldStyles, field, () =>
+    field.proto.options === undefined ? create(FieldStyleSchema) : getOption(field, fieldOption),
+  );
 }
 
 /** The name a field is written under. */
@@ -67,11 +103,20 @@ export function acceptedNames(field: DescField): readonly string[] {
 /** The JSON texts of an enum. Throws when two values share one. */
 export function enumTexts(desc: DescEnum): EnumTexts {
   return remember(enums, desc, () => {
-    const zero = desc.values.find((value) => value.number === 0 && value.name.endsWith("_UNSPECIFIED") && givenText(value) === "");
+    const zero = desc.values.find(
+      (value) =>
+        value.number === 0 && value.name.endsWith("_UNSPECIFIED") && givenText(value) === "",
+    );
     const known = desc.values.filter((value) => value !== zero);
-    const numbers = new Map(known.map((value) => [givenText(value) || defaultText(value), value.number]));
+    const numbers = new Map(
+      known.map((value) => [givenText(value) || defaultText(value), value.number]),
+    );
     assert(numbers.size === known.length, `two values of ${desc.typeName} have the same JSON text`);
-    return { texts: new Map([...numbers].map(([text, number]) => [number, text])), numbers, unset: zero?.number };
+    return {
+      texts: new Map([...numbers].map(([text, number]) => [number, text])),
+      numbers,
+      unset: zero?.number,
+    };
   });
 }
 
@@ -83,7 +128,12 @@ export function schemaVersion(desc: DescMessage): number {
 
 /** Whether a message type has a native JSON form instead of a plan of its own. */
 export function isWellKnown(typeName: string): boolean {
-  return ["google.protobuf.Timestamp", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"].includes(typeName);
+  return [
+    "google.protobuf.Timestamp",
+    "google.protobuf.Struct",
+    "google.protobuf.Value",
+    "google.protobuf.ListValue",
+  ].includes(typeName);
 }
 
 function givenText(value: DescEnumValue): string {

@@ -3,7 +3,9 @@ import { create } from "@bufbuild/protobuf";
 import { TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";
 
-/** Whole seconds, always three digits, or up to nine digits with trailing zeros cut. All truncate. */
+/**
+ * Whole seconds, always three digits, or up to nine digits with trailing zeros cut. All truncate.
+ */
 export type TimePrecision = "seconds" | "milliseconds" | "nanoseconds";
 
 /** What readers of the monitor's documents take for "never". */
@@ -15,14 +17,22 @@ const LAST_SECOND = 253_402_300_799;
 /** Writes an instant between the years 1 and 9999; another one is our own mistake. */
 export function formatTime(time: Timestamp, precision: TimePrecision): string {
   const seconds = Number(time.seconds);
-  assert(seconds >= FIRST_SECOND && seconds <= LAST_SECOND && time.nanos >= 0 && time.nanos <= 999_999_999, `timestamp ${time.seconds}s ${time.nanos}ns is outside of the years 1 to 9999`);
-  if (precision === "milliseconds") return new Date(seconds * 1000 + Math.floor(time.nanos / 1_000_000)).toISOString();
+  assert(
+    seconds >= FIRST_SECOND &&
+      seconds <= LAST_SECOND &&
+      time.nanos >= 0 &&
+      time.nanos <= 999_999_999,
+    `timestamp ${time.seconds}s ${time.nanos}ns is outside of the years 1 to 9999`,
+  );
+  if (precision === "milliseconds")
+    return new Date(seconds * 1000 + Math.floor(time.nanos / 1_000_000)).toISOString();
   const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
   if (precision === "seconds" || time.nanos === 0) return `${whole}Z`;
   return `${whole}.${String(time.nanos).padStart(9, "0").replace(/0+$/, "")}Z`;
 }
 
-const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 =
+  /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /** Reads RFC 3339 text with any offset; undefined when it is none or names no real day. */
 export function parseTime(text: string): Timestamp | undefined {
@@ -30,12 +40,16 @@ export function parseTime(text: string): Timestamp | undefined {
   if (day === undefined || clock === undefined) return undefined;
   const local = Date.parse(`${day}T${clock}Z`);
   // Date.parse rolls the 30th of February over into March, and takes 24:00:00.
-  if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 19) !== `${day}T${clock}`) return undefined;
+  if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 19) !== `${day}T${clock}`)
+    return undefined;
   const offsetMs = zoneOffsetMs(zone);
   if (offsetMs === undefined) return undefined;
   const seconds = (local - offsetMs) / 1000;
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND) return undefined;
-  return create(TimestampSchema, { seconds: BigInt(seconds), nanos: Number(fraction.padEnd(9, "0")) });
+  return create(TimestampSchema, {
+    seconds: BigInt(seconds),
+    nanos: Number(fraction.padEnd(9, "0")),
+  });
 }
 
 function zoneOffsetMs(zone: string): number | undefined {

@@ -1,6 +1,7 @@
 /**
- * The `buf.validate` rules of a message, checked by one validator for every surface, with findings in the words of the
- * API: names as they are written in JSON, limits in plain numbers, enum values by their texts.
+ * The `buf.validate` rules of a message, checked by one validator for every surface, with findings
+ * in the words of the API: names as they are written in JSON, limits in plain numbers, enum values
+ * by their texts.
  */
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
@@ -10,9 +11,15 @@ import { enumTexts, jsonName } from "./style.ts";
 
 /** Checks messages against their declared rules. */
 export interface Validator {
-  /** What the message violates, nothing when it is good. Throws `internal` when a rule itself is broken. */
+  /**
+   * What the message violates, nothing when it is good. Throws `internal` when a rule itself is
+   * broken.
+   */
   check<D extends DescMessage>(schema: D, message: MessageShape<D>): readonly Detail[];
-  /** Compiles the rules of these messages, so that the first request does not wait and a broken rule shows at start. */
+  /**
+   * Compiles the rules of these messages, so that the first request does not wait and a broken rule
+   * shows at start.
+   */
   warmUp(schemas: Iterable<DescMessage>): void;
 }
 
@@ -23,9 +30,13 @@ export function createRequestValidator(): Validator {
     check(schema, message) {
       const result = rules.validate(schema, message);
       if (result.kind === "valid") return [];
-      if (result.kind === "error") throw new StewardError("internal", `the rules of ${schema.typeName} cannot be evaluated`, { cause: result.error });
+      if (result.kind === "error")
+        throw new StewardError("internal", `the rules of ${schema.typeName} cannot be evaluated`, {
+          cause: result.error,
+        });
       const issues = createIssues();
-      for (const violation of result.violations) issues.add(pathOf(violation), inPlainWords(violation), "invalid_value", violation.ruleId);
+      for (const violation of result.violations)
+        issues.add(pathOf(violation), inPlainWords(violation), "invalid_value", violation.ruleId);
       return issues.found;
     },
     warmUp(schemas) {
@@ -52,16 +63,23 @@ function pathOf(violation: Violation): JsonPath {
 
 function inPlainWords(violation: Violation): string {
   const field = violation.field.findLast((part): part is DescField => part.kind === "field");
-  if (field?.enum !== undefined && violation.ruleId.startsWith("enum.")) return `must be one of ${[...enumTexts(field.enum).numbers.keys()].join(", ")}`;
+  if (field?.enum !== undefined && violation.ruleId.startsWith("enum."))
+    return `must be one of ${[...enumTexts(field.enum).numbers.keys()].join(", ")}`;
   for (const [library, words] of PLAIN_WORDS) {
     if (library.test(violation.message)) return violation.message.replace(library, words);
   }
   return violation.message;
 }
 
-/** The library's wording and ours. What matches none is taken as it is: rules of our own come with their own message. */
+/**
+ * The library's wording and ours. What matches none is taken as it is: rules of our own come with
+ * their own message.
+ */
 const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^must be greater than or equal to (\S+) and less than or equal to (\S+)$/, "must be between $1 and $2"],
+  [
+    /^must be greater than or equal to (\S+) and less than or equal to (\S+)$/,
+    "must be between $1 and $2",
+  ],
   [/^must be greater than or equal to (\S+)$/, "must be at least $1"],
   [/^must be less than or equal to (\S+)$/, "must be at most $1"],
   [/^must be at least 1 characters$/, "must be given and not empty"],

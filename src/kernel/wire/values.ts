@@ -1,8 +1,14 @@
 /**
- * One JSON value to one field value, strictly: numbers are JSON numbers, text is text, an enum is one of its texts. What
- * is wrong is noted and the value left out; nothing here throws.
+ * One JSON value to one field value, strictly: numbers are JSON numbers, text is text, an enum is
+ * one of its texts. What is wrong is noted and the value left out; nothing here throws.
  */
-import { fromJson, ScalarType, type DescEnum, type DescField, type JsonValue } from "@bufbuild/protobuf";
+import {
+  fromJson,
+  ScalarType,
+  type DescEnum,
+  type DescField,
+  type JsonValue,
+} from "@bufbuild/protobuf";
 import { ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";
 import type { Issues } from "./issues.ts";
@@ -17,7 +23,10 @@ export interface Reading {
   readonly ignoreUnknown: boolean;
 }
 
-/** Takes a value over, or notes an issue and returns undefined. Null never comes here but for a `Value`. */
+/**
+ * Takes a value over, or notes an issue and returns undefined. Null never comes here but for a
+ * `Value`.
+ */
 export type Take = (value: unknown, reading: Reading) => unknown;
 
 /** How a scalar is taken. Bytes are base64, on the one surface that has them. */
@@ -26,9 +35,13 @@ export function takeScalar(field: DescField, scalar: ScalarType): Take {
     case ScalarType.STRING:
       return takeText;
     case ScalarType.BOOL:
-      return (value, reading) => (typeof value === "boolean" ? value : refuse(reading, "must be true or false", value));
+      return (value, reading) =>
+        typeof value === "boolean" ? value : refuse(reading, "must be true or false", value);
     case ScalarType.BYTES:
-      assert(styleOf(field.parent.file).dialect === "vault", `${field.parent.typeName}.${field.name}: bytes have no place in this JSON`);
+      assert(
+        styleOf(field.parent.file).dialect === "vault",
+        `${field.parent.typeName}.${field.name}: bytes have no place in this JSON`,
+      );
       return takeBytes;
     case ScalarType.DOUBLE:
       return takeNumber(Number.MAX_VALUE);
@@ -49,8 +62,14 @@ export function takeEnum(desc: DescEnum): Take {
       if (number !== undefined) return number;
     }
     if (reading.issues.full) return undefined;
-    const meant = typeof value === "string" && reading.issues.wantSuggestion ? nearest(value, all) : undefined;
-    reading.issues.add(reading.path, `must be one of ${all.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`, "invalid_value", "enum");
+    const meant =
+      typeof value === "string" && reading.issues.wantSuggestion ? nearest(value, all) : undefined;
+    reading.issues.add(
+      reading.path,
+      `must be one of ${all.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+      "invalid_value",
+      "enum",
+    );
     return undefined;
   };
 }
@@ -61,14 +80,20 @@ export function takeWellKnown(typeName: string): Take {
     case "google.protobuf.Timestamp":
       return (value, reading) => {
         const time = typeof value === "string" ? parseTime(value) : undefined;
-        return time ?? refuse(reading, "must be a time such as 2026-01-31T12:00:00Z", value, "time");
+        return (
+          time ?? refuse(reading, "must be a time such as 2026-01-31T12:00:00Z", value, "time")
+        );
       };
     case "google.protobuf.Value":
       return (value) => fromJson(ValueSchema, value as JsonValue);
     case "google.protobuf.ListValue":
-      return (value, reading) => (Array.isArray(value) ? fromJson(ListValueSchema, value as JsonValue) : refuse(reading, "must be a list", value));
+      return (value, reading) =>
+        Array.isArray(value)
+          ? fromJson(ListValueSchema, value as JsonValue)
+          : refuse(reading, "must be a list", value);
     default:
-      return (value, reading) => (isObject(value) ? value : refuse(reading, "must be an object", value));
+      return (value, reading) =>
+        isObject(value) ? value : refuse(reading, "must be an object", value);
   }
 }
 
@@ -91,7 +116,8 @@ const takeText: Take = (value, reading) => {
 };
 
 const takeBytes: Take = (value, reading) => {
-  if (typeof value === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(value) && value.length % 4 === 0) return new Uint8Array(Buffer.from(value, "base64"));
+  if (typeof value === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(value) && value.length % 4 === 0)
+    return new Uint8Array(Buffer.from(value, "base64"));
   return refuse(reading, "must be base64 text", value, "base64");
 };
 
@@ -117,7 +143,12 @@ function takeInteger(range: Range, asBigInt: boolean): Take {
       return undefined;
     }
     if (value < range.low || value > range.high) {
-      reading.issues.add(reading.path, `must be between ${range.low} and ${range.high}`, "invalid_value", "range");
+      reading.issues.add(
+        reading.path,
+        `must be between ${range.low} and ${range.high}`,
+        "invalid_value",
+        "range",
+      );
       return undefined;
     }
     return asBigInt ? BigInt(value) : value;
@@ -125,12 +156,23 @@ function takeInteger(range: Range, asBigInt: boolean): Take {
 }
 
 function is64Bit(scalar: ScalarType): boolean {
-  return [ScalarType.INT64, ScalarType.UINT64, ScalarType.FIXED64, ScalarType.SFIXED64, ScalarType.SINT64].includes(scalar);
+  return [
+    ScalarType.INT64,
+    ScalarType.UINT64,
+    ScalarType.FIXED64,
+    ScalarType.SFIXED64,
+    ScalarType.SINT64,
+  ].includes(scalar);
 }
 
 /** 64-bit fields end where JSON numbers stop being exact. */
 function integerRange(scalar: ScalarType): Range {
-  const unsigned = [ScalarType.UINT32, ScalarType.FIXED32, ScalarType.UINT64, ScalarType.FIXED64].includes(scalar);
+  const unsigned = [
+    ScalarType.UINT32,
+    ScalarType.FIXED32,
+    ScalarType.UINT64,
+    ScalarType.FIXED64,
+  ].includes(scalar);
   const high = is64Bit(scalar) ? Number.MAX_SAFE_INTEGER : unsigned ? 2 ** 32 - 1 : 2 ** 31 - 1;
   return { low: unsigned ? 0 : is64Bit(scalar) ? -high : -(2 ** 31), high };
 }
@@ -138,5 +180,9 @@ function integerRange(scalar: ScalarType): Range {
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  return { string: "text", number: "a number", boolean: "true or false", object: "an object" }[typeof value as string] ?? "this";
+  return (
+    { string: "text", number: "a number", boolean: "true or false", object: "an object" }[
+      typeof value as string
+    ] ?? "this"
+  );
 }

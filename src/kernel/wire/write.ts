@@ -1,12 +1,33 @@
 /**
- * Messages to REST JSON by the options in their descriptors (RESOLUTIONS §3.1). Each message type is compiled once into
- * a list of closures; writing then costs one call per field. What JSON cannot hold exactly is an assertion, never a
- * silent change.
+ * Messages to REST JSON by the options in their descriptors (RESOLUTIONS §3.1). Each message type
+ * is compiled once into a list of closures; writing then costs one call per field. What JSON cannot
+ * hold exactly is an assertion, never a silent change.
  */
-import { ScalarType, toJson, type DescField, type DescMessage, type JsonObject, type Message, type MessageShape } from "@bufbuild/protobuf";
-import { ListValueSchema, ValueSchema, type ListValue, type Timestamp, type Value } from "@bufbuild/protobuf/wkt";
+import {
+  ScalarType,
+  toJson,
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type Message,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import {
+  ListValueSchema,
+  ValueSchema,
+  type ListValue,
+  type Timestamp,
+  type Value,
+} from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";
-import { enumTexts, fieldStyleOf, isWellKnown, jsonName, styleOf, type DialectName } from "./style.ts";
+import {
+  enumTexts,
+  fieldStyleOf,
+  isWellKnown,
+  jsonName,
+  styleOf,
+  type DialectName,
+} from "./style.ts";
 import { formatTime, ZERO_TIME, type TimePrecision } from "./time.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,19 +46,29 @@ export interface WriteOptions {
   readonly indent?: number;
 }
 
-/** A message as JSON text. Throws an assertion for what its style forbids: unsafe integers, NaN, unknown enum values. */
-export function writeMessage<D extends DescMessage>(schema: D, message: MessageShape<D>, options: WriteOptions = {}): string {
+/**
+ * A message as JSON text. Throws an assertion for what its style forbids: unsafe integers, NaN,
+ * unknown enum values.
+ */
+export function writeMessage<D extends DescMessage>(
+  schema: D,
+  message: MessageShape<D>,
+  options: WriteOptions = {},
+): string {
   return JSON.stringify(plainMessage(schema, message), null, options.indent ?? 0);
 }
 
 /** A message as the value whose JSON text `writeMessage` gives. */
-export function plainMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): JsonObject {
+export function plainMessage<D extends DescMessage>(
+  schema: D,
+  message: MessageShape<D>,
+): JsonObject {
   return writePlan(planOf(schema), message) as JsonObject;
 }
 
 /**
- * One field of a message as it would be written: an object with its key and value, or with nothing when it is left out. For who
- * writes a large message in pieces.
+ * One field of a message as it would be written: an object with its key and value, or with nothing
+ * when it is left out. For who writes a large message in pieces.
  */
 export function plainField(field: DescField, message: Message): JsonObject {
   const out: Record<string, unknown> = {};
@@ -50,7 +81,10 @@ export function isWritten(field: DescField): boolean {
   return planOf(field.parent).byField.has(field);
 }
 
-/** Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at start. */
+/**
+ * Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at
+ * start.
+ */
 export function prepareWriter(schema: DescMessage): void {
   planOf(schema);
 }
@@ -72,7 +106,10 @@ function planOf(desc: DescMessage): Plan {
     for (const field of desc.fields) {
       if (fieldStyleOf(field).secret) continue;
       const name = jsonName(field);
-      assert(!names.has(name) && name !== "__proto__" && !/^\d+$/.test(name), `${desc.typeName} cannot write a field as ${JSON.stringify(name)}: the name is taken or would lose its place`);
+      assert(
+        !names.has(name) && name !== "__proto__" && !/^\d+$/.test(name),
+        `${desc.typeName} cannot write a field as ${JSON.stringify(name)}: the name is taken or would lose its place`,
+      );
       names.add(name);
       const put = putOf(field, name);
       plan.puts.push(put);
@@ -106,7 +143,10 @@ function omissionOf(field: DescField): ((message: Fields) => boolean) | undefine
   const { omitEmpty, omitUnless } = fieldStyleOf(field);
   if (omitUnless === "") return omitEmpty ? () => true : undefined;
   const judge = field.parent.fields.find((beside) => beside.name === omitUnless);
-  assert(judge?.scalar === ScalarType.BOOL && judge.fieldKind === "scalar", `${describe(field)} is left out unless ${omitUnless}, which is no boolean field beside it`);
+  assert(
+    judge?.scalar === ScalarType.BOOL && judge.fieldKind === "scalar",
+    `${describe(field)} is left out unless ${omitUnless}, which is no boolean field beside it`,
+  );
   const { localName } = judge;
   return (message) => message[localName] !== true;
 }
@@ -131,7 +171,12 @@ function readerOf(field: DescField): (message: Fields) => unknown {
 function isEmpty(value: unknown): boolean {
   if (value === "" || value === 0 || value === 0n || value === false) return true;
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0;
-  return typeof value === "object" && value !== null && !("$typeName" in value) && Object.keys(value).length === 0;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !("$typeName" in value) &&
+    Object.keys(value).length === 0
+  );
 }
 
 function formOf(field: DescField): Form {
@@ -154,12 +199,18 @@ function elementForm(field: DescField): Form {
     case ScalarType.BOOL:
       return (value) => value;
     case ScalarType.BYTES:
-      assert(styleOf(field.parent.file).dialect === "vault", `${describe(field)}: bytes have no place in this JSON`);
+      assert(
+        styleOf(field.parent.file).dialect === "vault",
+        `${describe(field)}: bytes have no place in this JSON`,
+      );
       return (value) => Buffer.from(value as Uint8Array).toString("base64");
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
       return (value) => {
-        assert(Number.isFinite(value), `${describe(field)} is ${String(value)}, which JSON cannot hold`);
+        assert(
+          Number.isFinite(value),
+          `${describe(field)} is ${String(value)}, which JSON cannot hold`,
+        );
         return value;
       };
     default:
@@ -170,7 +221,10 @@ function elementForm(field: DescField): Form {
 function integerForm(field: DescField): Form {
   return (value) => {
     const number = Number(value);
-    assert(Number.isSafeInteger(number), `${describe(field)} is ${String(value)}, which a JSON number cannot hold exactly`);
+    assert(
+      Number.isSafeInteger(number),
+      `${describe(field)} is ${String(value)}, which a JSON number cannot hold exactly`,
+    );
     return number;
   };
 }
@@ -178,12 +232,19 @@ function integerForm(field: DescField): Form {
 function enumForm(field: DescField, texts: ReadonlyMap<number, string>): Form {
   return (value) => {
     const text = texts.get(value as number);
-    assert(text !== undefined, `${describe(field)} holds the enum value ${String(value)}, which has no JSON text`);
+    assert(
+      text !== undefined,
+      `${describe(field)} holds the enum value ${String(value)}, which has no JSON text`,
+    );
     return text;
   };
 }
 
-const precisions: Readonly<Record<DialectName, TimePrecision>> = { monitor: "seconds", dedup: "milliseconds", vault: "nanoseconds" };
+const precisions: Readonly<Record<DialectName, TimePrecision>> = {
+  monitor: "seconds",
+  dedup: "milliseconds",
+  vault: "nanoseconds",
+};
 
 function messageForm(field: DescField, desc: DescMessage): Form {
   if (!isWellKnown(desc.typeName)) {
@@ -191,11 +252,16 @@ function messageForm(field: DescField, desc: DescMessage): Form {
     return (value) => writePlan(plan, value as Fields);
   }
   if (desc.typeName === "google.protobuf.Timestamp") {
-    const precision = fieldStyleOf(field).precise ? "nanoseconds" : precisions[styleOf(field.parent.file).dialect];
+    const precision = fieldStyleOf(field).precise
+      ? "nanoseconds"
+      : precisions[styleOf(field.parent.file).dialect];
     return (value) => formatTime(value as Timestamp, precision);
   }
-  if (desc.typeName === "google.protobuf.Value") return (value) => ((value as Value).kind.case === undefined ? null : toJson(ValueSchema, value as Value));
-  if (desc.typeName === "google.protobuf.ListValue") return (value) => toJson(ListValueSchema, value as ListValue);
+  if (desc.typeName === "google.protobuf.Value")
+    return (value) =>
+      (value as Value).kind.case === undefined ? null : toJson(ValueSchema, value as Value);
+  if (desc.typeName === "google.protobuf.ListValue")
+    return (value) => toJson(ListValueSchema, value as ListValue);
   return (value) => {
     assertFinite(field, value);
     return value;
@@ -204,8 +270,10 @@ function messageForm(field: DescField, desc: DescMessage): Form {
 
 /** A Struct comes as a plain object; its numbers are checked like all others. */
 function assertFinite(field: DescField, value: unknown): void {
-  if (typeof value === "number") assert(Number.isFinite(value), `${describe(field)} holds ${value}, which JSON cannot hold`);
-  else if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) assertFinite(field, inner);
+  if (typeof value === "number")
+    assert(Number.isFinite(value), `${describe(field)} holds ${value}, which JSON cannot hold`);
+  else if (typeof value === "object" && value !== null)
+    for (const inner of Object.values(value)) assertFinite(field, inner);
 }
 
 function listForm(form: Form): Form {

@@ -1,6 +1,7 @@
 /**
- * The publisher of annotations (facts, pipeline §6.9): remembers what it wrote, rolls up what comes close together, writes at a
- * limited rate. It drops rather than delays: telling it something costs a look-up and never waits.
+ * The publisher of annotations (facts, pipeline §6.9): remembers what it wrote, rolls up what comes
+ * close together, writes at a limited rate. It drops rather than delays: telling it something costs
+ * a look-up and never waits.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -9,7 +10,11 @@ import type { Log } from "../../kernel/base/log.ts";
 import { createTokenBucket } from "../../kernel/client/token-bucket.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
-import { annotationDegraded, annotationDropped, annotationPublished } from "../catalogue/publishing.ts";
+import {
+  annotationDegraded,
+  annotationDropped,
+  annotationPublished,
+} from "../catalogue/publishing.ts";
 import type { SeenDigests } from "../checkpoints/types.ts";
 import type { AnnotationOptions } from "../options.ts";
 import { writeFailureOf, type AnnotationBackend } from "./backend.ts";
@@ -67,7 +72,10 @@ class QueuedAnnotator implements Annotator {
 
   tell(event: AnnotationEvent): void {
     if (this.#stop === undefined) return;
-    const rule = event.category === "startup" ? { enabled: true, rollup: false } : this.#options.categories[event.category];
+    const rule =
+      event.category === "startup"
+        ? { enabled: true, rollup: false }
+        : this.#options.categories[event.category];
     if (!rule.enabled) return;
     const identity = digestOf(event);
     if (this.#pending.has(identity) || this.#deps.seen.has(identity)) return;
@@ -126,7 +134,10 @@ class QueuedAnnotator implements Annotator {
   /** Never rejects. */
   async #work(signal: AbortSignal): Promise<void> {
     const { maxPerMinute } = this.#options;
-    const bucket = createTokenBucket({ capacity: maxPerMinute, perSecond: (maxPerMinute * 1_000) / MINUTE_MS, waiting: 1 }, this.#deps.clock);
+    const bucket = createTokenBucket(
+      { capacity: maxPerMinute, perSecond: (maxPerMinute * 1_000) / MINUTE_MS, waiting: 1 },
+      this.#deps.clock,
+    );
     while (!signal.aborted) {
       const mark = this.#queue.shift();
       if (mark === undefined) {
@@ -149,7 +160,13 @@ class QueuedAnnotator implements Annotator {
       await backend.write(mark, signal);
       scope.add(annotationPublished, 1, { category: mark.category });
       this.#tellState(false);
-      await seen.add(mark.identities, clock.now() + this.#options.dedupeRetentionMs).catch((thrown: unknown) => log.warn("cannot record written annotations; they may be written again", { error: toStewardError(thrown) }));
+      await seen
+        .add(mark.identities, clock.now() + this.#options.dedupeRetentionMs)
+        .catch((thrown: unknown) =>
+          log.warn("cannot record written annotations; they may be written again", {
+            error: toStewardError(thrown),
+          }),
+        );
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       this.#drop(writeFailureOf(thrown), mark.identities.length);

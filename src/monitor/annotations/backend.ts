@@ -21,22 +21,50 @@ const RETRY = { retries: 2, baseDelayMs: 500, maxDelayMs: 10_000 } as const;
 const ANSWER_BYTES = 64 * 1024;
 
 /** The backend of the options. */
-export function createAnnotationBackend(deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string }, options: AnnotationOptions): AnnotationBackend {
+export function createAnnotationBackend(
+  deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string },
+  options: AnnotationOptions,
+): AnnotationBackend {
   const client = createClientFactory(deps).create({
-    name: "annotations", base: new URL(options.url), auth: bearer(receiveSecret(options.token)), redirects: "same-origin", retry: RETRY,
+    name: "annotations",
+    base: new URL(options.url),
+    auth: bearer(receiveSecret(options.token)),
+    redirects: "same-origin",
+    retry: RETRY,
     limits: {
-      connectMs: options.timeoutMs, attemptMs: options.timeoutMs, callMs: options.timeoutMs * (RETRY.retries + 1) + RETRY.maxDelayMs * RETRY.retries, wireBytes: ANSWER_BYTES, bodyBytes: ANSWER_BYTES,
-      json: { bytes: ANSWER_BYTES, depth: 16, stringBytes: ANSWER_BYTES, elements: 1_000 }, sliceMs: 10, connections: 1, inFlight: 2,
+      connectMs: options.timeoutMs,
+      attemptMs: options.timeoutMs,
+      callMs: options.timeoutMs * (RETRY.retries + 1) + RETRY.maxDelayMs * RETRY.retries,
+      wireBytes: ANSWER_BYTES,
+      bodyBytes: ANSWER_BYTES,
+      json: { bytes: ANSWER_BYTES, depth: 16, stringBytes: ANSWER_BYTES, elements: 1_000 },
+      sliceMs: 10,
+      connections: 1,
+      inFlight: 2,
     },
   });
   return {
     async write(mark, signal) {
       const body = {
         ...(options.dashboardUid === "" ? {} : { dashboardUID: options.dashboardUid }),
-        time: mark.timeMs, ...(mark.endMs > mark.timeMs ? { timeEnd: mark.endMs } : {}), text: mark.text, tags: [...new Set(["steward", mark.category, ...mark.tags, ...options.extraTags])],
+        time: mark.timeMs,
+        ...(mark.endMs > mark.timeMs ? { timeEnd: mark.endMs } : {}),
+        text: mark.text,
+        tags: [...new Set(["steward", mark.category, ...mark.tags, ...options.extraTags])],
       };
-      // A mark written twice would be seen twice, and one that is missing is missed by nobody: so it is repeated only when it certainly did not arrive.
-      await client.call({ operation: "annotations", method: "POST", path: "/api/annotations", body: { type: "application/json", bytes: JSON.stringify(body) }, read: "bytes", idempotent: false }, signal);
+      // A mark written twice would be seen twice, and one that is missing is missed by nobody: so
+      // it is repeated only when it certainly did not arrive.
+      await client.call(
+        {
+          operation: "annotations",
+          method: "POST",
+          path: "/api/annotations",
+          body: { type: "application/json", bytes: JSON.stringify(body) },
+          read: "bytes",
+          idempotent: false,
+        },
+        signal,
+      );
     },
     close: () => client.close(),
   };
@@ -45,9 +73,18 @@ export function createAnnotationBackend(deps: { readonly clock: Clock; readonly 
 /** The class of a failed write. */
 export function writeFailureOf(error: unknown): WriteFailure {
   switch (failureOf(error)?.class) {
-    case "auth": case "forbidden": return "unauthorized";
-    case "rate_limited": return "rate_limited";
-    case "rejected": case "not_found": case "too_large": case "decode": case "redirect": return "rejected";
-    default: return "unavailable";
+    case "auth":
+    case "forbidden":
+      return "unauthorized";
+    case "rate_limited":
+      return "rate_limited";
+    case "rejected":
+    case "not_found":
+    case "too_large":
+    case "decode":
+    case "redirect":
+      return "rejected";
+    default:
+      return "unavailable";
   }
 }

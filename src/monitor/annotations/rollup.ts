@@ -1,4 +1,7 @@
-/** Events of one category that come close together become one mark, so that a busy hour does not cover a dashboard. */
+/**
+ * Events of one category that come close together become one mark, so that a busy hour does not
+ * cover a dashboard.
+ */
 import type { AnnotationCategory, AnnotationEvent } from "./types.ts";
 
 /** A mark as it is written. */
@@ -30,8 +33,13 @@ export function rollUp(events: readonly [AnnotationEvent, ...AnnotationEvent[]])
   const left = inOrder.length - MOST_TEXTS;
   return {
     category: first.category,
-    timeMs: Math.min(...events.map(({ timeMs }) => timeMs)), endMs: Math.max(...events.map(({ timeMs }) => timeMs)),
-    text: [`${events.length} events`, ...inOrder.slice(0, MOST_TEXTS).map(({ text }) => `- ${text}`), ...(left > 0 ? [`and ${left} more`] : [])].join("\n"),
+    timeMs: Math.min(...events.map(({ timeMs }) => timeMs)),
+    endMs: Math.max(...events.map(({ timeMs }) => timeMs)),
+    text: [
+      `${events.length} events`,
+      ...inOrder.slice(0, MOST_TEXTS).map(({ text }) => `- ${text}`),
+      ...(left > 0 ? [`and ${left} more`] : []),
+    ].join("\n"),
     tags: [...new Set(events.flatMap(({ tags }) => tags))].slice(0, MOST_TAGS),
     identities: events.map(({ identity }) => identity),
   };

@@ -13,7 +13,8 @@ export class AuditDedup {
 
   /** True for the first sighting only. */
   isNew(event: AuditEvent, source: IngestSource): boolean {
-    // What a polled window reads again at its edge is no duplicate of anybody: it is left out before the hits are counted.
+    // What a polled window reads again at its edge is no duplicate of anybody: it is left out
+    // before the hits are counted.
     if (source === "poll" && !admit(this.#boundary, boundaryKey(event))) return false;
     if (admit(this.#seen, auditKey(event))) return true;
     this.#seen.hit();
@@ -21,7 +22,12 @@ export class AuditDedup {
   }
 
   status(): DedupSetStatus {
-    return { name: "audit", size: this.#seen.size, capacity: this.#seen.capacity, ...this.#seen.counts };
+    return {
+      name: "audit",
+      size: this.#seen.size,
+      capacity: this.#seen.capacity,
+      ...this.#seen.counts,
+    };
   }
 }
 
@@ -31,12 +37,24 @@ function admit(keys: SeenKeys, key: string): boolean {
   return true;
 }
 
-/** With the exact time: two readings of one event by the same way. JSON, for the parts are free text. */
+/**
+ * With the exact time: two readings of one event by the same way. JSON, for the parts are free
+ * text.
+ */
 export function boundaryKey({ groupId, time, action, target }: AuditEvent): string {
-  return JSON.stringify(groupId === "" ? [time?.key, action, target.id] : [groupId, time?.key, action, target.id, target.property]);
+  return JSON.stringify(
+    groupId === ""
+      ? [time?.key, action, target.id]
+      : [groupId, time?.key, action, target.id, target.property],
+  );
 }
 
-/** Without the time where a group tells events apart: a streamed event has its time in milliseconds, a polled one in nanoseconds. */
+/**
+ * Without the time where a group tells events apart: a streamed event has its time in milliseconds,
+ * a polled one in nanoseconds.
+ */
 export function auditKey({ groupId, time, action, target }: AuditEvent): string {
-  return JSON.stringify(groupId === "" ? [time?.key, action, target.id] : [groupId, action, target.id, target.property]);
+  return JSON.stringify(
+    groupId === "" ? [time?.key, action, target.id] : [groupId, action, target.id, target.property],
+  );
 }

@@ -1,4 +1,7 @@
-/** Watches the words of the audit: counts known and unknown ones, and warns of the latter once each without repeating them (facts, pipeline §4.2). */
+/**
+ * Watches the words of the audit: counts known and unknown ones, and warns of the latter once each
+ * without repeating them (facts, pipeline §4.2).
+ */
 import { createHash } from "node:crypto";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -13,17 +16,29 @@ export const MOST_WARNINGS = 128;
 const DIGEST_BYTES = 6;
 
 /** Looks at the words of an event. */
-export function createDriftWatch({ scope, log }: { readonly scope: Pick<Scope, "add">; readonly log: Pick<Log, "warn"> }): (event: AuditEvent) => void {
+export function createDriftWatch({
+  scope,
+  log,
+}: {
+  readonly scope: Pick<Scope, "add">;
+  readonly log: Pick<Log, "warn">;
+}): (event: AuditEvent) => void {
   const warned = new Set<string>();
   const look = (field: WatchedField, word: string): void => {
     if (word === "") return;
     const known = vocabularies[field].has(word);
     scope.add(configAuditSchemaDrift, 1, { field, status: known ? "known" : "unknown" });
     if (known || warned.size >= MOST_WARNINGS) return;
-    const digest = createHash("sha256").update(word).digest("hex").slice(0, DIGEST_BYTES * 2);
+    const digest = createHash("sha256")
+      .update(word)
+      .digest("hex")
+      .slice(0, DIGEST_BYTES * 2);
     if (warned.has(`${field} ${digest}`)) return;
     warned.add(`${field} ${digest}`);
-    log.warn("the configuration audit contains an unknown value: the upstream may be newer than this version", { name: `${field} ${digest}`, field, digest });
+    log.warn(
+      "the configuration audit contains an unknown value: the upstream may be newer than this version",
+      { name: `${field} ${digest}`, field, digest },
+    );
   };
   return ({ action, origin, actor, target }) => {
     look("action", action);

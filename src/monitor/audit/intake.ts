@@ -1,10 +1,18 @@
-/** The one way of audit events, whichever way they came in: read, count once, classify, log, mark (facts, collectors §5.14). */
+/**
+ * The one way of audit events, whichever way they came in: read, count once, classify, log, mark
+ * (facts, collectors §5.14).
+ */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
-import { configAuditChanges, configAuditDeferredDelay, configAuditEvents, configAuditProcessingDelay } from "../catalogue/flows.ts";
+import {
+  configAuditChanges,
+  configAuditDeferredDelay,
+  configAuditEvents,
+  configAuditProcessingDelay,
+} from "../catalogue/flows.ts";
 import type { AuditIntake, DedupSetStatus, IngestSource, IntakeReport } from "../flows/types.ts";
 import { createInstantReader } from "../ingest/instants.ts";
 import { createIngestObserver } from "../ingest/observer.ts";
@@ -30,7 +38,9 @@ export interface AuditIntakeDeps {
 const AT_ONCE = 128;
 
 /** An intake of one network. */
-export function createAuditIntake(deps: AuditIntakeDeps): AuditIntake & { dedupSets(): DedupSetStatus[] } {
+export function createAuditIntake(
+  deps: AuditIntakeDeps,
+): AuditIntake & { dedupSets(): DedupSetStatus[] } {
   const { scope, clock, options } = deps;
   const instants = createInstantReader();
   const dedup = new AuditDedup();
@@ -41,7 +51,10 @@ export function createAuditIntake(deps: AuditIntakeDeps): AuditIntake & { dedupS
     count(scope, event, clock.now());
     logAuditEvent(scope, event);
     annotate(deps, event);
-    observer.accepted(source, "audit", { eventMs: (event.time ?? event.logged)?.ms, capturedMs: event.time && event.logged?.ms });
+    observer.accepted(source, "audit", {
+      eventMs: (event.time ?? event.logged)?.ms,
+      capturedMs: event.time && event.logged?.ms,
+    });
   };
   return {
     dedupSets: () => [dedup.status()],
@@ -64,21 +77,41 @@ export function createAuditIntake(deps: AuditIntakeDeps): AuditIntake & { dedupS
 
 function count(scope: Scope, event: AuditEvent, nowMs: number): void {
   const action = fold("action", event.action);
-  scope.add(configAuditEvents, 1, { "vpn.audit.action": action, "vpn.audit.origin": fold("origin", event.origin) });
+  scope.add(configAuditEvents, 1, {
+    "vpn.audit.action": action,
+    "vpn.audit.origin": fold("origin", event.origin),
+  });
   const change = changeOfEvent(event);
-  if (change !== undefined) scope.add(configAuditChanges, 1, { "vpn.audit.change": change, "vpn.audit.action": action, "vpn.actor.type": fold("actor_type", event.actor.type) });
+  if (change !== undefined)
+    scope.add(configAuditChanges, 1, {
+      "vpn.audit.change": change,
+      "vpn.audit.action": action,
+      "vpn.actor.type": fold("actor_type", event.actor.type),
+    });
   const { time, deferred } = event;
-  if (time !== undefined && deferred !== undefined && deferred.ms >= time.ms) scope.record(configAuditDeferredDelay, (deferred.ms - time.ms) / 1_000, {});
+  if (time !== undefined && deferred !== undefined && deferred.ms >= time.ms)
+    scope.record(configAuditDeferredDelay, (deferred.ms - time.ms) / 1_000, {});
   const since = deferred ?? time;
-  if (since !== undefined && nowMs >= since.ms) scope.record(configAuditProcessingDelay, (nowMs - since.ms) / 1_000, {});
+  if (since !== undefined && nowMs >= since.ms)
+    scope.record(configAuditProcessingDelay, (nowMs - since.ms) / 1_000, {});
 }
 
 function annotate({ annotations, clock, options }: AuditIntakeDeps, event: AuditEvent): void {
   const change = changeOfEvent(event);
   if (change === undefined) return;
   const timeMs = (event.time ?? event.logged)?.ms ?? clock.now();
-  const summary = summaryOf({ ...event, action: fold("action", event.action) ?? "", origin: fold("origin", event.origin) ?? "" });
-  annotations.tell({ category: "config_change", timeMs, text: `Configuration change (${change}): ${summary}${event.error === "" ? "" : ", which failed"}.`, tags: [change], identity: `audit ${options.name} ${auditKey(event)}` });
+  const summary = summaryOf({
+    ...event,
+    action: fold("action", event.action) ?? "",
+    origin: fold("origin", event.origin) ?? "",
+  });
+  annotations.tell({
+    category: "config_change",
+    timeMs,
+    text: `Configuration change (${change}): ${summary}${event.error === "" ? "" : ", which failed"}.`,
+    tags: [change],
+    identity: `audit ${options.name} ${auditKey(event)}`,
+  });
 }
 
 function changeOfEvent({ action, target }: AuditEvent): string | undefined {

@@ -1,4 +1,7 @@
-/** What a network may be asked and what came of it, one row for each collector and each further call (facts, monitor-api §1.5). */
+/**
+ * What a network may be asked and what came of it, one row for each collector and each further call
+ * (facts, monitor-api §1.5).
+ */
 import type { Collector } from "../collectors/collector.ts";
 import type { CollectorOptions, NetworkOptions } from "../options.ts";
 import type { Capability, Provider } from "../providers/provider.ts";
@@ -40,19 +43,41 @@ export interface MatrixInput {
 /** A probe that stands in for a collector counts under its name. */
 const standIns: ReadonlyMap<string, string> = new Map([["flowlogs-feature", "flowlogs"]]);
 /** Feeds have a row only while they run. */
-const feeds: ReadonlySet<string> = new Set(["objectstore", "objectstore-audit", "objectstore-k8s_audit"]);
+const feeds: ReadonlySet<string> = new Set([
+  "objectstore",
+  "objectstore-audit",
+  "objectstore-k8s_audit",
+]);
 const firstActionable = apiStates.indexOf("transient_failure");
 
 /** The rows, by collector and further call. */
 export function capabilityMatrix(input: MatrixInput): CapabilityRow[] {
-  const shown = input.collectors.filter(({ name }) => !standIns.has(name) && (!feeds.has(name) || input.registered.has(name)));
-  const rows = shown.flatMap((collector) => [collectorRow(collector, input), ...collector.subrequests.map((subrequest) => subrequestRow(collector, subrequest, input))]);
-  return rows.toSorted((left, right) => compare(left.collector, right.collector) || compare(left.subrequest ?? "", right.subrequest ?? ""));
+  const shown = input.collectors.filter(
+    ({ name }) => !standIns.has(name) && (!feeds.has(name) || input.registered.has(name)),
+  );
+  const rows = shown.flatMap((collector) => [
+    collectorRow(collector, input),
+    ...collector.subrequests.map((subrequest) => subrequestRow(collector, subrequest, input)),
+  ]);
+  return rows.toSorted(
+    (left, right) =>
+      compare(left.collector, right.collector) ||
+      compare(left.subrequest ?? "", right.subrequest ?? ""),
+  );
 }
 
-/** What the control plane offers of what collectors ask for, sorted; agents of nodes are no matter of the control plane. */
-export function offeredFeatures(collectors: readonly Collector[], provider: Pick<Provider, "supports">): string[] {
-  const offered = collectors.filter(({ name, capability }) => !feeds.has(name) && (capability === undefined || provider.supports(capability)));
+/**
+ * What the control plane offers of what collectors ask for, sorted; agents of nodes are no matter
+ * of the control plane.
+ */
+export function offeredFeatures(
+  collectors: readonly Collector[],
+  provider: Pick<Provider, "supports">,
+): string[] {
+  const offered = collectors.filter(
+    ({ name, capability }) =>
+      !feeds.has(name) && (capability === undefined || provider.supports(capability)),
+  );
   return [...new Set(offered.map(({ name, capability }) => capability ?? name))].toSorted();
 }
 
@@ -61,46 +86,110 @@ export function countedUnder(name: string): string[] {
   return [name, ...[...standIns].flatMap(([standIn, owner]) => (owner === name ? [standIn] : []))];
 }
 
-function collectorRow(collector: Collector, { registered, options, provider, tracker }: MatrixInput): CapabilityRow {
+function collectorRow(
+  collector: Collector,
+  { registered, options, provider, tracker }: MatrixInput,
+): CapabilityRow {
   const names = countedUnder(collector.name);
   const operations = names.flatMap((name) => tracker.operations(name));
   const section = sectionOf(options.collectors, collector.key);
   return {
     ...judged(provider, collector.scopes(options)),
-    ...standing({ configEnabled: section !== undefined, providerSupported: collector.capability === undefined || provider.supports(collector.capability), registered: names.some((name) => registered.has(name)) }),
-    ...stateOf(operations), collector: collector.name, subrequest: undefined, operations,
-    capability: feeds.has(collector.name) ? "objectstore" : collector.capability ?? collector.name,
+    ...standing({
+      configEnabled: section !== undefined,
+      providerSupported:
+        collector.capability === undefined || provider.supports(collector.capability),
+      registered: names.some((name) => registered.has(name)),
+    }),
+    ...stateOf(operations),
+    collector: collector.name,
+    subrequest: undefined,
+    operations,
+    capability: feeds.has(collector.name)
+      ? "objectstore"
+      : (collector.capability ?? collector.name),
     source: section !== undefined && "source" in section ? String(section.source) : undefined,
   };
 }
 
-function subrequestRow(collector: Collector, { capability, operation, scopes }: Collector["subrequests"][number], { registered, options, provider, tracker }: MatrixInput): CapabilityRow {
-  const configEnabled = sectionOf(options.collectors, collector.key) !== undefined && isWanted(options.collectors, capability);
+function subrequestRow(
+  collector: Collector,
+  { capability, operation, scopes }: Collector["subrequests"][number],
+  { registered, options, provider, tracker }: MatrixInput,
+): CapabilityRow {
+  const configEnabled =
+    sectionOf(options.collectors, collector.key) !== undefined &&
+    isWanted(options.collectors, capability);
   return {
-    ...judged(provider, scopes), ...standing({ configEnabled, providerSupported: provider.supports(capability), registered: registered.has(collector.name) && configEnabled }),
-    ...stateOf(tracker.operations(collector.name).filter((each) => each.operation === operation.name)),
-    collector: collector.name, subrequest: capability, capability, source: undefined, operations: [],
+    ...judged(provider, scopes),
+    ...standing({
+      configEnabled,
+      providerSupported: provider.supports(capability),
+      registered: registered.has(collector.name) && configEnabled,
+    }),
+    ...stateOf(
+      tracker.operations(collector.name).filter((each) => each.operation === operation.name),
+    ),
+    collector: collector.name,
+    subrequest: capability,
+    capability,
+    source: undefined,
+    operations: [],
   };
 }
 
-function judged({ granted }: MatrixInput["provider"], scopes: RequiredScopes): Pick<CapabilityRow, "requiredScopes" | "missingScopes" | "scopeStatus"> {
+function judged(
+  { granted }: MatrixInput["provider"],
+  scopes: RequiredScopes,
+): Pick<CapabilityRow, "requiredScopes" | "missingScopes" | "scopeStatus"> {
   const { status, missing } = judgeScopes(granted.scopes, scopes);
   return { requiredScopes: scopes?.flat() ?? [], missingScopes: missing, scopeStatus: status };
 }
 
-function standing({ configEnabled, providerSupported, registered }: { readonly configEnabled: boolean; readonly providerSupported: boolean; readonly registered: boolean }): Pick<CapabilityRow, "configEnabled" | "providerSupported" | "active" | "reason"> {
+function standing({
+  configEnabled,
+  providerSupported,
+  registered,
+}: {
+  readonly configEnabled: boolean;
+  readonly providerSupported: boolean;
+  readonly registered: boolean;
+}): Pick<CapabilityRow, "configEnabled" | "providerSupported" | "active" | "reason"> {
   const active = registered && providerSupported;
-  return { configEnabled, providerSupported, active, reason: active ? undefined : !providerSupported ? "provider_unsupported" : configEnabled ? "not_registered" : "config_disabled" };
+  return {
+    configEnabled,
+    providerSupported,
+    active,
+    reason: active
+      ? undefined
+      : !providerSupported
+        ? "provider_unsupported"
+        : configEnabled
+          ? "not_registered"
+          : "config_disabled",
+  };
 }
 
-function stateOf(operations: readonly OperationState[]): Pick<CapabilityRow, "state" | "actionable" | "lastProbeMs"> {
+function stateOf(
+  operations: readonly OperationState[],
+): Pick<CapabilityRow, "state" | "actionable" | "lastProbeMs"> {
   const state = worstState(operations.map((each) => each.state));
-  return { state, actionable: apiStates.indexOf(state) >= firstActionable, lastProbeMs: operations.length === 0 ? undefined : Math.max(...operations.map((each) => each.lastProbeMs)) };
+  return {
+    state,
+    actionable: apiStates.indexOf(state) >= firstActionable,
+    lastProbeMs:
+      operations.length === 0 ? undefined : Math.max(...operations.map((each) => each.lastProbeMs)),
+  };
 }
 
-/** The section `posture_integrations` of the configuration is `postureIntegrations` of the options; below it, the first part counts. */
+/**
+ * The section `posture_integrations` of the configuration is `postureIntegrations` of the options;
+ * below it, the first part counts.
+ */
 function sectionOf(options: CollectorOptions, key: string): object | undefined {
-  const name = (key.split(".")[0] ?? key).replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const name = (key.split(".")[0] ?? key).replaceAll(/_([a-z0-9])/g, (_, letter: string) =>
+    letter.toUpperCase(),
+  );
   return (options as unknown as Readonly<Record<string, object | undefined>>)[name];
 }
 

@@ -1,7 +1,16 @@
-/** Remembers for one network what the last call of each operation said, and exports it (facts, collectors §4). */
+/**
+ * Remembers for one network what the last call of each operation said, and exports it (facts,
+ * collectors §4).
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
-import { apiAvailability, apiLastProbe, subrequestAttempts, subrequestCoverage, subrequestFailures } from "../catalogue/api.ts";
+import {
+  apiAvailability,
+  apiLastProbe,
+  subrequestAttempts,
+  subrequestCoverage,
+  subrequestFailures,
+} from "../catalogue/api.ts";
 import { apiStates, type ApiState, type Operation } from "./operation.ts";
 
 /** What is known of an operation. */
@@ -27,17 +36,26 @@ export interface CapabilityTracker {
 }
 
 /** States of a call made for an entity that counts as failed. */
-const failureStates: readonly ApiState[] = apiStates.filter((state) => state !== "unknown" && state !== "supported");
+const failureStates: readonly ApiState[] = apiStates.filter(
+  (state) => state !== "unknown" && state !== "supported",
+);
 
 /** The most serious of some states; `unknown` of none. */
 export function worstState(states: Iterable<ApiState>): ApiState {
   let worst: ApiState = "unknown";
-  for (const state of states) if (apiStates.indexOf(state) > apiStates.indexOf(worst)) worst = state;
+  for (const state of states)
+    if (apiStates.indexOf(state) > apiStates.indexOf(worst)) worst = state;
   return worst;
 }
 
 /** A tracker that has seen nothing. */
-export function createCapabilityTracker({ clock, scope }: { readonly clock: Pick<Clock, "now">; readonly scope: Scope }): CapabilityTracker {
+export function createCapabilityTracker({
+  clock,
+  scope,
+}: {
+  readonly clock: Pick<Clock, "now">;
+  readonly scope: Scope;
+}): CapabilityTracker {
   const collectors = new Map<string, Map<string, OperationState>>();
   const observed = (collector: string, { name }: Operation, state: ApiState): void => {
     const operations = collectors.get(collector) ?? new Map<string, OperationState>();
@@ -45,7 +63,11 @@ export function createCapabilityTracker({ clock, scope }: { readonly clock: Pick
     const lastProbeMs = clock.now();
     operations.set(name, { operation: name, state, lastProbeMs });
     const attributes = { "vpn.collector": collector, "vpn.api.operation": name };
-    for (const each of apiStates) scope.gauge(apiAvailability, each === state ? 1 : 0, { ...attributes, "vpn.api.state": each });
+    for (const each of apiStates)
+      scope.gauge(apiAvailability, each === state ? 1 : 0, {
+        ...attributes,
+        "vpn.api.state": each,
+      });
     scope.gauge(apiLastProbe, lastProbeMs / 1_000, attributes);
   };
   return {
@@ -53,10 +75,21 @@ export function createCapabilityTracker({ clock, scope }: { readonly clock: Pick
     covered(collector, operation, { tried, failures }) {
       const attributes = { "vpn.collector": collector, "vpn.subrequest": operation.name };
       scope.add(subrequestAttempts, tried, attributes);
-      scope.gauge(subrequestCoverage, tried === 0 ? 1 : (tried - failures.length) / tried, attributes);
-      for (const state of failureStates) scope.add(subrequestFailures, failures.filter((failure) => failure === state).length, { ...attributes, "vpn.api.state": state });
+      scope.gauge(
+        subrequestCoverage,
+        tried === 0 ? 1 : (tried - failures.length) / tried,
+        attributes,
+      );
+      for (const state of failureStates)
+        scope.add(subrequestFailures, failures.filter((failure) => failure === state).length, {
+          ...attributes,
+          "vpn.api.state": state,
+        });
       if (tried > 0) observed(collector, operation, failures[0] ?? "supported");
     },
-    operations: (collector) => [...(collectors.get(collector)?.values() ?? [])].toSorted((left, right) => (left.operation < right.operation ? -1 : 1)),
+    operations: (collector) =>
+      [...(collectors.get(collector)?.values() ?? [])].toSorted((left, right) =>
+        left.operation < right.operation ? -1 : 1,
+      ),
   };
 }

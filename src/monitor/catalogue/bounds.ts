@@ -3,4 +3,12 @@
 const DAY_S = 86_400;
 
 /** Ages of things that live for months: seconds. */
-export const ageSeconds: readonly number[] = [DAY_S, 7 * DAY_S, 30 * DAY_S, 90 * DAY_S, 180 * DAY_S, 365 * DAY_S, 730 * DAY_S];
+export const ageSeconds: readonly number[] = [
+  DAY_S,
+  7 * DAY_S,
+  30 * DAY_S,
+  90 * DAY_S,
+  180 * DAY_S,
+  365 * DAY_S,
+  730 * DAY_S,
+];

@@ -2,9 +2,14 @@
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
-export const contactNeedsVerification = defineMetric({ name: "vpn.contact.needs_verification", kind: "gauge", unit: "1", attributes: ["vpn.contact.type"], group: "Contacts", help: "1 when the contact address is unverified; types account, support, security." });
+export const contactNeedsVerification = defineMetric({
+  name: "vpn.contact.needs_verification",
+  kind: "gauge",
+  unit: "1",
+  attributes: ["vpn.contact.type"],
+  group: "Contacts",
+  help: "1 when the contact address is unverified; types account, support, security.",
+});
 
 /** All rows of this file. */
-export const contactsMetrics: readonly AnyRow[] = catalogue([
-  contactNeedsVerification,
-]);
+export const contactsMetrics: readonly AnyRow[] = catalogue([contactNeedsVerification]);

@@ -1,4 +1,7 @@
-/** Every metric of the monitor. With the rows of the house they are the catalogue that status, documents and exports show. */
+/**
+ * Every metric of the monitor. With the rows of the house they are the catalogue that status,
+ * documents and exports show.
+ */
 import { catalogue } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { aclMetrics } from "./acl.ts";
@@ -26,7 +29,26 @@ import { webhooksMetrics } from "./webhooks.ts";
 
 /** All rows, whether a feature that emits them is on or not. */
 export const monitorMetrics: readonly AnyRow[] = catalogue(
-  aclMetrics, apiMetrics, collectionMetrics, contactsMetrics, devicesMetrics, dnsMetrics,
-  enrichmentMetrics, flowsMetrics, ingestMetrics, k8sAuditMetrics, keysMetrics, logStreamingMetrics, nodeMetricsMetrics, oauthAppsMetrics,
-  objectStoreMetrics, postureMetrics, publishingMetrics, receiversMetrics, servicesMetrics, settingsMetrics, usersMetrics, webhooksMetrics,
+  aclMetrics,
+  apiMetrics,
+  collectionMetrics,
+  contactsMetrics,
+  devicesMetrics,
+  dnsMetrics,
+  enrichmentMetrics,
+  flowsMetrics,
+  ingestMetrics,
+  k8sAuditMetrics,
+  keysMetrics,
+  logStreamingMetrics,
+  nodeMetricsMetrics,
+  oauthAppsMetrics,
+  objectStoreMetrics,
+  postureMetrics,
+  publishingMetrics,
+  receiversMetrics,
+  servicesMetrics,
+  settingsMetrics,
+  usersMetrics,
+  webhooksMetrics,
 );

@@ -1,27 +1,268 @@
-/** Log records of the monitor (facts, log catalogue). The attributes of webhook events differ by type; their row stands for a family of names. */
+/**
+ * Log records of the monitor (facts, log catalogue). The attributes of webhook events differ by
+ * type; their row stands for a family of names.
+ */
 import { defineLogRecord } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyLogRow } from "../../kernel/telemetry/types.ts";
 
-export const devicePostureRecord = defineLogRecord({ name: "vpn.device.posture", severity: "info", attributes: ["host.name", "host.id", "vpn.device.posture.details"], group: "Devices", help: "One record per device with the posture attributes as compact JSON text; mode changes emits on first sight or change, always each tick, off never. Body: count of attributes." });
-export const deviceNetworkLockErrorRecord = defineLogRecord({ name: "vpn.device.network_lock_error", severity: "error", attributes: ["host.name", "host.id"], group: "Devices", help: "One record per device whose lock error text is not empty; body is that text (free-text privacy category)." });
-export const deviceInviteRecord = defineLogRecord({ name: "vpn.device_invite", severity: "info", attributes: ["host.name", "host.id", "vpn.user", "user.name", "vpn.device_invite.delivery"], group: "Devices", help: "One record per share invite that names an invitee mail or an accepting login; body says pending or accepted." });
-export const deviceKeyExpiringRecord = defineLogRecord({ name: "vpn.device.key_expiring", severity: "warn", attributes: ["host.name", "host.id", "vpn.device.key_expires_in_days"], group: "Devices", help: "Node key expires in more than 0 and at most 14 days; remaining days with two decimals." });
-export const deviceAttributeExpiringRecord = defineLogRecord({ name: "vpn.device.attribute.expiring", severity: "warn", attributes: ["host.name", "host.id", "attribute", "vpn.device.attribute_expires_in_days"], group: "Devices", help: "Posture attribute expires in more than 0 and at most 14 days." });
-export const keyExpiringRecord = defineLogRecord({ name: "vpn.key.expiring", severity: "warn", attributes: ["vpn.key.id", "vpn.key.type", "vpn.key.auth_kind", "vpn.key.description", "vpn.key.expires_in_seconds", "vpn.key.owner", "vpn.key.tags"], group: "Keys", help: "Key expires within collectors.keys.expiry_warn (168 h); whole seconds left as text." });
-export const keyScopesRecord = defineLogRecord({ name: "vpn.key.scopes", severity: "info", attributes: ["vpn.key.id", "vpn.key.scope_values", "vpn.key.description"], group: "Keys", help: "Credential with scopes; scopes joined by commas. Needs cardinality.per_entity.key." });
-export const aclRiskyRuleRecord = defineLogRecord({ name: "vpn.acl.risky_rule", severity: "warn", attributes: ["vpn.acl.section", "vpn.acl.rule"], group: "ACL", help: "Non-deny rule open from any source to any destination; rule text holds source and destination lists." });
-export const aclValidationIssueRecord = defineLogRecord({ name: "vpn.acl.validation_issue", severity: "warn", attributes: ["vpn.acl.validation.kind"], group: "ACL", help: "Policy validation reported this kind of issue: error, warning or test_failure (one record per kind)." });
-export const webhookEndpointsEventMismatchRecord = defineLogRecord({ name: "vpn.webhook_endpoints.event_mismatch", severity: "warn", attributes: ["vpn.webhook.event"], group: "Webhooks", help: "A desired webhook event type is uncovered, or unrecognized (event value other)." });
-export const logstreamErrorRecord = defineLogRecord({ name: "vpn.logstream.error", severity: "error", attributes: ["vpn.logstream.type"], group: "Log streaming", help: "Log stream reports a last error; body is the text (free-text privacy category)." });
-export const oauthAppInfoRecord = defineLogRecord({ name: "vpn.oauth_app.info", severity: "info", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name", "vpn.oauth_app.scope_values", "vpn.oauth_app.node_attribute_count"], group: "OAuth Apps", help: "One record per OAuth application: scopes joined by commas and node attribute count as text." });
-export const networkFlowRecord = defineLogRecord({ name: "vpn.network.flow", severity: "info", attributes: ["source.address", "source.port", "destination.address", "destination.port", "network.transport", "network.type", "vpn.traffic_type", "vpn.src.node", "vpn.dst.node", "vpn.dst.service", "vpn.node.id", "vpn.node.hostname", "vpn.flow.window.start", "vpn.flow.window.end", "vpn.src.user", "vpn.dst.user", "vpn.src.tags", "vpn.dst.tags", "vpn.src.os", "vpn.dst.os", "vpn.connections", "vpn.reporter.trust", "vpn.reporter.consistency", "vpn.tx.bytes", "vpn.rx.bytes", "vpn.tx.packets", "vpn.rx.packets", "source.geo.country.iso_code", "source.geo.continent.code", "destination.geo.country.iso_code", "destination.geo.continent.code", "source.geo.locality.name", "source.geo.region.iso_code", "source.geo.location.lat", "source.geo.location.lon", "destination.geo.locality.name", "destination.geo.region.iso_code", "destination.geo.location.lat", "destination.geo.location.lon", "source.as.number", "source.as.organization.name", "destination.as.number", "destination.as.organization.name"], group: "Network / flow", help: "Flow detail per connection, or per record when log_mode is per_record; none when off. Timestamp is window start, observed timestamp is capture time." });
-export const configAuditRecord = defineLogRecord({ name: "vpn.config.audit", severity: "info", severityText: "INFO (WARN when the event has an error)", attributes: ["vpn.audit.action", "vpn.audit.origin", "vpn.audit.event_group_id", "user.id", "user.name", "user.full_name", "vpn.actor.type", "vpn.target.id", "vpn.target.name", "vpn.target.type", "vpn.target.property", "vpn.audit.old", "vpn.audit.new", "vpn.audit.details", "error.message", "vpn.audit.type", "vpn.actor.tags", "vpn.target.ephemeral", "vpn.audit.deferred_at"], group: "Network / flow", help: "Configuration audit event; WARN when it carries an error. Timestamp is event time." });
-export const k8sApiRequestRecord = defineLogRecord({ name: "vpn.k8s.api_request", severity: "info", attributes: ["vpn.k8s.verb", "vpn.k8s.resource", "vpn.k8s.subresource", "vpn.k8s.api_group", "vpn.k8s.namespace", "vpn.k8s.object_name", "vpn.k8s.path", "vpn.k8s.label_selector", "vpn.k8s.field_selector", "vpn.k8s.user_agent", "vpn.k8s.user", "vpn.k8s.src_node", "vpn.k8s.src_node_id", "vpn.k8s.recorder", "vpn.k8s.command", "vpn.k8s.command_class", "vpn.k8s.pod", "vpn.k8s.container"], group: "Kubernetes audit", help: "Proxied cluster API request from a recorder object." });
-export const k8sSessionRecord = defineLogRecord({ name: "vpn.k8s.session", severity: "info", attributes: ["vpn.k8s.session_type", "vpn.k8s.namespace", "vpn.k8s.pod", "vpn.k8s.container", "vpn.k8s.command", "vpn.k8s.command_class", "vpn.k8s.user", "vpn.k8s.src_node", "vpn.k8s.recorder"], group: "Kubernetes audit", help: "Recorded terminal session start from a recording header." });
-export const webhookRecord = defineLogRecord({ name: "vpn.webhook", severity: "info", severityText: "INFO / WARN by type", attributes: ["vpn.webhook.type", "vpn.network", "vpn.webhook.node.id", "vpn.webhook.node.device.name", "vpn.webhook.node.managed_by", "vpn.webhook.actor", "vpn.webhook.url", "vpn.webhook.key.expiration", "vpn.webhook.user", "vpn.webhook.old_roles", "vpn.webhook.new_roles"], group: "Receivers", help: "One record per webhook event; severity WARN for attention types, otherwise INFO.", family: true });
+export const devicePostureRecord = defineLogRecord({
+  name: "vpn.device.posture",
+  severity: "info",
+  attributes: ["host.name", "host.id", "vpn.device.posture.details"],
+  group: "Devices",
+  help: "One record per device with the posture attributes as compact JSON text; mode changes emits on first sight or change, always each tick, off never. Body: count of attributes.",
+});
+export const deviceNetworkLockErrorRecord = defineLogRecord({
+  name: "vpn.device.network_lock_error",
+  severity: "error",
+  attributes: ["host.name", "host.id"],
+  group: "Devices",
+  help: "One record per device whose lock error text is not empty; body is that text (free-text privacy category).",
+});
+export const deviceInviteRecord = defineLogRecord({
+  name: "vpn.device_invite",
+  severity: "info",
+  attributes: ["host.name", "host.id", "vpn.user", "user.name", "vpn.device_invite.delivery"],
+  group: "Devices",
+  help: "One record per share invite that names an invitee mail or an accepting login; body says pending or accepted.",
+});
+export const deviceKeyExpiringRecord = defineLogRecord({
+  name: "vpn.device.key_expiring",
+  severity: "warn",
+  attributes: ["host.name", "host.id", "vpn.device.key_expires_in_days"],
+  group: "Devices",
+  help: "Node key expires in more than 0 and at most 14 days; remaining days with two decimals.",
+});
+export const deviceAttributeExpiringRecord = defineLogRecord({
+  name: "vpn.device.attribute.expiring",
+  severity: "warn",
+  attributes: ["host.name", "host.id", "attribute", "vpn.device.attribute_expires_in_days"],
+  group: "Devices",
+  help: "Posture attribute expires in more than 0 and at most 14 days.",
+});
+export const keyExpiringRecord = defineLogRecord({
+  name: "vpn.key.expiring",
+  severity: "warn",
+  attributes: [
+    "vpn.key.id",
+    "vpn.key.type",
+    "vpn.key.auth_kind",
+    "vpn.key.description",
+    "vpn.key.expires_in_seconds",
+    "vpn.key.owner",
+    "vpn.key.tags",
+  ],
+  group: "Keys",
+  help: "Key expires within collectors.keys.expiry_warn (168 h); whole seconds left as text.",
+});
+export const keyScopesRecord = defineLogRecord({
+  name: "vpn.key.scopes",
+  severity: "info",
+  attributes: ["vpn.key.id", "vpn.key.scope_values", "vpn.key.description"],
+  group: "Keys",
+  help: "Credential with scopes; scopes joined by commas. Needs cardinality.per_entity.key.",
+});
+export const aclRiskyRuleRecord = defineLogRecord({
+  name: "vpn.acl.risky_rule",
+  severity: "warn",
+  attributes: ["vpn.acl.section", "vpn.acl.rule"],
+  group: "ACL",
+  help: "Non-deny rule open from any source to any destination; rule text holds source and destination lists.",
+});
+export const aclValidationIssueRecord = defineLogRecord({
+  name: "vpn.acl.validation_issue",
+  severity: "warn",
+  attributes: ["vpn.acl.validation.kind"],
+  group: "ACL",
+  help: "Policy validation reported this kind of issue: error, warning or test_failure (one record per kind).",
+});
+export const webhookEndpointsEventMismatchRecord = defineLogRecord({
+  name: "vpn.webhook_endpoints.event_mismatch",
+  severity: "warn",
+  attributes: ["vpn.webhook.event"],
+  group: "Webhooks",
+  help: "A desired webhook event type is uncovered, or unrecognized (event value other).",
+});
+export const logstreamErrorRecord = defineLogRecord({
+  name: "vpn.logstream.error",
+  severity: "error",
+  attributes: ["vpn.logstream.type"],
+  group: "Log streaming",
+  help: "Log stream reports a last error; body is the text (free-text privacy category).",
+});
+export const oauthAppInfoRecord = defineLogRecord({
+  name: "vpn.oauth_app.info",
+  severity: "info",
+  attributes: [
+    "vpn.oauth_app.id",
+    "vpn.oauth_app.name",
+    "vpn.oauth_app.scope_values",
+    "vpn.oauth_app.node_attribute_count",
+  ],
+  group: "OAuth Apps",
+  help: "One record per OAuth application: scopes joined by commas and node attribute count as text.",
+});
+export const networkFlowRecord = defineLogRecord({
+  name: "vpn.network.flow",
+  severity: "info",
+  attributes: [
+    "source.address",
+    "source.port",
+    "destination.address",
+    "destination.port",
+    "network.transport",
+    "network.type",
+    "vpn.traffic_type",
+    "vpn.src.node",
+    "vpn.dst.node",
+    "vpn.dst.service",
+    "vpn.node.id",
+    "vpn.node.hostname",
+    "vpn.flow.window.start",
+    "vpn.flow.window.end",
+    "vpn.src.user",
+    "vpn.dst.user",
+    "vpn.src.tags",
+    "vpn.dst.tags",
+    "vpn.src.os",
+    "vpn.dst.os",
+    "vpn.connections",
+    "vpn.reporter.trust",
+    "vpn.reporter.consistency",
+    "vpn.tx.bytes",
+    "vpn.rx.bytes",
+    "vpn.tx.packets",
+    "vpn.rx.packets",
+    "source.geo.country.iso_code",
+    "source.geo.continent.code",
+    "destination.geo.country.iso_code",
+    "destination.geo.continent.code",
+    "source.geo.locality.name",
+    "source.geo.region.iso_code",
+    "source.geo.location.lat",
+    "source.geo.location.lon",
+    "destination.geo.locality.name",
+    "destination.geo.region.iso_code",
+    "destination.geo.location.lat",
+    "destination.geo.location.lon",
+    "source.as.number",
+    "source.as.organization.name",
+    "destination.as.number",
+    "destination.as.organization.name",
+  ],
+  group: "Network / flow",
+  help: "Flow detail per connection, or per record when log_mode is per_record; none when off. Timestamp is window start, observed timestamp is capture time.",
+});
+export const configAuditRecord = defineLogRecord({
+  name: "vpn.config.audit",
+  severity: "info",
+  severityText: "INFO (WARN when the event has an error)",
+  attributes: [
+    "vpn.audit.action",
+    "vpn.audit.origin",
+    "vpn.audit.event_group_id",
+    "user.id",
+    "user.name",
+    "user.full_name",
+    "vpn.actor.type",
+    "vpn.target.id",
+    "vpn.target.name",
+    "vpn.target.type",
+    "vpn.target.property",
+    "vpn.audit.old",
+    "vpn.audit.new",
+    "vpn.audit.details",
+    "error.message",
+    "vpn.audit.type",
+    "vpn.actor.tags",
+    "vpn.target.ephemeral",
+    "vpn.audit.deferred_at",
+  ],
+  group: "Network / flow",
+  help: "Configuration audit event; WARN when it carries an error. Timestamp is event time.",
+});
+export const k8sApiRequestRecord = defineLogRecord({
+  name: "vpn.k8s.api_request",
+  severity: "info",
+  attributes: [
+    "vpn.k8s.verb",
+    "vpn.k8s.resource",
+    "vpn.k8s.subresource",
+    "vpn.k8s.api_group",
+    "vpn.k8s.namespace",
+    "vpn.k8s.object_name",
+    "vpn.k8s.path",
+    "vpn.k8s.label_selector",
+    "vpn.k8s.field_selector",
+    "vpn.k8s.user_agent",
+    "vpn.k8s.user",
+    "vpn.k8s.src_node",
+    "vpn.k8s.src_node_id",
+    "vpn.k8s.recorder",
+    "vpn.k8s.command",
+    "vpn.k8s.command_class",
+    "vpn.k8s.pod",
+    "vpn.k8s.container",
+  ],
+  group: "Kubernetes audit",
+  help: "Proxied cluster API request from a recorder object.",
+});
+export const k8sSessionRecord = defineLogRecord({
+  name: "vpn.k8s.session",
+  severity: "info",
+  attributes: [
+    "vpn.k8s.session_type",
+    "vpn.k8s.namespace",
+    "vpn.k8s.pod",
+    "vpn.k8s.container",
+    "vpn.k8s.command",
+    "vpn.k8s.command_class",
+    "vpn.k8s.user",
+    "vpn.k8s.src_node",
+    "vpn.k8s.recorder",
+  ],
+  group: "Kubernetes audit",
+  help: "Recorded terminal session start from a recording header.",
+});
+export const webhookRecord = defineLogRecord({
+  name: "vpn.webhook",
+  severity: "info",
+  severityText: "INFO / WARN by type",
+  attributes: [
+    "vpn.webhook.type",
+    "vpn.network",
+    "vpn.webhook.node.id",
+    "vpn.webhook.node.device.name",
+    "vpn.webhook.node.managed_by",
+    "vpn.webhook.actor",
+    "vpn.webhook.url",
+    "vpn.webhook.key.expiration",
+    "vpn.webhook.user",
+    "vpn.webhook.old_roles",
+    "vpn.webhook.new_roles",
+  ],
+  group: "Receivers",
+  help: "One record per webhook event; severity WARN for attention types, otherwise INFO.",
+  family: true,
+});
 
 /** All records. */
 export const monitorRecords: readonly AnyLogRow[] = [
-  devicePostureRecord, deviceNetworkLockErrorRecord, deviceInviteRecord, deviceKeyExpiringRecord, deviceAttributeExpiringRecord, keyExpiringRecord, keyScopesRecord, aclRiskyRuleRecord, aclValidationIssueRecord,
-  webhookEndpointsEventMismatchRecord, logstreamErrorRecord, oauthAppInfoRecord, networkFlowRecord, configAuditRecord, k8sApiRequestRecord, k8sSessionRecord, webhookRecord,
+  devicePostureRecord,
+  deviceNetworkLockErrorRecord,
+  deviceInviteRecord,
+  deviceKeyExpiringRecord,
+  deviceAttributeExpiringRecord,
+  keyExpiringRecord,
+  keyScopesRecord,
+  aclRiskyRuleRecord,
+  aclValidationIssueRecord,
+  webhookEndpointsEventMismatchRecord,
+  logstreamErrorRecord,
+  oauthAppInfoRecord,
+  networkFlowRecord,
+  configAuditRecord,
+  k8sApiRequestRecord,
+  k8sSessionRecord,
+  webhookRecord,
 ];

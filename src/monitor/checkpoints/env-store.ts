@@ -1,6 +1,13 @@
-/** What networks remember, in an environment: read from memory where it is asked often, stored before it counts. */
+/**
+ * What networks remember, in an environment: read from memory where it is asked often, stored
+ * before it counts.
+ */
 import { create } from "@bufbuild/protobuf";
-import { MonitorEvidenceRowSchema, MonitorMarkRowSchema, MonitorSeenRowSchema } from "../../gen/steward/state/v1/monitor_pb.ts";
+import {
+  MonitorEvidenceRowSchema,
+  MonitorMarkRowSchema,
+  MonitorSeenRowSchema,
+} from "../../gen/steward/state/v1/monitor_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Env } from "../../kernel/state/types.ts";
@@ -20,23 +27,38 @@ export interface EnvStoreDeps {
   readonly log: Log;
 }
 
-/** One memory for each network, the same one each time it is asked for. What other networks stored stays. */
+/**
+ * One memory for each network, the same one each time it is asked for. What other networks stored
+ * stays.
+ */
 export function createEnvStore(deps: EnvStoreDeps): (network: string) => NetworkMemory {
   const networks = new Map<string, NetworkMemory>();
   return (network) => {
-    const known = networks.get(network) ?? { marks: envMarks(deps, network), seen: envSeen(deps, network), evidence: envEvidence(deps, network) };
+    const known = networks.get(network) ?? {
+      marks: envMarks(deps, network),
+      seen: envSeen(deps, network),
+      evidence: envEvidence(deps, network),
+    };
     networks.set(network, known);
     return known;
   };
 }
 
 function envMarks({ env }: EnvStoreDeps, network: string): Marks {
-  const known = new Map(env.read((view) => [...view.range(marks, { prefix: [network] })].map(([[, name], { markMs }]) => [name, markMs] as const)));
+  const known = new Map(
+    env.read((view) =>
+      [...view.range(marks, { prefix: [network] })].map(
+        ([[, name], { markMs }]) => [name, markMs] as const,
+      ),
+    ),
+  );
   return {
     get: (name) => known.get(name),
     async set(name, markMs) {
       if (markMs <= (known.get(name) ?? 0)) return;
-      await env.write((tx) => tx.put(marks, [network, name], create(MonitorMarkRowSchema, { markMs })));
+      await env.write((tx) =>
+        tx.put(marks, [network, name], create(MonitorMarkRowSchema, { markMs })),
+      );
       known.set(name, Math.max(markMs, known.get(name) ?? 0));
     },
   };
@@ -58,7 +80,11 @@ class StoredDigests implements SeenDigests {
   readonly #set: SeenSet;
   #nextNumber = 0;
 
-  constructor(deps: EnvStoreDeps, owner: readonly [network: string, name: string], capacity: number) {
+  constructor(
+    deps: EnvStoreDeps,
+    owner: readonly [network: string, name: string],
+    capacity: number,
+  ) {
     this.#deps = deps;
     this.#owner = owner;
     this.#set = new SeenSet(capacity);
@@ -77,19 +103,32 @@ class StoredDigests implements SeenDigests {
 
   async add(digests: readonly string[], untilMs: number): Promise<void> {
     if (digests.length === 0) return;
-    const batch: SeenBatch = { untilMs: Math.max(0, Math.floor(untilMs)), number: this.#nextNumber, digests: [...digests], parts: Math.ceil(digests.length / DIGESTS_PER_PART) };
+    const batch: SeenBatch = {
+      untilMs: Math.max(0, Math.floor(untilMs)),
+      number: this.#nextNumber,
+      digests: [...digests],
+      parts: Math.ceil(digests.length / DIGESTS_PER_PART),
+    };
     this.#nextNumber += 1;
     for (let part = 0; part < batch.parts; part += 1) {
-      const row = create(MonitorSeenRowSchema, { digests: batch.digests.slice(part * DIGESTS_PER_PART, (part + 1) * DIGESTS_PER_PART), parts: part === batch.parts - 1 ? batch.parts : 0 });
+      const row = create(MonitorSeenRowSchema, {
+        digests: batch.digests.slice(part * DIGESTS_PER_PART, (part + 1) * DIGESTS_PER_PART),
+        parts: part === batch.parts - 1 ? batch.parts : 0,
+      });
       await this.#deps.env.write((tx) => tx.put(seen, this.#key(batch, part), row));
     }
     this.#set.add(batch);
     this.#forget(this.#set.trim(this.#deps.clock.now()));
   }
 
-  /** Reads what is stored; gives the batches whose last part is missing, because a crash came first. */
+  /**
+   * Reads what is stored; gives the batches whose last part is missing, because a crash came first.
+   */
   #load(): SeenBatch[] {
-    const batches = new Map<string, { untilMs: number; number: number; digests: string[]; parts: number; whole: boolean }>();
+    const batches = new Map<
+      string,
+      { untilMs: number; number: number; digests: string[]; parts: number; whole: boolean }
+    >();
     this.#deps.env.read((view) => {
       for (const [[, , untilMs, number, part], row] of view.range(seen, { prefix: this.#owner })) {
         const id = `${untilMs}/${number}`;
@@ -107,10 +146,15 @@ class StoredDigests implements SeenDigests {
 
   /** Takes rows away in the background: what stays by mistake is trimmed at the next start. */
   #forget(batches: readonly SeenBatch[]): void {
-    const keys = batches.flatMap((batch) => Array.from({ length: batch.parts }, (_, part) => this.#key(batch, part)));
+    const keys = batches.flatMap((batch) =>
+      Array.from({ length: batch.parts }, (_, part) => this.#key(batch, part)),
+    );
     const { env, log } = this.#deps;
     const forget = async (): Promise<void> => {
-      for (let from = 0; from < keys.length; from += ROWS_PER_CHANGE) await env.write((tx) => keys.slice(from, from + ROWS_PER_CHANGE).forEach((key) => tx.delete(seen, key)));
+      for (let from = 0; from < keys.length; from += ROWS_PER_CHANGE)
+        await env.write((tx) =>
+          keys.slice(from, from + ROWS_PER_CHANGE).forEach((key) => tx.delete(seen, key)),
+        );
     };
     void forget().catch((error: unknown) => log.debug("cannot delete expired digests", { error }));
   }
@@ -123,20 +167,30 @@ class StoredDigests implements SeenDigests {
 function envEvidence({ env }: EnvStoreDeps, network: string): Evidence {
   return {
     get: (key) => env.read((view) => readJson(view.get(evidence, [network, key])?.json)),
-    list: (prefix) => env.read((view) => {
-      const found: [string, unknown][] = [];
-      for (const [[, key], row] of view.range(evidence, { prefix: [network], start: [network, prefix] })) {
-        if (!key.startsWith(prefix)) break;
-        found.push([key, readJson(row.json)]);
-      }
-      return found;
-    }),
-    change: (changes) => env.write((tx) => {
-      for (const [key, value] of changes) {
-        if (value === undefined) tx.delete(evidence, [network, key]);
-        else tx.put(evidence, [network, key], create(MonitorEvidenceRowSchema, { json: JSON.stringify(value) }));
-      }
-    }),
+    list: (prefix) =>
+      env.read((view) => {
+        const found: [string, unknown][] = [];
+        for (const [[, key], row] of view.range(evidence, {
+          prefix: [network],
+          start: [network, prefix],
+        })) {
+          if (!key.startsWith(prefix)) break;
+          found.push([key, readJson(row.json)]);
+        }
+        return found;
+      }),
+    change: (changes) =>
+      env.write((tx) => {
+        for (const [key, value] of changes) {
+          if (value === undefined) tx.delete(evidence, [network, key]);
+          else
+            tx.put(
+              evidence,
+              [network, key],
+              create(MonitorEvidenceRowSchema, { json: JSON.stringify(value) }),
+            );
+        }
+      }),
   };
 }
 

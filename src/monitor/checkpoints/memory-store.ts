@@ -7,7 +7,11 @@ import type { Evidence, Marks, NetworkMemory, SeenDigests } from "./types.ts";
 export function createMemoryStore(clock: Pick<Clock, "now">): (network: string) => NetworkMemory {
   const networks = new Map<string, NetworkMemory>();
   return (network) => {
-    const known = networks.get(network) ?? { marks: memoryMarks(), seen: memorySeen(clock), evidence: memoryEvidence() };
+    const known = networks.get(network) ?? {
+      marks: memoryMarks(),
+      seen: memorySeen(clock),
+      evidence: memoryEvidence(),
+    };
     networks.set(network, known);
     return known;
   };
@@ -50,10 +54,15 @@ function memorySeen(clock: Pick<Clock, "now">): NetworkMemory["seen"] {
 /** Evidence that a restart forgets. Values are copied, as those of a file are. */
 export function memoryEvidence(): Evidence {
   const documents = new Map<string, string>();
-  const read = (json: string | undefined): unknown => (json === undefined ? undefined : JSON.parse(json));
+  const read = (json: string | undefined): unknown =>
+    json === undefined ? undefined : JSON.parse(json);
   return {
     get: (key) => read(documents.get(key)),
-    list: (prefix) => [...documents].filter(([key]) => key.startsWith(prefix)).toSorted(([left], [right]) => Buffer.compare(Buffer.from(left), Buffer.from(right))).map(([key, json]) => [key, read(json)]),
+    list: (prefix) =>
+      [...documents]
+        .filter(([key]) => key.startsWith(prefix))
+        .toSorted(([left], [right]) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+        .map(([key, json]) => [key, read(json)]),
     change: (changes) => {
       for (const [key, value] of changes) {
         if (value === undefined) documents.delete(key);

@@ -1,4 +1,7 @@
-/** Opens what networks remember, and when that cannot be, says why and remembers in memory (facts, pipeline §5.1; RESOLUTIONS M24). */
+/**
+ * Opens what networks remember, and when that cannot be, says why and remembers in memory (facts,
+ * pipeline §5.1; RESOLUTIONS M24).
+ */
 import { accessSync, constants, existsSync, renameSync, rmSync } from "node:fs";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
@@ -45,27 +48,56 @@ export interface Checkpoints {
 }
 
 /** Opens it. Throws only the signal's reason. */
-export async function openCheckpoints(deps: CheckpointDeps, options: MonitorOptions["checkpoint"], signal?: AbortSignal): Promise<Checkpoints> {
+export async function openCheckpoints(
+  deps: CheckpointDeps,
+  options: MonitorOptions["checkpoint"],
+  signal?: AbortSignal,
+): Promise<Checkpoints> {
   if (options.store === "memory") return inMemory(deps, undefined);
   const place = checkpointPlace(options.filePath);
   try {
     makeFolder(place.directory);
     accessSync(place.directory, constants.W_OK | constants.X_OK);
     const { env, reason } = await openOrSetAside(deps, place, signal);
-    if (place.path !== options.filePath) deps.log.info("the checkpoint file is opened with the extension .mdb", { configured: options.filePath, path: place.path });
+    if (place.path !== options.filePath)
+      deps.log.info("the checkpoint file is opened with the extension .mdb", {
+        configured: options.filePath,
+        path: place.path,
+      });
     return inFile(deps, { env, place, reason, evidence: options.evidenceStore });
   } catch (thrown) {
     signal?.throwIfAborted();
     const error = toStewardError(thrown);
     const reason = `${place.path} cannot be used: ${error.message}`;
-    deps.log.warn("checkpoints are kept in memory only: after a restart windows begin at their initial lookback", { path: place.path, default: options.isDefault, remedy: "let this user write to the folder, or configure checkpoint.file_path", error });
+    deps.log.warn(
+      "checkpoints are kept in memory only: after a restart windows begin at their initial lookback",
+      {
+        path: place.path,
+        default: options.isDefault,
+        remedy: "let this user write to the folder, or configure checkpoint.file_path",
+        error,
+      },
+    );
     return inMemory(deps, reason);
   }
 }
 
-/** A damaged file is set aside whole and never taken for a fresh start silently; one of a newer Steward is left alone. */
-async function openOrSetAside(deps: CheckpointDeps, place: CheckpointPlace, signal: AbortSignal | undefined): Promise<{ readonly env: Env; readonly reason: string | undefined }> {
-  const factory = createStateFactory({ directory: place.directory, clock: deps.clock, log: deps.log, version: deps.version, reserveBytes: 0 });
+/**
+ * A damaged file is set aside whole and never taken for a fresh start silently; one of a newer
+ * Steward is left alone.
+ */
+async function openOrSetAside(
+  deps: CheckpointDeps,
+  place: CheckpointPlace,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly env: Env; readonly reason: string | undefined }> {
+  const factory = createStateFactory({
+    directory: place.directory,
+    clock: deps.clock,
+    log: deps.log,
+    version: deps.version,
+    reserveBytes: 0,
+  });
   const spec = { ...checkpointStore, name: place.name };
   try {
     return { env: await factory.open(spec, signal), reason: undefined };
@@ -74,19 +106,41 @@ async function openOrSetAside(deps: CheckpointDeps, place: CheckpointPlace, sign
     const aside = freeName(`${place.path}.corrupt`);
     renameSync(place.path, aside);
     rmSync(`${place.path}-lock`, { force: true });
-    deps.log.error("the checkpoint file is damaged; it was renamed and windows start at their initial lookback", { path: place.path, aside, error });
-    return { env: await factory.open(spec, signal), reason: `a damaged file was renamed to ${aside}` };
+    deps.log.error(
+      "the checkpoint file is damaged; it was renamed and windows start at their initial lookback",
+      { path: place.path, aside, error },
+    );
+    return {
+      env: await factory.open(spec, signal),
+      reason: `a damaged file was renamed to ${aside}`,
+    };
   }
 }
 
-/** The name, or with a number when it is taken: an older file that was set aside is never overwritten. */
+/**
+ * The name, or with a number when it is taken: an older file that was set aside is never
+ * overwritten.
+ */
 function freeName(path: string): string {
   let free = path;
   for (let number = 2; existsSync(free); number += 1) free = `${path}.${number}`;
   return free;
 }
 
-function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }: { readonly env: Env; readonly place: CheckpointPlace; readonly reason: string | undefined; readonly evidence: "file" | "memory" }): Checkpoints {
+function inFile(
+  { clock, log }: CheckpointDeps,
+  {
+    env,
+    place,
+    reason,
+    evidence,
+  }: {
+    readonly env: Env;
+    readonly place: CheckpointPlace;
+    readonly reason: string | undefined;
+    readonly evidence: "file" | "memory";
+  },
+): Checkpoints {
   const stored = createEnvStore({ env, clock, log });
   const unstored = new Map<string, NetworkMemory>();
   const openedMs = clock.now();
@@ -99,7 +153,14 @@ function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }
     },
     status() {
       const { bytes, lastCommitAtMs, healthy, reason: why } = env.status();
-      return { store: "file", path: place.path, reason: why ?? reason, trouble: healthy ? undefined : why ?? "the store is unavailable", bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
+      return {
+        store: "file",
+        path: place.path,
+        reason: why ?? reason,
+        trouble: healthy ? undefined : (why ?? "the store is unavailable"),
+        bytes,
+        persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)),
+      };
     },
     health() {
       const { healthy, reason: trouble = "the store is unavailable" } = env.status();
@@ -110,5 +171,17 @@ function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }
 }
 
 function inMemory({ clock }: CheckpointDeps, reason: string | undefined): Checkpoints {
-  return { network: createMemoryStore(clock), status: () => ({ store: "memory", path: "", reason, trouble: undefined, bytes: undefined, persistAgeMs: undefined }), health: () => ({ ok: true }), close: () => Promise.resolve() };
+  return {
+    network: createMemoryStore(clock),
+    status: () => ({
+      store: "memory",
+      path: "",
+      reason,
+      trouble: undefined,
+      bytes: undefined,
+      persistAgeMs: undefined,
+    }),
+    health: () => ({ ok: true }),
+    close: () => Promise.resolve(),
+  };
 }

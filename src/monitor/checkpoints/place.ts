@@ -9,10 +9,16 @@ export interface CheckpointPlace {
   readonly path: string;
 }
 
-/** The place of a path: its last part without extension, in the letters that a store's name may have; the extension is always `.mdb`. */
+/**
+ * The place of a path: its last part without extension, in the letters that a store's name may
+ * have; the extension is always `.mdb`.
+ */
 export function checkpointPlace(filePath: string): CheckpointPlace {
   const directory = dirname(filePath);
-  const written = basename(filePath, extname(filePath)).toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-+|-+$/g, "");
+  const written = basename(filePath, extname(filePath))
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
   const name = written === "" ? checkpointStore.name : written;
   return { directory, name, path: join(directory, `${name}.mdb`) };
 }

@@ -1,9 +1,13 @@
 /**
- * Digests with the time until which they must not count twice. Those that were added together stay together, so that whoever
- * stores them can drop them by the batch. Beyond the capacity those that end first go.
+ * Digests with the time until which they must not count twice. Those that were added together stay
+ * together, so that whoever stores them can drop them by the batch. Beyond the capacity those that
+ * end first go.
  */
 
-/** The wall clock may step: what it says has ended is kept for so long, and who reads a window again after a step finds it. */
+/**
+ * The wall clock may step: what it says has ended is kept for so long, and who reads a window again
+ * after a step finds it.
+ */
 export const GRACE_MS = 2 * 3_600_000;
 
 /** Digests that were added together. */
@@ -51,7 +55,10 @@ export class SeenSet {
     }
   }
 
-  /** Lets go of what ended long ago and of what is too much; gives the batches of which nothing is left. */
+  /**
+   * Lets go of what ended long ago and of what is too much; gives the batches of which nothing is
+   * left.
+   */
   trim(nowMs: number): SeenBatch[] {
     const gone: SeenBatch[] = [];
     for (let oldest = this.#batches[0]; oldest !== undefined; oldest = this.#batches[0]) {
@@ -75,5 +82,8 @@ export class SeenSet {
 }
 
 function isAfter(left: SeenBatch | undefined, right: SeenBatch): boolean {
-  return left !== undefined && (left.untilMs > right.untilMs || (left.untilMs === right.untilMs && left.number > right.number));
+  return (
+    left !== undefined &&
+    (left.untilMs > right.untilMs || (left.untilMs === right.untilMs && left.number > right.number))
+  );
 }

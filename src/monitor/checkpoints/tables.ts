@@ -1,6 +1,17 @@
-/** What the monitor remembers between its starts, as tables: who opens, checks or backs them up reads the same shapes (RESOLUTIONS M24). */
-import { MonitorEvidenceRowSchema, MonitorMarkRowSchema, MonitorSeenRowSchema } from "../../gen/steward/state/v1/monitor_pb.ts";
-import type { MonitorEvidenceRow, MonitorMarkRow, MonitorSeenRow } from "../../gen/steward/state/v1/monitor_pb.ts";
+/**
+ * What the monitor remembers between its starts, as tables: who opens, checks or backs them up
+ * reads the same shapes (RESOLUTIONS M24).
+ */
+import {
+  MonitorEvidenceRowSchema,
+  MonitorMarkRowSchema,
+  MonitorSeenRowSchema,
+} from "../../gen/steward/state/v1/monitor_pb.ts";
+import type {
+  MonitorEvidenceRow,
+  MonitorMarkRow,
+  MonitorSeenRow,
+} from "../../gen/steward/state/v1/monitor_pb.ts";
 import { tupleKey } from "../../kernel/state/keys.ts";
 import { defineTable } from "../../kernel/state/table.ts";
 import type { AnyTable, EnvSpec, Table } from "../../kernel/state/types.ts";
@@ -13,25 +24,47 @@ const SCHEMA = 1;
 
 /** How far windows came, by network and collector. */
 export const marks: Table<readonly [network: string, name: string], MonitorMarkRow> = defineTable({
-  name: "marks", key: tupleKey<readonly [string, string]>(), value: protobufCodec(MonitorMarkRowSchema), limit: { rows: 100_000 },
+  name: "marks",
+  key: tupleKey<readonly [string, string]>(),
+  value: protobufCodec(MonitorMarkRowSchema),
+  limit: { rows: 100_000 },
 });
 
-/** Where a part of digests that were stored together stands: those whose time ends first come first. */
-export type SeenKey = readonly [network: string, name: string, untilMs: number, batch: number, part: number];
+/**
+ * Where a part of digests that were stored together stands: those whose time ends first come first.
+ */
+export type SeenKey = readonly [
+  network: string,
+  name: string,
+  untilMs: number,
+  batch: number,
+  part: number,
+];
 
 /** Digests that must not count twice. */
 export const seen: Table<SeenKey, MonitorSeenRow> = defineTable({
-  name: "seen", key: tupleKey<SeenKey>(), value: protobufCodec(MonitorSeenRowSchema), limit: { rows: MOST_ROWS },
+  name: "seen",
+  key: tupleKey<SeenKey>(),
+  value: protobufCodec(MonitorSeenRowSchema),
+  limit: { rows: MOST_ROWS },
 });
 
 /** Small documents by network and key. */
-export const evidence: Table<readonly [network: string, key: string], MonitorEvidenceRow> = defineTable({
-  name: "evidence", key: tupleKey<readonly [string, string]>(), value: protobufCodec(MonitorEvidenceRowSchema), limit: { rows: MOST_ROWS },
-});
+export const evidence: Table<readonly [network: string, key: string], MonitorEvidenceRow> =
+  defineTable({
+    name: "evidence",
+    key: tupleKey<readonly [string, string]>(),
+    value: protobufCodec(MonitorEvidenceRowSchema),
+    limit: { rows: MOST_ROWS },
+  });
 
 /** The environment. An explicit path gives it the name of its file. */
 export const checkpointStore: Omit<EnvSpec, "directory"> = {
-  name: "checkpoints", schema: SCHEMA, derived: false, maxBytes: 4 * GIB, tables: [marks, seen, evidence] as readonly unknown[] as readonly AnyTable[],
+  name: "checkpoints",
+  schema: SCHEMA,
+  derived: false,
+  maxBytes: 4 * GIB,
+  tables: [marks, seen, evidence] as readonly unknown[] as readonly AnyTable[],
 };
 
 /** All environments of the monitor. */

@@ -1,4 +1,7 @@
-/** What a network remembers between runs of the daemon: how far its windows came, and what it has seen at their edges. */
+/**
+ * What a network remembers between runs of the daemon: how far its windows came, and what it has
+ * seen at their edges.
+ */
 
 /** How far windows came. Names are those of collectors; a network sees its own marks only. */
 export interface Marks {
@@ -11,7 +14,9 @@ export interface Marks {
 /** Digests that must not count twice, each until its time. */
 export interface SeenDigests {
   has(digest: string): boolean;
-  /** Stores all or none; beyond the capacity those that end first go. Resolves when they are stored. */
+  /**
+   * Stores all or none; beyond the capacity those that end first go. Resolves when they are stored.
+   */
   add(digests: readonly string[], untilMs: number): Promise<void>;
   readonly size: number;
 }

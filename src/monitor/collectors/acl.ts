@@ -1,7 +1,18 @@
-/** The policy file: when it changed, how large it is, what is in it and how open that is. It is parsed only when it changed. */
+/**
+ * The policy file: when it changed, how large it is, what is in it and how open that is. It is
+ * parsed only when it changed.
+ */
 import { operations } from "../capability/operation.ts";
 import {
-  aclAutoapprovers, aclLastChanged, aclMetrics, aclPostureGatedRules, aclRules, aclSize, aclSshWildcard, aclUnrestrictedRules, aclWildcardRules,
+  aclAutoapprovers,
+  aclLastChanged,
+  aclMetrics,
+  aclPostureGatedRules,
+  aclRules,
+  aclSize,
+  aclSshWildcard,
+  aclUnrestrictedRules,
+  aclWildcardRules,
 } from "../catalogue/acl.ts";
 import { aclRiskyRuleRecord, aclValidationIssueRecord } from "../catalogue/records.ts";
 import type { Policy } from "../providers/model.ts";
@@ -13,10 +24,18 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { unixSeconds } from "./units.ts";
 
-/** The policy file (facts, collectors §5.5; headscale-real §8 for none stored and the time of its change). */
+/**
+ * The policy file (facts, collectors §5.5; headscale-real §8 for none stored and the time of its
+ * change).
+ */
 export const acl = defineCollector({
-  name: "acl", description: "The policy file, its size and its risks", capability: "acl", scopes: [["policy_file:read"]], operations: [operations.policy, operations.validatePolicy],
-  emits: aclMetrics, records: [aclRiskyRuleRecord, aclValidationIssueRecord],
+  name: "acl",
+  description: "The policy file, its size and its risks",
+  capability: "acl",
+  scopes: [["policy_file:read"]],
+  operations: [operations.policy, operations.validatePolicy],
+  emits: aclMetrics,
+  records: [aclRiskyRuleRecord, aclValidationIssueRecord],
   options: ({ collectors }) => collectors.acl,
   open: (deps, { validate }) => {
     const validates = validate && deps.provider.supports("acl_validate");
@@ -43,7 +62,11 @@ interface Seen {
   readonly summary: PolicySummary | undefined;
 }
 
-async function look({ etag, text }: Policy, last: Seen | undefined, { nowMs, signal }: Tick): Promise<Seen> {
+async function look(
+  { etag, text }: Policy,
+  last: Seen | undefined,
+  { nowMs, signal }: Tick,
+): Promise<Seen> {
   if (last?.etag === etag) return last;
   const parsed = parsePolicy(text);
   return { etag, sinceMs: nowMs, summary: parsed && (await summarizePolicy(parsed, signal)) };
@@ -51,21 +74,44 @@ async function look({ etag, text }: Policy, last: Seen | undefined, { nowMs, sig
 
 function showNone(tick: Tick): void {
   tick.observed(operations.policy, "disabled");
-  for (const section of policySections) tick.sweep.gauge(aclRules, 0, { "vpn.acl.section": section });
+  for (const section of policySections)
+    tick.sweep.gauge(aclRules, 0, { "vpn.acl.section": section });
 }
 
-function showSummary({ entries, risks, sshWildcards, autoApprovers }: PolicySummary, deps: CollectorDeps, tick: Tick): void {
-  for (const [section, count] of entries) tick.sweep.gauge(aclRules, count, { "vpn.acl.section": section });
+function showSummary(
+  { entries, risks, sshWildcards, autoApprovers }: PolicySummary,
+  deps: CollectorDeps,
+  tick: Tick,
+): void {
+  for (const [section, count] of entries)
+    tick.sweep.gauge(aclRules, count, { "vpn.acl.section": section });
   for (const risk of risks) showRisk(risk, deps, tick);
   tick.sweep.gauge(aclSshWildcard, sshWildcards, {});
-  for (const [kind, count] of Object.entries(autoApprovers)) tick.sweep.gauge(aclAutoapprovers, count, { "vpn.acl.autoapprover_kind": kind });
+  for (const [kind, count] of Object.entries(autoApprovers))
+    tick.sweep.gauge(aclAutoapprovers, count, { "vpn.acl.autoapprover_kind": kind });
 }
 
-function showRisk({ section, wildcardSources, wildcardDestinations, unrestricted, postureGated, riskyRules }: SectionRisk, { scope }: CollectorDeps, { sweep }: Tick): void {
+function showRisk(
+  {
+    section,
+    wildcardSources,
+    wildcardDestinations,
+    unrestricted,
+    postureGated,
+    riskyRules,
+  }: SectionRisk,
+  { scope }: CollectorDeps,
+  { sweep }: Tick,
+): void {
   const labels = { "vpn.acl.section": section };
   sweep.gauge(aclWildcardRules, wildcardSources, { ...labels, "vpn.acl.position": "src" });
   sweep.gauge(aclWildcardRules, wildcardDestinations, { ...labels, "vpn.acl.position": "dst" });
   sweep.gauge(aclUnrestrictedRules, unrestricted, labels);
   sweep.gauge(aclPostureGatedRules, postureGated, labels);
-  for (const rule of riskyRules) scope.log(aclRiskyRuleRecord, `a rule of ${section} lets every source reach every destination: ${rule}`, { ...labels, "vpn.acl.rule": rule });
+  for (const rule of riskyRules)
+    scope.log(
+      aclRiskyRuleRecord,
+      `a rule of ${section} lets every source reach every destination: ${rule}`,
+      { ...labels, "vpn.acl.rule": rule },
+    );
 }

@@ -1,4 +1,6 @@
-/** Every collector, in the order in which they are registered and shown (facts, monitor-api §1.3b). */
+/**
+ * Every collector, in the order in which they are registered and shown (facts, monitor-api §1.3b).
+ */
 import { acl } from "./acl.ts";
 import { auditlogs } from "./auditlogs.ts";
 import type { Collector } from "./collector.ts";
@@ -20,6 +22,23 @@ import { webhooks } from "./webhooks.ts";
 
 /** The collectors; which of them run, the options and the control plane decide. */
 export const allCollectors: readonly Collector[] = [
-  devices, users, keys, settings, acl, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services, nodemetrics, flowlogs, flowlogsFeature, objectstore, auditlogs,
-  objectstoreAudit, objectstoreK8sAudit,
+  devices,
+  users,
+  keys,
+  settings,
+  acl,
+  dns,
+  contacts,
+  webhooks,
+  postureIntegrations,
+  logStream,
+  oauthApps,
+  services,
+  nodemetrics,
+  flowlogs,
+  flowlogsFeature,
+  objectstore,
+  auditlogs,
+  objectstoreAudit,
+  objectstoreK8sAudit,
 ];

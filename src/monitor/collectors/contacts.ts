@@ -5,10 +5,20 @@ import { defineCollector } from "./collector.ts";
 
 /** Contacts that are not verified (facts, collectors §5.7). */
 export const contacts = defineCollector({
-  name: "contacts", description: "Contacts that are not verified", capability: "contacts", scopes: [["account_settings:read"]], operations: [operations.contacts], emits: contactsMetrics,
+  name: "contacts",
+  description: "Contacts that are not verified",
+  capability: "contacts",
+  scopes: [["account_settings:read"]],
+  operations: [operations.contacts],
+  emits: contactsMetrics,
   options: ({ collectors }) => collectors.contacts,
-  open: ({ provider }) => async (tick) => {
-    const told = await tick.call(operations.contacts, () => provider.contacts(tick.signal));
-    for (const [type, unverified] of told) tick.sweep.gauge(contactNeedsVerification, Number(unverified), { "vpn.contact.type": type });
-  },
+  open:
+    ({ provider }) =>
+    async (tick) => {
+      const told = await tick.call(operations.contacts, () => provider.contacts(tick.signal));
+      for (const [type, unverified] of told)
+        tick.sweep.gauge(contactNeedsVerification, Number(unverified), {
+          "vpn.contact.type": type,
+        });
+    },
 });

@@ -1,13 +1,27 @@
-/** The collector of devices: asks for all of them once a run, tells whoever needs names, and lets each part say what it makes of them. */
+/**
+ * The collector of devices: asks for all of them once a run, tells whoever needs names, and lets
+ * each part say what it makes of them.
+ */
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { operations } from "../capability/operation.ts";
 import { enrichCacheSize } from "../catalogue/collection.ts";
 import { devicesByCountry, devicesMetrics } from "../catalogue/devices.ts";
-import { deviceAttributeExpiringRecord, deviceInviteRecord, deviceKeyExpiringRecord, deviceNetworkLockErrorRecord, devicePostureRecord } from "../catalogue/records.ts";
+import {
+  deviceAttributeExpiringRecord,
+  deviceInviteRecord,
+  deviceKeyExpiringRecord,
+  deviceNetworkLockErrorRecord,
+  devicePostureRecord,
+} from "../catalogue/records.ts";
 import type { CollectorOptions } from "../options.ts";
 import { defineCollector } from "./collector.ts";
 import type { Collect, CollectorDeps } from "./collector.ts";
-import { connectivityCounts, connectivityGauges, relayLatencies, relayRegions } from "./devices/connectivity.ts";
+import {
+  connectivityCounts,
+  connectivityGauges,
+  relayLatencies,
+  relayRegions,
+} from "./devices/connectivity.ts";
 import { keyExpiries } from "./devices/expiry.ts";
 import { fleetCounts, lockErrors, switchCounts } from "./devices/fleet.ts";
 import { deviceGauges } from "./devices/gauges.ts";
@@ -23,28 +37,52 @@ import { eachGivingWay, giveWay } from "./give-way.ts";
 type Options = NonNullable<CollectorOptions["devices"]>;
 
 /** Where in the world devices are is said by whoever knows a database of places. */
-const emits: readonly AnyRow[] = [...devicesMetrics.filter((row) => row !== devicesByCountry), enrichCacheSize];
+const emits: readonly AnyRow[] = [
+  ...devicesMetrics.filter((row) => row !== devicesByCountry),
+  enrichCacheSize,
+];
 
-/** Inventory, health, routes, connectivity and posture of devices; fills the device cache (facts, collectors §5.1). */
+/**
+ * Inventory, health, routes, connectivity and posture of devices; fills the device cache (facts,
+ * collectors §5.1).
+ */
 export const devices = defineCollector({
   name: "devices",
-  description: "Inventory, health, routes, connectivity and posture of devices; other collectors take their names from it.",
+  description:
+    "Inventory, health, routes, connectivity and posture of devices; other collectors take their names from it.",
   capability: "devices",
   scopes: [["devices:core:read"]],
   operations: [operations.devices, operations.devicePosture, operations.deviceInvites],
   subrequests: [
-    { capability: "device_posture", operation: operations.devicePosture, scopes: [["devices:posture_attributes:read"]] },
-    { capability: "device_invites", operation: operations.deviceInvites, scopes: [["device_invites:read"]] },
+    {
+      capability: "device_posture",
+      operation: operations.devicePosture,
+      scopes: [["devices:posture_attributes:read"]],
+    },
+    {
+      capability: "device_invites",
+      operation: operations.deviceInvites,
+      scopes: [["device_invites:read"]],
+    },
   ],
   emits,
-  records: [devicePostureRecord, deviceNetworkLockErrorRecord, deviceInviteRecord, deviceKeyExpiringRecord, deviceAttributeExpiringRecord],
+  records: [
+    devicePostureRecord,
+    deviceNetworkLockErrorRecord,
+    deviceInviteRecord,
+    deviceKeyExpiringRecord,
+    deviceAttributeExpiringRecord,
+  ],
   options: ({ collectors }) => collectors.devices,
   open: openDevices,
 });
 
 function openDevices(deps: CollectorDeps, options: Options): Collect {
   const { provider } = deps;
-  const posture = options.collectPosture && provider.supports("device_posture") ? createPosture(deps, options) : undefined;
+  const posture =
+    options.collectPosture && provider.supports("device_posture")
+      ? createPosture(deps, options)
+      : undefined;
   const invites = options.collectDeviceInvites && provider.supports("device_invites");
   return async (tick) => {
     const list = await tick.call(operations.devices, () => provider.devices(tick.signal));
@@ -63,14 +101,28 @@ function openDevices(deps: CollectorDeps, options: Options): Collect {
 }
 
 function partsOf(context: PartContext): readonly Part[] {
-  const { deps: { options: { cardinality } }, options } = context;
+  const {
+    deps: {
+      options: { cardinality },
+    },
+    options,
+  } = context;
   const perDevice = cardinality.perEntity.device;
   return [
     ...(perDevice ? [deviceGauges(context), relayLatencies(context)] : []),
-    fleetCounts(context), ...switchCounts(context), byDistro(context), ...(options.collectTagRollup ? [byTag(context)] : []),
-    byVersion(context), ...outdated(context), keyExpiries(context), lockErrors(context),
-    exitNodes(context), subnetRoutes(context),
-    ...(options.collectConnectivity ? [...(perDevice ? [connectivityGauges(context)] : []), ...connectivityCounts(context)] : []),
+    fleetCounts(context),
+    ...switchCounts(context),
+    byDistro(context),
+    ...(options.collectTagRollup ? [byTag(context)] : []),
+    byVersion(context),
+    ...outdated(context),
+    keyExpiries(context),
+    lockErrors(context),
+    exitNodes(context),
+    subnetRoutes(context),
+    ...(options.collectConnectivity
+      ? [...(perDevice ? [connectivityGauges(context)] : []), ...connectivityCounts(context)]
+      : []),
     ...(cardinality.derpRegionRollup ? [relayRegions(context)] : []),
   ];
 }

@@ -1,7 +1,15 @@
 /** How the network resolves names: its resolvers, split zones, search paths and two switches. */
 import { operations } from "../capability/operation.ts";
 import {
-  dnsMagicDns, dnsMetrics, dnsNameserversCount, dnsOverrideLocal, dnsResolver, dnsResolversUseWithExitNode, dnsSearchPath, dnsSearchPathsCount, dnsSplitZonesCount,
+  dnsMagicDns,
+  dnsMetrics,
+  dnsNameserversCount,
+  dnsOverrideLocal,
+  dnsResolver,
+  dnsResolversUseWithExitNode,
+  dnsSearchPath,
+  dnsSearchPathsCount,
+  dnsSplitZonesCount,
 } from "../catalogue/dns.ts";
 import type { Dns, Resolver } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
@@ -9,24 +17,39 @@ import type { Tick } from "./collector.ts";
 
 /** Resolvers, split zones, search paths and switches (facts, collectors §5.6). */
 export const dns = defineCollector({
-  name: "dns", description: "Resolvers, split zones and search paths", capability: "dns", scopes: [["dns:read"]], operations: [operations.dns], emits: dnsMetrics,
+  name: "dns",
+  description: "Resolvers, split zones and search paths",
+  capability: "dns",
+  scopes: [["dns:read"]],
+  operations: [operations.dns],
+  emits: dnsMetrics,
   options: ({ collectors }) => collectors.dns,
-  open: ({ provider }) => async (tick) => {
-    const told = await tick.call(operations.dns, () => provider.dns(tick.signal));
-    showCounts(told, tick);
-    showResolvers(told, tick);
-  },
+  open:
+    ({ provider }) =>
+    async (tick) => {
+      const told = await tick.call(operations.dns, () => provider.dns(tick.signal));
+      showCounts(told, tick);
+      showResolvers(told, tick);
+    },
 });
 
-function showCounts({ nameservers, splitZones, searchPaths, overrideLocal, magicDns }: Dns, { sweep }: Tick): void {
+function showCounts(
+  { nameservers, splitZones, searchPaths, overrideLocal, magicDns }: Dns,
+  { sweep }: Tick,
+): void {
   const resolvers = [...nameservers, ...[...splitZones.values()].flat()];
   sweep.gauge(dnsNameserversCount, nameservers.length, {});
   sweep.gauge(dnsSplitZonesCount, splitZones.size, {});
   sweep.gauge(dnsSearchPathsCount, searchPaths.length, {});
-  sweep.gauge(dnsResolversUseWithExitNode, resolvers.filter(({ useWithExitNode }) => useWithExitNode).length, {});
+  sweep.gauge(
+    dnsResolversUseWithExitNode,
+    resolvers.filter(({ useWithExitNode }) => useWithExitNode).length,
+    {},
+  );
   sweep.gauge(dnsOverrideLocal, Number(overrideLocal), {});
   sweep.gauge(dnsMagicDns, Number(magicDns), {});
-  for (const domain of searchPaths) sweep.gauge(dnsSearchPath, 1, { "vpn.dns.search_path.domain": domain });
+  for (const domain of searchPaths)
+    sweep.gauge(dnsSearchPath, 1, { "vpn.dns.search_path.domain": domain });
 }
 
 /** A domain without a resolver of its own is shown all the same, with an empty address. */
@@ -34,11 +57,21 @@ const none: readonly Resolver[] = [{ address: "", useWithExitNode: false }];
 
 function showResolvers({ nameservers, splitZones }: Dns, tick: Tick): void {
   for (const resolver of nameservers) showResolver(resolver, "global", "", tick);
-  for (const [domain, resolvers] of splitZones) for (const resolver of resolvers.length === 0 ? none : resolvers) showResolver(resolver, "split", domain, tick);
+  for (const [domain, resolvers] of splitZones)
+    for (const resolver of resolvers.length === 0 ? none : resolvers)
+      showResolver(resolver, "split", domain, tick);
 }
 
-function showResolver({ address, useWithExitNode }: Resolver, kind: "global" | "split", domain: string, { sweep }: Tick): void {
+function showResolver(
+  { address, useWithExitNode }: Resolver,
+  kind: "global" | "split",
+  domain: string,
+  { sweep }: Tick,
+): void {
   sweep.gauge(dnsResolver, 1, {
-    "vpn.dns.resolver.address": address, "vpn.dns.resolver.kind": kind, "vpn.dns.resolver.domain": domain, "vpn.dns.resolver.use_with_exit_node": String(useWithExitNode),
+    "vpn.dns.resolver.address": address,
+    "vpn.dns.resolver.kind": kind,
+    "vpn.dns.resolver.domain": domain,
+    "vpn.dns.resolver.use_with_exit_node": String(useWithExitNode),
   });
 }

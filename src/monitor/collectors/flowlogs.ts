@@ -1,9 +1,25 @@
-/** Network flow logs, window after window (facts, collectors §5.13). A part of each window is read again, for records may appear late. */
+/**
+ * Network flow logs, window after window (facts, collectors §5.13). A part of each window is read
+ * again, for records may appear late.
+ */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
 import {
-  exitNodeIo, exitNodePackets, featureEnabled, networkDataQuality, networkDedupConflicts, networkFieldObservations, networkFlowLogsDropped, networkFlows, networkIo, networkIoRollup, networkPackets,
-  networkPacketsRollup, networkReporterObservations, networkUniqueDstPeers, networkUniqueDstPorts,
+  exitNodeIo,
+  exitNodePackets,
+  featureEnabled,
+  networkDataQuality,
+  networkDedupConflicts,
+  networkFieldObservations,
+  networkFlowLogsDropped,
+  networkFlows,
+  networkIo,
+  networkIoRollup,
+  networkPackets,
+  networkPacketsRollup,
+  networkReporterObservations,
+  networkUniqueDstPeers,
+  networkUniqueDstPorts,
 } from "../catalogue/flows.ts";
 import { networkFlowRecord } from "../catalogue/records.ts";
 import type { FlowLogOptions } from "../options.ts";
@@ -18,15 +34,38 @@ const REPLAY = "flowlogs";
 
 /** The collector of polled flow logs. */
 export const flowlogs = defineWindowCollector<FlowLogOptions>({
-  name: "flowlogs", description: "Connections between nodes, by window of time", namesDevices: true,
-  capability: "flowlogs", scopes: [["logs:network:read"]], operations: [operations.settings, operations.flowLogs],
+  name: "flowlogs",
+  description: "Connections between nodes, by window of time",
+  namesDevices: true,
+  capability: "flowlogs",
+  scopes: [["logs:network:read"]],
+  operations: [operations.settings, operations.flowLogs],
   emits: [
-    featureEnabled, networkFlows, networkIo, networkPackets, networkIoRollup, networkPacketsRollup, networkUniqueDstPeers, networkUniqueDstPorts, exitNodeIo, exitNodePackets, networkFieldObservations,
-    networkReporterObservations, networkDataQuality, networkDedupConflicts, networkFlowLogsDropped,
+    featureEnabled,
+    networkFlows,
+    networkIo,
+    networkPackets,
+    networkIoRollup,
+    networkPacketsRollup,
+    networkUniqueDstPeers,
+    networkUniqueDstPorts,
+    exitNodeIo,
+    exitNodePackets,
+    networkFieldObservations,
+    networkReporterObservations,
+    networkDataQuality,
+    networkDedupConflicts,
+    networkFlowLogsDropped,
   ],
   records: [networkFlowRecord],
-  options: ({ collectors: { flowlogs } }) => (flowlogs?.source === "poll" || flowlogs?.source === "both" ? flowlogs : undefined),
-  window: ({ lagMs, initialLookbackMs, maxWindowMs, replayOverlapMs }) => ({ lagMs, initialLookbackMs, maxWindowMs, overlapMs: replayOverlapMs }),
+  options: ({ collectors: { flowlogs } }) =>
+    flowlogs?.source === "poll" || flowlogs?.source === "both" ? flowlogs : undefined,
+  window: ({ lagMs, initialLookbackMs, maxWindowMs, replayOverlapMs }) => ({
+    lagMs,
+    initialLookbackMs,
+    maxWindowMs,
+    overlapMs: replayOverlapMs,
+  }),
   open: (deps, options) => async (tick, window) => {
     const enabled = await isLoggingOn(deps, tick);
     if (enabled !== undefined) tellFeature(tick, enabled);
@@ -34,7 +73,8 @@ export const flowlogs = defineWindowCollector<FlowLogOptions>({
     try {
       await readWindow(deps, options, tick, window);
     } catch (error) {
-      // Not licensed or switched off: nothing will ever come of this window, and trying it again would never end.
+      // Not licensed or switched off: nothing will ever come of this window, and trying it again
+      // would never end.
       if (!operations.flowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
       return tellFeature(tick, false);
     }
@@ -42,7 +82,10 @@ export const flowlogs = defineWindowCollector<FlowLogOptions>({
   },
 });
 
-/** Undefined when it could not be found out, or the control plane does not say: then the log itself is asked. */
+/**
+ * Undefined when it could not be found out, or the control plane does not say: then the log itself
+ * is asked.
+ */
 async function isLoggingOn({ provider }: CollectorDeps, tick: Tick): Promise<boolean | undefined> {
   try {
     const settings = await tick.call(operations.settings, () => provider.settings(tick.signal));
@@ -53,10 +96,26 @@ async function isLoggingOn({ provider }: CollectorDeps, tick: Tick): Promise<boo
   }
 }
 
-async function readWindow({ provider, flows, memory }: CollectorDeps, { replayOverlapMs, replaySeenCapacity }: FlowLogOptions, tick: Tick, window: TimeWindow): Promise<void> {
-  // A digest is needed as long as its window may be read again: by our clock, for a window that is caught up with ended long ago.
-  const replay = replayOverlapMs > 0 ? { replay: { seen: memory.seen(REPLAY, replaySeenCapacity), untilMs: Math.max(window.toMs, tick.nowMs) + replayOverlapMs } } : {};
-  await eachBatch(tick, operations.flowLogs, provider.flowLogs(window, tick.signal), (records) => flows.accept({ records, source: "poll", windowEndMs: window.toMs, ...replay }, tick.signal));
+async function readWindow(
+  { provider, flows, memory }: CollectorDeps,
+  { replayOverlapMs, replaySeenCapacity }: FlowLogOptions,
+  tick: Tick,
+  window: TimeWindow,
+): Promise<void> {
+  // A digest is needed as long as its window may be read again: by our clock, for a window that is
+  // caught up with ended long ago.
+  const replay =
+    replayOverlapMs > 0
+      ? {
+          replay: {
+            seen: memory.seen(REPLAY, replaySeenCapacity),
+            untilMs: Math.max(window.toMs, tick.nowMs) + replayOverlapMs,
+          },
+        }
+      : {};
+  await eachBatch(tick, operations.flowLogs, provider.flowLogs(window, tick.signal), (records) =>
+    flows.accept({ records, source: "poll", windowEndMs: window.toMs, ...replay }, tick.signal),
+  );
 }
 
 function tellFeature(tick: Tick, enabled: boolean): void {

@@ -1,6 +1,19 @@
-/** The collector of keys: credentials of the control plane, when they end, and how much they may do. */
+/**
+ * The collector of keys: credentials of the control plane, when they end, and how much they may do.
+ */
 import { operations } from "../capability/operation.ts";
-import { keyAllowedTags, keyExpiry, keyPreauthorized, keysAge, keysByOwner, keyScopeClass, keyScopes, keysCount, keysMetrics, keyTagScope } from "../catalogue/keys.ts";
+import {
+  keyAllowedTags,
+  keyExpiry,
+  keyPreauthorized,
+  keysAge,
+  keysByOwner,
+  keyScopeClass,
+  keyScopes,
+  keysCount,
+  keysMetrics,
+  keyTagScope,
+} from "../catalogue/keys.ts";
 import { keyExpiringRecord, keyScopesRecord } from "../catalogue/records.ts";
 import type { CollectorOptions } from "../options.ts";
 import type { Key } from "../providers/model.ts";
@@ -12,7 +25,10 @@ import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { Tally } from "./tally.ts";
 import { dayOf, known, secondsSince, unixSeconds } from "./units.ts";
 
-/** Keys (facts, collectors §5.3; the scopes by RESOLUTIONS M30, each of which shows its own kind of key). */
+/**
+ * Keys (facts, collectors §5.3; the scopes by RESOLUTIONS M30, each of which shows its own kind of
+ * key).
+ */
 export const keys = defineCollector({
   name: "keys",
   description: "Keys, tokens and OAuth clients: expiry, owners and how much they may do.",
@@ -25,19 +41,39 @@ export const keys = defineCollector({
   open: openKeys,
 });
 
-function openKeys(deps: CollectorDeps, { expiryWarnMs }: NonNullable<CollectorOptions["keys"]>): Collect {
+function openKeys(
+  deps: CollectorDeps,
+  { expiryWarnMs }: NonNullable<CollectorOptions["keys"]>,
+): Collect {
   const { provider, scope, options } = deps;
   const isOwn = ownKeyOf(options.provider);
   return async (tick) => {
     const list = await tick.call(operations.keys, () => provider.keys(tick.signal));
     const ownExpiresMs = list.find(isOwn)?.expiresMs;
-    deps.report?.({ credential: ownExpiresMs === undefined ? undefined : { expiresMs: ownExpiresMs, warnMs: expiryWarnMs } });
-    const counts = new Tally<{ readonly "vpn.key.type": string; readonly "vpn.key.auth_kind": string; readonly "vpn.key.revoked": boolean; readonly "vpn.key.invalid": boolean }>();
-    const owners = new Tally<{ readonly "vpn.key.owner": string; readonly "vpn.key.type": string }>();
+    deps.report?.({
+      credential:
+        ownExpiresMs === undefined ? undefined : { expiresMs: ownExpiresMs, warnMs: expiryWarnMs },
+    });
+    const counts = new Tally<{
+      readonly "vpn.key.type": string;
+      readonly "vpn.key.auth_kind": string;
+      readonly "vpn.key.revoked": boolean;
+      readonly "vpn.key.invalid": boolean;
+    }>();
+    const owners = new Tally<{
+      readonly "vpn.key.owner": string;
+      readonly "vpn.key.type": string;
+    }>();
     await eachGivingWay(list, tick.signal, (key) => {
-      counts.add({ "vpn.key.type": key.type, "vpn.key.auth_kind": key.authKind, "vpn.key.revoked": key.revokedMs !== undefined, "vpn.key.invalid": key.invalid });
+      counts.add({
+        "vpn.key.type": key.type,
+        "vpn.key.auth_kind": key.authKind,
+        "vpn.key.revoked": key.revokedMs !== undefined,
+        "vpn.key.invalid": key.invalid,
+      });
       if (key.owner !== "") owners.add({ "vpn.key.owner": key.owner, "vpn.key.type": key.type });
-      if (key.createdMs !== undefined) scope.record(keysAge, secondsSince(key.createdMs, tick.nowMs), {});
+      if (key.createdMs !== undefined)
+        scope.record(keysAge, secondsSince(key.createdMs, tick.nowMs), {});
       if (options.cardinality.perEntity.key) sayKey(deps, tick, key);
       warnOfExpiry(deps, { nowMs: tick.nowMs, expiryWarnMs }, key);
     });
@@ -57,7 +93,14 @@ interface KeyIdentity {
 }
 
 function identityOf({ id, type, authKind, description, owner, deviceTags }: Key): KeyIdentity {
-  return { "vpn.key.id": id, "vpn.key.type": type, "vpn.key.auth_kind": authKind, "vpn.key.description": description, "vpn.key.owner": known(owner), "vpn.key.tags": known(deviceTags.toSorted().join(",")) };
+  return {
+    "vpn.key.id": id,
+    "vpn.key.type": type,
+    "vpn.key.auth_kind": authKind,
+    "vpn.key.description": description,
+    "vpn.key.owner": known(owner),
+    "vpn.key.tags": known(deviceTags.toSorted().join(",")),
+  };
 }
 
 /** When a key that can still be used expires. */
@@ -70,7 +113,8 @@ function sayKey(deps: CollectorDeps, { sweep }: Tick, key: Key): void {
   const expiresMs = expiryOf(key);
   if (expiresMs !== undefined) sweep.gauge(keyExpiry, unixSeconds(expiresMs), identity);
   if (key.scopes.length > 0) sayScopes(deps, sweep, key, identity);
-  if (key.type === "auth" && key.preauthorized !== undefined) sweep.gauge(keyPreauthorized, Number(key.preauthorized), identity);
+  if (key.type === "auth" && key.preauthorized !== undefined)
+    sweep.gauge(keyPreauthorized, Number(key.preauthorized), identity);
   if (key.type !== "client") return;
   const restricted = key.tags.length > 0;
   sweep.gauge(keyAllowedTags, key.tags.length, identity);
@@ -78,25 +122,54 @@ function sayKey(deps: CollectorDeps, { sweep }: Tick, key: Key): void {
   sweep.gauge(keyTagScope, Number(restricted), { ...identity, "vpn.key.tag_scope": "restricted" });
 }
 
-function sayScopes({ scope }: CollectorDeps, sweep: Tick["sweep"], key: Key, identity: KeyIdentity): void {
+function sayScopes(
+  { scope }: CollectorDeps,
+  sweep: Tick["sweep"],
+  key: Key,
+  identity: KeyIdentity,
+): void {
   const { scopes } = key;
   const highest = scopeClass(scopes);
   sweep.gauge(keyScopes, scopes.length, identity);
-  for (const each of scopeClasses) sweep.gauge(keyScopeClass, Number(each === highest), { ...identity, "vpn.key.scope_class": each });
-  scope.log(keyScopesRecord, `scopes of ${titleOf(key)}: ${scopes.join(",")}`, { ...identity, "vpn.key.scope_values": scopes.join(",") });
+  for (const each of scopeClasses)
+    sweep.gauge(keyScopeClass, Number(each === highest), {
+      ...identity,
+      "vpn.key.scope_class": each,
+    });
+  scope.log(keyScopesRecord, `scopes of ${titleOf(key)}: ${scopes.join(",")}`, {
+    ...identity,
+    "vpn.key.scope_values": scopes.join(","),
+  });
 }
 
-/** The key in a record's body, in the very texts of its attributes, so that what privacy hides there is found here: `the auth key k1 (ci)`. */
+/**
+ * The key in a record's body, in the very texts of its attributes, so that what privacy hides there
+ * is found here: `the auth key k1 (ci)`.
+ */
 function titleOf({ type, id, description }: Key): string {
   return `the ${type} key ${id}${description === "" ? "" : ` (${description})`}`;
 }
 
-function warnOfExpiry({ scope, annotations, network }: CollectorDeps, { nowMs, expiryWarnMs }: { readonly nowMs: number; readonly expiryWarnMs: number }, key: Key): void {
+function warnOfExpiry(
+  { scope, annotations, network }: CollectorDeps,
+  { nowMs, expiryWarnMs }: { readonly nowMs: number; readonly expiryWarnMs: number },
+  key: Key,
+): void {
   const expiresMs = expiryOf(key);
   const leftMs = (expiresMs ?? 0) - nowMs;
   if (expiresMs === undefined || leftMs <= 0 || leftMs > expiryWarnMs) return;
   const seconds = String(Math.floor(leftMs / 1_000));
-  scope.log(keyExpiringRecord, `${titleOf(key)}${key.owner === "" ? "" : ` of ${key.owner}`} expires in ${seconds} s`, { ...identityOf(key), "vpn.key.expires_in_seconds": seconds });
+  scope.log(
+    keyExpiringRecord,
+    `${titleOf(key)}${key.owner === "" ? "" : ` of ${key.owner}`} expires in ${seconds} s`,
+    { ...identityOf(key), "vpn.key.expires_in_seconds": seconds },
+  );
   // Keys of two types may have one id (Headscale).
-  annotations.tell({ category: "expiry", timeMs: nowMs, tags: ["key", key.type], identity: `${network}/key/${key.type}/${key.id}/${expiresMs}`, text: `Key ${key.id} of type ${key.type} expires on ${dayOf(expiresMs)}.` });
+  annotations.tell({
+    category: "expiry",
+    timeMs: nowMs,
+    tags: ["key", key.type],
+    identity: `${network}/key/${key.type}/${key.id}/${expiresMs}`,
+    text: `Key ${key.id} of type ${key.type} expires on ${dayOf(expiresMs)}.`,
+  });
 }

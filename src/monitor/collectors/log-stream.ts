@@ -1,11 +1,22 @@
-/** How the control plane delivers its own logs elsewhere. Its numbers are totals; ours count what was added while we looked. */
+/**
+ * How the control plane delivers its own logs elsewhere. Its numbers are totals; ours count what
+ * was added while we looked.
+ */
 import { failureOf } from "../../kernel/client/failure.ts";
 import type { Row } from "../../kernel/telemetry/types.ts";
 import { operations } from "../capability/operation.ts";
 import type { Operation } from "../capability/operation.ts";
 import {
-  logstreamBytesSent, logstreamConfigured, logstreamEntriesSent, logstreamError, logstreamLastActivity, logstreamMaxBodyRequests, logstreamRequests, logstreamRequestsFailed,
-  logstreamSpoofedEntries, logStreamingMetrics,
+  logstreamBytesSent,
+  logstreamConfigured,
+  logstreamEntriesSent,
+  logstreamError,
+  logstreamLastActivity,
+  logstreamMaxBodyRequests,
+  logstreamRequests,
+  logstreamRequestsFailed,
+  logstreamSpoofedEntries,
+  logStreamingMetrics,
 } from "../catalogue/log-streaming.ts";
 import { logstreamErrorRecord } from "../catalogue/records.ts";
 import type { LogStreamStatus, LogStreamType } from "../providers/model.ts";
@@ -15,23 +26,45 @@ import { createRunningTotals } from "./running-totals.ts";
 import type { RunningTotals } from "./running-totals.ts";
 import { unixSeconds } from "./units.ts";
 
-type Total = "bytesSent" | "entriesSent" | "requests" | "failedRequests" | "spoofedEntries" | "maxBodyRequests";
+type Total =
+  | "bytesSent"
+  | "entriesSent"
+  | "requests"
+  | "failedRequests"
+  | "spoofedEntries"
+  | "maxBodyRequests";
 
 const counters: Readonly<Record<Total, Row<"vpn.logstream.type", "counter">>> = {
-  bytesSent: logstreamBytesSent, entriesSent: logstreamEntriesSent, requests: logstreamRequests, failedRequests: logstreamRequestsFailed,
-  spoofedEntries: logstreamSpoofedEntries, maxBodyRequests: logstreamMaxBodyRequests,
+  bytesSent: logstreamBytesSent,
+  entriesSent: logstreamEntriesSent,
+  requests: logstreamRequests,
+  failedRequests: logstreamRequestsFailed,
+  spoofedEntries: logstreamSpoofedEntries,
+  maxBodyRequests: logstreamMaxBodyRequests,
 };
 const totalNames = Object.keys(counters) as readonly Total[];
 
-const streams: readonly (readonly [LogStreamType, Operation])[] = [["configuration", operations.configurationStream], ["network", operations.networkStream]];
+const streams: readonly (readonly [LogStreamType, Operation])[] = [
+  ["configuration", operations.configurationStream],
+  ["network", operations.networkStream],
+];
 
 /** Delivery of both logs (facts, collectors §5.10). */
 export const logStream = defineCollector({
-  name: "logstream", key: "log_stream", description: "How the control plane delivers its logs to others", capability: "log_stream", scopes: [["log_streaming:read"]],
-  operations: streams.map(([, operation]) => operation), emits: logStreamingMetrics, records: [logstreamErrorRecord],
+  name: "logstream",
+  key: "log_stream",
+  description: "How the control plane delivers its logs to others",
+  capability: "log_stream",
+  scopes: [["log_streaming:read"]],
+  operations: streams.map(([, operation]) => operation),
+  emits: logStreamingMetrics,
+  records: [logstreamErrorRecord],
   options: ({ collectors }) => collectors.logStream,
   open: (deps) => {
-    const totals = createRunningTotals({ capacity: streams.length * totalNames.length, keepRounds: Number.POSITIVE_INFINITY });
+    const totals = createRunningTotals({
+      capacity: streams.length * totalNames.length,
+      keepRounds: Number.POSITIVE_INFINITY,
+    });
     return (tick) => collect(deps, totals, tick);
   },
 });
@@ -52,11 +85,18 @@ async function collect(deps: CollectorDeps, totals: RunningTotals, tick: Tick): 
   if (failures.length > 0) throw failures[0];
 }
 
-function show(type: LogStreamType, status: LogStreamStatus | undefined, { scope }: CollectorDeps, totals: RunningTotals, { sweep }: Tick): void {
+function show(
+  type: LogStreamType,
+  status: LogStreamStatus | undefined,
+  { scope }: CollectorDeps,
+  totals: RunningTotals,
+  { sweep }: Tick,
+): void {
   const labels = { "vpn.logstream.type": type };
   sweep.gauge(logstreamConfigured, Number(status !== undefined), labels);
   if (status === undefined) return;
-  if (status.lastActivityMs !== undefined) sweep.gauge(logstreamLastActivity, unixSeconds(status.lastActivityMs), labels);
+  if (status.lastActivityMs !== undefined)
+    sweep.gauge(logstreamLastActivity, unixSeconds(status.lastActivityMs), labels);
   sweep.gauge(logstreamError, Number(status.lastError !== ""), labels);
   if (status.lastError !== "") scope.log(logstreamErrorRecord, status.lastError, labels);
   for (const name of totalNames) {

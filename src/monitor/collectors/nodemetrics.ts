@@ -1,7 +1,15 @@
-/** The collector of the agents of nodes: asks each, forwards what it says, and tells which answered (facts, collectors §5.16). */
+/**
+ * The collector of the agents of nodes: asks each, forwards what it says, and tells which answered
+ * (facts, collectors §5.16).
+ */
 import { toStewardError } from "../../kernel/base/errors.ts";
 import { operations } from "../capability/operation.ts";
-import { nodeMetricsMetrics, nodemetricsDiscoverySuccess, nodemetricsDiscoveryTargets, nodeUp } from "../catalogue/node-metrics.ts";
+import {
+  nodeMetricsMetrics,
+  nodemetricsDiscoverySuccess,
+  nodemetricsDiscoveryTargets,
+  nodeUp,
+} from "../catalogue/node-metrics.ts";
 import { createForwarder, type Forwarder } from "../nodemetrics/forward.ts";
 import { ForwardedRows } from "../nodemetrics/forwarded-rows.ts";
 import { createScraper, type Scraper } from "../nodemetrics/scrape.ts";
@@ -16,17 +24,31 @@ const ROUNDS_KEPT = 5;
 
 /** The collector. */
 export const nodemetrics = defineCollector({
-  name: "nodemetrics", key: "node_metrics", description: "Text metrics of the agents on the network's nodes.",
-  scopes: [], operations: [operations.nodeMetrics], emits: nodeMetricsMetrics,
-  options: ({ collectors }) => (collectors.nodeMetrics !== undefined && (collectors.nodeMetrics.targets.length > 0 || collectors.nodeMetrics.discovery !== undefined) ? collectors.nodeMetrics : undefined),
+  name: "nodemetrics",
+  key: "node_metrics",
+  description: "Text metrics of the agents on the network's nodes.",
+  scopes: [],
+  operations: [operations.nodeMetrics],
+  emits: nodeMetricsMetrics,
+  options: ({ collectors }) =>
+    collectors.nodeMetrics !== undefined &&
+    (collectors.nodeMetrics.targets.length > 0 || collectors.nodeMetrics.discovery !== undefined)
+      ? collectors.nodeMetrics
+      : undefined,
   timeoutMs: ({ intervalMs }) => intervalMs,
   open({ clock, scope, devices, provider, log, version, closed, report }, options): Collect {
     const totals = createRunningTotals({ capacity: MOST_TOTALS, keepRounds: ROUNDS_KEPT });
     const targets = new Targets({ devices, provider, log, now: () => clock.now() }, options);
     report?.({ nodeTargets: () => targets.status() });
-    const scraper = createScraper({ clock }, { timeoutMs: options.timeoutMs, maxResponseBytes: options.maxResponseBytes, version });
+    const scraper = createScraper(
+      { clock },
+      { timeoutMs: options.timeoutMs, maxResponseBytes: options.maxResponseBytes, version },
+    );
     closed.addEventListener("abort", () => void scraper.close(), { once: true });
-    const forwarder = createForwarder({ clock, scope, totals, rows: new ForwardedRows(options.maxDistinctMetrics) }, options);
+    const forwarder = createForwarder(
+      { clock, scope, totals, rows: new ForwardedRows(options.maxDistinctMetrics) },
+      options,
+    );
     return async (tick) => {
       const round = await targets.round(tick.signal);
       if (options.discovery !== undefined) {

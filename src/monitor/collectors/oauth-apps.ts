@@ -1,7 +1,18 @@
-/** OAuth applications and how much they may do. The upstream call is not offered to everyone: without it nothing is said. */
+/**
+ * OAuth applications and how much they may do. The upstream call is not offered to everyone:
+ * without it nothing is said.
+ */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
-import { oauthAppNodeAttributes, oauthAppRedirectUris, oauthAppsAge, oauthAppScopeClass, oauthAppScopes, oauthAppsCount, oauthAppsMetrics } from "../catalogue/oauth-apps.ts";
+import {
+  oauthAppNodeAttributes,
+  oauthAppRedirectUris,
+  oauthAppsAge,
+  oauthAppScopeClass,
+  oauthAppScopes,
+  oauthAppsCount,
+  oauthAppsMetrics,
+} from "../catalogue/oauth-apps.ts";
 import { oauthAppInfoRecord } from "../catalogue/records.ts";
 import type { OAuthApp } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
@@ -11,8 +22,13 @@ import { secondsSince } from "./units.ts";
 
 /** Applications (facts, collectors §5.11; the scope by RESOLUTIONS M30). */
 export const oauthApps = defineCollector({
-  name: "oauth_apps", description: "OAuth applications and their scopes", capability: "oauth_apps", scopes: [["oauth_apps:read"]], operations: [operations.oauthApps],
-  emits: oauthAppsMetrics, records: [oauthAppInfoRecord],
+  name: "oauth_apps",
+  description: "OAuth applications and their scopes",
+  capability: "oauth_apps",
+  scopes: [["oauth_apps:read"]],
+  operations: [operations.oauthApps],
+  emits: oauthAppsMetrics,
+  records: [oauthAppInfoRecord],
   options: ({ collectors }) => collectors.oauthApps,
   open: (deps) => async (tick) => {
     const apps = await list(deps, tick);
@@ -23,7 +39,10 @@ export const oauthApps = defineCollector({
 });
 
 /** The applications; undefined where the control plane does not offer or allow the call. */
-async function list({ provider }: CollectorDeps, tick: Tick): Promise<readonly OAuthApp[] | undefined> {
+async function list(
+  { provider }: CollectorDeps,
+  tick: Tick,
+): Promise<readonly OAuthApp[] | undefined> {
   try {
     return await tick.call(operations.oauthApps, () => provider.oauthApps(tick.signal));
   } catch (error) {
@@ -36,10 +55,24 @@ async function list({ provider }: CollectorDeps, tick: Tick): Promise<readonly O
 function show(app: OAuthApp, { scope }: CollectorDeps, { sweep, nowMs }: Tick): void {
   const labels = { "vpn.oauth_app.id": app.id, "vpn.oauth_app.name": app.name };
   if (app.scopes.length > 0) sweep.gauge(oauthAppScopes, app.scopes.length, labels);
-  if (app.nodeAttributes.length > 0) sweep.gauge(oauthAppNodeAttributes, app.nodeAttributes.length, labels);
+  if (app.nodeAttributes.length > 0)
+    sweep.gauge(oauthAppNodeAttributes, app.nodeAttributes.length, labels);
   if (app.redirectUris > 0) sweep.gauge(oauthAppRedirectUris, app.redirectUris, labels);
   const highest = scopeClass(app.scopes);
-  for (const each of scopeClasses) sweep.gauge(oauthAppScopeClass, Number(each === highest), { ...labels, "vpn.oauth_app.scope_class": each });
-  if (app.createdMs !== undefined) scope.record(oauthAppsAge, secondsSince(app.createdMs, nowMs), {});
-  scope.log(oauthAppInfoRecord, `OAuth application ${app.id} (${app.name}) with ${app.nodeAttributes.length} node attributes, scopes: ${app.scopes.join(",")}`, { ...labels, "vpn.oauth_app.scope_values": app.scopes.join(","), "vpn.oauth_app.node_attribute_count": String(app.nodeAttributes.length) });
+  for (const each of scopeClasses)
+    sweep.gauge(oauthAppScopeClass, Number(each === highest), {
+      ...labels,
+      "vpn.oauth_app.scope_class": each,
+    });
+  if (app.createdMs !== undefined)
+    scope.record(oauthAppsAge, secondsSince(app.createdMs, nowMs), {});
+  scope.log(
+    oauthAppInfoRecord,
+    `OAuth application ${app.id} (${app.name}) with ${app.nodeAttributes.length} node attributes, scopes: ${app.scopes.join(",")}`,
+    {
+      ...labels,
+      "vpn.oauth_app.scope_values": app.scopes.join(","),
+      "vpn.oauth_app.node_attribute_count": String(app.nodeAttributes.length),
+    },
+  );
 }

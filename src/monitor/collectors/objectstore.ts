@@ -1,4 +1,7 @@
-/** The collectors that read exported logs from a bucket: flows, configuration audit, and what recorders saw of clusters (facts, collectors §5.15). */
+/**
+ * The collectors that read exported logs from a bucket: flows, configuration audit, and what
+ * recorders saw of clusters (facts, collectors §5.15).
+ */
 import { operations } from "../capability/operation.ts";
 import { k8sAuditMetrics } from "../catalogue/k8s-audit.ts";
 import { objectStoreMetrics } from "../catalogue/object-store.ts";
@@ -26,40 +29,93 @@ interface Kind {
 
 function defineFeed(kind: Kind): Collector {
   return defineCollector({
-    name: kind.name, key: kind.key, description: kind.description, scopes: [], operations: [operations.listObjects], emits: [...objectStoreMetrics, ...kind.emits], records: kind.records, namesDevices: kind.namesDevices ?? false,
+    name: kind.name,
+    key: kind.key,
+    description: kind.description,
+    scopes: [],
+    operations: [operations.listObjects],
+    emits: [...objectStoreMetrics, ...kind.emits],
+    records: kind.records,
+    namesDevices: kind.namesDevices ?? false,
     options: (network) => kind.options(network),
     open(deps, options) {
       const bucket = createBucket(options);
       deps.closed.addEventListener("abort", () => bucket.close(), { once: true });
       const observer = createIngestObserver(deps, { enabled: deps.options.selfObservability });
       const received = (bytes: number): void => observer.received("objectstore", bytes);
-      const feed = createFeed({ clock: deps.clock, log: deps.log, scope: deps.scope, evidence: deps.memory.evidence, bucket, accept: kind.accept(deps), received }, kind.signal, options);
-      return (tick) => feed.run({ nowMs: tick.nowMs, signal: tick.signal, sweep: tick.sweep, list: (ask) => tick.call(operations.listObjects, ask) });
+      const feed = createFeed(
+        {
+          clock: deps.clock,
+          log: deps.log,
+          scope: deps.scope,
+          evidence: deps.memory.evidence,
+          bucket,
+          accept: kind.accept(deps),
+          received,
+        },
+        kind.signal,
+        options,
+      );
+      return (tick) =>
+        feed.run({
+          nowMs: tick.nowMs,
+          signal: tick.signal,
+          sweep: tick.sweep,
+          list: (ask) => tick.call(operations.listObjects, ask),
+        });
     },
   });
 }
 
 /** Flows that the control plane exported. */
 export const objectstore = defineFeed({
-  name: "objectstore", key: "flowlogs", signal: "flow", namesDevices: true, description: "Network flow logs exported to an object store.", emits: flowlogs.emits, records: flowlogs.records,
-  options: ({ collectors: { flowlogs: logs } }) => (logs?.source === "objectstore" ? logs.objectStore : undefined),
-  accept: ({ flows }) => (records, signal) => flows.accept({ records, source: "objectstore" }, signal),
+  name: "objectstore",
+  key: "flowlogs",
+  signal: "flow",
+  namesDevices: true,
+  description: "Network flow logs exported to an object store.",
+  emits: flowlogs.emits,
+  records: flowlogs.records,
+  options: ({ collectors: { flowlogs: logs } }) =>
+    logs?.source === "objectstore" ? logs.objectStore : undefined,
+  accept:
+    ({ flows }) =>
+    (records, signal) =>
+      flows.accept({ records, source: "objectstore" }, signal),
 });
 
 /** Changes of the configuration that it exported. */
 export const objectstoreAudit = defineFeed({
-  name: "objectstore-audit", key: "auditlogs", signal: "audit", description: "Configuration audit logs exported to an object store.", emits: auditlogs.emits, records: auditlogs.records,
-  options: ({ collectors: { auditlogs: logs } }) => (logs?.source === "objectstore" ? logs.objectStore : undefined),
-  accept: ({ audit }) => (records, signal) => audit.accept({ records, source: "objectstore" }, signal),
+  name: "objectstore-audit",
+  key: "auditlogs",
+  signal: "audit",
+  description: "Configuration audit logs exported to an object store.",
+  emits: auditlogs.emits,
+  records: auditlogs.records,
+  options: ({ collectors: { auditlogs: logs } }) =>
+    logs?.source === "objectstore" ? logs.objectStore : undefined,
+  accept:
+    ({ audit }) =>
+    (records, signal) =>
+      audit.accept({ records, source: "objectstore" }, signal),
 });
 
 /** What recorders saw of clusters. */
 export const objectstoreK8sAudit = defineFeed({
-  name: "objectstore-k8s_audit", key: "k8s_audit", signal: "k8s_audit", description: "Cluster API requests and terminal sessions that recorders wrote to an object store.",
-  emits: k8sAuditMetrics, records: [k8sApiRequestRecord, k8sSessionRecord],
+  name: "objectstore-k8s_audit",
+  key: "k8s_audit",
+  signal: "k8s_audit",
+  description:
+    "Cluster API requests and terminal sessions that recorders wrote to an object store.",
+  emits: k8sAuditMetrics,
+  records: [k8sApiRequestRecord, k8sSessionRecord],
   options: ({ collectors }) => collectors.k8sAudit?.objectStore,
   accept({ scope }) {
     const intake = createK8sIntake(scope);
-    return (records, signal, { key, name }) => intake.accept({ records, recording: name.recording, recorder: key.split("/").at(-2) ?? "" }, signal);
+    return (records, signal, { key, name }) =>
+      intake.accept(
+        { records, recording: name.recording, recorder: key.split("/").at(-2) ?? "" },
+        signal,
+      );
   },
 });

@@ -1,23 +1,37 @@
-/** Which of the keys that a control plane tells is the one it was asked with: control planes show a part of each key that identifies it (RESOLUTIONS M32). */
+/**
+ * Which of the keys that a control plane tells is the one it was asked with: control planes show a
+ * part of each key that identifies it (RESOLUTIONS M32).
+ */
 import { receiveSecret, type SentSecret } from "../../kernel/threads/secrets.ts";
 import type { HeadscaleOptions, TailscaleAuth, TailscaleOptions } from "../options.ts";
 import type { Key } from "../providers/model.ts";
 
 /** The hosted control plane's keys name their id: `tskey-api-<id>-<secret>`. */
 const TAILSCALE_KEY = /^tskey-api-([A-Za-z0-9]+)-/;
-/** Headscale shows a key without its end, `hskey-api-<prefix>-***`, an older one by its prefix alone. */
+/**
+ * Headscale shows a key without its end, `hskey-api-<prefix>-***`, an older one by its prefix
+ * alone.
+ */
 const MASKED = /^(.{8,}-)\*{3}$/;
 const PREFIX = /^[A-Za-z0-9_-]{4,}$/;
 
 /** Tells the own credential from others; never true where that cannot be known. */
-export function ownKeyOf(provider: TailscaleOptions | HeadscaleOptions): (key: Pick<Key, "id" | "type" | "description">) => boolean {
-  if (provider.kind === "headscale") return ({ type, description }) => type === "api" && isShownAs(provider.apiKey, description);
+export function ownKeyOf(
+  provider: TailscaleOptions | HeadscaleOptions,
+): (key: Pick<Key, "id" | "type" | "description">) => boolean {
+  if (provider.kind === "headscale")
+    return ({ type, description }) => type === "api" && isShownAs(provider.apiKey, description);
   const id = idOf(provider.auth);
-  return (key) => id !== undefined && key.id === id && (key.type === "api") === (provider.auth.method === "apikey");
+  return (key) =>
+    id !== undefined &&
+    key.id === id &&
+    (key.type === "api") === (provider.auth.method === "apikey");
 }
 
 function idOf(auth: TailscaleAuth): string | undefined {
-  return auth.method === "apikey" ? receiveSecret(auth.key).use((key) => TAILSCALE_KEY.exec(key)?.[1]) : auth.clientId;
+  return auth.method === "apikey"
+    ? receiveSecret(auth.key).use((key) => TAILSCALE_KEY.exec(key)?.[1])
+    : auth.clientId;
 }
 
 function isShownAs(own: SentSecret, shown: string): boolean {

@@ -2,7 +2,12 @@
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
 import {
-  postureIntegrationError, postureIntegrationLastSync, postureIntegrationMatched, postureIntegrationPossibleMatched, postureIntegrationProviderHosts, postureIntegrationsCount,
+  postureIntegrationError,
+  postureIntegrationLastSync,
+  postureIntegrationMatched,
+  postureIntegrationPossibleMatched,
+  postureIntegrationProviderHosts,
+  postureIntegrationsCount,
   postureMetrics,
 } from "../catalogue/posture.ts";
 import type { PostureIntegration } from "../providers/model.ts";
@@ -12,8 +17,12 @@ import { unixSeconds } from "./units.ts";
 
 /** Health of posture providers (facts, collectors §5.9). */
 export const postureIntegrations = defineCollector({
-  name: "posture_integrations", description: "How synchronising with posture providers goes", capability: "posture_integrations", scopes: [["feature_settings:read"]],
-  operations: [operations.postureIntegrations], emits: postureMetrics,
+  name: "posture_integrations",
+  description: "How synchronising with posture providers goes",
+  capability: "posture_integrations",
+  scopes: [["feature_settings:read"]],
+  operations: [operations.postureIntegrations],
+  emits: postureMetrics,
   options: ({ collectors }) => collectors.postureIntegrations,
   open: (deps) => async (tick) => {
     const integrations = await list(deps, tick);
@@ -23,18 +32,27 @@ export const postureIntegrations = defineCollector({
 });
 
 /** The integrations; none where the control plane has no such thing. */
-async function list({ provider }: CollectorDeps, tick: Tick): Promise<readonly PostureIntegration[]> {
+async function list(
+  { provider }: CollectorDeps,
+  tick: Tick,
+): Promise<readonly PostureIntegration[]> {
   try {
-    return await tick.call(operations.postureIntegrations, () => provider.postureIntegrations(tick.signal));
+    return await tick.call(operations.postureIntegrations, () =>
+      provider.postureIntegrations(tick.signal),
+    );
   } catch (error) {
     if (failureOf(error)?.status === 404) return [];
     throw error;
   }
 }
 
-function show({ id, provider, lastSyncMs, error, matched, possibleMatched, providerHosts }: PostureIntegration, { sweep }: Tick): void {
+function show(
+  { id, provider, lastSyncMs, error, matched, possibleMatched, providerHosts }: PostureIntegration,
+  { sweep }: Tick,
+): void {
   const labels = { "vpn.posture.provider": provider, "vpn.posture.integration": id };
-  if (lastSyncMs !== undefined) sweep.gauge(postureIntegrationLastSync, unixSeconds(lastSyncMs), labels);
+  if (lastSyncMs !== undefined)
+    sweep.gauge(postureIntegrationLastSync, unixSeconds(lastSyncMs), labels);
   sweep.gauge(postureIntegrationError, Number(error !== ""), labels);
   sweep.gauge(postureIntegrationMatched, matched, labels);
   sweep.gauge(postureIntegrationPossibleMatched, possibleMatched, labels);

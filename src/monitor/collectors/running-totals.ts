@@ -1,4 +1,7 @@
-/** Somebody else's running totals, told apart from what they grew by since the last look: a first sight adds nothing, a fall is a new start. */
+/**
+ * Somebody else's running totals, told apart from what they grew by since the last look: a first
+ * sight adds nothing, a fall is a new start.
+ */
 
 /** What bounds it. */
 export interface RunningTotalsOptions {

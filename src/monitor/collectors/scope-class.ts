@@ -8,7 +8,10 @@ export type ScopeClass = (typeof scopeClasses)[number];
 
 /** The class of the scope that allows most. */
 export function scopeClass(scopes: readonly string[]): ScopeClass {
-  const highest = scopes.reduce((rank, scope) => Math.max(rank, scopeClasses.indexOf(classOf(scope.trim().toLowerCase()))), 0);
+  const highest = scopes.reduce(
+    (rank, scope) => Math.max(rank, scopeClasses.indexOf(classOf(scope.trim().toLowerCase()))),
+    0,
+  );
   return scopeClasses[highest] ?? "none";
 }
 

@@ -19,11 +19,22 @@ export class Tally<V extends Readonly<Record<string, AttributeValue | undefined>
   }
 
   /**
-   * The most frequent, ties by their values; and how much the others make together. 0 or less is no limit.
+   * The most frequent, ties by their values; and how much the others make together. 0 or less is no
+   * limit.
    */
-  top(limit: number): { readonly kept: readonly { readonly values: V; readonly count: number }[]; readonly others: number } {
-    const sorted = [...this.#counts].toSorted(([left, { count }], [right, { count: other }]) => other - count || (left < right ? -1 : 1)).map(([, entry]) => entry);
+  top(limit: number): {
+    readonly kept: readonly { readonly values: V; readonly count: number }[];
+    readonly others: number;
+  } {
+    const sorted = [...this.#counts]
+      .toSorted(
+        ([left, { count }], [right, { count: other }]) => other - count || (left < right ? -1 : 1),
+      )
+      .map(([, entry]) => entry);
     const cut = limit <= 0 ? sorted.length : limit;
-    return { kept: sorted.slice(0, cut), others: sorted.slice(cut).reduce((sum, { count }) => sum + count, 0) };
+    return {
+      kept: sorted.slice(0, cut),
+      others: sorted.slice(cut).reduce((sum, { count }) => sum + count, 0),
+    };
   }
 }

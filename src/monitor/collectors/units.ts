@@ -1,4 +1,7 @@
-/** How model values are shown in series: times as whole unix seconds, ages that are never negative, empty texts as nothing. */
+/**
+ * How model values are shown in series: times as whole unix seconds, ages that are never negative,
+ * empty texts as nothing.
+ */
 
 /** Milliseconds of a day. */
 export const DAY_MS = 86_400_000;
@@ -18,7 +21,10 @@ export function known(text: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
-/** The day of a time, e.g. `2026-12-01`; the times of a control plane may lie beyond what a date holds. */
+/**
+ * The day of a time, e.g. `2026-12-01`; the times of a control plane may lie beyond what a date
+ * holds.
+ */
 export function dayOf(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? "an unknown day" : date.toISOString().slice(0, 10);

@@ -1,6 +1,18 @@
-/** The collector of users: how many of which kind, what each is doing, and the invitations that are open. */
+/**
+ * The collector of users: how many of which kind, what each is doing, and the invitations that are
+ * open.
+ */
 import { operations } from "../capability/operation.ts";
-import { userConnected, userDevices, userInvitesCount, userInvitesPendingAge, userLastSeen, usersAge, usersCount, usersMetrics } from "../catalogue/users.ts";
+import {
+  userConnected,
+  userDevices,
+  userInvitesCount,
+  userInvitesPendingAge,
+  userLastSeen,
+  usersAge,
+  usersCount,
+  usersMetrics,
+} from "../catalogue/users.ts";
 import type { User } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
@@ -15,7 +27,9 @@ export const users = defineCollector({
   capability: "users",
   scopes: [["users:read"]],
   operations: [operations.users, operations.userInvites],
-  subrequests: [{ capability: "user_invites", operation: operations.userInvites, scopes: undefined }],
+  subrequests: [
+    { capability: "user_invites", operation: operations.userInvites, scopes: undefined },
+  ],
   emits: usersMetrics,
   options: ({ collectors }) => collectors.users,
   open: (deps) => async (tick) => {
@@ -24,12 +38,24 @@ export const users = defineCollector({
   },
 });
 
-async function collectUsers({ provider, options, scope }: CollectorDeps, tick: Tick): Promise<void> {
+async function collectUsers(
+  { provider, options, scope }: CollectorDeps,
+  tick: Tick,
+): Promise<void> {
   const list = await tick.call(operations.users, () => provider.users(tick.signal));
-  const tally = new Tally<{ readonly "vpn.user.role": string; readonly "vpn.user.status": string; readonly "vpn.user.type": string }>();
+  const tally = new Tally<{
+    readonly "vpn.user.role": string;
+    readonly "vpn.user.status": string;
+    readonly "vpn.user.type": string;
+  }>();
   await eachGivingWay(list, tick.signal, (user) => {
-    tally.add({ "vpn.user.role": user.role, "vpn.user.status": user.status, "vpn.user.type": user.type });
-    if (user.createdMs !== undefined) scope.record(usersAge, secondsSince(user.createdMs, tick.nowMs), {});
+    tally.add({
+      "vpn.user.role": user.role,
+      "vpn.user.status": user.status,
+      "vpn.user.type": user.type,
+    });
+    if (user.createdMs !== undefined)
+      scope.record(usersAge, secondsSince(user.createdMs, tick.nowMs), {});
     if (options.cardinality.perEntity.user) sayUser(tick, user);
   });
   for (const { values, count } of tally.entries()) tick.sweep.gauge(usersCount, count, values);
@@ -44,10 +70,20 @@ function sayUser({ sweep }: Tick, { id, login, deviceCount, connected, lastSeenM
 
 async function collectInvites({ provider, scope }: CollectorDeps, tick: Tick): Promise<void> {
   const invites = await tick.call(operations.userInvites, () => provider.userInvites(tick.signal));
-  const tally = new Tally<{ readonly "vpn.user_invite.role": string; readonly "vpn.user_invite.delivery": string }>();
+  const tally = new Tally<{
+    readonly "vpn.user_invite.role": string;
+    readonly "vpn.user_invite.delivery": string;
+  }>();
   for (const { role, lastEmailSentMs } of invites) {
-    tally.add({ "vpn.user_invite.role": role, "vpn.user_invite.delivery": lastEmailSentMs === undefined ? "manual_link" : "emailed" });
-    if (lastEmailSentMs !== undefined) scope.record(userInvitesPendingAge, secondsSince(lastEmailSentMs, tick.nowMs), { "vpn.user_invite.role": role });
+    tally.add({
+      "vpn.user_invite.role": role,
+      "vpn.user_invite.delivery": lastEmailSentMs === undefined ? "manual_link" : "emailed",
+    });
+    if (lastEmailSentMs !== undefined)
+      scope.record(userInvitesPendingAge, secondsSince(lastEmailSentMs, tick.nowMs), {
+        "vpn.user_invite.role": role,
+      });
   }
-  for (const { values, count } of tally.entries()) tick.sweep.gauge(userInvitesCount, count, values);
+  for (const { values, count } of tally.entries())
+    tick.sweep.gauge(userInvitesCount, count, values);
 }

@@ -1,10 +1,18 @@
-/** Webhook endpoints that the control plane calls, and which events they cover. Not the receiver: that is `vpn.webhook.*` (RESOLUTIONS M39). */
+/**
+ * Webhook endpoints that the control plane calls, and which events they cover. Not the receiver:
+ * that is `vpn.webhook.*` (RESOLUTIONS M39).
+ */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
 import { webhookEndpointsEventMismatchRecord } from "../catalogue/records.ts";
 import {
-  webhookEndpointAge, webhookEndpointsCount, webhookEndpointsDesiredUnrecognized, webhookEndpointsEventDesiredCovered, webhookEndpointsEventSubscriptions,
-  webhookEndpointSubscriptions, webhooksMetrics,
+  webhookEndpointAge,
+  webhookEndpointsCount,
+  webhookEndpointsDesiredUnrecognized,
+  webhookEndpointsEventDesiredCovered,
+  webhookEndpointsEventSubscriptions,
+  webhookEndpointSubscriptions,
+  webhooksMetrics,
 } from "../catalogue/webhooks.ts";
 import type { WebhookEndpoint } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
@@ -13,8 +21,23 @@ import { secondsSince } from "./units.ts";
 
 /** Events an endpoint may subscribe to (facts, upstream API §1.4 no. 12). */
 const EVENTS: readonly string[] = [
-  "nodeCreated", "nodeNeedsApproval", "nodeApproved", "nodeKeyExpiringInOneDay", "nodeKeyExpired", "nodeDeleted", "nodeSigned", "nodeNeedsSignature", "policyUpdate",
-  "userCreated", "userNeedsApproval", "userSuspended", "userRestored", "userDeleted", "userApproved", "userRoleUpdated", "subnetIPForwardingNotEnabled",
+  "nodeCreated",
+  "nodeNeedsApproval",
+  "nodeApproved",
+  "nodeKeyExpiringInOneDay",
+  "nodeKeyExpired",
+  "nodeDeleted",
+  "nodeSigned",
+  "nodeNeedsSignature",
+  "policyUpdate",
+  "userCreated",
+  "userNeedsApproval",
+  "userSuspended",
+  "userRestored",
+  "userDeleted",
+  "userApproved",
+  "userRoleUpdated",
+  "subnetIPForwardingNotEnabled",
   "exitNodeIPForwardingNotEnabled",
 ];
 const KNOWN: ReadonlySet<string> = new Set(EVENTS);
@@ -22,8 +45,13 @@ const OTHER = "other";
 
 /** Webhook endpoints and their events (facts, collectors §5.8). */
 export const webhooks = defineCollector({
-  name: "webhooks", description: "Webhook endpoints and the events they cover", capability: "webhooks", scopes: [["webhooks:read"]], operations: [operations.webhooks],
-  emits: webhooksMetrics, records: [webhookEndpointsEventMismatchRecord],
+  name: "webhooks",
+  description: "Webhook endpoints and the events they cover",
+  capability: "webhooks",
+  scopes: [["webhooks:read"]],
+  operations: [operations.webhooks],
+  emits: webhooksMetrics,
+  records: [webhookEndpointsEventMismatchRecord],
   options: ({ collectors }) => collectors.webhooks,
   open: (deps, { desiredEvents }) => {
     const desired = [...new Set(desiredEvents)];
@@ -36,7 +64,10 @@ export const webhooks = defineCollector({
 });
 
 /** The endpoints; undefined where the control plane has no such thing. */
-async function list({ provider }: CollectorDeps, tick: Tick): Promise<readonly WebhookEndpoint[] | undefined> {
+async function list(
+  { provider }: CollectorDeps,
+  tick: Tick,
+): Promise<readonly WebhookEndpoint[] | undefined> {
   try {
     return await tick.call(operations.webhooks, () => provider.webhooks(tick.signal));
   } catch (error) {
@@ -45,35 +76,67 @@ async function list({ provider }: CollectorDeps, tick: Tick): Promise<readonly W
   }
 }
 
-function show(endpoints: readonly WebhookEndpoint[], desired: readonly string[], deps: CollectorDeps, tick: Tick): void {
+function show(
+  endpoints: readonly WebhookEndpoint[],
+  desired: readonly string[],
+  deps: CollectorDeps,
+  tick: Tick,
+): void {
   const subscribed = countSubscriptions(endpoints);
-  for (const [event, count] of subscribed) tick.sweep.gauge(webhookEndpointsEventSubscriptions, count, { "vpn.webhook.event": event });
+  for (const [event, count] of subscribed)
+    tick.sweep.gauge(webhookEndpointsEventSubscriptions, count, { "vpn.webhook.event": event });
   for (const endpoint of endpoints) showEndpoint(endpoint, deps, tick);
   if (desired.length > 0) showDesired(desired, subscribed, deps, tick);
 }
 
-/** Endpoints for each event. One that subscribes to an event twice, or to two unknown ones, counts once. */
+/**
+ * Endpoints for each event. One that subscribes to an event twice, or to two unknown ones, counts
+ * once.
+ */
 function countSubscriptions(endpoints: readonly WebhookEndpoint[]): ReadonlyMap<string, number> {
   const counts = new Map([...EVENTS, OTHER].map((event) => [event, 0]));
   for (const { subscriptions } of endpoints) {
-    for (const event of new Set(subscriptions.map((name) => (KNOWN.has(name) ? name : OTHER)))) counts.set(event, (counts.get(event) ?? 0) + 1);
+    for (const event of new Set(subscriptions.map((name) => (KNOWN.has(name) ? name : OTHER))))
+      counts.set(event, (counts.get(event) ?? 0) + 1);
   }
   return counts;
 }
 
-function showEndpoint({ id, provider, createdMs, subscriptions }: WebhookEndpoint, { options, scope }: CollectorDeps, { sweep, nowMs }: Tick): void {
+function showEndpoint(
+  { id, provider, createdMs, subscriptions }: WebhookEndpoint,
+  { options, scope }: CollectorDeps,
+  { sweep, nowMs }: Tick,
+): void {
   if (createdMs !== undefined) scope.record(webhookEndpointAge, secondsSince(createdMs, nowMs), {});
   if (!options.cardinality.perEntity.webhook) return;
-  sweep.gauge(webhookEndpointSubscriptions, new Set(subscriptions).size, { "vpn.webhook_endpoint.id": id, "vpn.webhook_endpoint.provider": provider });
+  sweep.gauge(webhookEndpointSubscriptions, new Set(subscriptions).size, {
+    "vpn.webhook_endpoint.id": id,
+    "vpn.webhook_endpoint.provider": provider,
+  });
 }
 
-function showDesired(desired: readonly string[], subscribed: ReadonlyMap<string, number>, { scope }: CollectorDeps, { sweep }: Tick): void {
+function showDesired(
+  desired: readonly string[],
+  subscribed: ReadonlyMap<string, number>,
+  { scope }: CollectorDeps,
+  { sweep }: Tick,
+): void {
   const unrecognized = desired.filter((event) => !KNOWN.has(event));
   sweep.gauge(webhookEndpointsDesiredUnrecognized, unrecognized.length, {});
-  for (const event of unrecognized) scope.log(webhookEndpointsEventMismatchRecord, `desired webhook event ${JSON.stringify(event)} is not an event that endpoints can subscribe to`, { "vpn.webhook.event": OTHER });
+  for (const event of unrecognized)
+    scope.log(
+      webhookEndpointsEventMismatchRecord,
+      `desired webhook event ${JSON.stringify(event)} is not an event that endpoints can subscribe to`,
+      { "vpn.webhook.event": OTHER },
+    );
   for (const event of desired.filter((name) => KNOWN.has(name))) {
     const covered = (subscribed.get(event) ?? 0) > 0;
-    sweep.gauge(webhookEndpointsEventDesiredCovered, Number(covered), { "vpn.webhook.event": event });
-    if (!covered) scope.log(webhookEndpointsEventMismatchRecord, `no webhook endpoint subscribes to ${event}`, { "vpn.webhook.event": event });
+    sweep.gauge(webhookEndpointsEventDesiredCovered, Number(covered), {
+      "vpn.webhook.event": event,
+    });
+    if (!covered)
+      scope.log(webhookEndpointsEventMismatchRecord, `no webhook endpoint subscribes to ${event}`, {
+        "vpn.webhook.event": event,
+      });
   }
 }

@@ -1,4 +1,7 @@
-/** The credential of the hosted control plane: the keys of `vpn.auth` and `networks[].auth`, and what is wrong with one. */
+/**
+ * The credential of the hosted control plane: the keys of `vpn.auth` and `networks[].auth`, and
+ * what is wrong with one.
+ */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
@@ -25,27 +28,56 @@ interface WorkloadIdentity {
 }
 
 /** A credential as it is written, with defaults in it. */
-export type WrittenAuth = MethodAuth & { readonly oauth: OauthClient; readonly workloadIdentity: WorkloadIdentity };
+export type WrittenAuth = MethodAuth & {
+  readonly oauth: OauthClient;
+  readonly workloadIdentity: WorkloadIdentity;
+};
 
 const methodFields: Fields<MethodAuth> = {
-  method: { type: oneOf(["oauth", "apikey", "workload_identity"]), default: "oauth", help: "Authentication method." },
-  apikey: { type: secret, optional: true, secret: true, help: "API key, for the method apikey. It belongs to a user and expires after at most 90 days." },
+  method: {
+    type: oneOf(["oauth", "apikey", "workload_identity"]),
+    default: "oauth",
+    help: "Authentication method.",
+  },
+  apikey: {
+    type: secret,
+    optional: true,
+    secret: true,
+    help: "API key, for the method apikey. It belongs to a user and expires after at most 90 days.",
+  },
 };
 const oauthFields: Fields<OauthClient> = {
   clientId: { type: text, default: "", help: "OAuth client, for the method oauth." },
   clientSecret: { type: secret, optional: true, secret: true, help: "OAuth client secret." },
   scopes: {
-    type: listOf(string), default: ["all:read"], help: "Scopes to request.",
-    rule: (scopes) => (scopes.length === 0 ? { rule: "must name at least one scope", remedy: "write all:read." } : noBlank(scopes)),
+    type: listOf(string),
+    default: ["all:read"],
+    help: "Scopes to request.",
+    rule: (scopes) =>
+      scopes.length === 0
+        ? { rule: "must name at least one scope", remedy: "write all:read." }
+        : noBlank(scopes),
   },
 };
 const identityFields: Fields<WorkloadIdentity> = {
-  clientId: { type: text, default: "", help: "Federated client, for the method workload_identity." },
-  idTokenFile: { type: path, default: "", help: "File with the workload's identity token, read again for each token exchange." },
+  clientId: {
+    type: text,
+    default: "",
+    help: "Federated client, for the method workload_identity.",
+  },
+  idTokenFile: {
+    type: path,
+    default: "",
+    help: "File with the workload's identity token, read again for each token exchange.",
+  },
 };
 
 /** `vpn.auth` */
-export const vpnAuthKeys: { readonly method: KeyGroup<MethodAuth>; readonly oauth: KeyGroup<OauthClient>; readonly workloadIdentity: KeyGroup<WorkloadIdentity> } = {
+export const vpnAuthKeys: {
+  readonly method: KeyGroup<MethodAuth>;
+  readonly oauth: KeyGroup<OauthClient>;
+  readonly workloadIdentity: KeyGroup<WorkloadIdentity>;
+} = {
   method: defineKeyGroup<MethodAuth>("vpn.auth", methodFields),
   oauth: defineKeyGroup<OauthClient>("vpn.auth.oauth", oauthFields),
   workloadIdentity: defineKeyGroup<WorkloadIdentity>("vpn.auth.workload_identity", identityFields),
@@ -61,15 +93,36 @@ export const networkAuthFields: Fields<WrittenAuth> = {
 /** What `vpn.auth` says. */
 export function vpnAuth(config: Config): WrittenAuth {
   const { method, oauth, workloadIdentity } = vpnAuthKeys;
-  return { ...readKeyGroup(config, method), oauth: readKeyGroup(config, oauth), workloadIdentity: readKeyGroup(config, workloadIdentity) };
+  return {
+    ...readKeyGroup(config, method),
+    oauth: readKeyGroup(config, oauth),
+    workloadIdentity: readKeyGroup(config, workloadIdentity),
+  };
 }
 
 /** The credential to use; undefined when there is none, or not all of it. */
-export function settleAuth({ method, apikey, oauth, workloadIdentity }: WrittenAuth): TailscaleAuth | undefined {
+export function settleAuth({
+  method,
+  apikey,
+  oauth,
+  workloadIdentity,
+}: WrittenAuth): TailscaleAuth | undefined {
   switch (method) {
-    case "oauth": return oauth.clientId === "" || oauth.clientSecret === undefined ? undefined : { method, clientId: oauth.clientId, clientSecret: sendSecret(oauth.clientSecret), scopes: oauth.scopes };
-    case "apikey": return apikey === undefined ? undefined : { method, key: sendSecret(apikey) };
-    case "workload_identity": return workloadIdentity.clientId === "" || workloadIdentity.idTokenFile === "" ? undefined : { method, ...workloadIdentity };
+    case "oauth":
+      return oauth.clientId === "" || oauth.clientSecret === undefined
+        ? undefined
+        : {
+            method,
+            clientId: oauth.clientId,
+            clientSecret: sendSecret(oauth.clientSecret),
+            scopes: oauth.scopes,
+          };
+    case "apikey":
+      return apikey === undefined ? undefined : { method, key: sendSecret(apikey) };
+    case "workload_identity":
+      return workloadIdentity.clientId === "" || workloadIdentity.idTokenFile === ""
+        ? undefined
+        : { method, ...workloadIdentity };
   }
 }
 
@@ -80,26 +133,83 @@ export interface AuthFinding extends Complaint {
 }
 
 /** Judges a credential (facts, monitor-api §8.2, §8.4). */
-export function judgeAuth({ method, apikey, oauth, workloadIdentity }: WrittenAuth, readFile: (path: string) => string): AuthFinding[] {
-  const warn = (under: string, rule: string, remedy: string): AuthFinding => ({ severity: "warning", under, rule, remedy });
-  const fail = (under: string, rule: string, remedy: string): AuthFinding => ({ severity: "error", under, rule, remedy });
+export function judgeAuth(
+  { method, apikey, oauth, workloadIdentity }: WrittenAuth,
+  readFile: (path: string) => string,
+): AuthFinding[] {
+  const warn = (under: string, rule: string, remedy: string): AuthFinding => ({
+    severity: "warning",
+    under,
+    rule,
+    remedy,
+  });
+  const fail = (under: string, rule: string, remedy: string): AuthFinding => ({
+    severity: "error",
+    under,
+    rule,
+    remedy,
+  });
   if (method === "oauth") {
-    if ((oauth.clientId === "") === (oauth.clientSecret === undefined)) return apikey === undefined ? [] : [warn(".apikey", "is ignored: the method is oauth", "set the method to apikey, or remove the key.")];
+    if ((oauth.clientId === "") === (oauth.clientSecret === undefined))
+      return apikey === undefined
+        ? []
+        : [
+            warn(
+              ".apikey",
+              "is ignored: the method is oauth",
+              "set the method to apikey, or remove the key.",
+            ),
+          ];
     const missing = oauth.clientId === "" ? "client_id" : "client_secret";
-    return [warn(`.oauth.${missing}`, "is missing: half an OAuth client is none, and nothing is collected", "set client_id and client_secret.")];
+    return [
+      warn(
+        `.oauth.${missing}`,
+        "is missing: half an OAuth client is none, and nothing is collected",
+        "set client_id and client_secret.",
+      ),
+    ];
   }
   if (method === "apikey") {
     return [
       apikey === undefined
-        ? warn(".apikey", "is missing with the method apikey, and nothing is collected", "set it, best with a file.")
-        : warn(".method", "apikey uses a key that belongs to a user and expires after at most 90 days", "use an OAuth client."),
+        ? warn(
+            ".apikey",
+            "is missing with the method apikey, and nothing is collected",
+            "set it, best with a file.",
+          )
+        : warn(
+            ".method",
+            "apikey uses a key that belongs to a user and expires after at most 90 days",
+            "use an OAuth client.",
+          ),
     ];
   }
   const { clientId, idTokenFile } = workloadIdentity;
   const findings: AuthFinding[] = [];
-  if (clientId === "") findings.push(fail(".workload_identity.client_id", "is missing with the method workload_identity", "write the id of the federated client."));
-  if (idTokenFile === "") findings.push(fail(".workload_identity.id_token_file", "is missing with the method workload_identity", "name the file that the platform writes the token to."));
-  else if (!canRead(idTokenFile, readFile)) findings.push(fail(".workload_identity.id_token_file", `${idTokenFile} cannot be read`, "check the path and its permissions."));
+  if (clientId === "")
+    findings.push(
+      fail(
+        ".workload_identity.client_id",
+        "is missing with the method workload_identity",
+        "write the id of the federated client.",
+      ),
+    );
+  if (idTokenFile === "")
+    findings.push(
+      fail(
+        ".workload_identity.id_token_file",
+        "is missing with the method workload_identity",
+        "name the file that the platform writes the token to.",
+      ),
+    );
+  else if (!canRead(idTokenFile, readFile))
+    findings.push(
+      fail(
+        ".workload_identity.id_token_file",
+        `${idTokenFile} cannot be read`,
+        "check the path and its permissions.",
+      ),
+    );
   return findings;
 }
 

@@ -1,5 +1,12 @@
-/** The keys of the collectors that read the present state of a network (facts, monitor-api §8.2). */
-import { defineKeyGroup, keysOf, type KeyField, type KeyGroup } from "../../kernel/config/key-group.ts";
+/**
+ * The keys of the collectors that read the present state of a network (facts, monitor-api §8.2).
+ */
+import {
+  defineKeyGroup,
+  keysOf,
+  type KeyField,
+  type KeyGroup,
+} from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
 import { noBlank, timer } from "../../kernel/config/rules.ts";
 import { boolean, duration, integer, listOf, oneOf, string } from "../../kernel/config/types.ts";
@@ -10,14 +17,27 @@ export type Switched<T> = T & { readonly enabled: boolean };
 type Of<K extends keyof CollectorOptions> = Switched<NonNullable<CollectorOptions[K]>>;
 
 /** `enabled` and `interval` of a collector. */
-export function everyFields(what: string, intervalSeconds: number, enabled = true): { readonly enabled: KeyField<boolean>; readonly intervalMs: KeyField<number> } {
+export function everyFields(
+  what: string,
+  intervalSeconds: number,
+  enabled = true,
+): { readonly enabled: KeyField<boolean>; readonly intervalMs: KeyField<number> } {
   return {
     enabled: { type: boolean, default: enabled, help: `Collects ${what}.` },
-    intervalMs: { type: duration, default: intervalSeconds * 1000, rule: timer, help: "Time between runs." },
+    intervalMs: {
+      type: duration,
+      default: intervalSeconds * 1000,
+      rule: timer,
+      help: "Time between runs.",
+    },
   };
 }
 
-const on = (value: boolean, help: string): KeyField<boolean> => ({ type: boolean, default: value, help });
+const on = (value: boolean, help: string): KeyField<boolean> => ({
+  type: boolean,
+  default: value,
+  help,
+});
 
 /** The collectors, as `CollectorOptions` names them. */
 export interface StateCollectorKeys {
@@ -40,34 +60,82 @@ export const stateCollectors: StateCollectorKeys = {
   devices: defineKeyGroup<Of<"devices">>("collectors.devices", {
     ...everyFields("devices", 60),
     collectRoutes: on(false, "Counts advertised and approved routes of each device."),
-    collectConnectivity: on(true, "Collects the connectivity of devices: UDP, IPv6, NAT and endpoints."),
+    collectConnectivity: on(
+      true,
+      "Collects the connectivity of devices: UDP, IPv6, NAT and endpoints.",
+    ),
     collectPosture: on(false, "Collects posture attributes, with one call per device."),
     collectDeviceInvites: on(true, "Collects open invitations, with one call per device."),
-    postureLogMode: { type: oneOf(["changes", "always", "off"]), default: "changes", help: "Which posture attributes are written as log records." },
+    postureLogMode: {
+      type: oneOf(["changes", "always", "off"]),
+      default: "changes",
+      help: "Which posture attributes are written as log records.",
+    },
     attributeNamespaces: {
-      type: listOf(string), default: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"], rule: noBlank, help: "Namespaces of the posture attributes to collect; * is all.",
+      type: listOf(string),
+      default: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"],
+      rule: noBlank,
+      help: "Namespaces of the posture attributes to collect; * is all.",
     },
     collectTagRollup: on(true, "Counts devices by tag."),
-    tagRollupLimit: { type: integer(-1, 1_000_000), default: 50, help: "Maximum number of tags with their own count; 0 or less is no limit." },
+    tagRollupLimit: {
+      type: integer(-1, 1_000_000),
+      default: 50,
+      help: "Maximum number of tags with their own count; 0 or less is no limit.",
+    },
   }),
   users: defineKeyGroup<Of<"users">>("collectors.users", everyFields("users", 300)),
   keys: defineKeyGroup<Of<"keys">>("collectors.keys", {
     ...everyFields("keys and tokens", 300),
-    expiryWarnMs: { type: duration, default: 604_800_000, help: "Keys that expire sooner than this are reported." },
+    expiryWarnMs: {
+      type: duration,
+      default: 604_800_000,
+      help: "Keys that expire sooner than this are reported.",
+    },
   }),
-  settings: defineKeyGroup<Of<"settings">>("collectors.settings", everyFields("the network's settings", 600)),
-  acl: defineKeyGroup<Of<"acl">>("collectors.acl", { ...everyFields("the access policy", 600), validate: on(true, "Has the control plane validate and test the policy. This is the only call that is not a GET.") }),
+  settings: defineKeyGroup<Of<"settings">>(
+    "collectors.settings",
+    everyFields("the network's settings", 600),
+  ),
+  acl: defineKeyGroup<Of<"acl">>("collectors.acl", {
+    ...everyFields("the access policy", 600),
+    validate: on(
+      true,
+      "Has the control plane validate and test the policy. This is the only call that is not a GET.",
+    ),
+  }),
   dns: defineKeyGroup<Of<"dns">>("collectors.dns", everyFields("the configuration of DNS", 600)),
   contacts: defineKeyGroup<Of<"contacts">>("collectors.contacts", everyFields("contacts", 600)),
   webhooks: defineKeyGroup<Of<"webhooks">>("collectors.webhooks", {
     ...everyFields("webhook endpoints", 600),
-    desiredEvents: { type: listOf(string), default: [], rule: noBlank, help: "Events that some endpoint should subscribe to." },
+    desiredEvents: {
+      type: listOf(string),
+      default: [],
+      rule: noBlank,
+      help: "Events that some endpoint should subscribe to.",
+    },
   }),
-  postureIntegrations: defineKeyGroup<Of<"postureIntegrations">>("collectors.posture_integrations", everyFields("posture integrations", 600)),
-  logStream: defineKeyGroup<Of<"logStream">>("collectors.log_stream", everyFields("the state of log streaming", 600)),
-  oauthApps: defineKeyGroup<Of<"oauthApps">>("collectors.oauth_apps", everyFields("OAuth applications", 300)),
-  services: defineKeyGroup<Of<"services">>("collectors.services", { ...everyFields("services", 600), collectHosts: on(false, "Collects the hosts of each service, with one call per service.") }),
+  postureIntegrations: defineKeyGroup<Of<"postureIntegrations">>(
+    "collectors.posture_integrations",
+    everyFields("posture integrations", 600),
+  ),
+  logStream: defineKeyGroup<Of<"logStream">>(
+    "collectors.log_stream",
+    everyFields("the state of log streaming", 600),
+  ),
+  oauthApps: defineKeyGroup<Of<"oauthApps">>(
+    "collectors.oauth_apps",
+    everyFields("OAuth applications", 300),
+  ),
+  services: defineKeyGroup<Of<"services">>("collectors.services", {
+    ...everyFields("services", 600),
+    collectHosts: on(false, "Collects the hosts of each service, with one call per service."),
+  }),
 };
 
 /** All of the above. */
-export const stateCollectorSchema: Schema = keysOf(...Object.values<KeyGroup<object>>(stateCollectors as unknown as Readonly<Record<string, KeyGroup<object>>>));
+export const stateCollectorSchema: Schema = keysOf(
+  ...Object.values<KeyGroup<object>>(
+    stateCollectors as unknown as Readonly<Record<string, KeyGroup<object>>>,
+  ),
+);

@@ -18,24 +18,52 @@ export interface NetworkShare {
 }
 
 /** The collectors of a network. */
-export function collectorOptions(config: Config, { feeds, hasTargets }: NetworkShare): CollectorOptions {
+export function collectorOptions(
+  config: Config,
+  { feeds, hasTargets }: NetworkShare,
+): CollectorOptions {
   const flow = whileOn(config, flowlogs);
   const audit = whileOn(config, auditlogs);
   return {
     ...stateOptions(config),
     flowlogs: flow && { ...flow, objectStore: feedOf(flow.source, feeds.flow) },
     auditlogs: audit && { ...audit, objectStore: feedOf(audit.source, feeds.audit) },
-    k8sAudit: config.get(k8sAudit.enabled) && isPlaced(feeds.k8sAudit) ? { objectStore: objectStoreOptions(feeds.k8sAudit) } : undefined,
+    k8sAudit:
+      config.get(k8sAudit.enabled) && isPlaced(feeds.k8sAudit)
+        ? { objectStore: objectStoreOptions(feeds.k8sAudit) }
+        : undefined,
     nodeMetrics: nodeOptions(config, hasTargets),
   };
 }
 
 function stateOptions(config: Config): Pick<CollectorOptions, keyof StateCollectorKeys> {
-  const { devices, users, keys, settings, acl, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services } = stateCollectors;
+  const {
+    devices,
+    users,
+    keys,
+    settings,
+    acl,
+    dns,
+    contacts,
+    webhooks,
+    postureIntegrations,
+    logStream,
+    oauthApps,
+    services,
+  } = stateCollectors;
   return {
-    devices: whileOn(config, devices), users: whileOn(config, users), keys: whileOn(config, keys), settings: whileOn(config, settings), acl: whileOn(config, acl), dns: whileOn(config, dns),
-    contacts: whileOn(config, contacts), webhooks: whileOn(config, webhooks), postureIntegrations: whileOn(config, postureIntegrations), logStream: whileOn(config, logStream),
-    oauthApps: whileOn(config, oauthApps), services: whileOn(config, services),
+    devices: whileOn(config, devices),
+    users: whileOn(config, users),
+    keys: whileOn(config, keys),
+    settings: whileOn(config, settings),
+    acl: whileOn(config, acl),
+    dns: whileOn(config, dns),
+    contacts: whileOn(config, contacts),
+    webhooks: whileOn(config, webhooks),
+    postureIntegrations: whileOn(config, postureIntegrations),
+    logStream: whileOn(config, logStream),
+    oauthApps: whileOn(config, oauthApps),
+    services: whileOn(config, services),
   };
 }
 
@@ -45,7 +73,10 @@ function whileOn<T extends object>(config: Config, keys: KeyGroup<Switched<T>>):
   return enabled ? (options as unknown as T) : undefined;
 }
 
-function feedOf(source: string, feed: NetworkFeeds["flow"]): ReturnType<typeof objectStoreOptions> | undefined {
+function feedOf(
+  source: string,
+  feed: NetworkFeeds["flow"],
+): ReturnType<typeof objectStoreOptions> | undefined {
   return source === "objectstore" && isPlaced(feed) ? objectStoreOptions(feed) : undefined;
 }
 
@@ -59,14 +90,32 @@ function nodeOptions(config: Config, hasTargets: boolean): NodeMetricsOptions | 
   const options = whileOn(config, nodeMetrics);
   const targets = hasTargets ? config.list(nodeTargets).map(targetOptions) : [];
   const discovery = whileOn(config, nodeDiscovery);
-  return options === undefined || (targets.length === 0 && discovery === undefined) ? undefined : { ...options, targets, discovery };
+  return options === undefined || (targets.length === 0 && discovery === undefined)
+    ? undefined
+    : { ...options, targets, discovery };
 }
 
-function targetOptions({ url, instance, labels, headers, bearerToken, tls }: NodeTarget): NodeTargetOptions {
+function targetOptions({
+  url,
+  instance,
+  labels,
+  headers,
+  bearerToken,
+  tls,
+}: NodeTarget): NodeTargetOptions {
   const file = bearerToken && secretFile(bearerToken);
-  const sent = [...headers].map(([name, value]): readonly [string, SentSecret] => [name, sendSecret(value)]);
+  const sent = [...headers].map(([name, value]): readonly [string, SentSecret] => [
+    name,
+    sendSecret(value),
+  ]);
   return {
-    url, instance, tls, labels: Object.fromEntries(labels), headers: Object.fromEntries(sent),
-    bearerToken: bearerToken !== undefined && file === undefined ? sendSecret(bearerToken) : undefined, bearerTokenFile: file ?? "",
+    url,
+    instance,
+    tls,
+    labels: Object.fromEntries(labels),
+    headers: Object.fromEntries(sent),
+    bearerToken:
+      bearerToken !== undefined && file === undefined ? sendSecret(bearerToken) : undefined,
+    bearerTokenFile: file ?? "",
   };
 }

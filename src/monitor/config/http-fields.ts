@@ -1,4 +1,7 @@
-/** How calls of a control plane are made: the keys of `vpn.http`, `headscale.http` and `networks[].http`, and which value counts. */
+/**
+ * How calls of a control plane are made: the keys of `vpn.http`, `headscale.http` and
+ * `networks[].http`, and which value counts.
+ */
 import type { Config } from "../../kernel/config/config.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
 import { defineKeyGroup, readKeyGroup, type KeyGroup } from "../../kernel/config/key-group.ts";
@@ -23,25 +26,54 @@ export type NetworkHttp = Partly<CallOptions> & { readonly retry: Partly<RetryOp
 const MOST_REQUESTS_PER_SECOND = 100_000;
 
 const callFields: Fields<CallOptions> = {
-  timeoutMs: { type: duration, default: 30_000, rule: timer, help: "Timeout of one attempt of a call." },
-  rateLimit: { type: decimal(0, MOST_REQUESTS_PER_SECOND), default: 0, help: "Maximum calls per second over all collectors of a network; 0 is no limit." },
+  timeoutMs: {
+    type: duration,
+    default: 30_000,
+    rule: timer,
+    help: "Timeout of one attempt of a call.",
+  },
+  rateLimit: {
+    type: decimal(0, MOST_REQUESTS_PER_SECOND),
+    default: 0,
+    help: "Maximum calls per second over all collectors of a network; 0 is no limit.",
+  },
 };
 
 const retryFields: Fields<RetryOptions> = {
-  maxAttempts: { type: integer(1, 100), default: 4, help: "Attempts of a call, including the first." },
-  baseDelayMs: { type: duration, default: 500, rule: timer, help: "Wait before the second attempt; it doubles with each further attempt." },
-  maxDelayMs: { type: duration, default: 10_000, rule: timer, help: "Maximum wait between attempts, even when the control plane asks for a longer one." },
+  maxAttempts: {
+    type: integer(1, 100),
+    default: 4,
+    help: "Attempts of a call, including the first.",
+  },
+  baseDelayMs: {
+    type: duration,
+    default: 500,
+    rule: timer,
+    help: "Wait before the second attempt; it doubles with each further attempt.",
+  },
+  maxDelayMs: {
+    type: duration,
+    default: 10_000,
+    rule: timer,
+    help: "Maximum wait between attempts, even when the control plane asks for a longer one.",
+  },
 };
 
 /** Declares `<prefix>.http`. */
 export function defineHttpKeys(prefix: string): HttpKeys {
-  return { call: defineKeyGroup<CallOptions>(`${prefix}.http`, callFields), retry: defineKeyGroup<RetryOptions>(`${prefix}.http.retry`, retryFields) };
+  return {
+    call: defineKeyGroup<CallOptions>(`${prefix}.http`, callFields),
+    retry: defineKeyGroup<RetryOptions>(`${prefix}.http.retry`, retryFields),
+  };
 }
 
 /** `networks[].http` */
 export const networkHttpFields: Fields<NetworkHttp> = {
   ...inherited<CallOptions>(callFields),
-  retry: { type: groupOfFields({ fields: inherited<RetryOptions>(retryFields) }), help: "How failed calls are retried." },
+  retry: {
+    type: groupOfFields({ fields: inherited<RetryOptions>(retryFields) }),
+    help: "How failed calls are retried.",
+  },
 };
 
 /** The settings of a section. */
@@ -56,9 +88,11 @@ export function inheritHttp(shared: HttpOptions, { retry, ...call }: NetworkHttp
 }
 
 function inherited<T extends object>(fields: Fields<T>): Fields<Partly<T>> {
-  const entries = Object.entries<object>(fields as Readonly<Record<string, object>>).map(([name, field]) => {
-    const { default: _, ...rest } = field as { readonly default?: unknown };
-    return [name, { ...rest, optional: true }];
-  });
+  const entries = Object.entries<object>(fields as Readonly<Record<string, object>>).map(
+    ([name, field]) => {
+      const { default: _, ...rest } = field as { readonly default?: unknown };
+      return [name, { ...rest, optional: true }];
+    },
+  );
   return Object.fromEntries(entries) as Fields<Partly<T>>;
 }

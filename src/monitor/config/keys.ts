@@ -4,7 +4,12 @@ import type { Check } from "../../kernel/config/load.ts";
 import { annotationSchema } from "./annotation-keys.ts";
 import { cardinalitySchema } from "./cardinality-keys.ts";
 import { credentialsSound } from "./checks/credentials.ts";
-import { annotationsSound, collectorsUsed, networksTellable, versionsUsed } from "./checks/inert.ts";
+import {
+  annotationsSound,
+  collectorsUsed,
+  networksTellable,
+  versionsUsed,
+} from "./checks/inert.ts";
 import { feedsSound, windowsSound } from "./checks/logs.ts";
 import { cardinalitySound, nodesSound } from "./checks/series.ts";
 import { stateCollectorSchema } from "./collector-keys.ts";
@@ -17,10 +22,26 @@ import { upkeepSchema } from "./upkeep-keys.ts";
 
 /** The keys. They stand at the root of the file (RESOLUTIONS §2, Monitor keys). */
 export const monitorKeys: Schema = [
-  ...providerKeys, networks, ...stateCollectorSchema, ...logSchema, ...nodeSchema, ...cardinalitySchema, ...privacySchema, ...annotationSchema, ...upkeepSchema,
+  ...providerKeys,
+  networks,
+  ...stateCollectorSchema,
+  ...logSchema,
+  ...nodeSchema,
+  ...cardinalitySchema,
+  ...privacySchema,
+  ...annotationSchema,
+  ...upkeepSchema,
 ];
 
 /** The rules. */
 export const monitorChecks: readonly Check[] = [
-  credentialsSound, windowsSound, feedsSound, cardinalitySound, nodesSound, collectorsUsed, versionsUsed, networksTellable, annotationsSound,
+  credentialsSound,
+  windowsSound,
+  feedsSound,
+  cardinalitySound,
+  nodesSound,
+  collectorsUsed,
+  versionsUsed,
+  networksTellable,
+  annotationsSound,
 ];

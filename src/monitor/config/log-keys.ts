@@ -1,8 +1,24 @@
-/** The keys of the collectors that read logs: flows, audit, and recordings of Kubernetes (facts, monitor-api §8.2). */
-import { defineKeyGroup, keysOf, type KeyField, type KeyGroup } from "../../kernel/config/key-group.ts";
+/**
+ * The keys of the collectors that read logs: flows, audit, and recordings of Kubernetes (facts,
+ * monitor-api §8.2).
+ */
+import {
+  defineKeyGroup,
+  keysOf,
+  type KeyField,
+  type KeyGroup,
+} from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
 import { noBlank, positive } from "../../kernel/config/rules.ts";
-import { boolean, duration, integer, listOf, oneOf, string, type KeyType } from "../../kernel/config/types.ts";
+import {
+  boolean,
+  duration,
+  integer,
+  listOf,
+  oneOf,
+  string,
+  type KeyType,
+} from "../../kernel/config/types.ts";
 import type { FlowLogOptions, LogOptions } from "../options.ts";
 import { everyFields, type Switched } from "./collector-keys.ts";
 import { objectStoreFields, type ObjectStoreSection } from "./object-store-fields.ts";
@@ -13,44 +29,119 @@ type FlowSection = Switched<Omit<FlowLogOptions, "objectStore">>;
 const NO_RECEIVER = "needs a receiver, and this version does not receive";
 
 /** What Steward cannot do is refused by its name, not as a word that nobody knows. */
-const source: KeyType<LogOptions["source"]> = oneOf<LogOptions["source"]>(["poll", "objectstore"], { stream: `stream ${NO_RECEIVER}`, both: `both ${NO_RECEIVER}` });
+const source: KeyType<LogOptions["source"]> = oneOf<LogOptions["source"]>(["poll", "objectstore"], {
+  stream: `stream ${NO_RECEIVER}`,
+  both: `both ${NO_RECEIVER}`,
+});
 
-function windowFields(lagSeconds: number, windowHours: number): Record<"lagMs" | "initialLookbackMs" | "maxWindowMs", KeyField<number>> & { readonly source: KeyField<LogOptions["source"]> } {
+function windowFields(
+  lagSeconds: number,
+  windowHours: number,
+): Record<"lagMs" | "initialLookbackMs" | "maxWindowMs", KeyField<number>> & {
+  readonly source: KeyField<LogOptions["source"]>;
+} {
   return {
-    source: { type: source, default: "poll", help: "Where records come from: the control plane, or an object store." },
-    lagMs: { type: duration, default: lagSeconds * 1000, help: "How long records take to appear; each window ends this long before now." },
-    initialLookbackMs: { type: duration, default: 300_000, rule: positive, help: "How far back the first window begins." },
-    maxWindowMs: { type: duration, default: windowHours * 3_600_000, help: "Maximum window when catching up; 0 is no limit." },
+    source: {
+      type: source,
+      default: "poll",
+      help: "Where records come from: the control plane, or an object store.",
+    },
+    lagMs: {
+      type: duration,
+      default: lagSeconds * 1000,
+      help: "How long records take to appear; each window ends this long before now.",
+    },
+    initialLookbackMs: {
+      type: duration,
+      default: 300_000,
+      rule: positive,
+      help: "How far back the first window begins.",
+    },
+    maxWindowMs: {
+      type: duration,
+      default: windowHours * 3_600_000,
+      help: "Maximum window when catching up; 0 is no limit.",
+    },
   };
 }
 
 /** `collectors.flowlogs` */
 export const flowlogs = defineKeyGroup<FlowSection>("collectors.flowlogs", {
-  ...everyFields("flow logs", 60), ...windowFields(120, 1),
+  ...everyFields("flow logs", 60),
+  ...windowFields(120, 1),
   replayOverlapMs: {
-    type: duration, default: 300_000, rule: (ms) => (ms > 3_600_000 ? { rule: "must be at most 1h" } : undefined), help: "How much of the last window is read again to find late records; records seen before are not counted twice.",
+    type: duration,
+    default: 300_000,
+    rule: (ms) => (ms > 3_600_000 ? { rule: "must be at most 1h" } : undefined),
+    help: "How much of the last window is read again to find late records; records seen before are not counted twice.",
   },
-  replaySeenCapacity: { type: integer(1, 1_048_576), default: 131_072, help: "Number of records of the overlap to remember." },
-  logMode: { type: oneOf(["per_connection", "per_record", "off"]), default: "per_connection", help: "Which flows are written as log records." },
-  maxLogRecordsPerWindow: { type: integer(0, 100_000_000), default: 0, help: "Maximum log records written per window; 0 is no limit." },
-  trustedReporterNodeIds: { type: listOf(string), default: [], rule: noBlank, help: "Node ids whose flow reports are trusted. A node is trusted when its id or one of its tags matches. Both lists empty: all nodes." },
-  trustedReporterTags: { type: listOf(string), default: [], rule: noBlank, help: "Tags of nodes whose flow reports are trusted." },
+  replaySeenCapacity: {
+    type: integer(1, 1_048_576),
+    default: 131_072,
+    help: "Number of records of the overlap to remember.",
+  },
+  logMode: {
+    type: oneOf(["per_connection", "per_record", "off"]),
+    default: "per_connection",
+    help: "Which flows are written as log records.",
+  },
+  maxLogRecordsPerWindow: {
+    type: integer(0, 100_000_000),
+    default: 0,
+    help: "Maximum log records written per window; 0 is no limit.",
+  },
+  trustedReporterNodeIds: {
+    type: listOf(string),
+    default: [],
+    rule: noBlank,
+    help: "Node ids whose flow reports are trusted. A node is trusted when its id or one of its tags matches. Both lists empty: all nodes.",
+  },
+  trustedReporterTags: {
+    type: listOf(string),
+    default: [],
+    rule: noBlank,
+    help: "Tags of nodes whose flow reports are trusted.",
+  },
 });
 
 /** `collectors.auditlogs` */
-export const auditlogs = defineKeyGroup<AuditSection>("collectors.auditlogs", { ...everyFields("audit logs", 60), ...windowFields(60, 6) });
+export const auditlogs = defineKeyGroup<AuditSection>("collectors.auditlogs", {
+  ...everyFields("audit logs", 60),
+  ...windowFields(60, 6),
+});
 
 /** `collectors.k8s_audit` */
 export const k8sAudit = defineKeyGroup<{ readonly enabled: boolean }>("collectors.k8s_audit", {
-  enabled: { type: boolean, default: false, help: "Collects recordings of Kubernetes sessions from an object store." },
+  enabled: {
+    type: boolean,
+    default: false,
+    help: "Collects recordings of Kubernetes sessions from an object store.",
+  },
 });
 
 /** `collectors.{flowlogs,auditlogs,k8s_audit}.objectstore` */
-export const feeds: Readonly<Record<"flow" | "audit" | "k8sAudit", KeyGroup<ObjectStoreSection>>> = {
-  flow: defineKeyGroup<ObjectStoreSection>("collectors.flowlogs.objectstore", objectStoreFields("logs")),
-  audit: defineKeyGroup<ObjectStoreSection>("collectors.auditlogs.objectstore", objectStoreFields("logs")),
-  k8sAudit: defineKeyGroup<ObjectStoreSection>("collectors.k8s_audit.objectstore", objectStoreFields("recorder")),
-};
+export const feeds: Readonly<Record<"flow" | "audit" | "k8sAudit", KeyGroup<ObjectStoreSection>>> =
+  {
+    flow: defineKeyGroup<ObjectStoreSection>(
+      "collectors.flowlogs.objectstore",
+      objectStoreFields("logs"),
+    ),
+    audit: defineKeyGroup<ObjectStoreSection>(
+      "collectors.auditlogs.objectstore",
+      objectStoreFields("logs"),
+    ),
+    k8sAudit: defineKeyGroup<ObjectStoreSection>(
+      "collectors.k8s_audit.objectstore",
+      objectStoreFields("recorder"),
+    ),
+  };
 
 /** All of the above. */
-export const logSchema: Schema = keysOf(flowlogs, auditlogs, k8sAudit, feeds.flow, feeds.audit, feeds.k8sAudit);
+export const logSchema: Schema = keysOf(
+  flowlogs,
+  auditlogs,
+  k8sAudit,
+  feeds.flow,
+  feeds.audit,
+  feeds.k8sAudit,
+);

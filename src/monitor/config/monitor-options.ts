@@ -1,12 +1,24 @@
-/** What the monitor is told at its start, from the configuration: everything inherited is settled here. */
+/**
+ * What the monitor is told at its start, from the configuration: everything inherited is settled
+ * here.
+ */
 import { join, resolve } from "node:path";
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup } from "../../kernel/config/key-group.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import { otlpLogAttributeBytes, otlpLogBodyBytes } from "../../kernel/config/otlp-keys.ts";
-import { batchSettings, exporterOptions, metricIntervalMs, stdoutOptions } from "../../kernel/config/otlp-options.ts";
+import {
+  batchSettings,
+  exporterOptions,
+  metricIntervalMs,
+  stdoutOptions,
+} from "../../kernel/config/otlp-options.ts";
 import { resourceAttributes } from "../../kernel/config/resource-keys.ts";
-import { tracingEnabled, tracingSampler, tracingSamplerArg } from "../../kernel/config/tracing-keys.ts";
+import {
+  tracingEnabled,
+  tracingSampler,
+  tracingSamplerArg,
+} from "../../kernel/config/tracing-keys.ts";
 import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
@@ -31,41 +43,97 @@ export interface MonitorFacts {
 
 const CHECKPOINT_FILE = "checkpoints.mdb";
 
-/** The options. A relative path of a variable begins where the process runs, so this is called in the thread and folder of the start. */
+/**
+ * The options. A relative path of a variable begins where the process runs, so this is called in
+ * the thread and folder of the start.
+ */
 export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOptions {
   const privacyOptions = readKeyGroup(config, privacy);
   const { filePath, ...stores } = readKeyGroup(config, checkpoint);
   return {
-    version: facts.version, networks: networkOptions(config), several: config.list(networks).length > 1,
-    privacy: privacyOptions, resource: resourceOf(config, privacyOptions, facts),
-    logs: logOptions(config), ...tracingOptions(config), metricIntervalMs: metricIntervalMs(config),
-    checkpoint: { ...stores, filePath: filePath === "" ? join(facts.stateDirectory, CHECKPOINT_FILE) : resolve(filePath), isDefault: filePath === "" },
-    versionChecks: { devices: config.get(deviceVersions.enabled), url: config.get(deviceVersions.url), ...readKeyGroup(config, versionChecks) },
-    annotations: annotationOptions(config), selfObservability: readKeyGroup(config, selfObservability),
-    cardinality: { warningThreshold: config.get(cardinality.warningThreshold), criticalThreshold: config.get(cardinality.criticalThreshold) }, configWarnings: facts.warnings,
+    version: facts.version,
+    networks: networkOptions(config),
+    several: config.list(networks).length > 1,
+    privacy: privacyOptions,
+    resource: resourceOf(config, privacyOptions, facts),
+    logs: logOptions(config),
+    ...tracingOptions(config),
+    metricIntervalMs: metricIntervalMs(config),
+    checkpoint: {
+      ...stores,
+      filePath: filePath === "" ? join(facts.stateDirectory, CHECKPOINT_FILE) : resolve(filePath),
+      isDefault: filePath === "",
+    },
+    versionChecks: {
+      devices: config.get(deviceVersions.enabled),
+      url: config.get(deviceVersions.url),
+      ...readKeyGroup(config, versionChecks),
+    },
+    annotations: annotationOptions(config),
+    selfObservability: readKeyGroup(config, selfObservability),
+    cardinality: {
+      warningThreshold: config.get(cardinality.warningThreshold),
+      criticalThreshold: config.get(cardinality.criticalThreshold),
+    },
+    configWarnings: facts.warnings,
   };
 }
 
-function resourceOf(config: Config, { hostnames }: PrivacyOptions, { version, environment }: MonitorFacts): MonitorOptions["resource"] {
+function resourceOf(
+  config: Config,
+  { hostnames }: PrivacyOptions,
+  { version, environment }: MonitorFacts,
+): MonitorOptions["resource"] {
   const attributes = resourceAttributes(config, environment);
   const instanceId = config.get(selfObservability.instanceId);
   const namespace = attributes["service.namespace"];
-  return { ...processResource({ version, hostnames, attributes, ...(instanceId === "" ? {} : { instanceId }) }), ...(namespace === undefined ? {} : { "service.namespace": namespace }) };
+  return {
+    ...processResource({
+      version,
+      hostnames,
+      attributes,
+      ...(instanceId === "" ? {} : { instanceId }),
+    }),
+    ...(namespace === undefined ? {} : { "service.namespace": namespace }),
+  };
 }
 
 function logOptions(config: Config): MonitorOptions["logs"] {
-  if (exporterOptions(config, "logs") === undefined && stdoutOptions(config, "logs") === undefined) return undefined;
-  return { capacity: batchSettings(config, "logs").capacity || QUEUE_CAPACITY, body: config.get(otlpLogBodyBytes), attribute: config.get(otlpLogAttributeBytes) };
+  if (exporterOptions(config, "logs") === undefined && stdoutOptions(config, "logs") === undefined)
+    return undefined;
+  return {
+    capacity: batchSettings(config, "logs").capacity || QUEUE_CAPACITY,
+    body: config.get(otlpLogBodyBytes),
+    attribute: config.get(otlpLogAttributeBytes),
+  };
 }
 
 function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {
-  if (!config.get(tracingEnabled) || (exporterOptions(config, "traces") === undefined && stdoutOptions(config, "traces") === undefined)) return {};
-  return { tracing: { capacity: batchSettings(config, "traces").capacity || QUEUE_CAPACITY, sampler: config.get(tracingSampler), ratio: config.get(tracingSamplerArg) } };
+  if (
+    !config.get(tracingEnabled) ||
+    (exporterOptions(config, "traces") === undefined &&
+      stdoutOptions(config, "traces") === undefined)
+  )
+    return {};
+  return {
+    tracing: {
+      capacity: batchSettings(config, "traces").capacity || QUEUE_CAPACITY,
+      sampler: config.get(tracingSampler),
+      ratio: config.get(tracingSamplerArg),
+    },
+  };
 }
 
 function annotationOptions(config: Config): AnnotationOptions | undefined {
   const { token, stateFile: _, ...options } = readKeyGroup(config, annotations);
   if (options.url === "" || token === undefined) return undefined;
   const { config_change, expiry } = annotationCategories;
-  return { ...options, token: sendSecret(token), categories: { config_change: readKeyGroup(config, config_change), expiry: readKeyGroup(config, expiry) } };
+  return {
+    ...options,
+    token: sendSecret(token),
+    categories: {
+      config_change: readKeyGroup(config, config_change),
+      expiry: readKeyGroup(config, expiry),
+    },
+  };
 }

@@ -1,4 +1,7 @@
-/** The list of networks, each with a control plane and a credential of its own (facts, monitor-api §8.2; RESOLUTIONS M42). */
+/**
+ * The list of networks, each with a control plane and a credential of its own (facts, monitor-api
+ * §8.2; RESOLUTIONS M42).
+ */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
@@ -34,22 +37,49 @@ const MOST_NETWORKS = 100;
 const LONGEST_NAME = 253;
 
 const feedFields: Fields<NetworkFeeds> = {
-  flow: { type: groupOfFields({ fields: objectStoreFields("logs") }), help: "Where flow logs are, with collectors.flowlogs.source objectstore." },
-  audit: { type: groupOfFields({ fields: objectStoreFields("logs") }), help: "Where audit logs are, with collectors.auditlogs.source objectstore." },
-  k8sAudit: { type: groupOfFields({ fields: objectStoreFields("recorder") }), help: "Where recordings are, with collectors.k8s_audit.enabled." },
+  flow: {
+    type: groupOfFields({ fields: objectStoreFields("logs") }),
+    help: "Where flow logs are, with collectors.flowlogs.source objectstore.",
+  },
+  audit: {
+    type: groupOfFields({ fields: objectStoreFields("logs") }),
+    help: "Where audit logs are, with collectors.auditlogs.source objectstore.",
+  },
+  k8sAudit: {
+    type: groupOfFields({ fields: objectStoreFields("recorder") }),
+    help: "Where recordings are, with collectors.k8s_audit.enabled.",
+  },
 };
 
 /** `networks` */
 export const networks = defineKey({
-  path: "networks", default: [], rule: namesDiffer,
+  path: "networks",
+  default: [],
+  rule: namesDiffer,
   type: listOfObjects<NetworkSection>({
     limit: MOST_NETWORKS,
     fields: {
-      name: { type: string, rule: networkName, help: "Unique name, as the control plane knows it; for Headscale, any name." },
-      provider: { type: providerWord, optional: true, help: "The control plane; left out, the top-level provider." },
-      url: { type: text, default: "", rule: optionally(baseUrl), help: "Base URL of the control plane: needed for headscale, vpn.url otherwise." },
+      name: {
+        type: string,
+        rule: networkName,
+        help: "Unique name, as the control plane knows it; for Headscale, any name.",
+      },
+      provider: {
+        type: providerWord,
+        optional: true,
+        help: "The control plane; left out, the top-level provider.",
+      },
+      url: {
+        type: text,
+        default: "",
+        rule: optionally(baseUrl),
+        help: "Base URL of the control plane: needed for headscale, vpn.url otherwise.",
+      },
       apiKey: { type: secret, optional: true, secret: true, help: "API key of Headscale." },
-      auth: { type: groupOfFields({ fields: networkAuthFields }), help: "Credential of the hosted control plane." },
+      auth: {
+        type: groupOfFields({ fields: networkAuthFields }),
+        help: "Credential of the hosted control plane.",
+      },
       http: { type: groupOfFields({ fields: networkHttpFields }), help: "How calls are made." },
       objectstore: { type: groupOfFields({ fields: feedFields }), help: "Feeds of records." },
     },
@@ -59,12 +89,23 @@ export const networks = defineKey({
 
 function networkName(name: string): Complaint | undefined {
   const sound = name.trim() !== "" && name.length <= LONGEST_NAME && !/[\p{Cc}/]/u.test(name);
-  return sound ? undefined : { rule: `must be a name of 1 to ${LONGEST_NAME} characters without /` };
+  return sound
+    ? undefined
+    : { rule: `must be a name of 1 to ${LONGEST_NAME} characters without /` };
 }
 
 function namesDiffer(entries: readonly NetworkSection[]): Complaint | undefined {
   const names = entries.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) return { rule: `must have different names, ${JSON.stringify(twice)} is there twice`, remedy: "rename one of them." };
-  return names.length > 1 && names.includes("-") ? { rule: "must not contain - when there are several networks", remedy: "write the network's name." } : undefined;
+  if (twice !== undefined)
+    return {
+      rule: `must have different names, ${JSON.stringify(twice)} is there twice`,
+      remedy: "rename one of them.",
+    };
+  return names.length > 1 && names.includes("-")
+    ? {
+        rule: "must not contain - when there are several networks",
+        remedy: "write the network's name.",
+      }
+    : undefined;
 }

@@ -1,8 +1,16 @@
-/** The networks to collect, each with its control plane settled. A network without a credential is left out (RESOLUTIONS M28, M42). */
+/**
+ * The networks to collect, each with its control plane settled. A network without a credential is
+ * left out (RESOLUTIONS M28, M42).
+ */
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup } from "../../kernel/config/key-group.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
-import type { CardinalityOptions, HeadscaleOptions, NetworkOptions, TailscaleOptions } from "../options.ts";
+import type {
+  CardinalityOptions,
+  HeadscaleOptions,
+  NetworkOptions,
+  TailscaleOptions,
+} from "../options.ts";
 import { settleAuth, vpnAuth } from "./auth-fields.ts";
 import { cardinality, flowCardinality, perEntity } from "./cardinality-keys.ts";
 import { collectorOptions } from "./collector-options.ts";
@@ -21,63 +29,137 @@ interface Found {
 /** All networks that have a credential. */
 export function networkOptions(config: Config): NetworkOptions[] {
   const listed = config.list(networks);
-  const found = listed.length === 0 ? single(config) : listed.flatMap((entry) => listedNetwork(config, entry));
+  const found =
+    listed.length === 0 ? single(config) : listed.flatMap((entry) => listedNetwork(config, entry));
   return found.map((each, index) => settled(config, each, index === 0));
 }
 
 /** A network that the configuration does not name, e.g. the demo's, with all else as configured. */
-export function givenNetwork(config: Config, name: string, at: Pick<TailscaleOptions, "url" | "auth">): NetworkOptions {
-  return settled(config, { name, provider: { kind: "tailscale", network: "-", http: httpOptions(config, vpnHttp), ...budgets(config), ...at }, feeds: configuredFeeds(config) }, true);
+export function givenNetwork(
+  config: Config,
+  name: string,
+  at: Pick<TailscaleOptions, "url" | "auth">,
+): NetworkOptions {
+  return settled(
+    config,
+    {
+      name,
+      provider: {
+        kind: "tailscale",
+        network: "-",
+        http: httpOptions(config, vpnHttp),
+        ...budgets(config),
+        ...at,
+      },
+      feeds: configuredFeeds(config),
+    },
+    true,
+  );
 }
 
-function settled(config: Config, { name, provider: plane, feeds: own }: Found, hasTargets: boolean): NetworkOptions {
+function settled(
+  config: Config,
+  { name, provider: plane, feeds: own }: Found,
+  hasTargets: boolean,
+): NetworkOptions {
   return {
-    name, provider: plane, collectors: collectorOptions(config, { feeds: own, hasTargets }), cardinality: cardinalityOptions(config),
-    outdatedMinorThreshold: config.get(deviceVersions.outdatedMinorThreshold), selfObservability: config.get(selfObservability.enabled),
+    name,
+    provider: plane,
+    collectors: collectorOptions(config, { feeds: own, hasTargets }),
+    cardinality: cardinalityOptions(config),
+    outdatedMinorThreshold: config.get(deviceVersions.outdatedMinorThreshold),
+    selfObservability: config.get(selfObservability.enabled),
   };
 }
 
 function single(config: Config): Found[] {
   const name = config.get(vpn.network);
-  const plane = config.get(provider) === "headscale" ? singleHeadscale(config) : singleTailscale(config, name);
+  const plane =
+    config.get(provider) === "headscale" ? singleHeadscale(config) : singleTailscale(config, name);
   if (plane === undefined) return [];
   return [{ name, provider: plane, feeds: configuredFeeds(config) }];
 }
 
 function configuredFeeds(config: Config): NetworkFeeds {
-  return { flow: readKeyGroup(config, feeds.flow), audit: readKeyGroup(config, feeds.audit), k8sAudit: readKeyGroup(config, feeds.k8sAudit) };
+  return {
+    flow: readKeyGroup(config, feeds.flow),
+    audit: readKeyGroup(config, feeds.audit),
+    k8sAudit: readKeyGroup(config, feeds.k8sAudit),
+  };
 }
 
 function singleTailscale(config: Config, network: string): TailscaleOptions | undefined {
   const auth = settleAuth(vpnAuth(config));
-  return auth && { kind: "tailscale", network, auth, url: config.get(vpn.url), http: httpOptions(config, vpnHttp), ...budgets(config) };
+  return (
+    auth && {
+      kind: "tailscale",
+      network,
+      auth,
+      url: config.get(vpn.url),
+      http: httpOptions(config, vpnHttp),
+      ...budgets(config),
+    }
+  );
 }
 
 function singleHeadscale(config: Config): HeadscaleOptions | undefined {
   const key = config.get(headscale.apiKey);
   const url = config.get(headscale.url);
   if (key === undefined || url === "") return undefined;
-  return { kind: "headscale", url, apiKey: sendSecret(key), http: httpOptions(config, headscaleHttp), maxResponseBytes: config.get(headscale.maxResponseBytes) };
+  return {
+    kind: "headscale",
+    url,
+    apiKey: sendSecret(key),
+    http: httpOptions(config, headscaleHttp),
+    maxResponseBytes: config.get(headscale.maxResponseBytes),
+  };
 }
 
-/** Of the sections above only what is no credential is taken over: the hosted address, calls and budgets. */
+/**
+ * Of the sections above only what is no credential is taken over: the hosted address, calls and
+ * budgets.
+ */
 function listedNetwork(config: Config, entry: NetworkSection): Found[] {
-  const found = (plane: Found["provider"]): Found[] => [{ name: entry.name, provider: plane, feeds: entry.objectstore }];
+  const found = (plane: Found["provider"]): Found[] => [
+    { name: entry.name, provider: plane, feeds: entry.objectstore },
+  ];
   if ((entry.provider ?? config.get(provider)) === "headscale") {
     if (entry.apiKey === undefined || entry.url === "") return [];
     const http = inheritHttp(httpOptions(config, headscaleHttp), entry.http);
-    return found({ kind: "headscale", url: entry.url, apiKey: sendSecret(entry.apiKey), http, maxResponseBytes: config.get(headscale.maxResponseBytes) });
+    return found({
+      kind: "headscale",
+      url: entry.url,
+      apiKey: sendSecret(entry.apiKey),
+      http,
+      maxResponseBytes: config.get(headscale.maxResponseBytes),
+    });
   }
   const auth = settleAuth(entry.auth);
   if (auth === undefined) return [];
   const http = inheritHttp(httpOptions(config, vpnHttp), entry.http);
-  return found({ kind: "tailscale", network: entry.name, auth, url: entry.url === "" ? config.get(vpn.url) : entry.url, http, ...budgets(config) });
+  return found({
+    kind: "tailscale",
+    network: entry.name,
+    auth,
+    url: entry.url === "" ? config.get(vpn.url) : entry.url,
+    http,
+    ...budgets(config),
+  });
 }
 
-function budgets(config: Config): Pick<TailscaleOptions, "maxResponseBytes" | "maxLogResponseBytes"> {
-  return { maxResponseBytes: config.get(vpn.maxResponseBytes), maxLogResponseBytes: config.get(vpn.maxLogResponseBytes) };
+function budgets(
+  config: Config,
+): Pick<TailscaleOptions, "maxResponseBytes" | "maxLogResponseBytes"> {
+  return {
+    maxResponseBytes: config.get(vpn.maxResponseBytes),
+    maxLogResponseBytes: config.get(vpn.maxLogResponseBytes),
+  };
 }
 
 function cardinalityOptions(config: Config): CardinalityOptions {
-  return { ...readKeyGroup(config, cardinality), perEntity: readKeyGroup(config, perEntity), flow: readKeyGroup(config, flowCardinality) };
+  return {
+    ...readKeyGroup(config, cardinality),
+    perEntity: readKeyGroup(config, perEntity),
+    flow: readKeyGroup(config, flowCardinality),
+  };
 }

@@ -1,4 +1,7 @@
-/** The keys of the collector that asks the agents on nodes (facts, monitor-api §8.2; monitor-collectors §5.16). */
+/**
+ * The keys of the collector that asks the agents on nodes (facts, monitor-api §8.2;
+ * monitor-collectors §5.16).
+ */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
@@ -6,7 +9,18 @@ import { defineKey, type Schema } from "../../kernel/config/key.ts";
 import { mapOfSecrets, mapOfTexts } from "../../kernel/config/maps.ts";
 import { groupOfFields, listOfObjects } from "../../kernel/config/objects.ts";
 import { httpUrl, noBlank, timer } from "../../kernel/config/rules.ts";
-import { boolean, byteCount, duration, integer, listOf, oneOf, path, secret, string, text } from "../../kernel/config/types.ts";
+import {
+  boolean,
+  byteCount,
+  duration,
+  integer,
+  listOf,
+  oneOf,
+  path,
+  secret,
+  string,
+  text,
+} from "../../kernel/config/types.ts";
 import type { NodeMetricsOptions, NodeTargetOptions } from "../options.ts";
 import { everyFields, type Switched } from "./collector-keys.ts";
 
@@ -25,43 +39,117 @@ export interface NodeTarget {
 
 const MOST_TARGETS = 1_000;
 const MOST_NAMES = 1_000_000;
-const on = (value: boolean, help: string): KeyField<boolean> => ({ type: boolean, default: value, help });
-const patterns = (help: string): KeyField<readonly string[]> => ({ type: listOf(string), default: [], rule: allCompile, help });
-const names = (help: string): KeyField<readonly string[]> => ({ type: listOf(string), default: [], rule: noBlank, help });
+const on = (value: boolean, help: string): KeyField<boolean> => ({
+  type: boolean,
+  default: value,
+  help,
+});
+const patterns = (help: string): KeyField<readonly string[]> => ({
+  type: listOf(string),
+  default: [],
+  rule: allCompile,
+  help,
+});
+const names = (help: string): KeyField<readonly string[]> => ({
+  type: listOf(string),
+  default: [],
+  rule: noBlank,
+  help,
+});
 
 /** `collectors.node_metrics` */
 export const nodeMetrics = defineKeyGroup<NodeSection>("collectors.node_metrics", {
   ...everyFields("metrics of node agents", 60, false),
-  timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Timeout of one scrape of a node." },
-  maxResponseBytes: { type: byteCount(1, 2 ** 30), default: 4 * 2 ** 20, help: "Maximum size of a node's response." },
-  maxSamples: { type: integer(1, 10_000_000), default: 50_000, help: "Maximum samples in a response." },
+  timeoutMs: {
+    type: duration,
+    default: 10_000,
+    rule: timer,
+    help: "Timeout of one scrape of a node.",
+  },
+  maxResponseBytes: {
+    type: byteCount(1, 2 ** 30),
+    default: 4 * 2 ** 20,
+    help: "Maximum size of a node's response.",
+  },
+  maxSamples: {
+    type: integer(1, 10_000_000),
+    default: 50_000,
+    help: "Maximum samples in a response.",
+  },
   maxDistinctMetrics: {
-    type: integer(-1, MOST_NAMES), default: 2_000, rule: (count) => (count === 0 ? { rule: "must not be 0", remedy: "write -1 for no limit." } : undefined),
+    type: integer(-1, MOST_NAMES),
+    default: 2_000,
+    rule: (count) =>
+      count === 0 ? { rule: "must not be 0", remedy: "write -1 for no limit." } : undefined,
     help: "Maximum distinct metric names over all nodes; -1 is no limit.",
   },
-  metricAllow: patterns("Regular expressions, matched against the whole name, of metrics to keep; empty keeps all."),
+  metricAllow: patterns(
+    "Regular expressions, matched against the whole name, of metrics to keep; empty keeps all.",
+  ),
   metricDeny: patterns("Regular expressions, matched against the whole name, of metrics to drop."),
   dropLabels: names("Labels to drop."),
 });
 
 /** `collectors.node_metrics.targets` */
 export const nodeTargets = defineKey({
-  path: "collectors.node_metrics.targets", default: [], rule: targetsDiffer, help: "Agents to scrape, each with its URL. With several networks they belong to the first.",
+  path: "collectors.node_metrics.targets",
+  default: [],
+  rule: targetsDiffer,
+  help: "Agents to scrape, each with its URL. With several networks they belong to the first.",
   type: listOfObjects<NodeTarget>({
     limit: MOST_TARGETS,
     fields: {
-      url: { type: string, rule: httpUrl, help: "URL of the metrics, e.g. http://100.64.0.7:5252/metrics." },
-      instance: { type: text, default: "", help: "Value of vpn.node. Empty: host and port of the URL." },
-      labels: { type: mapOfTexts({ limit: 32 }), default: new Map(), help: "Labels added to all series of the target." },
-      headers: { type: mapOfSecrets({ limit: 32 }), default: new Map(), help: "Headers of each request; their values are secret." },
-      bearerToken: { type: secret, optional: true, secret: true, help: "Bearer token. A token file is read again for each request." },
-      tls: { type: groupOfFields({ fields: {
-        caFile: { type: path, default: "", help: "PEM file of the CA certificates that the node's certificate is verified against." },
-        certFile: { type: path, default: "", help: "PEM client certificate." },
-        keyFile: { type: path, default: "", help: "PEM key of the client certificate." },
-        serverName: { type: text, default: "", help: "Name that the node's certificate must match." },
-        insecureSkipVerify: { type: boolean, default: false, help: "Accepts any certificate of the node." },
-      }, rule: pairOfFiles }), help: "TLS towards the node." },
+      url: {
+        type: string,
+        rule: httpUrl,
+        help: "URL of the metrics, e.g. http://100.64.0.7:5252/metrics.",
+      },
+      instance: {
+        type: text,
+        default: "",
+        help: "Value of vpn.node. Empty: host and port of the URL.",
+      },
+      labels: {
+        type: mapOfTexts({ limit: 32 }),
+        default: new Map(),
+        help: "Labels added to all series of the target.",
+      },
+      headers: {
+        type: mapOfSecrets({ limit: 32 }),
+        default: new Map(),
+        help: "Headers of each request; their values are secret.",
+      },
+      bearerToken: {
+        type: secret,
+        optional: true,
+        secret: true,
+        help: "Bearer token. A token file is read again for each request.",
+      },
+      tls: {
+        type: groupOfFields({
+          fields: {
+            caFile: {
+              type: path,
+              default: "",
+              help: "PEM file of the CA certificates that the node's certificate is verified against.",
+            },
+            certFile: { type: path, default: "", help: "PEM client certificate." },
+            keyFile: { type: path, default: "", help: "PEM key of the client certificate." },
+            serverName: {
+              type: text,
+              default: "",
+              help: "Name that the node's certificate must match.",
+            },
+            insecureSkipVerify: {
+              type: boolean,
+              default: false,
+              help: "Accepts any certificate of the node.",
+            },
+          },
+          rule: pairOfFiles,
+        }),
+        help: "TLS towards the node.",
+      },
     },
   }),
 });
@@ -69,17 +157,46 @@ export const nodeTargets = defineKey({
 /** `collectors.node_metrics.discovery` */
 export const nodeDiscovery = defineKeyGroup<DiscoverySection>("collectors.node_metrics.discovery", {
   enabled: on(false, "Scrapes every device of the network that the rules below select."),
-  intervalMs: { type: duration, default: 300_000, rule: timer, help: "Time between discoveries of devices." },
-  maxTargets: { type: integer(1, 100_000), default: 1_000, help: "Maximum number of devices to scrape." },
-  scheme: { type: oneOf(["http", "https"]), default: "http", help: "Scheme used to scrape devices." },
+  intervalMs: {
+    type: duration,
+    default: 300_000,
+    rule: timer,
+    help: "Time between discoveries of devices.",
+  },
+  maxTargets: {
+    type: integer(1, 100_000),
+    default: 1_000,
+    help: "Maximum number of devices to scrape.",
+  },
+  scheme: {
+    type: oneOf(["http", "https"]),
+    default: "http",
+    help: "Scheme used to scrape devices.",
+  },
   port: { type: integer(1, 65_535), default: 5_252, help: "Port of the agent." },
-  path: { type: string, default: "/metrics", rule: (value) => (/^\/[^\s?#]*$/.test(value) ? undefined : { rule: "must begin with / and have no blank, ? or #", remedy: "write /metrics." }), help: "Path of the metrics." },
+  path: {
+    type: string,
+    default: "/metrics",
+    rule: (value) =>
+      /^\/[^\s?#]*$/.test(value)
+        ? undefined
+        : { rule: "must begin with / and have no blank, ? or #", remedy: "write /metrics." },
+    help: "Path of the metrics.",
+  },
   onlineOnly: on(true, "Skips devices that are offline."),
   excludeExternal: on(true, "Skips devices shared from other networks."),
   includeHostLabels: on(true, "Adds host.name and host.id."),
   includeTagsLabel: on(true, "Adds vpn.tags."),
-  addressOrder: { type: oneOf(["ipv4", "ipv6"]), default: "ipv4", help: "Address family preferred when a device has both." },
-  instanceSource: { type: oneOf(["name", "hostname", "address"]), default: "name", help: "Source of vpn.node: the name in the network, hostname@address, or host and port." },
+  addressOrder: {
+    type: oneOf(["ipv4", "ipv6"]),
+    default: "ipv4",
+    help: "Address family preferred when a device has both.",
+  },
+  instanceSource: {
+    type: oneOf(["name", "hostname", "address"]),
+    default: "name",
+    help: "Source of vpn.node: the name in the network, hostname@address, or host and port.",
+  },
   includeTags: names("Scrapes only devices with at least one of these tags; empty is all."),
   excludeTags: names("Skips devices with any of these tags."),
 });
@@ -99,7 +216,9 @@ export function instanceOf({ url, instance }: Pick<NodeTarget, "url" | "instance
 
 function allCompile(written: readonly string[]): Complaint | undefined {
   const broken = written.find((pattern) => !compiles(pattern));
-  return broken === undefined ? undefined : { rule: `must be regular expressions, got ${JSON.stringify(broken.slice(0, 100))}` };
+  return broken === undefined
+    ? undefined
+    : { rule: `must be regular expressions, got ${JSON.stringify(broken.slice(0, 100))}` };
 }
 
 function compiles(pattern: string): boolean {
@@ -113,14 +232,28 @@ function compiles(pattern: string): boolean {
 function targetsDiffer(targets: readonly NodeTarget[]): Complaint | undefined {
   const seen = new Set<string>();
   for (const target of targets) {
-    const place = JSON.stringify([URL.canParse(target.url) ? new URL(target.url).href : target.url, instanceOf(target)]);
-    if (seen.has(place)) return { rule: `must be different, ${target.url} with instance ${instanceOf(target)} is there twice`, remedy: "remove one of them." };
+    const place = JSON.stringify([
+      URL.canParse(target.url) ? new URL(target.url).href : target.url,
+      instanceOf(target),
+    ]);
+    if (seen.has(place))
+      return {
+        rule: `must be different, ${target.url} with instance ${instanceOf(target)} is there twice`,
+        remedy: "remove one of them.",
+      };
     seen.add(place);
   }
   return undefined;
 }
 
-function pairOfFiles({ certFile, keyFile }: NodeTarget["tls"]): (Complaint & { readonly field: "certFile" | "keyFile" }) | undefined {
+function pairOfFiles({
+  certFile,
+  keyFile,
+}: NodeTarget["tls"]): (Complaint & { readonly field: "certFile" | "keyFile" }) | undefined {
   if ((certFile === "") === (keyFile === "")) return undefined;
-  return { field: certFile === "" ? "certFile" : "keyFile", rule: "is missing, but the other of the pair is set", remedy: "set both or neither." };
+  return {
+    field: certFile === "" ? "certFile" : "keyFile",
+    rule: "is missing, but the other of the pair is set",
+    remedy: "set both or neither.",
+  };
 }

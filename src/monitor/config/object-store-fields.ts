@@ -1,9 +1,20 @@
-/** A feed of records in an object store: the keys of `collectors.*.objectstore` and `networks[].objectstore.*`, settled and judged. */
+/**
+ * A feed of records in an object store: the keys of `collectors.*.objectstore` and
+ * `networks[].objectstore.*`, settled and judged.
+ */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { httpUrl, isPlainRemote, optionally, timer } from "../../kernel/config/rules.ts";
-import { boolean, byteCount, duration, integer, oneOf, secret, text } from "../../kernel/config/types.ts";
+import {
+  boolean,
+  byteCount,
+  duration,
+  integer,
+  oneOf,
+  secret,
+  text,
+} from "../../kernel/config/types.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 
@@ -42,25 +53,78 @@ const layouts = {
 
 /** The fields of a feed; a recorder's has one layout only. */
 export function objectStoreFields(kind: "logs" | "recorder"): Fields<ObjectStoreSection> {
-  const bytes = (mebibytes: number, help: string): Fields<{ readonly it: number }>["it"] => ({ type: byteCount(1, LARGEST), default: mebibytes * MIB, help });
-  const records = (count: number, help: string): Fields<{ readonly it: number }>["it"] => ({ type: integer(1, MOST_RECORDS), default: count, help });
+  const bytes = (mebibytes: number, help: string): Fields<{ readonly it: number }>["it"] => ({
+    type: byteCount(1, LARGEST),
+    default: mebibytes * MIB,
+    help,
+  });
+  const records = (count: number, help: string): Fields<{ readonly it: number }>["it"] => ({
+    type: integer(1, MOST_RECORDS),
+    default: count,
+    help,
+  });
   return {
-    endpoint: { type: text, default: "", rule: optionally(httpUrl), help: "Address of the S3-compatible store, e.g. https://s3.eu-central-1.amazonaws.com." },
+    endpoint: {
+      type: text,
+      default: "",
+      rule: optionally(httpUrl),
+      help: "Address of the S3-compatible store, e.g. https://s3.eu-central-1.amazonaws.com.",
+    },
     region: { type: text, default: "", help: "Region of the bucket." },
     bucket: { type: text, default: "", help: "Bucket that holds the records." },
     prefix: { type: text, default: "", help: "Prefix of the keys of all objects." },
-    pathStyle: { type: boolean, default: false, help: "Uses path-style addressing: the bucket is in the path, not in the host name." },
-    allowInsecureHttp: { type: boolean, default: false, help: "Allows an http endpoint on another machine." },
-    accessKeyId: { type: secret, optional: true, secret: true, help: "Access key id. Unset: the machine's ambient credentials are used." },
+    pathStyle: {
+      type: boolean,
+      default: false,
+      help: "Uses path-style addressing: the bucket is in the path, not in the host name.",
+    },
+    allowInsecureHttp: {
+      type: boolean,
+      default: false,
+      help: "Allows an http endpoint on another machine.",
+    },
+    accessKeyId: {
+      type: secret,
+      optional: true,
+      secret: true,
+      help: "Access key id. Unset: the machine's ambient credentials are used.",
+    },
     secretAccessKey: { type: secret, optional: true, secret: true, help: "Secret access key." },
-    sessionToken: { type: secret, optional: true, secret: true, help: "Session token of a temporary access key." },
-    layout: kind === "logs"
-      ? { type: layouts.logs, default: "partitioned", help: "partitioned: keys begin with YYYY/MM/DD/ after the prefix; flat: they do not." }
-      : { type: layouts.recorder, default: "recorder", help: "recorder: the layout that the session recorder writes." },
+    sessionToken: {
+      type: secret,
+      optional: true,
+      secret: true,
+      help: "Session token of a temporary access key.",
+    },
+    layout:
+      kind === "logs"
+        ? {
+            type: layouts.logs,
+            default: "partitioned",
+            help: "partitioned: keys begin with YYYY/MM/DD/ after the prefix; flat: they do not.",
+          }
+        : {
+            type: layouts.recorder,
+            default: "recorder",
+            help: "recorder: the layout that the session recorder writes.",
+          },
     intervalMs: { type: duration, default: 60_000, rule: timer, help: "Time between polls." },
-    lookbackMs: { type: duration, default: 3_600_000, help: "How far before the newest object read a late object may still appear." },
-    initialLookbackMs: { type: duration, default: 21_600_000, rule: timer, help: "How far back the first poll goes." },
-    maxObjects: { type: integer(1, 100_000), default: 200, help: "Maximum objects per poll; the rest is read by the next poll." },
+    lookbackMs: {
+      type: duration,
+      default: 3_600_000,
+      help: "How far before the newest object read a late object may still appear.",
+    },
+    initialLookbackMs: {
+      type: duration,
+      default: 21_600_000,
+      rule: timer,
+      help: "How far back the first poll goes.",
+    },
+    maxObjects: {
+      type: integer(1, 100_000),
+      default: 200,
+      help: "Maximum objects per poll; the rest is read by the next poll.",
+    },
     maxObjectWireBytes: bytes(64, "Maximum stored size of one object."),
     maxObjectDecompressedBytes: bytes(32, "Maximum decompressed size of one object."),
     maxObjectRecords: records(100_000, "Maximum records per object."),
@@ -77,13 +141,50 @@ export function isPlaced({ endpoint, region, bucket }: ObjectStoreSection): bool
 
 /** The feed as the collector takes it. */
 export function objectStoreOptions(feed: ObjectStoreSection): ObjectStoreOptions {
-  const { endpoint, region, bucket, prefix, pathStyle, layout, intervalMs, lookbackMs, initialLookbackMs, maxObjects, accessKeyId, secretAccessKey, sessionToken } = feed;
+  const {
+    endpoint,
+    region,
+    bucket,
+    prefix,
+    pathStyle,
+    layout,
+    intervalMs,
+    lookbackMs,
+    initialLookbackMs,
+    maxObjects,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
+  } = feed;
   return {
-    endpoint, region, bucket, prefix, pathStyle, layout, intervalMs, lookbackMs, initialLookbackMs, maxObjects,
-    credentials: accessKeyId === undefined || secretAccessKey === undefined ? undefined
-      : { accessKeyId: sendSecret(accessKeyId), secretAccessKey: sendSecret(secretAccessKey), sessionToken: sessionToken && sendSecret(sessionToken) },
-    object: { wireBytes: feed.maxObjectWireBytes, decompressedBytes: feed.maxObjectDecompressedBytes, records: feed.maxObjectRecords },
-    cycle: { wireBytes: feed.maxCycleWireBytes, decompressedBytes: feed.maxCycleDecompressedBytes, records: feed.maxCycleRecords },
+    endpoint,
+    region,
+    bucket,
+    prefix,
+    pathStyle,
+    layout,
+    intervalMs,
+    lookbackMs,
+    initialLookbackMs,
+    maxObjects,
+    credentials:
+      accessKeyId === undefined || secretAccessKey === undefined
+        ? undefined
+        : {
+            accessKeyId: sendSecret(accessKeyId),
+            secretAccessKey: sendSecret(secretAccessKey),
+            sessionToken: sessionToken && sendSecret(sessionToken),
+          },
+    object: {
+      wireBytes: feed.maxObjectWireBytes,
+      decompressedBytes: feed.maxObjectDecompressedBytes,
+      records: feed.maxObjectRecords,
+    },
+    cycle: {
+      wireBytes: feed.maxCycleWireBytes,
+      decompressedBytes: feed.maxCycleDecompressedBytes,
+      records: feed.maxCycleRecords,
+    },
   };
 }
 
@@ -99,25 +200,69 @@ const LONGEST_BACKFILL_MS = 14 * 86_400_000;
 /** Judges a feed that is used (facts, monitor-api §8.2, §8.4). */
 export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
   const findings: FeedFinding[] = [];
-  const say = (severity: FeedFinding["severity"], under: string, rule: string, remedy: string): void => void findings.push({ severity, under: `.${under}`, rule, remedy });
-  for (const name of ["endpoint", "region", "bucket"] as const) if (feed[name].trim() === "") say("error", name, "is missing, and this feed is used", "set endpoint, region and bucket.");
-  if (isPlainRemote(feed.endpoint) && !feed.allowInsecureHttp) say("error", "endpoint", "is plain HTTP to another machine", "use https, or set allow_insecure_http.");
+  const say = (
+    severity: FeedFinding["severity"],
+    under: string,
+    rule: string,
+    remedy: string,
+  ): void => void findings.push({ severity, under: `.${under}`, rule, remedy });
+  for (const name of ["endpoint", "region", "bucket"] as const)
+    if (feed[name].trim() === "")
+      say("error", name, "is missing, and this feed is used", "set endpoint, region and bucket.");
+  if (isPlainRemote(feed.endpoint) && !feed.allowInsecureHttp)
+    say(
+      "error",
+      "endpoint",
+      "is plain HTTP to another machine",
+      "use https, or set allow_insecure_http.",
+    );
   if ((feed.accessKeyId === undefined) !== (feed.secretAccessKey === undefined)) {
-    say("error", feed.accessKeyId === undefined ? "access_key_id" : "secret_access_key", "is missing: an access key has an id and a secret", "set both, or neither for the machine's own credentials.");
+    say(
+      "error",
+      feed.accessKeyId === undefined ? "access_key_id" : "secret_access_key",
+      "is missing: an access key has an id and a secret",
+      "set both, or neither for the machine's own credentials.",
+    );
   }
-  if (feed.sessionToken !== undefined && feed.accessKeyId === undefined) say("error", "session_token", "needs access_key_id and secret_access_key", "set them too.");
+  if (feed.sessionToken !== undefined && feed.accessKeyId === undefined)
+    say("error", "session_token", "needs access_key_id and secret_access_key", "set them too.");
   for (const [name, object, cycle] of [
-    ["wire_bytes", feed.maxObjectWireBytes, feed.maxCycleWireBytes], ["decompressed_bytes", feed.maxObjectDecompressedBytes, feed.maxCycleDecompressedBytes], ["records", feed.maxObjectRecords, feed.maxCycleRecords],
+    ["wire_bytes", feed.maxObjectWireBytes, feed.maxCycleWireBytes],
+    ["decompressed_bytes", feed.maxObjectDecompressedBytes, feed.maxCycleDecompressedBytes],
+    ["records", feed.maxObjectRecords, feed.maxCycleRecords],
   ] as const) {
-    if (cycle < object) say("error", `max_cycle_${name}`, `must be at least max_object_${name}, which is ${object}, got ${cycle}`, "a poll must be able to read one object.");
+    if (cycle < object)
+      say(
+        "error",
+        `max_cycle_${name}`,
+        `must be at least max_object_${name}, which is ${object}, got ${cycle}`,
+        "a poll must be able to read one object.",
+      );
   }
-  if (feed.lookbackMs === 0) say("warning", "lookback", "is 0, so that objects which appear late are never read", "write 1h.");
-  if (feed.prefix.startsWith("/")) say("warning", "prefix", "begins with /, which is unusual for object keys", "remove the /.");
-  if (feed.layout === "partitioned" && feed.initialLookbackMs > LONGEST_BACKFILL_MS) say("warning", "initial_lookback", "is more than the 14 days that are looked through", "write 336h or less.");
+  if (feed.lookbackMs === 0)
+    say(
+      "warning",
+      "lookback",
+      "is 0, so that objects which appear late are never read",
+      "write 1h.",
+    );
+  if (feed.prefix.startsWith("/"))
+    say("warning", "prefix", "begins with /, which is unusual for object keys", "remove the /.");
+  if (feed.layout === "partitioned" && feed.initialLookbackMs > LONGEST_BACKFILL_MS)
+    say(
+      "warning",
+      "initial_lookback",
+      "is more than the 14 days that are looked through",
+      "write 336h or less.",
+    );
   return findings;
 }
 
 /** One word for where a feed is, to find two that are the same. */
 export function feedPlace({ endpoint, bucket, prefix }: ObjectStoreSection): string {
-  return JSON.stringify([URL.canParse(endpoint) ? new URL(endpoint).href : endpoint, bucket, prefix.replace(/\/+$/, "")]);
+  return JSON.stringify([
+    URL.canParse(endpoint) ? new URL(endpoint).href : endpoint,
+    bucket,
+    prefix.replace(/\/+$/, ""),
+  ]);
 }

@@ -1,10 +1,17 @@
-/** `pii_filter`: what may be exported of people and of the inside of a network (facts, monitor-collectors §8). */
+/**
+ * `pii_filter`: what may be exported of people and of the inside of a network (facts,
+ * monitor-collectors §8).
+ */
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
 import { boolean } from "../../kernel/config/types.ts";
 import type { PrivacyOptions } from "../options.ts";
 
-const shown = (what: string): KeyField<boolean> => ({ type: boolean, default: true, help: `Exports ${what}.` });
+const shown = (what: string): KeyField<boolean> => ({
+  type: boolean,
+  default: true,
+  help: `Exports ${what}.`,
+});
 
 /** `pii_filter` */
 export const privacy = defineKeyGroup<PrivacyOptions>("pii_filter", {

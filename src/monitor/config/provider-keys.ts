@@ -1,4 +1,7 @@
-/** Which control plane is asked, where it is and how: `provider`, `vpn`, `headscale` (facts, monitor-api §8.2; RESOLUTIONS M13, M42). */
+/**
+ * Which control plane is asked, where it is and how: `provider`, `vpn`, `headscale` (facts,
+ * monitor-api §8.2; RESOLUTIONS M13, M42).
+ */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
@@ -16,7 +19,10 @@ export const providerWord: KeyType<ProviderKind> = oneOf<ProviderKind>(["tailsca
 
 /** `provider` */
 export const provider: Key<ProviderKind> = defineKey({
-  path: "provider", type: providerWord, default: "tailscale", help: "The control plane: tailscale, configured below vpn, or headscale, configured below headscale.",
+  path: "provider",
+  type: providerWord,
+  default: "tailscale",
+  help: "The control plane: tailscale, configured below vpn, or headscale, configured below headscale.",
 });
 
 const MIB = 2 ** 20;
@@ -35,14 +41,33 @@ interface HeadscaleSection {
 }
 
 const budget = (megabytes: number, what: string): KeyField<number> => ({
-  type: byteCount(1, 2 ** 30), default: megabytes * MIB, help: `Maximum decompressed size of ${what}.`,
-  warn: (bytes) => (bytes > LARGE_BUDGET ? { rule: "is more than 64MiB, and several responses may be in memory at once", remedy: "write 64MiB or less." } : undefined),
+  type: byteCount(1, 2 ** 30),
+  default: megabytes * MIB,
+  help: `Maximum decompressed size of ${what}.`,
+  warn: (bytes) =>
+    bytes > LARGE_BUDGET
+      ? {
+          rule: "is more than 64MiB, and several responses may be in memory at once",
+          remedy: "write 64MiB or less.",
+        }
+      : undefined,
 });
 
 /** `vpn` */
 export const vpn = defineKeyGroup<VpnSection>("vpn", {
-  url: { type: text, default: "https://api.tailscale.com", rule: baseUrl, warn: clearText, help: "Base URL of the hosted control plane." },
-  network: { type: text, default: "-", rule: notBlank, help: "Name of the network; - is the network that the credential belongs to." },
+  url: {
+    type: text,
+    default: "https://api.tailscale.com",
+    rule: baseUrl,
+    warn: clearText,
+    help: "Base URL of the hosted control plane.",
+  },
+  network: {
+    type: text,
+    default: "-",
+    rule: notBlank,
+    help: "Name of the network; - is the network that the credential belongs to.",
+  },
   maxResponseBytes: budget(4, "a response"),
   maxLogResponseBytes: budget(32, "a flow or audit log response"),
 });
@@ -52,7 +77,13 @@ export const vpnHttp = defineHttpKeys("vpn");
 
 /** `headscale` */
 export const headscale = defineKeyGroup<HeadscaleSection>("headscale", {
-  url: { type: text, default: "", rule: optionally(baseUrl), warn: clearText, help: "Base URL of Headscale, e.g. https://headscale.example.org." },
+  url: {
+    type: text,
+    default: "",
+    rule: optionally(baseUrl),
+    warn: clearText,
+    help: "Base URL of Headscale, e.g. https://headscale.example.org.",
+  },
   apiKey: { type: secret, optional: true, secret: true, help: "API key of Headscale." },
   maxResponseBytes: budget(4, "a response"),
 });
@@ -63,15 +94,29 @@ export const headscaleHttp = defineHttpKeys("headscale");
 /** All of the above. */
 export const providerKeys: Schema = [
   provider,
-  ...keysOf(vpn, vpnAuthKeys.method, vpnAuthKeys.oauth, vpnAuthKeys.workloadIdentity, vpnHttp.call, vpnHttp.retry),
+  ...keysOf(
+    vpn,
+    vpnAuthKeys.method,
+    vpnAuthKeys.oauth,
+    vpnAuthKeys.workloadIdentity,
+    vpnHttp.call,
+    vpnHttp.retry,
+  ),
   ...keysOf(headscale, headscaleHttp.call, headscaleHttp.retry),
 ];
 
 /** Worth knowing about the address of a control plane: the credential travels with each call. */
 export function clearText(url: string): Complaint | undefined {
-  return isPlainRemote(url) ? { rule: "is plain HTTP: others on the network can read the credential", remedy: "use https." } : undefined;
+  return isPlainRemote(url)
+    ? { rule: "is plain HTTP: others on the network can read the credential", remedy: "use https." }
+    : undefined;
 }
 
 function notBlank(name: string): Complaint | undefined {
-  return name.trim() === "" ? { rule: "must not be empty", remedy: "write the network's name, or - for the credential's own." } : undefined;
+  return name.trim() === ""
+    ? {
+        rule: "must not be empty",
+        remedy: "write the network's name, or - for the credential's own.",
+      }
+    : undefined;
 }

@@ -1,4 +1,7 @@
-/** The monitor for one cycle: every collector of every network runs once, and what was measured stays for who exports it. */
+/**
+ * The monitor for one cycle: every collector of every network runs once, and what was measured
+ * stays for who exports it.
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -18,7 +21,9 @@ export interface MonitorCycleDeps {
   readonly openScope: OpenScope;
 }
 
-/** A further call of a collector that the credential may not make. The collector goes on without it. */
+/**
+ * A further call of a collector that the credential may not make. The collector goes on without it.
+ */
 export interface DeniedCall {
   readonly network: string;
   readonly collector: string;
@@ -29,7 +34,10 @@ export interface DeniedCall {
 
 /** A monitor that has no schedule. */
 export interface MonitorCycle {
-  /** Once. Networks side by side, results in their order. Throws `invalid` when a control plane's client cannot be made. */
+  /**
+   * Once. Networks side by side, results in their order. Throws `invalid` when a control plane's
+   * client cannot be made.
+   */
   run(budget: CycleBudget): Promise<readonly CollectorResult[]>;
   /** What of the run was denied without being a failure. */
   denied(): readonly DeniedCall[];
@@ -38,9 +46,16 @@ export interface MonitorCycle {
 }
 
 /** Opens what networks remember in; asks nobody. */
-export async function openMonitorCycle(deps: MonitorCycleDeps, options: MonitorOptions): Promise<MonitorCycle> {
+export async function openMonitorCycle(
+  deps: MonitorCycleDeps,
+  options: MonitorOptions,
+): Promise<MonitorCycle> {
   const supervisor = createSupervisor({ clock: deps.clock, log: deps.log });
-  const { networks } = await assembleMonitor({ ...deps, add: (component) => supervisor.add(component), needs: [] }, options, openProvider(deps, options));
+  const { networks } = await assembleMonitor(
+    { ...deps, add: (component) => supervisor.add(component), needs: [] },
+    options,
+    openProvider(deps, options),
+  );
   await supervisor.start();
   return {
     async run(budget) {
@@ -56,5 +71,8 @@ export async function openMonitorCycle(deps: MonitorCycleDeps, options: MonitorO
 
 function deniedOf(status: ReturnType<MonitoredNetwork["status"]>): DeniedCall[] {
   return (status?.capabilities ?? []).flatMap(({ collector, subrequest, state, requiredScopes }) =>
-    (subrequest === undefined || (state !== "scope_denied" && state !== "credential_rejected") ? [] : [{ network: status?.name ?? "", collector, call: subrequest, scopes: requiredScopes }]));
+    subrequest === undefined || (state !== "scope_denied" && state !== "credential_rejected")
+      ? []
+      : [{ network: status?.name ?? "", collector, call: subrequest, scopes: requiredScopes }],
+  );
 }

@@ -1,4 +1,7 @@
-/** The devices and services of a network by address and by id, replaced as a whole, with the unverified tier below them (facts, collectors §6). */
+/**
+ * The devices and services of a network by address and by id, replaced as a whole, with the
+ * unverified tier below them (facts, collectors §6).
+ */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Device, VirtualService } from "../providers/model.ts";
@@ -11,7 +14,11 @@ import type { DeviceCache, KnownDevice } from "./types.ts";
 const STRETCH = 500;
 
 /** A cache that knows nothing yet. */
-export function createDeviceCache({ clock }: { readonly clock: Pick<Clock, "monotonic"> }): DeviceCache {
+export function createDeviceCache({
+  clock,
+}: {
+  readonly clock: Pick<Clock, "monotonic">;
+}): DeviceCache {
   return new NetworkCache(clock);
 }
 
@@ -54,7 +61,8 @@ class NetworkCache implements DeviceCache {
 
   replaceServices(services: readonly Pick<VirtualService, "name" | "addresses">[]): void {
     this.#services = new Map();
-    for (const { name, addresses } of services) for (const address of addresses) addFirst(this.#services, this.#spelling(address), name);
+    for (const { name, addresses } of services)
+      for (const address of addresses) addFirst(this.#services, this.#spelling(address), name);
   }
 
   devices(): readonly Device[] {
@@ -86,7 +94,11 @@ class NetworkCache implements DeviceCache {
   }
 
   /** Fills both tables and pauses after some milliseconds of it. */
-  *#index(devices: readonly Device[], byAddress: Map<string, KnownDevice>, byId: Map<string, KnownDevice>): Generator<void, void, undefined> {
+  *#index(
+    devices: readonly Device[],
+    byAddress: Map<string, KnownDevice>,
+    byId: Map<string, KnownDevice>,
+  ): Generator<void, void, undefined> {
     for (const [at, device] of devices.entries()) {
       if (at % STRETCH === STRETCH - 1) yield;
       for (const address of device.addresses) addFirst(byAddress, this.#spelling(address), device);
@@ -95,7 +107,10 @@ class NetworkCache implements DeviceCache {
   }
 
   /** Node ids first: the id of one device must not hide the older id of another. */
-  *#ids(devices: readonly Device[], byId: Map<string, KnownDevice>): Generator<void, void, undefined> {
+  *#ids(
+    devices: readonly Device[],
+    byId: Map<string, KnownDevice>,
+  ): Generator<void, void, undefined> {
     for (const idOf of [(device: Device) => device.nodeId, (device: Device) => device.id]) {
       for (const [at, device] of devices.entries()) {
         if (at % STRETCH === STRETCH - 1) yield;
@@ -106,11 +121,16 @@ class NetworkCache implements DeviceCache {
 
   /** What was spelt out before is a key already. */
   #spelling(address: string): string {
-    return this.#byAddress.has(address) ? address : (this.#reader.host(address)?.address ?? address);
+    return this.#byAddress.has(address)
+      ? address
+      : (this.#reader.host(address)?.address ?? address);
   }
 }
 
-/** Two that claim one key: the first one told has it, whatever order a map would leave. An empty key is nobody's. */
+/**
+ * Two that claim one key: the first one told has it, whatever order a map would leave. An empty key
+ * is nobody's.
+ */
 function addFirst<V>(map: Map<string, V>, key: string, value: V): void {
   if (key !== "" && !map.has(key)) map.set(key, value);
 }

@@ -10,15 +10,22 @@ export const UNKNOWN = "unknown";
 export const EXTERNAL = "external";
 
 /** How a device is called: its host name, or what comes closest. */
-export function deviceLabel(device: Pick<KnownDevice, "hostname" | "name" | "nodeId" | "id">): string {
+export function deviceLabel(
+  device: Pick<KnownDevice, "hostname" | "name" | "nodeId" | "id">,
+): string {
   return device.hostname || device.name.split(".", 1)[0] || device.nodeId || device.id;
 }
 
 /**
- * Device, service, unverified device, else what kind of address it is. `device` is who has the address, if anybody; with
- * `collapseExternal` an address without a name is told by its kind only.
+ * Device, service, unverified device, else what kind of address it is. `device` is who has the
+ * address, if anybody; with `collapseExternal` an address without a name is told by its kind only.
  */
-export function nodeName(devices: DeviceCache, device: KnownDevice | undefined, host: Host, collapseExternal: boolean): string {
+export function nodeName(
+  devices: DeviceCache,
+  device: KnownDevice | undefined,
+  host: Host,
+  collapseExternal: boolean,
+): string {
   if (device !== undefined) return deviceLabel(device);
   const service = devices.serviceAt(host.address);
   if (service !== undefined) return service;

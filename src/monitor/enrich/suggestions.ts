@@ -1,4 +1,7 @@
-/** What flow records say of nodes: not verified by anybody, hence kept apart, for half an hour, and bounded (facts, pipeline §4.1). */
+/**
+ * What flow records say of nodes: not verified by anybody, hence kept apart, for half an hour, and
+ * bounded (facts, pipeline §4.1).
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 
 /** Nodes remembered. */
@@ -9,7 +12,10 @@ export const EVICTED_AT_ONCE = 256;
 export const ADDRESSES_PER_NODE = 8;
 /** A node that is not mentioned again is forgotten after this. */
 export const SUGGESTION_TTL_MS = 30 * 60_000;
-/** How often it is looked for those that are forgotten, and how fresh a mention must be to be left as it is. */
+/**
+ * How often it is looked for those that are forgotten, and how fresh a mention must be to be left
+ * as it is.
+ */
 const PRUNE_MS = 60_000;
 
 /** A node as a reporter described it. */
@@ -47,11 +53,21 @@ export class Suggestions {
     if (nodeId === "" || name === "" || addresses.length === 0) return;
     const nowMs = this.#clock.monotonic();
     const known = this.#nodes.get(nodeId);
-    if (known !== undefined && known.name === name && same(known.addresses, addresses) && nowMs - known.mentionedMs < PRUNE_MS) return;
+    if (
+      known !== undefined &&
+      known.name === name &&
+      same(known.addresses, addresses) &&
+      nowMs - known.mentionedMs < PRUNE_MS
+    )
+      return;
     this.#prune(nowMs);
     if (known !== undefined) this.#forget(nodeId, known);
     if (this.#nodes.size >= MOST_SUGGESTIONS) this.#evict();
-    const entry: Entry = { name, addresses: addresses.slice(0, ADDRESSES_PER_NODE), mentionedMs: nowMs };
+    const entry: Entry = {
+      name,
+      addresses: addresses.slice(0, ADDRESSES_PER_NODE),
+      mentionedMs: nowMs,
+    };
     this.#nodes.set(nodeId, entry);
     for (const address of entry.addresses) this.#byAddress.set(address, entry);
   }
@@ -59,7 +75,8 @@ export class Suggestions {
   /** The first label of the name of who is said to have the address. */
   hostnameAt(address: string): string | undefined {
     const entry = this.#byAddress.get(address);
-    if (entry === undefined || this.#clock.monotonic() - entry.mentionedMs >= SUGGESTION_TTL_MS) return undefined;
+    if (entry === undefined || this.#clock.monotonic() - entry.mentionedMs >= SUGGESTION_TTL_MS)
+      return undefined;
     return entry.name.split(".", 1)[0];
   }
 
@@ -88,7 +105,8 @@ export class Suggestions {
 
   #forget(nodeId: string, entry: Entry): void {
     this.#nodes.delete(nodeId);
-    for (const address of entry.addresses) if (this.#byAddress.get(address) === entry) this.#byAddress.delete(address);
+    for (const address of entry.addresses)
+      if (this.#byAddress.get(address) === entry) this.#byAddress.delete(address);
   }
 }
 

@@ -1,10 +1,26 @@
-/** Names of the transports that flow records number (IANA protocol numbers; facts, collectors §5.13). */
+/**
+ * Names of the transports that flow records number (IANA protocol numbers; facts, collectors
+ * §5.13).
+ */
 
 const names = new Map<number, string>([
-  [1, "icmp"], [2, "igmp"], [6, "tcp"], [17, "udp"], [47, "gre"], [50, "esp"], [51, "ah"], [58, "ipv6-icmp"], [89, "ospf"], [99, "tsmp"], [132, "sctp"],
+  [1, "icmp"],
+  [2, "igmp"],
+  [6, "tcp"],
+  [17, "udp"],
+  [47, "gre"],
+  [50, "esp"],
+  [51, "ah"],
+  [58, "ipv6-icmp"],
+  [89, "ospf"],
+  [99, "tsmp"],
+  [132, "sctp"],
 ]);
 
-/** The name of a protocol: its number where it has none, `unknown` for 0, nothing and what is no protocol. */
+/**
+ * The name of a protocol: its number where it has none, `unknown` for 0, nothing and what is no
+ * protocol.
+ */
 export function transportName(protocol: number | undefined): string {
   if (protocol === undefined || protocol < 1 || protocol > 255) return "unknown";
   return names.get(protocol) ?? String(protocol);

@@ -1,4 +1,7 @@
-/** Names of services by transport and port, from IANA's registry of service names. It is read with the first flow, not at start. */
+/**
+ * Names of services by transport and port, from IANA's registry of service names. It is read with
+ * the first flow, not at start.
+ */
 import { createRequire } from "node:module";
 
 /** A service with the number that stands for it in keys. */
@@ -8,18 +11,34 @@ export interface WellKnownService {
   readonly id: number;
 }
 
-/** `<port>/<transport>` to name and description; a pair that is reserved or unassigned has an empty name. */
+/**
+ * `<port>/<transport>` to name and description; a pair that is reserved or unassigned has an empty
+ * name.
+ */
 type Registry = Readonly<Record<string, readonly [name: string, description: string]>>;
 
-const transports: ReadonlyMap<string, number> = new Map([["tcp", 6], ["udp", 17], ["sctp", 132], ["dccp", 33]]);
+const transports: ReadonlyMap<string, number> = new Map([
+  ["tcp", 6],
+  ["udp", 17],
+  ["sctp", 132],
+  ["dccp", 33],
+]);
 
 /**
- * The registry has several names for these pairs, or a range of ports that the package leaves out. The first name that it
- * lists counts, as in `/etc/services`.
+ * The registry has several names for these pairs, or a range of ports that the package leaves out.
+ * The first name that it lists counts, as in `/etc/services`.
  */
 const PREFERRED: Readonly<Record<string, readonly string[]>> = {
-  http: ["80/tcp", "80/udp"], "asf-rmcp": ["623/tcp"], ipp: ["631/tcp"], stun: ["3478/tcp", "3478/udp"], stuns: ["5349/tcp", "5349/udp"], "nat-pmp": ["5351/udp"],
-  x11: Array.from({ length: 64 }, (_, display) => [`${6_000 + display}/tcp`, `${6_000 + display}/udp`]).flat(),
+  http: ["80/tcp", "80/udp"],
+  "asf-rmcp": ["623/tcp"],
+  ipp: ["631/tcp"],
+  stun: ["3478/tcp", "3478/udp"],
+  stuns: ["5349/tcp", "5349/udp"],
+  "nat-pmp": ["5351/udp"],
+  x11: Array.from({ length: 64 }, (_, display) => [
+    `${6_000 + display}/tcp`,
+    `${6_000 + display}/udp`,
+  ]).flat(),
 };
 
 let services: ReadonlyMap<number, WellKnownService> | undefined;
@@ -43,7 +62,8 @@ function readServices(): ReadonlyMap<number, WellKnownService> {
     found.set(keyOf(protocol, Number(port)), service);
   };
   for (const [pair, [name]] of Object.entries(registry)) register(pair, currentSpelling(name));
-  for (const [name, pairs] of Object.entries(PREFERRED)) for (const pair of pairs) register(pair, name);
+  for (const [name, pairs] of Object.entries(PREFERRED))
+    for (const pair of pairs) register(pair, name);
   return found;
 }
 
@@ -51,7 +71,10 @@ function keyOf(protocol: number, port: number): number {
   return protocol * 65_536 + port;
 }
 
-/** RFC 6335, section 5.1, allows letters, digits and hyphens. IANA lists older names such as `gds_db` beside one that has them only. */
+/**
+ * RFC 6335, section 5.1, allows letters, digits and hyphens. IANA lists older names such as
+ * `gds_db` beside one that has them only.
+ */
 function currentSpelling(name: string): string {
   return name.replaceAll(/[_/.*]/g, "-").replaceAll("+", "p");
 }

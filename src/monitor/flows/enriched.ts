@@ -1,4 +1,7 @@
-/** A connection with everything that is known of it, and how that is found out (facts, pipeline §4.1). */
+/**
+ * A connection with everything that is known of it, and how that is found out (facts, pipeline
+ * §4.1).
+ */
 import type { Endpoint } from "../enrich/addresses.ts";
 import { nodeName } from "../enrich/names.ts";
 import { transportName } from "../enrich/transports.ts";
@@ -55,35 +58,67 @@ const paths = [undefined, "direct", "derp"] as const;
 export const noFace: Face = { node: undefined, user: undefined, tags: undefined, os: undefined };
 
 /** Enriches connections. `references` are those of the record that the connection is of. */
-export function createEnricher(devices: DeviceCache, options: EnricherOptions): (connection: Connection, references: References) => EnrichedFlow {
+export function createEnricher(
+  devices: DeviceCache,
+  options: EnricherOptions,
+): (connection: Connection, references: References) => EnrichedFlow {
   const kinds = new Map<number, FlowKind>();
   const identities: Identities | undefined = options.identity ? createIdentities() : undefined;
   const faceOf = (end: Endpoint | undefined, references: References): Face => {
     if (end === undefined) return noFace;
     const device = devices.byAddress(end.host.address);
     const node = nodeName(devices, device, end.host, options.collapseExternal);
-    return identities === undefined ? { ...noFace, node } : { node, ...identities.of(device ?? references.get(end.host.address)) };
+    return identities === undefined
+      ? { ...noFace, node }
+      : { node, ...identities.of(device ?? references.get(end.host.address)) };
   };
   return (connection, references) => {
     const kind = kindOf(connection, kinds);
-    return { connection, kind, source: faceOf(connection.source, references), destination: kind.path === "derp" ? noFace : faceOf(connection.destination, references) };
+    return {
+      connection,
+      kind,
+      source: faceOf(connection.source, references),
+      destination: kind.path === "derp" ? noFace : faceOf(connection.destination, references),
+    };
   };
 }
 
-function kindOf({ type, protocol = 0, destination }: Connection, kinds: Map<number, FlowKind>): FlowKind {
-  const path = type !== PHYSICAL || destination === undefined ? NO_PATH : destination.host.address === RELAY ? DERP : DIRECT;
+function kindOf(
+  { type, protocol = 0, destination }: Connection,
+  kinds: Map<number, FlowKind>,
+): FlowKind {
+  const path =
+    type !== PHYSICAL || destination === undefined
+      ? NO_PATH
+      : destination.host.address === RELAY
+        ? DERP
+        : DIRECT;
   const port = destination?.port ?? 0;
   const service = path === DERP ? undefined : wellKnownService(protocol, port);
-  const code = ((protocol * trafficTypes.length + type) * paths.length + path) * 2 * PORTS + (path === DERP ? PORTS + port : (service?.id ?? 0));
+  const code =
+    ((protocol * trafficTypes.length + type) * paths.length + path) * 2 * PORTS +
+    (path === DERP ? PORTS + port : (service?.id ?? 0));
   const known = kinds.get(code);
   if (known !== undefined) return known;
   if (kinds.size >= MOST_KINDS) kinds.clear();
-  const kind: FlowKind = { code, transport: transportName(protocol), type: trafficTypes[type], service: service?.name, path: paths[path], region: path === DERP && port > 0 ? String(port) : undefined };
+  const kind: FlowKind = {
+    code,
+    transport: transportName(protocol),
+    type: trafficTypes[type],
+    service: service?.name,
+    path: paths[path],
+    region: path === DERP && port > 0 ? String(port) : undefined,
+  };
   kinds.set(code, kind);
   return kind;
 }
 
 /** The kind without service and region, for when there are too many of those. */
 export function coarseKind(kind: FlowKind): FlowKind {
-  return { ...kind, code: kind.code - (kind.code % (2 * PORTS)), service: undefined, region: undefined };
+  return {
+    ...kind,
+    code: kind.code - (kind.code % (2 * PORTS)),
+    service: undefined,
+    region: undefined,
+  };
 }

@@ -1,5 +1,14 @@
-/** Flows as log records: one for each connection, or one for each record, up to a number for each window (facts, pipeline §4.2). */
-import type { AttributeValue, LogOptions, LogRow, Scope, Values } from "../../kernel/telemetry/types.ts";
+/**
+ * Flows as log records: one for each connection, or one for each record, up to a number for each
+ * window (facts, pipeline §4.2).
+ */
+import type {
+  AttributeValue,
+  LogOptions,
+  LogRow,
+  Scope,
+  Values,
+} from "../../kernel/telemetry/types.ts";
 import { networkFlowRecord } from "../catalogue/records.ts";
 import type { Endpoint } from "../enrich/addresses.ts";
 import type { FlowLogOptions } from "../options.ts";
@@ -19,7 +28,10 @@ export interface ReporterFacts {
 /** Writes records within the limit of a window. */
 export interface FlowLog {
   readonly mode: FlowLogOptions["logMode"];
-  /** A batch begins. Those of one window are told by its end and share its limit; a batch without one has its own. */
+  /**
+   * A batch begins. Those of one window are told by its end and share its limit; a batch without
+   * one has its own.
+   */
   begin(windowEndMs: number | undefined): void;
   connection(flow: EnrichedFlow, facts: ReporterFacts): void;
   /** The sum over those connections of a record that were new. */
@@ -32,8 +44,14 @@ type FlowAttribute = typeof networkFlowRecord extends LogRow<infer A> ? A : neve
 /** What is not there is undefined, as everywhere in a record of the log. */
 type FlowAttributes = { readonly [K in FlowAttribute]?: AttributeValue | undefined };
 
-/** A log of one network; without options of the collector one record for each connection, without limit. */
-export function createFlowLog(scope: Pick<Scope, "log">, options: Pick<FlowLogOptions, "logMode" | "maxLogRecordsPerWindow"> | undefined): FlowLog {
+/**
+ * A log of one network; without options of the collector one record for each connection, without
+ * limit.
+ */
+export function createFlowLog(
+  scope: Pick<Scope, "log">,
+  options: Pick<FlowLogOptions, "logMode" | "maxLogRecordsPerWindow"> | undefined,
+): FlowLog {
   const mode = options?.logMode ?? "per_connection";
   const most = options?.maxLogRecordsPerWindow ?? 0;
   const windowed = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
@@ -52,10 +70,26 @@ export function createFlowLog(scope: Pick<Scope, "log">, options: Pick<FlowLogOp
       else current = Object.assign(windowed, { endMs: windowEndMs, count: 0 });
     },
     connection(flow, facts) {
-      write(connectionBody(flow), { ...reporterAttributes(facts), ...connectionAttributes(flow), ...counterAttributes(flow.connection) }, facts);
+      write(
+        connectionBody(flow),
+        {
+          ...reporterAttributes(facts),
+          ...connectionAttributes(flow),
+          ...counterAttributes(flow.connection),
+        },
+        facts,
+      );
     },
     record(connections, sums, facts) {
-      write(`${connections} connections seen by ${facts.hostname ?? facts.record.nodeId}: ${bytesText(sums)}`, { ...reporterAttributes(facts), "vpn.connections": connections, ...counterAttributes(sums) }, facts);
+      write(
+        `${connections} connections seen by ${facts.hostname ?? facts.record.nodeId}: ${bytesText(sums)}`,
+        {
+          ...reporterAttributes(facts),
+          "vpn.connections": connections,
+          ...counterAttributes(sums),
+        },
+        facts,
+      );
     },
     withheld() {
       const count = withheld;
@@ -73,7 +107,9 @@ function connectionBody({ connection, kind, source, destination }: EnrichedFlow)
 function endText(end: Endpoint | undefined, node: string | undefined): string {
   const port = portOf(end);
   const named = node === undefined || node === end?.host.address ? "" : ` (${node})`;
-  return end === undefined ? (node ?? "unknown") : `${end.host.address}${port === undefined ? "" : ` port ${port}`}${named}`;
+  return end === undefined
+    ? (node ?? "unknown")
+    : `${end.host.address}${port === undefined ? "" : ` port ${port}`}${named}`;
 }
 
 function bytesText({ txBytes, rxBytes }: Counters): string {
@@ -83,35 +119,72 @@ function bytesText({ txBytes, rxBytes }: Counters): string {
 // When it happened, not when it was heard of: a record may come minutes after its window.
 function timesOf({ start, end, logged }: FlowRecord): LogOptions {
   const time = start ?? end ?? logged;
-  return { ...(time === undefined ? {} : { timeMs: time.ms }), ...(logged === undefined ? {} : { observedMs: logged.ms }) };
-}
-
-function reporterAttributes({ record, hostname, trust, consistency }: ReporterFacts): FlowAttributes {
   return {
-    "vpn.node.id": record.nodeId, "vpn.node.hostname": hostname, "vpn.flow.window.start": record.start?.text, "vpn.flow.window.end": record.end?.text,
-    "vpn.reporter.trust": trust, "vpn.reporter.consistency": consistency,
+    ...(time === undefined ? {} : { timeMs: time.ms }),
+    ...(logged === undefined ? {} : { observedMs: logged.ms }),
   };
 }
 
-function connectionAttributes({ connection, kind, source, destination }: EnrichedFlow): FlowAttributes {
+function reporterAttributes({
+  record,
+  hostname,
+  trust,
+  consistency,
+}: ReporterFacts): FlowAttributes {
   return {
-    "source.address": connection.source?.host.address, "source.port": portOf(connection.source),
-    "destination.address": connection.destination?.host.address, "destination.port": portOf(connection.destination),
-    "network.transport": kind.transport, "network.type": familyOf(connection), "vpn.traffic_type": kind.type,
-    "vpn.src.node": source.node, "vpn.dst.node": destination.node, "vpn.dst.service": kind.service,
-    "vpn.src.user": source.user, "vpn.src.tags": source.tags, "vpn.src.os": source.os, "vpn.dst.user": destination.user, "vpn.dst.tags": destination.tags, "vpn.dst.os": destination.os,
+    "vpn.node.id": record.nodeId,
+    "vpn.node.hostname": hostname,
+    "vpn.flow.window.start": record.start?.text,
+    "vpn.flow.window.end": record.end?.text,
+    "vpn.reporter.trust": trust,
+    "vpn.reporter.consistency": consistency,
+  };
+}
+
+function connectionAttributes({
+  connection,
+  kind,
+  source,
+  destination,
+}: EnrichedFlow): FlowAttributes {
+  return {
+    "source.address": connection.source?.host.address,
+    "source.port": portOf(connection.source),
+    "destination.address": connection.destination?.host.address,
+    "destination.port": portOf(connection.destination),
+    "network.transport": kind.transport,
+    "network.type": familyOf(connection),
+    "vpn.traffic_type": kind.type,
+    "vpn.src.node": source.node,
+    "vpn.dst.node": destination.node,
+    "vpn.dst.service": kind.service,
+    "vpn.src.user": source.user,
+    "vpn.src.tags": source.tags,
+    "vpn.src.os": source.os,
+    "vpn.dst.user": destination.user,
+    "vpn.dst.tags": destination.tags,
+    "vpn.dst.os": destination.os,
   };
 }
 
 function counterAttributes({ txBytes, rxBytes, txPackets, rxPackets }: Counters): FlowAttributes {
-  return { "vpn.tx.bytes": txBytes, "vpn.rx.bytes": rxBytes, "vpn.tx.packets": txPackets, "vpn.rx.packets": rxPackets };
+  return {
+    "vpn.tx.bytes": txBytes,
+    "vpn.rx.bytes": rxBytes,
+    "vpn.tx.packets": txPackets,
+    "vpn.rx.packets": rxPackets,
+  };
 }
 
 function portOf(end: Endpoint | undefined): number | undefined {
   return end === undefined || end.port === 0 ? undefined : end.port;
 }
 
-function familyOf({ source, destination }: Pick<Connection, "source" | "destination">): "ipv4" | "ipv6" | undefined {
-  for (const end of [source, destination]) if (end !== undefined && end.host.kind !== "name") return end.host.kind;
+function familyOf({
+  source,
+  destination,
+}: Pick<Connection, "source" | "destination">): "ipv4" | "ipv6" | undefined {
+  for (const end of [source, destination])
+    if (end !== undefined && end.host.kind !== "name") return end.host.kind;
   return undefined;
 }

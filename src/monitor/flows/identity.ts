@@ -1,4 +1,7 @@
-/** Who is at an end of a connection: user, tags and system (facts, collectors §5.13). The control plane is asked first, the record's own references after. */
+/**
+ * Who is at an end of a connection: user, tags and system (facts, collectors §5.13). The control
+ * plane is asked first, the record's own references after.
+ */
 import type { EndpointReader } from "../enrich/addresses.ts";
 import type { FlowRecord, NodeReference } from "./record.ts";
 
@@ -29,18 +32,30 @@ export function createIdentities(): Identities {
       if (node === undefined) return nobody;
       const found = known.get(node);
       if (found !== undefined) return found;
-      const identity = { user: node.user || undefined, tags: joinTags(node.tags) || undefined, os: node.os || undefined };
+      const identity = {
+        user: node.user || undefined,
+        tags: joinTags(node.tags) || undefined,
+        os: node.os || undefined,
+      };
       known.set(node, identity);
       return identity;
     },
   };
 }
 
-/** The references of a record; of two nodes with one address the first counts, the reporter's own before all. */
-export function referencesOf({ sourceNode, destinationNodes }: Pick<FlowRecord, "sourceNode" | "destinationNodes">, reader: Pick<EndpointReader, "host">): References {
+/**
+ * The references of a record; of two nodes with one address the first counts, the reporter's own
+ * before all.
+ */
+export function referencesOf(
+  { sourceNode, destinationNodes }: Pick<FlowRecord, "sourceNode" | "destinationNodes">,
+  reader: Pick<EndpointReader, "host">,
+): References {
   if (sourceNode === undefined && destinationNodes.length === 0) return none;
   const references = new Map<string, NodeReference>();
-  for (const node of sourceNode === undefined ? destinationNodes : [sourceNode, ...destinationNodes]) {
+  for (const node of sourceNode === undefined
+    ? destinationNodes
+    : [sourceNode, ...destinationNodes]) {
     for (const text of node.addresses) {
       const address = reader.host(text)?.address ?? text;
       if (!references.has(address)) references.set(address, node);
@@ -51,5 +66,7 @@ export function referencesOf({ sourceNode, destinationNodes }: Pick<FlowRecord, 
 
 /** Tags as metrics and records show them. */
 export function joinTags(tags: readonly string[]): string {
-  return [...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== ""))].toSorted().join(",");
+  return [...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== ""))]
+    .toSorted()
+    .join(",");
 }

@@ -1,6 +1,7 @@
 /**
- * The one way of flow records, whichever way they came in: decode and check, count once, enrich, roll up, log (DESIGN, second
- * walk; facts, pipeline §4). Works in stretches of a few milliseconds, for everything else of the monitor lives in its thread.
+ * The one way of flow records, whichever way they came in: decode and check, count once, enrich,
+ * roll up, log (DESIGN, second walk; facts, pipeline §4). Works in stretches of a few milliseconds,
+ * for everything else of the monitor lives in its thread.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -31,7 +32,10 @@ import { UniqueDestinations } from "./unique.ts";
 /** What an intake works with. */
 export interface FlowIntakeDeps {
   readonly options: NetworkOptions;
-  /** The network's series. What was rolled up goes into them before a snapshot, once in each metric interval. */
+  /**
+   * The network's series. What was rolled up goes into them before a snapshot, once in each metric
+   * interval.
+   */
   readonly scope: Scope;
   readonly clock: Clock;
   readonly devices: DeviceCache;
@@ -44,14 +48,19 @@ export interface FlowIntakeDeps {
 const STRETCH_MS = 5;
 /** Connections between two looks at the clock. */
 const LOOK_EVERY = 32;
-/** Intervals of the exporter and ours are not the same clock: a snapshot a little early is that of the interval. */
+/**
+ * Intervals of the exporter and ours are not the same clock: a snapshot a little early is that of
+ * the interval.
+ */
 const EARLY = 0.9;
 
 const nothing: Counters = { txBytes: 0, rxBytes: 0, txPackets: 0, rxPackets: 0 };
 const noConnection = "-";
 
 /** An intake of one network; it ends with its scope. */
-export function createFlowIntake(deps: FlowIntakeDeps): FlowIntake & { dedupSets(): DedupSetStatus[] } {
+export function createFlowIntake(
+  deps: FlowIntakeDeps,
+): FlowIntake & { dedupSets(): DedupSetStatus[] } {
   return new NetworkIntake(deps);
 }
 
@@ -89,12 +98,16 @@ class NetworkIntake implements FlowIntake {
     this.#log = createFlowLog(scope, options.collectors.flowlogs);
     this.#observer = createIngestObserver({ scope, clock }, { enabled: options.selfObservability });
     const identityDims = flow.identityDims && flow.nodeDims;
-    this.#enrich = createEnricher(devices, { collapseExternal: flow.collapseExternal, identity: identityDims || this.#log.mode === "per_connection" });
+    this.#enrich = createEnricher(devices, {
+      collapseExternal: flow.collapseExternal,
+      identity: identityDims || this.#log.mode === "per_connection",
+    });
     this.#trust = createReporterTrust(devices, options.collectors.flowlogs);
     this.#rollup = new FlowRollup({ nodeDims: flow.nodeDims, identityDims });
     this.#rolledUp = flow.metricsMode !== "all";
     this.#unique = this.#rolledUp && flow.nodeDims ? new UniqueDestinations() : undefined;
-    this.#direct = flow.metricsMode === "rollup" ? undefined : createDirectTraffic(this.#series, flow);
+    this.#direct =
+      flow.metricsMode === "rollup" ? undefined : createDirectTraffic(this.#series, flow);
     this.#flushedMs = clock.monotonic();
     scope.observe(() => this.#flushWhenDue());
   }
@@ -108,12 +121,15 @@ class NetworkIntake implements FlowIntake {
       for (const record of batch.records) {
         await this.#giveWay();
         signal.throwIfAborted();
-        if (await this.#record(record, { source: batch.source, replay }, report)) report.accepted += 1;
+        if (await this.#record(record, { source: batch.source, replay }, report))
+          report.accepted += 1;
       }
     } finally {
       this.#writeTallies();
-      // What was counted must not be counted again, also when the rest of the batch was not come to.
-      if (batch.replay !== undefined && replay !== undefined && replay.digests.length > 0) await batch.replay.seen.add(replay.digests, batch.replay.untilMs);
+      // What was counted must not be counted again, also when the rest of the batch was not come
+      // to.
+      if (batch.replay !== undefined && replay !== undefined && replay.digests.length > 0)
+        await batch.replay.seen.add(replay.digests, batch.replay.untilMs);
     }
     return report;
   }
@@ -121,7 +137,11 @@ class NetworkIntake implements FlowIntake {
   flush(): void {
     this.#flushedMs = this.#deps.clock.monotonic();
     this.#writeTallies();
-    if (this.#rolledUp) this.#rollup.flush(this.#deps.options.cardinality.flow.rollupTopN, createRollupTraffic(this.#series));
+    if (this.#rolledUp)
+      this.#rollup.flush(
+        this.#deps.options.cardinality.flow.rollupTopN,
+        createRollupTraffic(this.#series),
+      );
     this.#unique?.flush(this.#deps.scope);
   }
 
@@ -130,11 +150,16 @@ class NetworkIntake implements FlowIntake {
   }
 
   /** True when the record brought something new. */
-  async #record(value: unknown, run: Run, report: { refused: Record<string, number> }): Promise<boolean> {
+  async #record(
+    value: unknown,
+    run: Run,
+    report: { refused: Record<string, number> },
+  ): Promise<boolean> {
     const record = this.#decoder.decode(value, this.#deps.clock.now());
     if ("refused" in record) {
       this.#tallies.refused(run.source, record.refused);
-      for (const reason of record.refused) report.refused[reason] = (report.refused[reason] ?? 0) + 1;
+      for (const reason of record.refused)
+        report.refused[reason] = (report.refused[reason] ?? 0) + 1;
       return false;
     }
     this.#suggest(record);
@@ -143,20 +168,42 @@ class NetworkIntake implements FlowIntake {
     if (!added.anything) return false;
     this.#tallies.reporter(facts.trust, facts.consistency);
     if (this.#log.mode === "per_record") this.#log.record(added.connections, added.sums, facts);
-    this.#observer.accepted(run.source, "flow", { eventMs: (record.end ?? record.start ?? record.logged)?.ms, capturedMs: (record.start ?? record.end) && record.logged?.ms });
+    this.#observer.accepted(run.source, "flow", {
+      eventMs: (record.end ?? record.start ?? record.logged)?.ms,
+      capturedMs: (record.start ?? record.end) && record.logged?.ms,
+    });
     return true;
   }
 
   /** Applies the connections of a record that were not seen before. */
-  async #connections(record: FlowRecord, facts: ReporterFacts, run: Run): Promise<{ readonly anything: boolean; readonly connections: number; readonly sums: Counters }> {
+  async #connections(
+    record: FlowRecord,
+    facts: ReporterFacts,
+    run: Run,
+  ): Promise<{
+    readonly anything: boolean;
+    readonly connections: number;
+    readonly sums: Counters;
+  }> {
     const prefix = recordKey(record);
     // A record without connections still counts as a record, once.
-    if (record.connections.length === 0) return { anything: this.#dedup.sight(`${prefix}${noConnection}`, nothing, run.source, run.replay) === "new", connections: 0, sums: nothing };
+    if (record.connections.length === 0)
+      return {
+        anything:
+          this.#dedup.sight(`${prefix}${noConnection}`, nothing, run.source, run.replay) === "new",
+        connections: 0,
+        sums: nothing,
+      };
     const references = referencesOf(record, this.#endpoints);
     const sums = { ...nothing };
     let connections = 0;
     for (const connection of record.connections) {
-      const sighting = this.#dedup.sight(connectionKey(prefix, connection), connection, run.source, run.replay);
+      const sighting = this.#dedup.sight(
+        connectionKey(prefix, connection),
+        connection,
+        run.source,
+        run.replay,
+      );
       if (sighting === "new") {
         connections += 1;
         addTo(sums, connection);
@@ -174,13 +221,19 @@ class NetworkIntake implements FlowIntake {
     if (this.#rolledUp) this.#rollup.add(flow);
     this.#unique?.add(flow);
     this.#direct?.(flow);
-    if (connection.type === EXIT && this.#deps.options.cardinality.flow.exitNodeAttribution) this.#tallies.exit(facts.hostname ?? (facts.record.nodeId || "unknown"), connection);
+    if (connection.type === EXIT && this.#deps.options.cardinality.flow.exitNodeAttribution)
+      this.#tallies.exit(facts.hostname ?? (facts.record.nodeId || "unknown"), connection);
     if (this.#log.mode === "per_connection") this.#log.connection(flow, facts);
   }
 
   #factsOf(record: FlowRecord): ReporterFacts {
     const device = this.#deps.devices.byId(record.nodeId);
-    return { record, hostname: device && deviceLabel(device), trust: this.#trust(record.nodeId), consistency: consistencyOf(record) };
+    return {
+      record,
+      hostname: device && deviceLabel(device),
+      trust: this.#trust(record.nodeId),
+      consistency: consistencyOf(record),
+    };
   }
 
   #suggest({ sourceNode, destinationNodes }: FlowRecord): void {
@@ -189,7 +242,11 @@ class NetworkIntake implements FlowIntake {
   }
 
   #suggestOne({ nodeId, name, addresses }: NodeReference): void {
-    this.#deps.devices.suggest({ nodeId, name, addresses: addresses.map((text) => this.#endpoints.host(text)?.address ?? text) });
+    this.#deps.devices.suggest({
+      nodeId,
+      name,
+      addresses: addresses.map((text) => this.#endpoints.host(text)?.address ?? text),
+    });
   }
 
   async #giveWay(): Promise<void> {
@@ -210,7 +267,10 @@ class NetworkIntake implements FlowIntake {
     if (withheld > 0) this.#tallies.withheld(withheld);
   }
 
-  /** Once the devices are known, what was named without them ends; so does what of it still waits to be written. */
+  /**
+   * Once the devices are known, what was named without them ends; so does what of it still waits to
+   * be written.
+   */
   #endEarly(): void {
     if (!this.#series.remembers || !this.#deps.devices.isKnown) return;
     this.flush();
@@ -220,12 +280,16 @@ class NetworkIntake implements FlowIntake {
 
   #flushWhenDue(): void {
     this.#endEarly();
-    if (this.#deps.clock.monotonic() - this.#flushedMs >= this.#deps.metricIntervalMs * EARLY) this.flush();
+    if (this.#deps.clock.monotonic() - this.#flushedMs >= this.#deps.metricIntervalMs * EARLY)
+      this.flush();
     else this.#writeTallies();
   }
 }
 
-function addTo(sums: { -readonly [K in keyof Counters]: number }, { txBytes, rxBytes, txPackets, rxPackets }: Counters): void {
+function addTo(
+  sums: { -readonly [K in keyof Counters]: number },
+  { txBytes, rxBytes, txPackets, rxPackets }: Counters,
+): void {
   sums.txBytes += txBytes;
   sums.rxBytes += rxBytes;
   sums.txPackets += txPackets;

@@ -1,6 +1,6 @@
 /**
- * A flow record from parsed JSON, whole or not at all: what breaks a rule is refused with every distinct reason
- * (facts, pipeline §1.5 and §1.6). What a record does not say stays absent.
+ * A flow record from parsed JSON, whole or not at all: what breaks a rule is refused with every
+ * distinct reason (facts, pipeline §1.5 and §1.6). What a record does not say stays absent.
  */
 import { boundName } from "../../kernel/base/bounded-name.ts";
 import { createEndpointReader } from "../enrich/addresses.ts";
@@ -16,7 +16,13 @@ export const EXIT: TrafficType = 2;
 export const PHYSICAL: TrafficType = 3;
 
 /** Why a record was refused: five rules, and `malformed` for what has not the shape of a record. */
-export type RefusalReason = "negative_counters" | "inverted_window" | "invalid_endpoint" | "future_timestamp" | "invalid_protocol" | "malformed";
+export type RefusalReason =
+  | "negative_counters"
+  | "inverted_window"
+  | "invalid_endpoint"
+  | "future_timestamp"
+  | "invalid_protocol"
+  | "malformed";
 
 /** The four counters. */
 export interface Counters {
@@ -63,7 +69,10 @@ export interface FlowRecord {
 /** Reads records. */
 export interface FlowDecoder {
   /** Never throws. */
-  decode(value: unknown, nowMs: number): FlowRecord | { readonly refused: readonly RefusalReason[] };
+  decode(
+    value: unknown,
+    nowMs: number,
+  ): FlowRecord | { readonly refused: readonly RefusalReason[] };
 }
 
 /** How far a time may lie ahead of our clock. */
@@ -85,16 +94,32 @@ interface Readers {
 
 type Json = Readonly<Record<string, unknown>>;
 
-function decode(value: unknown, nowMs: number, readers: Readers): ReturnType<FlowDecoder["decode"]> {
+function decode(
+  value: unknown,
+  nowMs: number,
+  readers: Readers,
+): ReturnType<FlowDecoder["decode"]> {
   if (!isObject(value)) return malformed;
   const { nodeId } = value;
   const start = readers.instants.read(value["start"]);
   const end = readers.instants.read(value["end"]);
   const logged = readers.instants.read(value["logged"]);
-  if (typeof nodeId !== "string" || nodeId === "" || start === "invalid" || end === "invalid" || logged === "invalid") return malformed;
+  if (
+    typeof nodeId !== "string" ||
+    nodeId === "" ||
+    start === "invalid" ||
+    end === "invalid" ||
+    logged === "invalid"
+  )
+    return malformed;
   const reasons = new Set<RefusalReason>();
   if (start !== undefined && end !== undefined && start.ms > end.ms) reasons.add("inverted_window");
-  if ([start, end, logged].some((instant) => instant !== undefined && instant.ms > nowMs + MOST_AHEAD_MS)) reasons.add("future_timestamp");
+  if (
+    [start, end, logged].some(
+      (instant) => instant !== undefined && instant.ms > nowMs + MOST_AHEAD_MS,
+    )
+  )
+    reasons.add("future_timestamp");
   const connections: Connection[] = [];
   for (const [type, member] of members.entries()) {
     const list = value[member] ?? [];
@@ -106,10 +131,23 @@ function decode(value: unknown, nowMs: number, readers: Readers): ReturnType<Flo
     }
   }
   if (reasons.size > 0) return { refused: [...reasons] };
-  return { nodeId: boundName(nodeId), start, end, logged, connections, sourceNode: referenceOf(value["srcNode"]), destinationNodes: referencesOf(value["dstNodes"]) };
+  return {
+    nodeId: boundName(nodeId),
+    start,
+    end,
+    logged,
+    connections,
+    sourceNode: referenceOf(value["srcNode"]),
+    destinationNodes: referencesOf(value["dstNodes"]),
+  };
 }
 
-function decodeConnection(value: unknown, type: TrafficType, endpoints: EndpointReader, reasons: Set<RefusalReason>): Connection | undefined {
+function decodeConnection(
+  value: unknown,
+  type: TrafficType,
+  endpoints: EndpointReader,
+  reasons: Set<RefusalReason>,
+): Connection | undefined {
   if (!isObject(value)) return undefined;
   const txBytes = integer(value["txBytes"] ?? 0);
   const rxBytes = integer(value["rxBytes"] ?? 0);
@@ -118,13 +156,34 @@ function decodeConnection(value: unknown, type: TrafficType, endpoints: Endpoint
   const protocol = value["proto"] == null ? undefined : integer(value["proto"]);
   const sourceText = value["src"] ?? "";
   const destinationText = value["dst"] ?? "";
-  if (Number.isNaN(txBytes + rxBytes + txPackets + rxPackets + (protocol ?? 0)) || typeof sourceText !== "string" || typeof destinationText !== "string") return undefined;
+  if (
+    Number.isNaN(txBytes + rxBytes + txPackets + rxPackets + (protocol ?? 0)) ||
+    typeof sourceText !== "string" ||
+    typeof destinationText !== "string"
+  )
+    return undefined;
   const source = sourceText === "" ? undefined : endpoints.read(sourceText);
   const destination = destinationText === "" ? undefined : endpoints.read(destinationText);
-  if ((source === undefined && sourceText !== "") || (destination === undefined && destinationText !== "")) reasons.add("invalid_endpoint");
-  if (txBytes < 0 || rxBytes < 0 || txPackets < 0 || rxPackets < 0) reasons.add("negative_counters");
+  if (
+    (source === undefined && sourceText !== "") ||
+    (destination === undefined && destinationText !== "")
+  )
+    reasons.add("invalid_endpoint");
+  if (txBytes < 0 || rxBytes < 0 || txPackets < 0 || rxPackets < 0)
+    reasons.add("negative_counters");
   if (protocol !== undefined && (protocol < 0 || protocol > 255)) reasons.add("invalid_protocol");
-  return { type, protocol, source, destination, sourceText, destinationText, txBytes, rxBytes, txPackets, rxPackets };
+  return {
+    type,
+    protocol,
+    source,
+    destination,
+    sourceText,
+    destinationText,
+    txBytes,
+    rxBytes,
+    txPackets,
+    rxPackets,
+  };
 }
 
 /** NaN for what is no integer that a double holds exactly. */
@@ -140,7 +199,14 @@ function referencesOf(value: unknown): readonly NodeReference[] {
 
 function referenceOf(value: unknown): NodeReference | undefined {
   if (!isObject(value)) return undefined;
-  return { nodeId: textOf(value["nodeId"]), name: textOf(value["name"]), addresses: textsOf(value["addresses"]), tags: textsOf(value["tags"]), user: textOf(value["user"]), os: textOf(value["os"]) };
+  return {
+    nodeId: textOf(value["nodeId"]),
+    name: textOf(value["name"]),
+    addresses: textsOf(value["addresses"]),
+    tags: textsOf(value["tags"]),
+    user: textOf(value["user"]),
+    os: textOf(value["os"]),
+  };
 }
 
 function textOf(value: unknown): string {
@@ -148,7 +214,9 @@ function textOf(value: unknown): string {
 }
 
 function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string").map(boundName) : [];
+  return Array.isArray(value)
+    ? value.filter((each): each is string => typeof each === "string").map(boundName)
+    : [];
 }
 
 function isObject(value: unknown): value is Json {

@@ -3,24 +3,35 @@ import type { DeviceCache } from "../enrich/types.ts";
 import type { FlowLogOptions } from "../options.ts";
 import type { FlowRecord } from "./record.ts";
 
-/** `unconfigured`: nobody is listed; `configured`: by id; `tagged`: by a tag that the control plane vouches for. */
+/**
+ * `unconfigured`: nobody is listed; `configured`: by id; `tagged`: by a tag that the control plane
+ * vouches for.
+ */
 export type Trust = "unconfigured" | "configured" | "tagged" | "untrusted";
 /** Whether the node that a record describes as its source is the one that sent it. */
 export type Consistency = "match" | "mismatch" | "missing_reference";
 
 /** Judges reporters by the configured lists. */
-export function createReporterTrust(devices: Pick<DeviceCache, "byId">, options: Pick<FlowLogOptions, "trustedReporterNodeIds" | "trustedReporterTags"> | undefined): (nodeId: string) => Trust {
+export function createReporterTrust(
+  devices: Pick<DeviceCache, "byId">,
+  options: Pick<FlowLogOptions, "trustedReporterNodeIds" | "trustedReporterTags"> | undefined,
+): (nodeId: string) => Trust {
   const ids = new Set(options?.trustedReporterNodeIds);
   const tags = new Set(options?.trustedReporterTags);
   if (ids.size + tags.size === 0) return () => "unconfigured";
   return (nodeId) => {
     if (ids.has(nodeId)) return "configured";
-    return devices.byId(nodeId)?.tags.some((tag) => tags.has(tag)) === true ? "tagged" : "untrusted";
+    return devices.byId(nodeId)?.tags.some((tag) => tags.has(tag)) === true
+      ? "tagged"
+      : "untrusted";
   };
 }
 
 /** Compares the reporter with what it says of itself. */
-export function consistencyOf({ nodeId, sourceNode }: Pick<FlowRecord, "nodeId" | "sourceNode">): Consistency {
+export function consistencyOf({
+  nodeId,
+  sourceNode,
+}: Pick<FlowRecord, "nodeId" | "sourceNode">): Consistency {
   if (sourceNode === undefined || sourceNode.nodeId === "") return "missing_reference";
   return sourceNode.nodeId === nodeId ? "match" : "mismatch";
 }

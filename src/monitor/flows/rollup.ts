@@ -1,6 +1,7 @@
 /**
- * Traffic summed between two flushes, so that a flush says the busiest keys and one rest for each kind: the number of series
- * stays small and the totals stay exact (facts, pipeline §4.2). Keys are numbers, made from numbers of interned texts.
+ * Traffic summed between two flushes, so that a flush says the busiest keys and one rest for each
+ * kind: the number of series stays small and the totals stay exact (facts, pipeline §4.2). Keys are
+ * numbers, made from numbers of interned texts.
  */
 import { coarseKind, noFace } from "./enriched.ts";
 import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
@@ -12,7 +13,10 @@ export const OTHER = "__other__";
 export const MOST_KEYS = 8_000;
 /** Kinds held; beyond that services and regions are not told. */
 const MOST_KINDS = 8_000;
-/** Faces at most: two for each key. Kinds and faces fit beside each other into a number that a double holds exactly. */
+/**
+ * Faces at most: two for each key. Kinds and faces fit beside each other into a number that a
+ * double holds exactly.
+ */
 const FACES = 16_384;
 
 /** Which dimensions of an end are kept. */
@@ -57,7 +61,10 @@ export class FlowRollup {
     addTo(sum, connection);
   }
 
-  /** Tells the `topN` keys with the most bytes and the rests, and begins anew. Which keys those are does not depend on the order in which traffic came. */
+  /**
+   * Tells the `topN` keys with the most bytes and the rests, and begins anew. Which keys those are
+   * does not depend on the order in which traffic came.
+   */
   flush(topN: number, emit: EmitSum): void {
     const busiest = busiestOf([...this.#sums.values()], topN);
     for (const sum of this.#sums.values()) {
@@ -74,11 +81,17 @@ export class FlowRollup {
     const kindNumber = numberOf(this.#kinds, kind.code, full ? 0 : MOST_KINDS);
     const sourceNumber = numberOf(this.#faces, this.#keyOf(source), full ? 0 : FACES);
     const destinationNumber = numberOf(this.#faces, this.#keyOf(destination), full ? 0 : FACES);
-    if (kindNumber === undefined || sourceNumber === undefined || destinationNumber === undefined) return undefined;
+    if (kindNumber === undefined || sourceNumber === undefined || destinationNumber === undefined)
+      return undefined;
     const key = (kindNumber * FACES + sourceNumber) * FACES + destinationNumber;
     const known = this.#sums.get(key);
     if (known !== undefined || full) return known;
-    const sum = { kind, source: this.#shown(source), destination: this.#shown(destination), ...nothing };
+    const sum = {
+      kind,
+      source: this.#shown(source),
+      destination: this.#shown(destination),
+      ...nothing,
+    };
     this.#sums.set(key, sum);
     return sum;
   }
@@ -87,7 +100,8 @@ export class FlowRollup {
     const known = this.#rests.get(kind.code);
     if (known !== undefined) return known;
     // Without services and regions there are few kinds, so this ends.
-    if (this.#rests.size >= MOST_KINDS && (kind.service !== undefined || kind.region !== undefined)) return this.#restOf(coarseKind(kind));
+    if (this.#rests.size >= MOST_KINDS && (kind.service !== undefined || kind.region !== undefined))
+      return this.#restOf(coarseKind(kind));
     const sum = { kind, source: this.#rest, destination: this.#rest, ...nothing };
     this.#rests.set(kind.code, sum);
     return sum;
@@ -120,13 +134,19 @@ function addTo(sum: Sum, { txBytes, rxBytes, txPackets, rxPackets }: Counters): 
   sum.rxPackets += rxPackets;
 }
 
-/** The sums with the most bytes; of equal ones those whose fields come first, so that no two are equal. Only the numbers are sorted, and those that meet at the edge. */
+/**
+ * The sums with the most bytes; of equal ones those whose fields come first, so that no two are
+ * equal. Only the numbers are sorted, and those that meet at the edge.
+ */
 function busiestOf(sums: readonly Sum[], topN: number): ReadonlySet<Sum> {
   if (sums.length <= topN) return new Set(sums);
   const edge = Float64Array.from(sums, bytesOf).sort().at(-topN);
   if (topN <= 0 || edge === undefined) return new Set();
   const above = sums.filter((sum) => bytesOf(sum) > edge);
-  const atEdge = sums.filter((sum) => bytesOf(sum) === edge).map((sum) => [textOf(sum), sum] as const).sort(([left], [right]) => (left < right ? -1 : 1));
+  const atEdge = sums
+    .filter((sum) => bytesOf(sum) === edge)
+    .map((sum) => [textOf(sum), sum] as const)
+    .sort(([left], [right]) => (left < right ? -1 : 1));
   return new Set([...above, ...atEdge.slice(0, topN - above.length).map(([, sum]) => sum)]);
 }
 
@@ -135,6 +155,20 @@ function bytesOf({ txBytes, rxBytes }: Counters): number {
 }
 
 function textOf({ kind, source, destination }: Sum): string {
-  const fields = [kind.transport, kind.type, kind.service, kind.path, kind.region, source.node, source.user, source.tags, source.os, destination.node, destination.user, destination.tags, destination.os];
+  const fields = [
+    kind.transport,
+    kind.type,
+    kind.service,
+    kind.path,
+    kind.region,
+    source.node,
+    source.user,
+    source.tags,
+    source.os,
+    destination.node,
+    destination.user,
+    destination.tags,
+    destination.os,
+  ];
   return fields.map((field) => field ?? "").join("\0");
 }

@@ -1,13 +1,31 @@
-/** Counts of one stretch of work, written into series at its end: the same few series would otherwise be looked up for every connection. */
+/**
+ * Counts of one stretch of work, written into series at its end: the same few series would
+ * otherwise be looked up for every connection.
+ */
 import type { Scope } from "../../kernel/telemetry/types.ts";
-import { exitNodeIo, exitNodePackets, networkDataQuality, networkDedupConflicts, networkFieldObservations, networkFlowLogsDropped, networkFlows, networkReporterObservations } from "../catalogue/flows.ts";
+import {
+  exitNodeIo,
+  exitNodePackets,
+  networkDataQuality,
+  networkDedupConflicts,
+  networkFieldObservations,
+  networkFlowLogsDropped,
+  networkFlows,
+  networkReporterObservations,
+} from "../catalogue/flows.ts";
 import { transportName } from "../enrich/transports.ts";
 import { trafficTypes } from "./record.ts";
 import type { Connection, Counters, RefusalReason } from "./record.ts";
 import type { Consistency, Trust } from "./reporter.ts";
 import type { IngestSource } from "./types.ts";
 
-const fieldClasses = ["source", "destination", "protocol", "source_port", "destination_port"] as const;
+const fieldClasses = [
+  "source",
+  "destination",
+  "protocol",
+  "source_port",
+  "destination_port",
+] as const;
 const states = ["missing", "present"] as const;
 const NODES_AT_ONCE = 1_024;
 
@@ -36,7 +54,12 @@ export class Tallies {
 
   exit(node: string, more: Counters): void {
     const sum = this.#exits.get(node) ?? { txBytes: 0, rxBytes: 0, txPackets: 0, rxPackets: 0 };
-    this.#exits.set(node, { txBytes: sum.txBytes + more.txBytes, rxBytes: sum.rxBytes + more.rxBytes, txPackets: sum.txPackets + more.txPackets, rxPackets: sum.rxPackets + more.rxPackets });
+    this.#exits.set(node, {
+      txBytes: sum.txBytes + more.txBytes,
+      rxBytes: sum.rxBytes + more.rxBytes,
+      txPackets: sum.txPackets + more.txPackets,
+      rxPackets: sum.rxPackets + more.rxPackets,
+    });
     if (this.#exits.size >= NODES_AT_ONCE) this.#writeExits();
   }
 
@@ -60,7 +83,10 @@ export class Tallies {
   /** Writes what waits. */
   write(): void {
     for (const [flow, count] of this.#flows) {
-      this.#scope.add(networkFlows, count, { "network.transport": transportName(Math.floor(flow / trafficTypes.length)), "vpn.traffic_type": trafficTypes[flow % trafficTypes.length] });
+      this.#scope.add(networkFlows, count, {
+        "network.transport": transportName(Math.floor(flow / trafficTypes.length)),
+        "vpn.traffic_type": trafficTypes[flow % trafficTypes.length],
+      });
     }
     this.#flows.clear();
     this.#writeFields();
@@ -76,7 +102,11 @@ export class Tallies {
     for (const [at, count] of this.#fields.entries()) {
       if (count === 0) continue;
       const field = Math.floor(at / states.length);
-      this.#scope.add(networkFieldObservations, count, { "vpn.traffic_type": trafficTypes[Math.floor(field / fieldClasses.length)], field_class: fieldClasses[field % fieldClasses.length], state: states[at % states.length] });
+      this.#scope.add(networkFieldObservations, count, {
+        "vpn.traffic_type": trafficTypes[Math.floor(field / fieldClasses.length)],
+        field_class: fieldClasses[field % fieldClasses.length],
+        state: states[at % states.length],
+      });
     }
     this.#fields.fill(0);
   }

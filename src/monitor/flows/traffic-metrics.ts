@@ -1,27 +1,49 @@
-/** Bytes and packets as series: of single connections, and of what was rolled up (facts, pipeline §4.2). */
+/**
+ * Bytes and packets as series: of single connections, and of what was rolled up (facts, pipeline
+ * §4.2).
+ */
 import type { Row, Scope } from "../../kernel/telemetry/types.ts";
-import { networkIo, networkIoRollup, networkPackets, networkPacketsRollup } from "../catalogue/flows.ts";
+import {
+  networkIo,
+  networkIoRollup,
+  networkPackets,
+  networkPacketsRollup,
+} from "../catalogue/flows.ts";
 import type { CardinalityOptions } from "../options.ts";
 import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
 import type { EmitSum } from "./rollup.ts";
 
 /** Which dimensions series have. */
-export type FlowDimensions = Pick<CardinalityOptions["flow"], "nodeDims" | "identityDims" | "sourcePort" | "destinationPort">;
+export type FlowDimensions = Pick<
+  CardinalityOptions["flow"],
+  "nodeDims" | "identityDims" | "sourcePort" | "destinationPort"
+>;
 
 const noGeography = {
-  "source.geo.country.iso_code": undefined, "source.geo.continent.code": undefined, "destination.geo.country.iso_code": undefined, "destination.geo.continent.code": undefined,
+  "source.geo.country.iso_code": undefined,
+  "source.geo.continent.code": undefined,
+  "destination.geo.country.iso_code": undefined,
+  "destination.geo.continent.code": undefined,
 } as const;
 
-type TrafficAttributes = typeof networkIoRollup extends Row<infer A, "counter"> ? { readonly [K in Exclude<A, "network.io.direction">]: string | undefined } : never;
+type TrafficAttributes =
+  typeof networkIoRollup extends Row<infer A, "counter">
+    ? { readonly [K in Exclude<A, "network.io.direction">]: string | undefined }
+    : never;
 
 /** Writes connections one by one. A direction without traffic is a series, too. */
-export function createDirectTraffic(scope: Pick<Scope, "add">, dimensions: FlowDimensions): (flow: EnrichedFlow) => void {
+export function createDirectTraffic(
+  scope: Pick<Scope, "add">,
+  dimensions: FlowDimensions,
+): (flow: EnrichedFlow) => void {
   const identity = dimensions.identityDims && dimensions.nodeDims;
   return ({ connection, kind, source, destination }) => {
     const shared = {
       ...attributesOf(kind, source, destination, { node: dimensions.nodeDims, identity }),
       "source.port": dimensions.sourcePort ? portOf(connection.source?.port) : undefined,
-      "destination.port": dimensions.destinationPort ? portOf(connection.destination?.port) : undefined,
+      "destination.port": dimensions.destinationPort
+        ? portOf(connection.destination?.port)
+        : undefined,
     };
     const transmit = { ...shared, "network.io.direction": "transmit" };
     const receive = { ...shared, "network.io.direction": "receive" };
@@ -36,7 +58,10 @@ export function createDirectTraffic(scope: Pick<Scope, "add">, dimensions: FlowD
 export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
   return (kind, source, destination, sums) => {
     const shared = attributesOf(kind, source, destination, { node: true, identity: true });
-    for (const [direction, bytes, packets] of [["transmit", sums.txBytes, sums.txPackets], ["receive", sums.rxBytes, sums.rxPackets]] as const) {
+    for (const [direction, bytes, packets] of [
+      ["transmit", sums.txBytes, sums.txPackets],
+      ["receive", sums.rxBytes, sums.rxPackets],
+    ] as const) {
       const attributes = { ...shared, "network.io.direction": direction };
       if (bytes > 0) scope.add(networkIoRollup, bytes, attributes);
       if (packets > 0) scope.add(networkPacketsRollup, packets, attributes);
@@ -44,13 +69,28 @@ export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
   };
 }
 
-// The geography of an end is known when a database says it; absent values leave their attributes out.
-function attributesOf(kind: FlowKind, source: Face, destination: Face, { node, identity }: { readonly node: boolean; readonly identity: boolean }): TrafficAttributes {
+// The geography of an end is known when a database says it; absent values leave their attributes
+// out.
+function attributesOf(
+  kind: FlowKind,
+  source: Face,
+  destination: Face,
+  { node, identity }: { readonly node: boolean; readonly identity: boolean },
+): TrafficAttributes {
   return {
-    "network.transport": kind.transport, "vpn.traffic_type": kind.type, "vpn.dst.service": kind.service, "vpn.path": kind.path, "vpn.derp.region_id": kind.region,
-    "vpn.src.node": node ? source.node : undefined, "vpn.dst.node": node ? destination.node : undefined,
-    "vpn.src.user": identity ? source.user : undefined, "vpn.src.tags": identity ? source.tags : undefined, "vpn.src.os": identity ? source.os : undefined,
-    "vpn.dst.user": identity ? destination.user : undefined, "vpn.dst.tags": identity ? destination.tags : undefined, "vpn.dst.os": identity ? destination.os : undefined,
+    "network.transport": kind.transport,
+    "vpn.traffic_type": kind.type,
+    "vpn.dst.service": kind.service,
+    "vpn.path": kind.path,
+    "vpn.derp.region_id": kind.region,
+    "vpn.src.node": node ? source.node : undefined,
+    "vpn.dst.node": node ? destination.node : undefined,
+    "vpn.src.user": identity ? source.user : undefined,
+    "vpn.src.tags": identity ? source.tags : undefined,
+    "vpn.src.os": identity ? source.os : undefined,
+    "vpn.dst.user": identity ? destination.user : undefined,
+    "vpn.dst.tags": identity ? destination.tags : undefined,
+    "vpn.dst.os": identity ? destination.os : undefined,
     ...noGeography,
   };
 }

@@ -1,4 +1,7 @@
-/** Where flow records go, whichever way they came in: one conversion for all of them (DESIGN, second walk). */
+/**
+ * Where flow records go, whichever way they came in: one conversion for all of them (DESIGN, second
+ * walk).
+ */
 import type { SeenDigests } from "../checkpoints/types.ts";
 
 /** How a record came in. */
@@ -8,9 +11,15 @@ export type IngestSource = "poll" | "stream" | "objectstore";
 export interface FlowBatch {
   readonly records: readonly unknown[];
   readonly source: IngestSource;
-  /** End of the polled window that the batch is a part of: the limit of log records holds for all parts together. */
+  /**
+   * End of the polled window that the batch is a part of: the limit of log records holds for all
+   * parts together.
+   */
   readonly windowEndMs?: number;
-  /** Of a polled window that is read again in part: connections that are in here were counted before. */
+  /**
+   * Of a polled window that is read again in part: connections that are in here were counted
+   * before.
+   */
   readonly replay?: { readonly seen: SeenDigests; readonly untilMs: number };
 }
 
@@ -23,7 +32,10 @@ export interface IntakeReport {
 
 /** The one way of flow records into metrics and log records. */
 export interface FlowIntake {
-  /** Gives way to other work; rejects with the signal's reason between two records, or when digests cannot be stored. */
+  /**
+   * Gives way to other work; rejects with the signal's reason between two records, or when digests
+   * cannot be stored.
+   */
   accept(batch: FlowBatch, signal: AbortSignal): Promise<IntakeReport>;
   /** Moves what was rolled up into series. Called before each export and at the end. */
   flush(): void;
@@ -31,7 +43,10 @@ export interface FlowIntake {
 
 /** The same for records of the configuration audit. */
 export interface AuditIntake {
-  accept(batch: { readonly records: readonly unknown[]; readonly source: IngestSource }, signal: AbortSignal): Promise<IntakeReport>;
+  accept(
+    batch: { readonly records: readonly unknown[]; readonly source: IngestSource },
+    signal: AbortSignal,
+  ): Promise<IntakeReport>;
 }
 
 /** A set of what was seen lately, as a status page shows it. */

@@ -43,8 +43,9 @@ export class UniqueDestinations {
   }
 
   /**
-   * Writes the levels and counts from 0 again. Without any flow since the last flush they stay as they are, since records
-   * come in windows that need not match the flushes; a source that alone had none is 0.
+   * Writes the levels and counts from 0 again. Without any flow since the last flush they stay as
+   * they are, since records come in windows that need not match the flushes; a source that alone
+   * had none is 0.
    */
   flush(scope: Pick<Scope, "sweep">): void {
     this.#age();

@@ -13,7 +13,10 @@ export interface Instant {
 
 /** Reads times. */
 export interface InstantReader {
-  /** Undefined for nothing, and for the year 1, by which upstreams say "never"; `invalid` for what is no time. */
+  /**
+   * Undefined for nothing, and for the year 1, by which upstreams say "never"; `invalid` for what
+   * is no time.
+   */
   read(value: unknown): Instant | undefined | "invalid";
 }
 
@@ -43,5 +46,7 @@ function readInstant(text: string): Instant | undefined | "invalid" {
   const time = parseTime(text);
   if (time === undefined) return "invalid";
   const ms = Number(time.seconds) * 1_000 + Math.floor(time.nanos / 1_000_000);
-  return ms < FIRST_MS ? undefined : { ms, key: time.nanos === 0 ? `${time.seconds}` : `${time.seconds}.${time.nanos}`, text };
+  return ms < FIRST_MS
+    ? undefined
+    : { ms, key: time.nanos === 0 ? `${time.seconds}` : `${time.seconds}.${time.nanos}`, text };
 }

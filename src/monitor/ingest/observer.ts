@@ -1,7 +1,14 @@
 /** What came in by which way, and how late: `svc.ingest.*` (facts, pipeline §1.7). */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
-import { ingestCaptureDelay, ingestEventAge, ingestLastEventTimestamp, ingestRecords, ingestSize, ingestTimestampSkew } from "../catalogue/ingest.ts";
+import {
+  ingestCaptureDelay,
+  ingestEventAge,
+  ingestLastEventTimestamp,
+  ingestRecords,
+  ingestSize,
+  ingestTimestampSkew,
+} from "../catalogue/ingest.ts";
 import type { IngestSource } from "../flows/types.ts";
 
 /** Ways in; what is not listed counts as `other`. */
@@ -25,7 +32,10 @@ export interface IngestObserver {
 }
 
 /** An observer of one network; without self-observability it does nothing. */
-export function createIngestObserver({ scope, clock }: { readonly scope: Scope; readonly clock: Pick<Clock, "now"> }, { enabled }: { readonly enabled: boolean }): IngestObserver {
+export function createIngestObserver(
+  { scope, clock }: { readonly scope: Scope; readonly clock: Pick<Clock, "now"> },
+  { enabled }: { readonly enabled: boolean },
+): IngestObserver {
   const newest = new Map<string, number>();
   return {
     accepted(source, signal, times) {
@@ -37,7 +47,8 @@ export function createIngestObserver({ scope, clock }: { readonly scope: Scope; 
       const nowMs = clock.now();
       scope.record(ingestEventAge, Math.max(0, nowMs - eventMs) / 1_000, attributes);
       const captureDelayMs = times.capturedMs === undefined ? 0 : times.capturedMs - eventMs;
-      if (times.capturedMs !== undefined) scope.record(ingestCaptureDelay, Math.max(0, captureDelayMs) / 1_000, attributes);
+      if (times.capturedMs !== undefined)
+        scope.record(ingestCaptureDelay, Math.max(0, captureDelayMs) / 1_000, attributes);
       if (eventMs > nowMs || captureDelayMs < 0) scope.add(ingestTimestampSkew, 1, attributes);
       const key = `${source} ${signal}`;
       if (eventMs <= (newest.get(key) ?? Number.NEGATIVE_INFINITY)) return;

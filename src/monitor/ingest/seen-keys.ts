@@ -1,4 +1,6 @@
-/** Keys that were seen lately, the oldest forgotten first, each with some numbers that came with it. */
+/**
+ * Keys that were seen lately, the oldest forgotten first, each with some numbers that came with it.
+ */
 
 /** A ring of keys and a map into it. */
 export class SeenKeys {
@@ -48,7 +50,8 @@ export class SeenKeys {
     }
     this.#keys[slot] = key;
     this.#slots.set(key, slot);
-    for (let at = 0; at < this.#width; at++) this.#columns[slot * this.#width + at] = numbers[at] ?? 0;
+    for (let at = 0; at < this.#width; at++)
+      this.#columns[slot * this.#width + at] = numbers[at] ?? 0;
   }
 
   /** A number of what `find` found. */

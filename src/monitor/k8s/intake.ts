@@ -1,11 +1,27 @@
 /** What recorders saw of a cluster becomes counters and records. */
 import { setImmediate } from "node:timers/promises";
 import type { Scope } from "../../kernel/telemetry/types.ts";
-import { k8sApiExecSessions, k8sApiMutations, k8sApiRbacProbes, k8sApiRequests, k8sApiSensitiveReads, k8sSchemaDrift, k8sSessionStarted } from "../catalogue/k8s-audit.ts";
+import {
+  k8sApiExecSessions,
+  k8sApiMutations,
+  k8sApiRbacProbes,
+  k8sApiRequests,
+  k8sApiSensitiveReads,
+  k8sSchemaDrift,
+  k8sSessionStarted,
+} from "../catalogue/k8s-audit.ts";
 import { k8sApiRequestRecord, k8sSessionRecord } from "../catalogue/records.ts";
 import type { IntakeReport } from "../flows/types.ts";
 import { readRecording, type ApiRequest, type Session } from "./recording.ts";
-import { clientOf, commandClassOf, foldVerb, isAccessReview, isMutation, isSensitiveRead, sessionTypeOf } from "./vocabulary.ts";
+import {
+  clientOf,
+  commandClassOf,
+  foldVerb,
+  isAccessReview,
+  isMutation,
+  isSensitiveRead,
+  sessionTypeOf,
+} from "./vocabulary.ts";
 
 const AT_ONCE = 128;
 const UNKNOWN = "unknown";
@@ -38,7 +54,11 @@ export function createK8sIntake(scope: Scope): K8sIntake {
           malformed += 1;
           continue;
         }
-        if (!recording) scope.add(k8sSchemaDrift, 1, { field: "type", status: read.kind === "other" ? UNKNOWN : "known" });
+        if (!recording)
+          scope.add(k8sSchemaDrift, 1, {
+            field: "type",
+            status: read.kind === "other" ? UNKNOWN : "known",
+          });
         if (read.kind === "request") countRequest(scope, read, recorder);
         else if (read.kind === "session") countSession(scope, read, recorder);
         accepted += 1;
@@ -49,33 +69,84 @@ export function createK8sIntake(scope: Scope): K8sIntake {
 }
 
 function countRequest(scope: Scope, request: ApiRequest, recorder: string): void {
-  const { verb, resource, subresource, namespace, source: { user } } = request;
+  const {
+    verb,
+    resource,
+    subresource,
+    namespace,
+    source: { user },
+  } = request;
   const who = { "vpn.k8s.user": user || UNKNOWN };
   const where = { "vpn.k8s.resource": resource, "vpn.k8s.namespace": namespace };
   const client = clientOf(request.userAgent);
-  scope.add(k8sApiRequests, 1, { ...where, ...who, "vpn.k8s.verb": foldVerb(verb), "vpn.k8s.subresource": subresource, "vpn.k8s.api_group": request.apiGroup, "vpn.k8s.user_agent": client, "vpn.k8s.recorder": recorder });
+  scope.add(k8sApiRequests, 1, {
+    ...where,
+    ...who,
+    "vpn.k8s.verb": foldVerb(verb),
+    "vpn.k8s.subresource": subresource,
+    "vpn.k8s.api_group": request.apiGroup,
+    "vpn.k8s.user_agent": client,
+    "vpn.k8s.recorder": recorder,
+  });
   const session = sessionTypeOf(subresource);
-  if (session !== undefined) scope.add(k8sApiExecSessions, 1, { ...who, "vpn.k8s.namespace": namespace, "vpn.k8s.session_type": session, "vpn.k8s.command_class": commandClassOf(request.command[0] ?? "") });
+  if (session !== undefined)
+    scope.add(k8sApiExecSessions, 1, {
+      ...who,
+      "vpn.k8s.namespace": namespace,
+      "vpn.k8s.session_type": session,
+      "vpn.k8s.command_class": commandClassOf(request.command[0] ?? ""),
+    });
   else if (isAccessReview(resource)) scope.add(k8sApiRbacProbes, 1, { ...where, ...who });
-  else if (isMutation(verb)) scope.add(k8sApiMutations, 1, { ...where, ...who, "vpn.k8s.verb": verb });
-  if (isSensitiveRead(verb, resource)) scope.add(k8sApiSensitiveReads, 1, { ...where, ...who, "vpn.k8s.user_agent": client });
+  else if (isMutation(verb))
+    scope.add(k8sApiMutations, 1, { ...where, ...who, "vpn.k8s.verb": verb });
+  if (isSensitiveRead(verb, resource))
+    scope.add(k8sApiSensitiveReads, 1, { ...where, ...who, "vpn.k8s.user_agent": client });
   logRequest(scope, request, recorder);
 }
 
 function logRequest(scope: Scope, request: ApiRequest, recorder: string): void {
   const { source, command } = request;
-  scope.log(k8sApiRequestRecord, requestBody(request), {
-    "vpn.k8s.verb": request.verb, "vpn.k8s.resource": given(request.resource), "vpn.k8s.subresource": given(request.subresource), "vpn.k8s.api_group": given(request.apiGroup),
-    "vpn.k8s.namespace": given(request.namespace), "vpn.k8s.object_name": given(request.objectName), "vpn.k8s.path": given(request.path), "vpn.k8s.label_selector": given(request.labelSelector),
-    "vpn.k8s.field_selector": given(request.fieldSelector), "vpn.k8s.user_agent": given(request.userAgent), "vpn.k8s.user": given(source.user), "vpn.k8s.src_node": given(source.node),
-    "vpn.k8s.src_node_id": given(source.nodeId), "vpn.k8s.recorder": given(recorder), "vpn.k8s.command": given(command.join(" ")),
-    "vpn.k8s.command_class": sessionTypeOf(request.subresource) === undefined ? undefined : commandClassOf(command[0] ?? ""),
-    "vpn.k8s.pod": request.resource === "pods" ? given(request.objectName) : undefined, "vpn.k8s.container": given(request.container),
-  }, request.timeMs === undefined ? {} : { timeMs: request.timeMs });
+  scope.log(
+    k8sApiRequestRecord,
+    requestBody(request),
+    {
+      "vpn.k8s.verb": request.verb,
+      "vpn.k8s.resource": given(request.resource),
+      "vpn.k8s.subresource": given(request.subresource),
+      "vpn.k8s.api_group": given(request.apiGroup),
+      "vpn.k8s.namespace": given(request.namespace),
+      "vpn.k8s.object_name": given(request.objectName),
+      "vpn.k8s.path": given(request.path),
+      "vpn.k8s.label_selector": given(request.labelSelector),
+      "vpn.k8s.field_selector": given(request.fieldSelector),
+      "vpn.k8s.user_agent": given(request.userAgent),
+      "vpn.k8s.user": given(source.user),
+      "vpn.k8s.src_node": given(source.node),
+      "vpn.k8s.src_node_id": given(source.nodeId),
+      "vpn.k8s.recorder": given(recorder),
+      "vpn.k8s.command": given(command.join(" ")),
+      "vpn.k8s.command_class":
+        sessionTypeOf(request.subresource) === undefined
+          ? undefined
+          : commandClassOf(command[0] ?? ""),
+      "vpn.k8s.pod": request.resource === "pods" ? given(request.objectName) : undefined,
+      "vpn.k8s.container": given(request.container),
+    },
+    request.timeMs === undefined ? {} : { timeMs: request.timeMs },
+  );
 }
 
 // In the very texts of the attributes, so that what privacy hides there is found here.
-function requestBody({ verb, resource, path, subresource, namespace, objectName, source, command }: ApiRequest): string {
+function requestBody({
+  verb,
+  resource,
+  path,
+  subresource,
+  namespace,
+  objectName,
+  source,
+  command,
+}: ApiRequest): string {
   const object = [resource || path, subresource].filter((part) => part !== "").join("/");
   const where = `${objectName === "" ? "" : ` ${objectName}`}${namespace === "" ? "" : ` in ${namespace}`}`;
   const run = command.length === 0 ? "" : `: ${command.join(" ")}`;
@@ -92,11 +163,28 @@ function byText({ user, node }: ApiRequest["source"]): string {
 
 function countSession(scope: Scope, session: Session, recorder: string): void {
   const commandClass = commandClassOf(session.command);
-  scope.add(k8sSessionStarted, 1, { "vpn.k8s.session_type": session.type, "vpn.k8s.namespace": session.namespace, "vpn.k8s.command_class": commandClass, "vpn.k8s.user": session.source.user || UNKNOWN });
-  scope.log(k8sSessionRecord, sessionBody(session), {
-    "vpn.k8s.session_type": session.type, "vpn.k8s.namespace": given(session.namespace), "vpn.k8s.pod": given(session.pod), "vpn.k8s.container": given(session.container),
-    "vpn.k8s.command": given(session.command), "vpn.k8s.command_class": commandClass, "vpn.k8s.user": given(session.source.user), "vpn.k8s.src_node": given(session.source.node), "vpn.k8s.recorder": given(recorder),
-  }, session.timeMs === undefined ? {} : { timeMs: session.timeMs });
+  scope.add(k8sSessionStarted, 1, {
+    "vpn.k8s.session_type": session.type,
+    "vpn.k8s.namespace": session.namespace,
+    "vpn.k8s.command_class": commandClass,
+    "vpn.k8s.user": session.source.user || UNKNOWN,
+  });
+  scope.log(
+    k8sSessionRecord,
+    sessionBody(session),
+    {
+      "vpn.k8s.session_type": session.type,
+      "vpn.k8s.namespace": given(session.namespace),
+      "vpn.k8s.pod": given(session.pod),
+      "vpn.k8s.container": given(session.container),
+      "vpn.k8s.command": given(session.command),
+      "vpn.k8s.command_class": commandClass,
+      "vpn.k8s.user": given(session.source.user),
+      "vpn.k8s.src_node": given(session.source.node),
+      "vpn.k8s.recorder": given(recorder),
+    },
+    session.timeMs === undefined ? {} : { timeMs: session.timeMs },
+  );
 }
 
 function given(value: string): string | undefined {

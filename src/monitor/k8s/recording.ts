@@ -1,4 +1,7 @@
-/** What a session recorder writes about a cluster: an event for each API request through the proxy, a head for each terminal session. */
+/**
+ * What a session recorder writes about a cluster: an event for each API request through the proxy,
+ * a head for each terminal session.
+ */
 
 /** A request to a cluster's API. */
 export interface ApiRequest {
@@ -48,7 +51,10 @@ const SECOND_MS = 1_000;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The record; the type's name for an event of another type, undefined for what is none. */
-export function readRecording(value: unknown, recording: boolean): ApiRequest | Session | { readonly kind: "other"; readonly type: string } | undefined {
+export function readRecording(
+  value: unknown,
+  recording: boolean,
+): ApiRequest | Session | { readonly kind: "other"; readonly type: string } | undefined {
   const fields = objectOf(value);
   if (fields === undefined) return undefined;
   if (recording) return readSession(fields);
@@ -65,10 +71,21 @@ function readRequest(fields: Fields): ApiRequest | undefined {
   const asked = wholeText(request?.["path"]) || wholeText(kubernetes["Path"]);
   const query = new URLSearchParams(asked.includes("?") ? asked.slice(asked.indexOf("?") + 1) : "");
   return {
-    kind: "request", timeMs: timeOf(fields["timestamp"]), verb: text(kubernetes["Verb"]), resource: text(kubernetes["Resource"]), subresource: text(kubernetes["Subresource"]),
-    apiGroup: text(kubernetes["APIGroup"]), namespace: text(kubernetes["Namespace"]), objectName: text(kubernetes["Name"]), path: (wholeText(kubernetes["Path"]) || asked).split("?")[0] ?? "",
-    labelSelector: wholeText(kubernetes["LabelSelector"]), fieldSelector: wholeText(kubernetes["FieldSelector"]), userAgent: wholeText(fields["userAgent"]),
-    command: query.getAll("command"), container: query.get("container") ?? "", source: sourceOf(objectOf(fields["source"]) ?? {}, ""),
+    kind: "request",
+    timeMs: timeOf(fields["timestamp"]),
+    verb: text(kubernetes["Verb"]),
+    resource: text(kubernetes["Resource"]),
+    subresource: text(kubernetes["Subresource"]),
+    apiGroup: text(kubernetes["APIGroup"]),
+    namespace: text(kubernetes["Namespace"]),
+    objectName: text(kubernetes["Name"]),
+    path: (wholeText(kubernetes["Path"]) || asked).split("?")[0] ?? "",
+    labelSelector: wholeText(kubernetes["LabelSelector"]),
+    fieldSelector: wholeText(kubernetes["FieldSelector"]),
+    userAgent: wholeText(fields["userAgent"]),
+    command: query.getAll("command"),
+    container: query.get("container") ?? "",
+    source: sourceOf(objectOf(fields["source"]) ?? {}, ""),
   };
 }
 
@@ -77,8 +94,14 @@ function readSession(fields: Fields): Session | { readonly kind: "other"; readon
   const kubernetes = objectOf(fields["kubernetes"]);
   if (kubernetes === undefined) return { kind: "other", type: "terminal session" };
   return {
-    kind: "session", timeMs: timeOf(fields["timestamp"]), type: text(kubernetes["SessionType"]) || "exec", namespace: text(kubernetes["Namespace"]), pod: text(kubernetes["PodName"]),
-    container: text(kubernetes["Container"]), command: wholeText(fields["command"]), source: sourceOf(fields, "src"),
+    kind: "session",
+    timeMs: timeOf(fields["timestamp"]),
+    type: text(kubernetes["SessionType"]) || "exec",
+    namespace: text(kubernetes["Namespace"]),
+    pod: text(kubernetes["PodName"]),
+    container: text(kubernetes["Container"]),
+    command: wholeText(fields["command"]),
+    source: sourceOf(fields, "src"),
   };
 }
 
@@ -86,7 +109,13 @@ function readSession(fields: Fields): Session | { readonly kind: "other"; readon
 function sourceOf(fields: Fields, before: "" | "src"): Source {
   const field = (name: string): unknown => fields[before === "" ? `n${name}` : `srcN${name}`];
   const tags = field("odeTags");
-  return { node: text(field("ode")), nodeId: text(field("odeID")), user: text(field("odeUser")) || (Array.isArray(tags) ? tags.map(text).filter(Boolean).toSorted().join(",") : "") };
+  return {
+    node: text(field("ode")),
+    nodeId: text(field("odeID")),
+    user:
+      text(field("odeUser")) ||
+      (Array.isArray(tags) ? tags.map(text).filter(Boolean).toSorted().join(",") : ""),
+  };
 }
 
 function timeOf(value: unknown): number | undefined {
@@ -96,7 +125,9 @@ function timeOf(value: unknown): number | undefined {
 }
 
 function objectOf(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : undefined;
 }
 
 /** A name of bounded length. */

@@ -1,13 +1,64 @@
 /** The few words that requests to clusters are counted by. */
 
-const MUTATIONS: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+const MUTATIONS: ReadonlySet<string> = new Set([
+  "create",
+  "update",
+  "patch",
+  "delete",
+  "deletecollection",
+]);
 const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);
-const VERBS: ReadonlySet<string> = new Set([...MUTATIONS, ...READS, "post", "put", "head", "options", "connect", "proxy"]);
-const SENSITIVE: ReadonlySet<string> = new Set(["secrets", "configmaps", "serviceaccounts", "roles", "rolebindings", "clusterroles", "clusterrolebindings", "certificatesigningrequests"]);
-const REVIEWS: ReadonlySet<string> = new Set(["selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews", "localsubjectaccessreviews"]);
+const VERBS: ReadonlySet<string> = new Set([
+  ...MUTATIONS,
+  ...READS,
+  "post",
+  "put",
+  "head",
+  "options",
+  "connect",
+  "proxy",
+]);
+const SENSITIVE: ReadonlySet<string> = new Set([
+  "secrets",
+  "configmaps",
+  "serviceaccounts",
+  "roles",
+  "rolebindings",
+  "clusterroles",
+  "clusterrolebindings",
+  "certificatesigningrequests",
+]);
+const REVIEWS: ReadonlySet<string> = new Set([
+  "selfsubjectaccessreviews",
+  "selfsubjectrulesreviews",
+  "subjectaccessreviews",
+  "localsubjectaccessreviews",
+]);
 const SESSIONS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
-const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "zsh", "ash", "dash", "ksh", "fish", "csh", "tcsh", "pwsh", "cmd", "powershell"]);
-const INTERPRETERS: ReadonlySet<string> = new Set(["python", "python2", "python3", "perl", "ruby", "node", "php", "lua"]);
+const SHELLS: ReadonlySet<string> = new Set([
+  "sh",
+  "bash",
+  "zsh",
+  "ash",
+  "dash",
+  "ksh",
+  "fish",
+  "csh",
+  "tcsh",
+  "pwsh",
+  "cmd",
+  "powershell",
+]);
+const INTERPRETERS: ReadonlySet<string> = new Set([
+  "python",
+  "python2",
+  "python3",
+  "perl",
+  "ruby",
+  "node",
+  "php",
+  "lua",
+]);
 const CLIENT = /^([A-Za-z][\w.-]{0,40})(?:\/|\s|$)/;
 
 /** Whether a verb changes something. */
@@ -42,7 +93,14 @@ export function clientOf(userAgent: string): string {
 
 /** What kind of program a command starts. */
 export function commandClassOf(command: string): "none" | "shell" | "interpreter" | "other" {
-  const program = command.trim().split(/\s+/)[0]?.split(/[/\\]/).at(-1)?.toLowerCase().replace(/\.exe$/, "") ?? "";
+  const program =
+    command
+      .trim()
+      .split(/\s+/)[0]
+      ?.split(/[/\\]/)
+      .at(-1)
+      ?.toLowerCase()
+      .replace(/\.exe$/, "") ?? "";
   if (program === "") return "none";
   if (SHELLS.has(program)) return "shell";
   return INTERPRETERS.has(program) ? "interpreter" : "other";

@@ -1,4 +1,7 @@
-/** What became of calls of the control plane, by endpoint: one logical call counts once, with all its attempts (facts, monitor-api §1.5). */
+/**
+ * What became of calls of the control plane, by endpoint: one logical call counts once, with all
+ * its attempts (facts, monitor-api §1.5).
+ */
 import { failureClasses } from "../../kernel/client/failure.ts";
 import type { CallReport } from "../../kernel/client/types.ts";
 
@@ -41,19 +44,42 @@ export function createCallLedger(now: () => number): CallLedger {
   const calls = new Map<string, EndpointCalls>();
   return {
     observe(report) {
-      if (report.class === "cancelled" || (!calls.has(report.operation) && calls.size >= MOST_ENDPOINTS)) return;
+      if (
+        report.class === "cancelled" ||
+        (!calls.has(report.operation) && calls.size >= MOST_ENDPOINTS)
+      )
+        return;
       calls.set(report.operation, added(calls.get(report.operation), report, now()));
     },
-    rows: () => [...calls.values()].toSorted((left, right) => (left.endpoint < right.endpoint ? -1 : 1)),
+    rows: () =>
+      [...calls.values()].toSorted((left, right) => (left.endpoint < right.endpoint ? -1 : 1)),
   };
 }
 
-function added(before: EndpointCalls | undefined, { operation, status, class: kind, attempts, durationMs }: CallReport, nowMs: number): EndpointCalls {
-  const { requests = 0, errors = 0, retries = 0, rateLimited = 0, last429AtMs, recentMs = [] } = before ?? {};
+function added(
+  before: EndpointCalls | undefined,
+  { operation, status, class: kind, attempts, durationMs }: CallReport,
+  nowMs: number,
+): EndpointCalls {
+  const {
+    requests = 0,
+    errors = 0,
+    retries = 0,
+    rateLimited = 0,
+    last429AtMs,
+    recentMs = [],
+  } = before ?? {};
   const limited = status === RATE_LIMITED;
   return {
-    endpoint: operation, requests: requests + 1, errors: errors + (kind === undefined ? 0 : 1), retries: retries + Math.max(0, attempts - 1), rateLimited: rateLimited + (limited ? 1 : 0),
-    lastStatus: status, lastAtMs: nowMs, last429AtMs: limited ? nowMs : last429AtMs, lastError: kind !== undefined && status === 0 ? failureClasses[kind].meaning : undefined,
+    endpoint: operation,
+    requests: requests + 1,
+    errors: errors + (kind === undefined ? 0 : 1),
+    retries: retries + Math.max(0, attempts - 1),
+    rateLimited: rateLimited + (limited ? 1 : 0),
+    lastStatus: status,
+    lastAtMs: nowMs,
+    last429AtMs: limited ? nowMs : last429AtMs,
+    lastError: kind !== undefined && status === 0 ? failureClasses[kind].meaning : undefined,
     recentMs: durationMs > 0 ? [...recentMs, durationMs].slice(-RECENT) : recentMs,
   };
 }

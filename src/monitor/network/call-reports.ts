@@ -1,4 +1,7 @@
-/** Takes what is told of calls into the series of a network, also from calls that were made before those were open. */
+/**
+ * Takes what is told of calls into the series of a network, also from calls that were made before
+ * those were open.
+ */
 import type { CallReport } from "../../kernel/client/types.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { createApiObserver } from "../providers/api-metrics.ts";

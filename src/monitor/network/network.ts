@@ -1,6 +1,7 @@
 /**
- * One network, apart from all others: a control plane with a credential, a scope of series, a schedule, caches and a memory of
- * its own (facts, pipeline §5.4). What happens to one touches no other.
+ * One network, apart from all others: a control plane with a credential, a scope of series, a
+ * schedule, caches and a memory of its own (facts, pipeline §5.4). What happens to one touches no
+ * other.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
@@ -25,7 +26,11 @@ import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts"
 import type { NetworkOptions } from "../options.ts";
 import type { Device } from "../providers/model.ts";
 import type { Provider } from "../providers/provider.ts";
-import { createCollectorRunner, type CollectorRunner, type CollectorStatus } from "../runner/collector-runner.ts";
+import {
+  createCollectorRunner,
+  type CollectorRunner,
+  type CollectorStatus,
+} from "../runner/collector-runner.ts";
 import { runCycle, type CollectorResult, type CycleBudget } from "../runner/cycle.ts";
 import { unstarted } from "../runner/unstarted.ts";
 import type { NetworkStatus } from "../status.ts";
@@ -36,12 +41,18 @@ import { reportNetwork } from "./network-report.ts";
 import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
 
-/** The collector that fills the cache which others take names from, and how long those wait for its first good run. */
+/**
+ * The collector that fills the cache which others take names from, and how long those wait for its
+ * first good run.
+ */
 const DEVICES = "devices";
 const DEVICES_WAIT_MS = 60_000;
 
 /** Opens the control plane of a network, which tells `observe` of each call. */
-export type OpenProvider = (options: NetworkOptions, deps: { readonly log: Log; readonly observe: (report: CallReport) => void }) => Provider;
+export type OpenProvider = (
+  options: NetworkOptions,
+  deps: { readonly log: Log; readonly observe: (report: CallReport) => void },
+) => Provider;
 
 /** What a network works with. */
 export interface NetworkDeps {
@@ -69,7 +80,10 @@ export interface MonitoredNetwork {
   readonly component: Component;
   /** Undefined before its start. */
   status(): NetworkStatus | undefined;
-  /** Runs every collector once, instead of a start; `stop` ends it too. Never rejects for what the control plane does; throws `invalid` when its client cannot be made. */
+  /**
+   * Runs every collector once, instead of a start; `stop` ends it too. Never rejects for what the
+   * control plane does; throws `invalid` when its client cannot be made.
+   */
   cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
 
@@ -78,7 +92,10 @@ interface Registered {
   readonly prepared: PreparedCollector;
 }
 
-type Intakes = { readonly flows: FlowIntake & { dedupSets(): DedupSetStatus[] }; readonly audit: AuditIntake & { dedupSets(): DedupSetStatus[] } };
+type Intakes = {
+  readonly flows: FlowIntake & { dedupSets(): DedupSetStatus[] };
+  readonly audit: AuditIntake & { dedupSets(): DedupSetStatus[] };
+};
 
 /** What there is once the network's name is known. */
 interface Opened extends Intakes {
@@ -95,8 +112,15 @@ export function createNetwork(deps: NetworkDeps, options: NetworkOptions): Monit
   const network = new IsolatedNetwork(deps, options);
   return {
     component: {
-      name: `network ${options.name}`, needs: deps.needs, readiness: "reported",
-      start: () => network.start(), stop: (deadlineMs) => network.stop(deadlineMs), health: () => ({ ok: network.failure === undefined, ...(network.failure === undefined ? {} : { reason: network.failure }) }),
+      name: `network ${options.name}`,
+      needs: deps.needs,
+      readiness: "reported",
+      start: () => network.start(),
+      stop: (deadlineMs) => network.stop(deadlineMs),
+      health: () => ({
+        ok: network.failure === undefined,
+        ...(network.failure === undefined ? {} : { reason: network.failure }),
+      }),
     },
     status: () => network.status(),
     cycle: (budget) => network.cycle(budget),
@@ -127,7 +151,9 @@ class IsolatedNetwork {
 
   start(): Promise<void> {
     const { log } = this.#deps;
-    const opening = this.#open(this.#tryPrepare(), this.#closed.signal).then(({ scheduler }) => scheduler.start(this.#closed.signal, () => undefined));
+    const opening = this.#open(this.#tryPrepare(), this.#closed.signal).then(({ scheduler }) =>
+      scheduler.start(this.#closed.signal, () => undefined),
+    );
     this.#opening = opening.catch((thrown: unknown) => {
       if (this.#closed.signal.aborted) return;
       this.failure = toStewardError(thrown).message;
@@ -140,9 +166,21 @@ class IsolatedNetwork {
     const { clock } = this.#deps;
     const beganMs = clock.monotonic();
     const opening = this.#open(this.#prepare(), AbortSignal.any([signal, this.#closed.signal]));
-    this.#opening = opening.then(() => undefined, () => undefined);
-    const failed = (thrown: unknown): CollectorResult[] => this.#registered.map(({ collector }) => ({ network: this.#options.name, collector: collector.name, tookMs: clock.monotonic() - beganMs, error: toStewardError(thrown) }));
-    return await opening.then(({ name, runners }) => runCycle({ clock, network: name, runners }, { signal, timeoutMs }), failed);
+    this.#opening = opening.then(
+      () => undefined,
+      () => undefined,
+    );
+    const failed = (thrown: unknown): CollectorResult[] =>
+      this.#registered.map(({ collector }) => ({
+        network: this.#options.name,
+        collector: collector.name,
+        tookMs: clock.monotonic() - beganMs,
+        error: toStewardError(thrown),
+      }));
+    return await opening.then(
+      ({ name, runners }) => runCycle({ clock, network: name, runners }, { signal, timeoutMs }),
+      failed,
+    );
   }
 
   #tryPrepare(): Provider {
@@ -164,7 +202,10 @@ class IsolatedNetwork {
     const provider = openProvider(this.#options, { log, observe });
     this.#provider = provider;
     this.#registered = collectors.flatMap((collector) => {
-      const prepared = collector.capability === undefined || provider.supports(collector.capability) ? collector.prepare(this.#options) : undefined;
+      const prepared =
+        collector.capability === undefined || provider.supports(collector.capability)
+          ? collector.prepare(this.#options)
+          : undefined;
       return prepared === undefined ? [] : [{ collector, prepared }];
     });
     for (const { collector } of this.#registered) registered(collector.name);
@@ -185,23 +226,48 @@ class IsolatedNetwork {
     const { last } = status;
     if (this.#options.simulated !== true || last?.error === undefined) return status;
     const mark = (text: string): string => `${text}, simulated by the demo`;
-    return { ...status, last: { ...last, error: mark(last.error), ...(last.cause === undefined ? {} : { cause: mark(last.cause) }) } };
+    return {
+      ...status,
+      last: {
+        ...last,
+        error: mark(last.error),
+        ...(last.cause === undefined ? {} : { cause: mark(last.cause) }),
+      },
+    };
   }
 
   status(): NetworkStatus | undefined {
     const provider = this.#provider;
     if (provider === undefined && this.failure === undefined) return undefined;
     const opened = this.#opened;
-    const collectors = opened?.runners.map((runner) => this.#shown(runner.status())) ?? this.#registered.map(({ collector, prepared }) => unstarted(collector, prepared));
+    const collectors =
+      opened?.runners.map((runner) => this.#shown(runner.status())) ??
+      this.#registered.map(({ collector, prepared }) => unstarted(collector, prepared));
     const endpoints = provider?.status() ?? [];
     const cardinality = opened?.scope.cardinality();
     return {
-      id: this.#options.name, name: opened?.name ?? this.#options.name, provider: this.#options.provider.kind, authMethod: this.#options.provider.kind === "tailscale" ? this.#options.provider.auth.method : "apikey",
-      features: provider === undefined ? [] : offeredFeatures(this.#deps.collectors, provider), failure: this.failure,
-      failing: collectors.filter(({ last }) => last?.error !== undefined).length, collectors, capabilities: provider === undefined ? [] : this.#matrix(provider, opened?.tracker ?? noOperations),
-      endpoints, calls: this.#ledger.rows().map((calls) => explained(calls, endpoints)), told: this.#told,
-      deviceCache: { size: opened?.devices.size ?? 0, ageMs: opened?.devices.isKnown === true ? opened.devices.ageMs() : undefined }, devices: opened?.devices.devices() ?? noDevices,
-      dedupSets: opened === undefined ? [] : dedupSetsOf(opened), series: cardinality?.series ?? 0, cardinality,
+      id: this.#options.name,
+      name: opened?.name ?? this.#options.name,
+      provider: this.#options.provider.kind,
+      authMethod:
+        this.#options.provider.kind === "tailscale" ? this.#options.provider.auth.method : "apikey",
+      features: provider === undefined ? [] : offeredFeatures(this.#deps.collectors, provider),
+      failure: this.failure,
+      failing: collectors.filter(({ last }) => last?.error !== undefined).length,
+      collectors,
+      capabilities:
+        provider === undefined ? [] : this.#matrix(provider, opened?.tracker ?? noOperations),
+      endpoints,
+      calls: this.#ledger.rows().map((calls) => explained(calls, endpoints)),
+      told: this.#told,
+      deviceCache: {
+        size: opened?.devices.size ?? 0,
+        ageMs: opened?.devices.isKnown === true ? opened.devices.ageMs() : undefined,
+      },
+      devices: opened?.devices.devices() ?? noDevices,
+      dedupSets: opened === undefined ? [] : dedupSetsOf(opened),
+      series: cardinality?.series ?? 0,
+      cardinality,
     };
   }
 
@@ -219,7 +285,10 @@ class IsolatedNetwork {
     for (const { schedule } of runners) scheduler.add(schedule);
     if (this.#options.selfObservability) {
       this.#calls.open(scope);
-      reportNetwork(scope, { devices: this.#options.collectors.devices === undefined ? undefined : devices, dedupSets: () => dedupSetsOf(intakes) });
+      reportNetwork(scope, {
+        devices: this.#options.collectors.devices === undefined ? undefined : devices,
+        dedupSets: () => dedupSetsOf(intakes),
+      });
       reportSeries(scope);
       scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));
     }
@@ -233,27 +302,80 @@ class IsolatedNetwork {
     const { clock, log, annotations, facts } = this.#deps;
     const options = { ...this.#options, name };
     return {
-      flows: createFlowIntake({ options, scope, clock, devices, metricIntervalMs: facts.metricIntervalMs, awaitsDevices: this.#collectsDevices() }),
+      flows: createFlowIntake({
+        options,
+        scope,
+        clock,
+        devices,
+        metricIntervalMs: facts.metricIntervalMs,
+        awaitsDevices: this.#collectsDevices(),
+      }),
       audit: createAuditIntake({ options, scope, clock, log, annotations }),
     };
   }
 
-  #runners({ name, scope, devices, tracker, provider, flows, audit }: Intakes & { readonly name: string; readonly scope: Scope; readonly devices: DeviceCache; readonly tracker: CapabilityTracker; readonly provider: Provider }): CollectorRunner[] {
+  #runners({
+    name,
+    scope,
+    devices,
+    tracker,
+    provider,
+    flows,
+    audit,
+  }: Intakes & {
+    readonly name: string;
+    readonly scope: Scope;
+    readonly devices: DeviceCache;
+    readonly tracker: CapabilityTracker;
+    readonly provider: Provider;
+  }): CollectorRunner[] {
     const { clock, log, annotations, latestClientVersion, succeeded, facts } = this.#deps;
     const options = { ...this.#options, name };
     // Under its configured name, which stays when the control plane does not tell its own.
     const memory = this.#deps.memory();
     const report = (told: Told): void => void (this.#told = { ...this.#told, ...told });
-    const deps = { network: name, version: facts.version, report, closed: this.#closed.signal, options, provider, clock, scope, devices, flows, audit, memory, annotations, latestClientVersion };
+    const deps = {
+      network: name,
+      version: facts.version,
+      report,
+      closed: this.#closed.signal,
+      options,
+      provider,
+      clock,
+      scope,
+      devices,
+      flows,
+      audit,
+      memory,
+      annotations,
+      latestClientVersion,
+    };
     const named = Promise.withResolvers<void>();
-    const before = this.#collectsDevices() ? { before: (signal: AbortSignal) => within(clock, named.promise, DEVICES_WAIT_MS, signal) } : {};
+    const before = this.#collectsDevices()
+      ? { before: (signal: AbortSignal) => within(clock, named.promise, DEVICES_WAIT_MS, signal) }
+      : {};
     const good = (name: string): void => {
       if (name === DEVICES) named.resolve();
       succeeded();
     };
-    return this.#registered.map(({ collector, prepared }) => createCollectorRunner(
-      { clock, log, scope, tracker, memory, selfObservability: this.#options.selfObservability, succeeded: good, trace: (name, run) => this.#traces.run(name, run), ...(collector.namesDevices ? before : {}) }, collector, prepared, prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
-    ));
+    return this.#registered.map(({ collector, prepared }) =>
+      createCollectorRunner(
+        {
+          clock,
+          log,
+          scope,
+          tracker,
+          memory,
+          selfObservability: this.#options.selfObservability,
+          succeeded: good,
+          trace: (name, run) => this.#traces.run(name, run),
+          ...(collector.namesDevices ? before : {}),
+        },
+        collector,
+        prepared,
+        prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
+      ),
+    );
   }
 
   #collectsDevices(): boolean {
@@ -261,14 +383,28 @@ class IsolatedNetwork {
   }
 
   #matrix(provider: Provider, tracker: Pick<CapabilityTracker, "operations">): CapabilityRow[] {
-    return capabilityMatrix({ collectors: this.#deps.collectors, registered: new Set(this.#registered.map(({ collector }) => collector.name)), options: this.#options, provider, tracker });
+    return capabilityMatrix({
+      collectors: this.#deps.collectors,
+      registered: new Set(this.#registered.map(({ collector }) => collector.name)),
+      options: this.#options,
+      provider,
+      tracker,
+    });
   }
 }
 
 /** Resolves when `awaited` does, when the time is over, or when the signal fires. */
-async function within(clock: Clock, awaited: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+async function within(
+  clock: Clock,
+  awaited: Promise<void>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   const done = new AbortController();
-  await Promise.race([awaited, delay(clock, ms, AbortSignal.any([signal, done.signal])).catch(() => undefined)]);
+  await Promise.race([
+    awaited,
+    delay(clock, ms, AbortSignal.any([signal, done.signal])).catch(() => undefined),
+  ]);
   done.abort();
 }
 
@@ -278,7 +414,9 @@ const noDevices: readonly Device[] = [];
 /** With the connection's own words where there was no answer. */
 function explained(calls: EndpointCalls, endpoints: readonly OperationStatus[]): EndpointCalls {
   if (calls.lastError === undefined) return calls;
-  const attempts = endpoints.find(({ operation, lastStatus }) => operation === calls.endpoint && lastStatus === 0);
+  const attempts = endpoints.find(
+    ({ operation, lastStatus }) => operation === calls.endpoint && lastStatus === 0,
+  );
   return { ...calls, lastError: attempts?.lastMessage ?? calls.lastError };
 }
 

@@ -5,6 +5,10 @@ import { createProvider } from "../providers/create.ts";
 import type { OpenProvider } from "./network.ts";
 
 /** By the options of each network. */
-export function openProvider({ clock, ids }: Pick<ThreadContext, "clock" | "ids">, { version }: Pick<MonitorOptions, "version">): OpenProvider {
-  return ({ provider }, { log, observe }) => createProvider(provider, { clock, ids, version, log, observe });
+export function openProvider(
+  { clock, ids }: Pick<ThreadContext, "clock" | "ids">,
+  { version }: Pick<MonitorOptions, "version">,
+): OpenProvider {
+  return ({ provider }, { log, observe }) =>
+    createProvider(provider, { clock, ids, version, log, observe });
 }

@@ -1,4 +1,7 @@
-/** Spans of a network: a trace for each run of a collector, with one span for each call of the control plane below it. */
+/**
+ * Spans of a network: a trace for each run of a collector, with one span for each call of the
+ * control plane below it.
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CallReport } from "../../kernel/client/types.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -18,7 +21,10 @@ export interface NetworkTraces {
 export type OpenTraces = (scope: Scope, options: NetworkOptions) => NetworkTraces;
 
 /** Nothing is traced. */
-export const noTraces: NetworkTraces = { run: (_collector, run) => run(), called: (_report, measure) => measure() };
+export const noTraces: NetworkTraces = {
+  run: (_collector, run) => run(),
+  called: (_report, measure) => measure(),
+};
 
 /** How traces are made. */
 export interface TracesDeps {
@@ -28,21 +34,37 @@ export interface TracesDeps {
 }
 
 /** Traces of a network of a control plane of that kind. */
-export function createTraces({ clock, privacy, tracing }: TracesDeps, kind: NetworkOptions["provider"]["kind"]): NetworkTraces {
+export function createTraces(
+  { clock, privacy, tracing }: TracesDeps,
+  kind: NetworkOptions["provider"]["kind"],
+): NetworkTraces {
   return {
-    run: (collector, run) => tracing.work({
-      name: `scrape ${collector}`, attributes: { "vpn.collector": collector }, failed: ({ error }) => (error === undefined ? undefined : failureWord(error)),
-    }, run),
+    run: (collector, run) =>
+      tracing.work(
+        {
+          name: `scrape ${collector}`,
+          attributes: { "vpn.collector": collector },
+          failed: ({ error }) => (error === undefined ? undefined : failureWord(error)),
+        },
+        run,
+      ),
     called({ operation, status, class: failed, attempts, durationMs, waitedMs }, measure) {
       const endedMs = clock.now();
-      tracing.called({
-        // What metrics must not say spans must not say either.
-        name: privacy.endpoint_paths ? `${kind}.api ${operation}` : `${kind}.api`,
-        attributes: {
-          ...(privacy.endpoint_paths ? { endpoint: operation } : {}), ...(status === 0 ? {} : { "http.response.status_code": status }), ...(attempts > 1 ? { "http.request.resend_count": attempts - 1 } : {}),
+      tracing.called(
+        {
+          // What metrics must not say spans must not say either.
+          name: privacy.endpoint_paths ? `${kind}.api ${operation}` : `${kind}.api`,
+          attributes: {
+            ...(privacy.endpoint_paths ? { endpoint: operation } : {}),
+            ...(status === 0 ? {} : { "http.response.status_code": status }),
+            ...(attempts > 1 ? { "http.request.resend_count": attempts - 1 } : {}),
+          },
+          beganMs: endedMs - durationMs - waitedMs,
+          endedMs,
+          failed,
         },
-        beganMs: endedMs - durationMs - waitedMs, endedMs, failed,
-      }, measure);
+        measure,
+      );
     },
   };
 }

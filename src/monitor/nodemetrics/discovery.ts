@@ -23,10 +23,14 @@ export interface Discovery {
 
 /** The agents of the devices that the options want, in the order of the devices. */
 export function discover(devices: readonly Device[], options: DiscoveryOptions): Discovery {
-  const wanted = devices.filter((device) => isWanted(device, options)).flatMap((device) => {
-    const address = addressOf(device, options.addressOrder);
-    return address === undefined ? [] : [{ device, address, name: nameOf(device, address, options) }];
-  });
+  const wanted = devices
+    .filter((device) => isWanted(device, options))
+    .flatMap((device) => {
+      const address = addressOf(device, options.addressOrder);
+      return address === undefined
+        ? []
+        : [{ device, address, name: nameOf(device, address, options) }];
+    });
   const shown = wanted.slice(0, options.maxTargets);
   const counts = new Map<string, number>();
   for (const { name } of shown) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -35,14 +39,21 @@ export function discover(devices: readonly Device[], options: DiscoveryOptions):
     collisions: [...counts].filter(([, count]) => count > 1).map(([name]) => name),
     targets: shown.map(({ device, address, name }) => ({
       url: `${options.scheme}://${hostOf(address)}:${options.port}${options.path}`,
-      // Host names are no identity: a second one of the same name must not move the first one's series.
-      instance: options.instanceSource === "hostname" || (counts.get(name) ?? 0) > 1 ? `${name}@${address}` : name,
+      // Host names are no identity: a second one of the same name must not move the first one's
+      // series.
+      instance:
+        options.instanceSource === "hostname" || (counts.get(name) ?? 0) > 1
+          ? `${name}@${address}`
+          : name,
       labels: labelsOf(device, options),
     })),
   };
 }
 
-function isWanted(device: Device, { onlineOnly, excludeExternal, includeTags, excludeTags }: DiscoveryOptions): boolean {
+function isWanted(
+  device: Device,
+  { onlineOnly, excludeExternal, includeTags, excludeTags }: DiscoveryOptions,
+): boolean {
   if ((onlineOnly && !device.online) || (excludeExternal && device.external)) return false;
   if (device.tags.some((tag) => excludeTags.includes(tag))) return false;
   return includeTags.length === 0 || device.tags.some((tag) => includeTags.includes(tag));
@@ -50,18 +61,30 @@ function isWanted(device: Device, { onlineOnly, excludeExternal, includeTags, ex
 
 function addressOf({ addresses }: Device, order: "ipv4" | "ipv6"): string | undefined {
   const [first, second] = order === "ipv4" ? [isIPv4, isIPv6] : [isIPv6, isIPv4];
-  return addresses.find((address) => first(address)) ?? addresses.find((address) => second(address));
+  return (
+    addresses.find((address) => first(address)) ?? addresses.find((address) => second(address))
+  );
 }
 
-function nameOf(device: Device, address: string, { instanceSource, port }: DiscoveryOptions): string {
+function nameOf(
+  device: Device,
+  address: string,
+  { instanceSource, port }: DiscoveryOptions,
+): string {
   switch (instanceSource) {
-    case "name": return device.name.split(".")[0] || device.hostname || address;
-    case "hostname": return device.hostname || address;
-    case "address": return `${hostOf(address)}:${port}`;
+    case "name":
+      return device.name.split(".")[0] || device.hostname || address;
+    case "hostname":
+      return device.hostname || address;
+    case "address":
+      return `${hostOf(address)}:${port}`;
   }
 }
 
-function labelsOf(device: Device, { includeHostLabels, includeTagsLabel }: DiscoveryOptions): Record<string, string> {
+function labelsOf(
+  device: Device,
+  { includeHostLabels, includeTagsLabel }: DiscoveryOptions,
+): Record<string, string> {
   return {
     ...(includeHostLabels ? { "host.name": device.hostname, "host.id": device.id } : {}),
     ...(includeTagsLabel && device.tags.length > 0 ? { "vpn.tags": device.tags.join(",") } : {}),

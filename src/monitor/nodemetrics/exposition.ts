@@ -1,7 +1,8 @@
 /**
- * The text exposition of an agent, read leniently: a line that is none is left out and counted, the rest counts (Prometheus text
- * format 0.0.4; of OpenMetrics what it shares with that). The agents write TYPE before HELP, and families without a sample.
- * Label values are bounded (`boundName`); a line with a longer name of a metric or label is left out.
+ * The text exposition of an agent, read leniently: a line that is none is left out and counted, the
+ * rest counts (Prometheus text format 0.0.4; of OpenMetrics what it shares with that). The agents
+ * write TYPE before HELP, and families without a sample. Label values are bounded (`boundName`); a
+ * line with a longer name of a metric or label is left out.
  */
 import { boundName, MAX_NAME_BYTES } from "../../kernel/base/bounded-name.ts";
 
@@ -20,7 +21,8 @@ const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
 const LABEL = /\s*(?:,\s*)?([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"/y;
 const LABELS_END = /\s*(?:,\s*)?\}/y;
 const VALUE = /\s*([^\s#]+)/y;
-const TYPE = /^#\s*TYPE\s+([a-zA-Z_:][a-zA-Z0-9_:]*)\s+(counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\s*$/;
+const TYPE =
+  /^#\s*TYPE\s+([a-zA-Z_:][a-zA-Z0-9_:]*)\s+(counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\s*$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/;
 
 /** Reads one text line after line. */
@@ -42,22 +44,38 @@ export class ExpositionReader {
   #comment(text: string): undefined {
     const found = TYPE.exec(text);
     if (found?.[1] === undefined || found[2] === undefined) return;
-    const known = found[2] === "counter" || found[2] === "gauge" || found[2] === "histogram" || found[2] === "summary";
+    const known =
+      found[2] === "counter" ||
+      found[2] === "gauge" ||
+      found[2] === "histogram" ||
+      found[2] === "summary";
     this.#types.set(found[1], known ? (found[2] as FamilyType) : "untyped");
   }
 
   #sample(text: string): Sample | undefined {
     const name = match(NAME, text, 0);
     if (name === undefined || name.text.length > MAX_NAME_BYTES) return undefined;
-    const labels = text[name.end] === "{" ? readLabels(text, name.end + 1) : { labels: new Map<string, string>(), end: name.end };
+    const labels =
+      text[name.end] === "{"
+        ? readLabels(text, name.end + 1)
+        : { labels: new Map<string, string>(), end: name.end };
     const written = labels === undefined ? undefined : match(VALUE, text, labels.end);
     const value = written === undefined ? undefined : parseNumber(written.groups[1] ?? "");
     if (labels === undefined || value === undefined) return undefined;
-    return { name: name.text, labels: labels.labels, value, cumulative: this.#isCumulative(name.text) };
+    return {
+      name: name.text,
+      labels: labels.labels,
+      value,
+      cumulative: this.#isCumulative(name.text),
+    };
   }
 
   #isCumulative(name: string): boolean {
-    if (this.#types.get(name) === "counter" || (name.endsWith("_total") && this.#types.get(name.slice(0, -"_total".length)) === "counter")) return true;
+    if (
+      this.#types.get(name) === "counter" ||
+      (name.endsWith("_total") && this.#types.get(name.slice(0, -"_total".length)) === "counter")
+    )
+      return true;
     const part = /^(.*)_(?:bucket|sum|count)$/.exec(name);
     const family = part?.[1] === undefined ? undefined : this.#types.get(part[1]);
     return family === "histogram" || family === "summary";
@@ -75,7 +93,10 @@ export function* linesOf(text: string): Generator<string> {
   }
 }
 
-function readLabels(text: string, from: number): { readonly labels: Map<string, string>; readonly end: number } | undefined {
+function readLabels(
+  text: string,
+  from: number,
+): { readonly labels: Map<string, string>; readonly end: number } | undefined {
   const labels = new Map<string, string>();
   let at = from;
   for (;;) {
@@ -89,19 +110,33 @@ function readLabels(text: string, from: number): { readonly labels: Map<string, 
 }
 
 function unescape(text: string): string {
-  return text.includes("\\") ? text.replaceAll(/\\(.)/g, (_, next: string) => (next === "n" ? "\n" : next)) : text;
+  return text.includes("\\")
+    ? text.replaceAll(/\\(.)/g, (_, next: string) => (next === "n" ? "\n" : next))
+    : text;
 }
 
 function parseNumber(text: string): number | undefined {
   switch (text.toLowerCase()) {
-    case "nan": return Number.NaN;
-    case "inf": case "+inf": case "infinity": case "+infinity": return Number.POSITIVE_INFINITY;
-    case "-inf": case "-infinity": return Number.NEGATIVE_INFINITY;
-    default: return NUMBER.test(text) ? Number(text) : undefined;
+    case "nan":
+      return Number.NaN;
+    case "inf":
+    case "+inf":
+    case "infinity":
+    case "+infinity":
+      return Number.POSITIVE_INFINITY;
+    case "-inf":
+    case "-infinity":
+      return Number.NEGATIVE_INFINITY;
+    default:
+      return NUMBER.test(text) ? Number(text) : undefined;
   }
 }
 
-function match(pattern: RegExp, text: string, from: number): { readonly text: string; readonly groups: RegExpExecArray; readonly end: number } | undefined {
+function match(
+  pattern: RegExp,
+  text: string,
+  from: number,
+): { readonly text: string; readonly groups: RegExpExecArray; readonly end: number } | undefined {
   pattern.lastIndex = from;
   const groups = pattern.exec(text);
   return groups === null ? undefined : { text: groups[0], groups, end: pattern.lastIndex };

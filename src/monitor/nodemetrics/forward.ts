@@ -1,4 +1,7 @@
-/** From the samples of an agent to series: levels as they are, running totals by what they grew, known figures also under our names. */
+/**
+ * From the samples of an agent to series: levels as they are, running totals by what they grew,
+ * known figures also under our names.
+ */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { failed } from "../../kernel/client/failure.ts";
@@ -27,8 +30,16 @@ export interface ForwarderDeps {
 
 /** Writes what agents say. */
 export interface Forwarder {
-  /** Rejects with a failure when there are more samples than allowed; what was written by then stays. */
-  forward(target: RoundTarget, text: string, sweep: Pick<Sweep, "gauge">, signal: AbortSignal): Promise<void>;
+  /**
+   * Rejects with a failure when there are more samples than allowed; what was written by then
+   * stays.
+   */
+  forward(
+    target: RoundTarget,
+    text: string,
+    sweep: Pick<Sweep, "gauge">,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /** A forwarder by the options; expressions are anchored. */
@@ -52,7 +63,11 @@ export function createForwarder(deps: ForwarderDeps, options: NodeMetricsOptions
         const sample = reader.read(line);
         if (sample === undefined) continue;
         samples += 1;
-        if (samples > options.maxSamples) throw failed({ class: "too_large", status: 200 }, `more than ${options.maxSamples} samples; raise collectors.node_metrics.max_samples`);
+        if (samples > options.maxSamples)
+          throw failed(
+            { class: "too_large", status: 200 },
+            `more than ${options.maxSamples} samples; raise collectors.node_metrics.max_samples`,
+          );
         writeSample({ ...deps, sweep, target, wanted, dropped }, sample);
       }
     },
@@ -69,7 +84,12 @@ interface Writing extends ForwarderDeps {
 function writeSample(writing: Writing, sample: Sample): void {
   const { name, labels, value, cumulative } = sample;
   if (Number.isNaN(value)) return;
-  const { scope, sweep, totals, target: { instance, url } } = writing;
+  const {
+    scope,
+    sweep,
+    totals,
+    target: { instance, url },
+  } = writing;
   if (!cumulative) {
     curatedLevels.get(name)?.(sweep, instance, labels, value);
     if (writing.wanted(name)) forwardLevel(writing, sample);
@@ -102,12 +122,19 @@ function overBudget({ scope }: Writing): void {
   scope.add(nodemetricsMetricNamesDropped, 1, { reason: "metric_name_budget" });
 }
 
-/** In one order, so that equal sets of labels are one row. What the agent itself says of its node does not count. */
-function attributesOf({ target, dropped }: Writing, labels: Sample["labels"]): Record<string, string> {
+/**
+ * In one order, so that equal sets of labels are one row. What the agent itself says of its node
+ * does not count.
+ */
+function attributesOf(
+  { target, dropped }: Writing,
+  labels: Sample["labels"],
+): Record<string, string> {
   const attributes: Record<string, string> = {};
   const all = new Map([...Object.entries(target.labels), ...labels, [NODE, target.instance]]);
   for (const name of [...all.keys()].toSorted()) {
-    if (name === NODE || (!dropped.has(name) && !name.startsWith("__"))) attributes[name] = all.get(name) ?? "";
+    if (name === NODE || (!dropped.has(name) && !name.startsWith("__")))
+      attributes[name] = all.get(name) ?? "";
   }
   return attributes;
 }
@@ -120,7 +147,9 @@ function wantedNames({ metricAllow, metricDeny }: NodeMetricsOptions): (name: st
   return (name) => {
     const answer = known.get(name);
     if (answer !== undefined) return answer;
-    const wanted = (allow.length === 0 || allow.some((each) => each.test(name))) && !deny.some((each) => each.test(name));
+    const wanted =
+      (allow.length === 0 || allow.some((each) => each.test(name))) &&
+      !deny.some((each) => each.test(name));
     if (known.size < MOST_REMEMBERED) known.set(name, wanted);
     return wanted;
   };

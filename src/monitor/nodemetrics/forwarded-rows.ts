@@ -1,6 +1,7 @@
 /**
- * Metrics of agents under their own names: rows that are made as samples come, since nobody declared them. A budget of names keeps
- * an agent that invents names from filling the table of rows.
+ * Metrics of agents under their own names: rows that are made as samples come, since nobody
+ * declared them. A budget of names keeps an agent that invents names from filling the table of
+ * rows.
  */
 import type { AnyRow, Kind, Row } from "../../kernel/telemetry/types.ts";
 
@@ -29,7 +30,11 @@ export class ForwardedRows {
   }
 
   /** The row of a name with these labels, in their order; undefined beyond the budget. */
-  row<K extends "gauge" | "counter">(name: string, kind: K, labels: readonly string[]): ForwardedRow<K> | undefined {
+  row<K extends "gauge" | "counter">(
+    name: string,
+    kind: K,
+    labels: readonly string[],
+  ): ForwardedRow<K> | undefined {
     let shapes = this.#names.get(name);
     if (shapes === undefined) {
       if (this.#most >= 0 && this.#names.size >= this.#most) return undefined;
@@ -41,7 +46,17 @@ export class ForwardedRows {
     if (known !== undefined) return known as ForwardedRow<K>;
     if (shapes.size >= MOST_SHAPES) return undefined;
     const row: AnyRow = {
-      name, kind, unit: "", attributes: labels, group: GROUP, help: "Forwarded from an agent under its own name.", bounds: [], exemplars: false, idleMs: kind === "counter" ? IDLE_MS : undefined, verbatim: true, when: undefined,
+      name,
+      kind,
+      unit: "",
+      attributes: labels,
+      group: GROUP,
+      help: "Forwarded from an agent under its own name.",
+      bounds: [],
+      exemplars: false,
+      idleMs: kind === "counter" ? IDLE_MS : undefined,
+      verbatim: true,
+      when: undefined,
     };
     shapes.set(shape, row);
     return row as ForwardedRow<K>;

@@ -1,4 +1,7 @@
-/** Asks one agent: its credentials, its TLS, its limits. What it answers is text and nothing else of it is followed. */
+/**
+ * Asks one agent: its credentials, its TLS, its limits. What it answers is text and nothing else of
+ * it is followed.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Dispatcher } from "undici";
@@ -38,41 +41,70 @@ export interface ScraperOptions {
   readonly version: string;
 }
 
-/** A scraper. Agents with TLS files of their own have connections of their own; all others share. */
+/**
+ * A scraper. Agents with TLS files of their own have connections of their own; all others share.
+ */
 export function createScraper(deps: { readonly clock: Clock }, options: ScraperOptions): Scraper {
   const agents = new Map<string, { readonly stamp: string; readonly agent: Promise<Dispatcher> }>();
 
   const agentOf = (target: ScrapeTarget): Promise<Dispatcher> => {
     const tls = target.configured?.tls;
-    const own = tls !== undefined && (tls.caFile !== "" || tls.certFile !== "" || tls.serverName !== "" || tls.insecureSkipVerify);
+    const own =
+      tls !== undefined &&
+      (tls.caFile !== "" || tls.certFile !== "" || tls.serverName !== "" || tls.insecureSkipVerify);
     const key = own ? JSON.stringify(tls) : "";
     const stamp = own ? stampOf(tls) : "";
     const known = agents.get(key);
     if (known?.stamp === stamp) return known.agent;
     const agent = openAgent(own ? tls : undefined, options.timeoutMs);
     agents.set(key, { stamp, agent });
-    // Renewed files mean new connections; files that cannot be read now may be there at the next round.
-    void known?.agent.then((old) => old.close(), () => undefined);
+    // Renewed files mean new connections; files that cannot be read now may be there at the next
+    // round.
+    void known?.agent.then(
+      (old) => old.close(),
+      () => undefined,
+    );
     agent.catch(() => agents.delete(key));
     return agent;
   };
 
   return {
     async scrape(target, signal) {
-      using deadline = createDeadline(deps.clock, options.timeoutMs, signal, () => failed({ class: "timeout", status: 0 }, `no complete response within ${options.timeoutMs} ms`));
+      using deadline = createDeadline(deps.clock, options.timeoutMs, signal, () =>
+        failed(
+          { class: "timeout", status: 0 },
+          `no complete response within ${options.timeoutMs} ms`,
+        ),
+      );
       let status = 0;
       try {
         const agent = await agentOf(target);
         const url = new URL(target.url);
-        const answer = await agent.request({ origin: url.origin, path: `${url.pathname}${url.search}`, method: "GET", headers: await headersOf(target, options), signal: deadline.signal });
+        const answer = await agent.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: "GET",
+          headers: await headersOf(target, options),
+          signal: deadline.signal,
+        });
         answer.body.on("error", () => undefined);
         status = answer.statusCode;
-        const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]));
+        const headers = Object.fromEntries(
+          Object.entries(answer.headers).map(([name, value]) => [
+            name,
+            Array.isArray(value) ? value.join(", ") : (value ?? ""),
+          ]),
+        );
         if (status < 200 || status >= 300) {
           answer.body.destroy();
           throw failed({ class: classifyStatus(status, headers), status });
         }
-        const body = await readWhole(plainBody(answer.body, status, headers, { wireBytes: options.maxResponseBytes, bodyBytes: options.maxResponseBytes }));
+        const body = await readWhole(
+          plainBody(answer.body, status, headers, {
+            wireBytes: options.maxResponseBytes,
+            bodyBytes: options.maxResponseBytes,
+          }),
+        );
         return body.toString("utf8");
       } catch (thrown) {
         signal.throwIfAborted();
@@ -82,37 +114,72 @@ export function createScraper(deps: { readonly clock: Clock }, options: ScraperO
     async close() {
       const open = [...agents.values()];
       agents.clear();
-      await Promise.all(open.map(async ({ agent }) => (await agent.catch(() => undefined))?.destroy()));
+      await Promise.all(
+        open.map(async ({ agent }) => (await agent.catch(() => undefined))?.destroy()),
+      );
     },
   };
 }
 
-async function openAgent(tls: NodeTargetOptions["tls"] | undefined, timeoutMs: number): Promise<Dispatcher> {
+async function openAgent(
+  tls: NodeTargetOptions["tls"] | undefined,
+  timeoutMs: number,
+): Promise<Dispatcher> {
   const { Agent } = await import("undici");
-  const connect = tls === undefined ? { timeout: timeoutMs } : {
-    timeout: timeoutMs, minVersion: "TLSv1.2" as const, rejectUnauthorized: !tls.insecureSkipVerify,
-    ...(tls.caFile === "" ? {} : { ca: readTls(tls.caFile) }), ...(tls.certFile === "" ? {} : { cert: readTls(tls.certFile), key: readTls(tls.keyFile) }),
-    ...(tls.serverName === "" ? {} : { servername: tls.serverName }),
-  };
-  return new Agent({ connections: CONNECTIONS_EACH, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, connect });
+  const connect =
+    tls === undefined
+      ? { timeout: timeoutMs }
+      : {
+          timeout: timeoutMs,
+          minVersion: "TLSv1.2" as const,
+          rejectUnauthorized: !tls.insecureSkipVerify,
+          ...(tls.caFile === "" ? {} : { ca: readTls(tls.caFile) }),
+          ...(tls.certFile === ""
+            ? {}
+            : { cert: readTls(tls.certFile), key: readTls(tls.keyFile) }),
+          ...(tls.serverName === "" ? {} : { servername: tls.serverName }),
+        };
+  return new Agent({
+    connections: CONNECTIONS_EACH,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect,
+  });
 }
 
 /** Changes when one of the files does. */
 function stampOf({ caFile, certFile, keyFile }: NodeTargetOptions["tls"]): string {
-  return [caFile, certFile, keyFile].map((file) => (file === "" ? "" : String(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? ""))).join(" ");
+  return [caFile, certFile, keyFile]
+    .map((file) =>
+      file === "" ? "" : String(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? ""),
+    )
+    .join(" ");
 }
 
 function readTls(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new StewardError("not_ready", `the TLS file ${file} cannot be read`, { remedy: "check the path and its permissions", cause: error });
+    throw new StewardError("not_ready", `the TLS file ${file} cannot be read`, {
+      remedy: "check the path and its permissions",
+      cause: error,
+    });
   }
 }
 
-async function headersOf({ configured }: ScrapeTarget, { version }: ScraperOptions): Promise<Record<string, string>> {
-  const headers: Record<string, string> = { accept: ACCEPT, "accept-encoding": ACCEPT_ENCODING, "user-agent": `steward/${version}` };
-  for (const [name, value] of Object.entries(configured?.headers ?? {})) headers[name.toLowerCase()] = receiveSecret(value).use((text) => text);
+async function headersOf(
+  { configured }: ScrapeTarget,
+  { version }: ScraperOptions,
+): Promise<Record<string, string>> {
+  const headers: Record<string, string> = {
+    accept: ACCEPT,
+    "accept-encoding": ACCEPT_ENCODING,
+    "user-agent": `steward/${version}`,
+  };
+  for (const [name, value] of Object.entries(configured?.headers ?? {}))
+    headers[name.toLowerCase()] = receiveSecret(value).use((text) => text);
   const token = await tokenOf(configured);
   if (token !== undefined) headers["authorization"] = token.use((text) => `Bearer ${text}`);
   return headers;
@@ -123,8 +190,15 @@ async function tokenOf(configured: NodeTargetOptions | undefined): Promise<Secre
   if (configured?.bearerToken !== undefined) return receiveSecret(configured.bearerToken);
   if (configured === undefined || configured.bearerTokenFile === "") return undefined;
   try {
-    return Secret.of((await readFile(configured.bearerTokenFile, "utf8")).trim(), `file ${configured.bearerTokenFile}`);
+    return Secret.of(
+      (await readFile(configured.bearerTokenFile, "utf8")).trim(),
+      `file ${configured.bearerTokenFile}`,
+    );
   } catch (error) {
-    throw new StewardError("not_ready", `the token file ${configured.bearerTokenFile} cannot be read`, { remedy: "check the path and its permissions", cause: error });
+    throw new StewardError(
+      "not_ready",
+      `the token file ${configured.bearerTokenFile} cannot be read`,
+      { remedy: "check the path and its permissions", cause: error },
+    );
   }
 }

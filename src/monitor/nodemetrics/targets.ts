@@ -1,4 +1,7 @@
-/** Which agents are asked in a round: those of the configuration first, then those that were found among the devices. */
+/**
+ * Which agents are asked in a round: those of the configuration first, then those that were found
+ * among the devices.
+ */
 import type { Log } from "../../kernel/base/log.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import { instanceOf } from "../config/node-keys.ts";
@@ -45,21 +48,43 @@ export class Targets {
   constructor(deps: TargetsDeps, options: NodeMetricsOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#configured = options.targets.map((target) => ({ url: target.url, configured: target, source: "static", instance: instanceOf(target), labels: target.labels }));
+    this.#configured = options.targets.map((target) => ({
+      url: target.url,
+      configured: target,
+      source: "static",
+      instance: instanceOf(target),
+      labels: target.labels,
+    }));
   }
 
-  /** The agents of this round; looks at the devices again when it is time. What was found before stays when that fails. */
+  /**
+   * The agents of this round; looks at the devices again when it is time. What was found before
+   * stays when that fails.
+   */
   async round(signal: AbortSignal): Promise<readonly RoundTarget[]> {
     const { discovery } = this.#options;
-    if (discovery !== undefined && (!this.#lastOk || this.#deps.now() - (this.#lastMs ?? 0) >= discovery.intervalMs)) await this.#discover(discovery, signal);
+    if (
+      discovery !== undefined &&
+      (!this.#lastOk || this.#deps.now() - (this.#lastMs ?? 0) >= discovery.intervalMs)
+    )
+      await this.#discover(discovery, signal);
     return this.#joined();
   }
 
   status(): TargetsStatus {
-    return { enabled: this.#options.discovery !== undefined, static: this.#configured.length, lastOk: this.#lastOk, lastDiscoveryMs: this.#lastMs, targets: this.#joined() };
+    return {
+      enabled: this.#options.discovery !== undefined,
+      static: this.#configured.length,
+      lastOk: this.#lastOk,
+      lastDiscoveryMs: this.#lastMs,
+      targets: this.#joined(),
+    };
   }
 
-  async #discover(options: NonNullable<NodeMetricsOptions["discovery"]>, signal: AbortSignal): Promise<void> {
+  async #discover(
+    options: NonNullable<NodeMetricsOptions["discovery"]>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { devices, provider, log, now } = this.#deps;
     try {
       const known = devices.size > 0 ? devices.devices() : await provider.devices(signal);
@@ -67,20 +92,36 @@ export class Targets {
       this.#found = targets;
       this.#lastOk = true;
       this.#lastMs = now();
-      if (left > 0) log.warn("more agents were discovered than max_targets allows; the others are not scraped", { left, remedy: "raise collectors.node_metrics.discovery.max_targets, or choose by tags" });
-      if (collisions.length > 0) log.warn("several devices share a name; their addresses distinguish them", { names: collisions.slice(0, 10).join(", ") });
+      if (left > 0)
+        log.warn(
+          "more agents were discovered than max_targets allows; the others are not scraped",
+          {
+            left,
+            remedy: "raise collectors.node_metrics.discovery.max_targets, or choose by tags",
+          },
+        );
+      if (collisions.length > 0)
+        log.warn("several devices share a name; their addresses distinguish them", {
+          names: collisions.slice(0, 10).join(", "),
+        });
     } catch (thrown) {
       signal.throwIfAborted();
       this.#lastOk = false;
-      log.warn("discovering agents failed; those discovered before are still scraped", { error: toStewardError(thrown) });
+      log.warn("discovering agents failed; those discovered before are still scraped", {
+        error: toStewardError(thrown),
+      });
     }
   }
 
   /** Of one URL the configured agent counts; of one instance the first. */
   #joined(): readonly RoundTarget[] {
     const urls = new Set(this.#configured.map(({ url }) => url));
-    const found = this.#found.filter(({ url }) => !urls.has(url)).map((target): RoundTarget => ({ ...target, configured: undefined, source: "discovered" }));
+    const found = this.#found
+      .filter(({ url }) => !urls.has(url))
+      .map((target): RoundTarget => ({ ...target, configured: undefined, source: "discovered" }));
     const instances = new Set<string>();
-    return [...this.#configured, ...found].filter(({ instance }) => !instances.has(instance) && instances.add(instance));
+    return [...this.#configured, ...found].filter(
+      ({ instance }) => !instances.has(instance) && instances.add(instance),
+    );
   }
 }

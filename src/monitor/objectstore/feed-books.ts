@@ -1,7 +1,17 @@
-/** What feeds say of themselves. A network may have several, and their metrics tell no feed apart: levels are those of all together. */
+/**
+ * What feeds say of themselves. A network may have several, and their metrics tell no feed apart:
+ * levels are those of all together.
+ */
 import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import {
-  objectstoreBacklog, objectstoreCursorAge, objectstoreDiscoveredNewestAge, objectstoreGapHealthy, objectstoreGapOldestAge, objectstoreGaps, objectstorePendingOldestAge, objectstoreScanTruncated,
+  objectstoreBacklog,
+  objectstoreCursorAge,
+  objectstoreDiscoveredNewestAge,
+  objectstoreGapHealthy,
+  objectstoreGapOldestAge,
+  objectstoreGaps,
+  objectstorePendingOldestAge,
+  objectstoreScanTruncated,
 } from "../catalogue/object-store.ts";
 
 /** The levels of one feed after a run. */
@@ -21,20 +31,44 @@ const books = new WeakMap<Scope, Map<string, FeedLevels>>();
 const SECOND_MS = 1_000;
 
 /** Says the levels of all feeds of the network, after the run of one. */
-export function sayLevels(scope: Scope, sweep: Pick<Sweep, "gauge">, feed: string, levels: FeedLevels, nowMs: number): void {
+export function sayLevels(
+  scope: Scope,
+  sweep: Pick<Sweep, "gauge">,
+  feed: string,
+  levels: FeedLevels,
+  nowMs: number,
+): void {
   const feeds = books.get(scope) ?? new Map<string, FeedLevels>();
   books.set(scope, feeds.set(feed, levels));
   const all = [...feeds.values()];
-  const ages = (of: (each: FeedLevels) => number | undefined): number[] => all.flatMap((each) => of(each) ?? []).map((ms) => Math.max(0, nowMs - ms) / SECOND_MS);
-  const sum = (of: (each: FeedLevels) => number): number => all.reduce((total, each) => total + of(each), 0);
-  sweep.gauge(objectstoreBacklog, sum(({ backlog }) => backlog), {});
-  sweep.gauge(objectstoreGaps, sum(({ gaps }) => gaps), {});
+  const ages = (of: (each: FeedLevels) => number | undefined): number[] =>
+    all.flatMap((each) => of(each) ?? []).map((ms) => Math.max(0, nowMs - ms) / SECOND_MS);
+  const sum = (of: (each: FeedLevels) => number): number =>
+    all.reduce((total, each) => total + of(each), 0);
+  sweep.gauge(
+    objectstoreBacklog,
+    sum(({ backlog }) => backlog),
+    {},
+  );
+  sweep.gauge(
+    objectstoreGaps,
+    sum(({ gaps }) => gaps),
+    {},
+  );
   sweep.gauge(objectstoreGapHealthy, all.every(({ gaps }) => gaps === 0) ? 1 : 0, {});
   sweep.gauge(objectstoreGapOldestAge, Math.max(0, ...ages(({ gapOldestMs }) => gapOldestMs)), {});
-  sweep.gauge(objectstorePendingOldestAge, Math.max(0, ...ages(({ pendingOldestMs }) => pendingOldestMs)), {});
+  sweep.gauge(
+    objectstorePendingOldestAge,
+    Math.max(0, ...ages(({ pendingOldestMs }) => pendingOldestMs)),
+    {},
+  );
   sweep.gauge(objectstoreScanTruncated, all.some(({ truncated }) => truncated) ? 1 : 0, {});
   const newest = ages(({ newestMs }) => newestMs);
-  sweep.gauge(objectstoreDiscoveredNewestAge, newest.length < all.length ? -1 : Math.max(...newest), {});
+  sweep.gauge(
+    objectstoreDiscoveredNewestAge,
+    newest.length < all.length ? -1 : Math.max(...newest),
+    {},
+  );
   const cursors = ages(({ cursorMs }) => cursorMs);
   if (cursors.length > 0) sweep.gauge(objectstoreCursorAge, Math.max(...cursors), {});
 }

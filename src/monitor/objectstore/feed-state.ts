@@ -1,4 +1,7 @@
-/** What a feed remembers of its bucket between runs: how far it came, which objects it has, which it could not read. */
+/**
+ * What a feed remembers of its bucket between runs: how far it came, which objects it has, which it
+ * could not read.
+ */
 import { createHash } from "node:crypto";
 import type { Evidence } from "../checkpoints/types.ts";
 import type { ObjectStoreOptions } from "../options.ts";
@@ -30,7 +33,10 @@ export class FeedState {
   /** By prefix: the last key that was dealt with, while a list is not finished. */
   readonly resume: Map<string, string> = new Map<string, string>();
   cursorMs: number | undefined;
-  /** From when on the unfinished lists look: what is ingested meanwhile must not make them leave out what they have not come to. */
+  /**
+   * From when on the unfinished lists look: what is ingested meanwhile must not make them leave out
+   * what they have not come to.
+   */
   #scanFromMs: number | undefined;
 
   constructor(evidence: Evidence, signal: string, options: ObjectStoreOptions) {
@@ -49,8 +55,15 @@ export class FeedState {
     return this.gaps.size >= MOST_GAPS;
   }
 
-  /** The object counts. `fromMs`: from when on the present lists look; what they may show again is not forgotten. */
-  async ingested(key: string, timeMs: number, { lookbackMs, fromMs }: { readonly lookbackMs: number; readonly fromMs: number }): Promise<void> {
+  /**
+   * The object counts. `fromMs`: from when on the present lists look; what they may show again is
+   * not forgotten.
+   */
+  async ingested(
+    key: string,
+    timeMs: number,
+    { lookbackMs, fromMs }: { readonly lookbackMs: number; readonly fromMs: number },
+  ): Promise<void> {
     const changes = new Map<string, unknown>([[`${this.#at}/seen/${key}`, timeMs]]);
     const cursorMs = Math.max(this.cursorMs ?? timeMs, timeMs);
     if (cursorMs !== this.cursorMs) changes.set(`${this.#at}/cursor`, cursorMs);
@@ -65,25 +78,46 @@ export class FeedState {
   }
 
   /** It could not be read; it is tried again later, unless that would not help. */
-  async failed(key: string, { timeMs, nowMs, quarantined }: { readonly timeMs: number; readonly nowMs: number; readonly quarantined: boolean }): Promise<void> {
+  async failed(
+    key: string,
+    {
+      timeMs,
+      nowMs,
+      quarantined,
+    }: { readonly timeMs: number; readonly nowMs: number; readonly quarantined: boolean },
+  ): Promise<void> {
     const known = this.gaps.get(key);
     const failures = (known?.failures ?? 0) + 1;
     const waitMs = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10));
-    const gap: Gap = { timeMs, sinceMs: known?.sinceMs ?? nowMs, failures, retryAtMs: nowMs + waitMs, quarantined };
+    const gap: Gap = {
+      timeMs,
+      sinceMs: known?.sinceMs ?? nowMs,
+      failures,
+      retryAtMs: nowMs + waitMs,
+      quarantined,
+    };
     await this.#evidence.change(new Map([[`${this.#at}/gap/${key}`, gap]]));
     this.gaps.set(key, gap);
   }
 
   /** From when on objects are looked for. */
-  fromMs(nowMs: number, { initialLookbackMs, lookbackMs }: Pick<ObjectStoreOptions, "initialLookbackMs" | "lookbackMs">): number {
-    return this.#scanFromMs ?? (this.cursorMs === undefined ? nowMs - initialLookbackMs : this.cursorMs - lookbackMs);
+  fromMs(
+    nowMs: number,
+    { initialLookbackMs, lookbackMs }: Pick<ObjectStoreOptions, "initialLookbackMs" | "lookbackMs">,
+  ): number {
+    return (
+      this.#scanFromMs ??
+      (this.cursorMs === undefined ? nowMs - initialLookbackMs : this.cursorMs - lookbackMs)
+    );
   }
 
   /** How far the lists came, by prefix; those that are not in it are finished. */
   async listed(resume: ReadonlyMap<string, string>, fromMs: number): Promise<void> {
     const changes = new Map<string, unknown>();
-    for (const prefix of this.resume.keys()) if (!resume.has(prefix)) changes.set(`${this.#at}/scan/${prefix}`, undefined);
-    for (const [prefix, after] of resume) if (this.resume.get(prefix) !== after) changes.set(`${this.#at}/scan/${prefix}`, after);
+    for (const prefix of this.resume.keys())
+      if (!resume.has(prefix)) changes.set(`${this.#at}/scan/${prefix}`, undefined);
+    for (const [prefix, after] of resume)
+      if (this.resume.get(prefix) !== after) changes.set(`${this.#at}/scan/${prefix}`, after);
     const scanFromMs = resume.size > 0 ? fromMs : undefined;
     if (scanFromMs !== this.#scanFromMs) changes.set(`${this.#at}/scan-from`, scanFromMs);
     if (changes.size > 0) await this.#evidence.change(changes);
@@ -98,7 +132,9 @@ export class FeedState {
     const excess = this.seen.size - old.length - MOST_SEEN + 1;
     if (excess <= 0) return old;
     const gone = new Set(old);
-    const rest = [...this.seen].filter(([key]) => !gone.has(key)).toSorted(([, left], [, right]) => left - right);
+    const rest = [...this.seen]
+      .filter(([key]) => !gone.has(key))
+      .toSorted(([, left], [, right]) => left - right);
     return [...old, ...rest.slice(0, excess).map(([key]) => key)];
   }
 
@@ -110,10 +146,19 @@ export class FeedState {
 
 function isGap(value: unknown): value is Gap {
   const gap = value as Partial<Gap> | null | undefined;
-  return typeof gap?.timeMs === "number" && typeof gap.sinceMs === "number" && typeof gap.failures === "number" && typeof gap.retryAtMs === "number" && typeof gap.quarantined === "boolean";
+  return (
+    typeof gap?.timeMs === "number" &&
+    typeof gap.sinceMs === "number" &&
+    typeof gap.failures === "number" &&
+    typeof gap.retryAtMs === "number" &&
+    typeof gap.quarantined === "boolean"
+  );
 }
 
 /** Another bucket, prefix or layout is another feed. */
 function feedId({ endpoint, bucket, prefix, layout }: ObjectStoreOptions): string {
-  return createHash("sha256").update([endpoint, bucket, prefix, layout].join("\0")).digest("hex").slice(0, 16);
+  return createHash("sha256")
+    .update([endpoint, bucket, prefix, layout].join("\0"))
+    .digest("hex")
+    .slice(0, 16);
 }

@@ -1,6 +1,7 @@
 /**
- * A feed: lists a bucket, reads what is new, oldest first, and remembers it (facts, collectors §5.15). An object counts whole or not
- * at all; one that cannot be read is a gap that is kept and tried again; what a run has no room for is left to the next.
+ * A feed: lists a bucket, reads what is new, oldest first, and remembers it (facts, collectors
+ * §5.15). An object counts whole or not at all; one that cannot be read is a gap that is kept and
+ * tried again; what a run has no room for is left to the next.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
@@ -8,8 +9,15 @@ import type { Log } from "../../kernel/base/log.ts";
 import { failureOf } from "../../kernel/client/failure.ts";
 import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import {
-  objectstoreBytes, objectstoreDecompressedBytes, objectstoreExpansionLimitFailures, objectstoreObjects, objectstoreRecords, objectstoreRequestDuration, objectstoreRequests,
-  objectstoreRetries, objectstoreSkipped,
+  objectstoreBytes,
+  objectstoreDecompressedBytes,
+  objectstoreExpansionLimitFailures,
+  objectstoreObjects,
+  objectstoreRecords,
+  objectstoreRequestDuration,
+  objectstoreRequests,
+  objectstoreRetries,
+  objectstoreSkipped,
 } from "../catalogue/object-store.ts";
 import type { Evidence } from "../checkpoints/types.ts";
 import type { IntakeReport } from "../flows/types.ts";
@@ -32,15 +40,27 @@ export interface FeedDeps {
   readonly evidence: Evidence;
   readonly bucket: Bucket;
   /** Takes the rows of one object. */
-  readonly accept: (rows: readonly unknown[], signal: AbortSignal, object: { readonly key: string; readonly name: ObjectName }) => Promise<IntakeReport>;
+  readonly accept: (
+    rows: readonly unknown[],
+    signal: AbortSignal,
+    object: { readonly key: string; readonly name: ObjectName },
+  ) => Promise<IntakeReport>;
   /** Told of each object that counted, in bytes after decompression. */
   readonly received: (bytes: number) => void;
 }
 
 /** A feed of one kind of log. */
 export interface Feed {
-  /** One run. `list` makes a call of the store as the collector wants it watched. Rejects when the bucket cannot be listed. */
-  run(tick: { readonly nowMs: number; readonly signal: AbortSignal; readonly sweep: Pick<Sweep, "gauge">; readonly list: <T>(ask: () => Promise<T>) => Promise<T> }): Promise<void>;
+  /**
+   * One run. `list` makes a call of the store as the collector wants it watched. Rejects when the
+   * bucket cannot be listed.
+   */
+  run(tick: {
+    readonly nowMs: number;
+    readonly signal: AbortSignal;
+    readonly sweep: Pick<Sweep, "gauge">;
+    readonly list: <T>(ask: () => Promise<T>) => Promise<T>;
+  }): Promise<void>;
 }
 
 type Tick = Parameters<Feed["run"]>[0];
@@ -84,25 +104,43 @@ class BucketFeed implements Feed {
     const listing = await this.#list(tick);
     this.#fromMs = listing.fromMs;
     const due = this.#dueGaps(tick.nowMs);
-    const waiting = [...due, ...listing.candidates].toSorted((left, right) => left.name.timeMs - right.name.timeMs || (left.key < right.key ? -1 : 1));
+    const waiting = [...due, ...listing.candidates].toSorted(
+      (left, right) => left.name.timeMs - right.name.timeMs || (left.key < right.key ? -1 : 1),
+    );
     const done = await this.#ingest(waiting, tick);
     const left = waiting.slice(done);
     if (left.length > 0) this.#skip("per_cycle_budget", left.length);
     await this.#state.listed(this.#resumeAfter(listing, left), listing.fromMs);
     const { gaps, cursorMs } = this.#state;
-    sayLevels(this.#deps.scope, tick.sweep, this.#signal, {
-      backlog: left.length, cursorMs, newestMs: listing.newestMs, pendingOldestMs: left[0]?.name.timeMs, gaps: gaps.size,
-      gapOldestMs: gaps.size === 0 ? undefined : Math.min(...[...gaps.values()].map(({ sinceMs }) => sinceMs)), truncated: listing.more.size > 0,
-    }, tick.nowMs);
+    sayLevels(
+      this.#deps.scope,
+      tick.sweep,
+      this.#signal,
+      {
+        backlog: left.length,
+        cursorMs,
+        newestMs: listing.newestMs,
+        pendingOldestMs: left[0]?.name.timeMs,
+        gaps: gaps.size,
+        gapOldestMs:
+          gaps.size === 0
+            ? undefined
+            : Math.min(...[...gaps.values()].map(({ sinceMs }) => sinceMs)),
+        truncated: listing.more.size > 0,
+      },
+      tick.nowMs,
+    );
   }
 
   /**
-   * A list goes on behind what was dealt with whole; a page of which something is left is listed again, from the same beginning
-   * of time, since what is left may be older than what was just ingested.
+   * A list goes on behind what was dealt with whole; a page of which something is left is listed
+   * again, from the same beginning of time, since what is left may be older than what was just
+   * ingested.
    */
   #resumeAfter({ more }: Listing, left: readonly Candidate[]): Map<string, string> {
     const resume = new Map(more);
-    for (const { prefix } of left) if (prefix !== undefined) resume.set(prefix, this.#state.resume.get(prefix) ?? "");
+    for (const { prefix } of left)
+      if (prefix !== undefined) resume.set(prefix, this.#state.resume.get(prefix) ?? "");
     return resume;
   }
 
@@ -112,22 +150,43 @@ class BucketFeed implements Feed {
     const candidates: Candidate[] = [];
     const more = new Map<string, string>();
     let newestMs: number | undefined;
-    for (const each of prefixesOf(layout === "partitioned" && prefix !== "" && !prefix.endsWith("/") ? `${prefix}/` : prefix, layout, fromMs, tick.nowMs)) {
-      const page = await tick.list(() => this.#timed("list", () => this.#deps.bucket.list(each, this.#state.resume.get(each) ?? "", PAGES_OF_OBJECTS * maxObjects, tick.signal)));
+    for (const each of prefixesOf(
+      layout === "partitioned" && prefix !== "" && !prefix.endsWith("/") ? `${prefix}/` : prefix,
+      layout,
+      fromMs,
+      tick.nowMs,
+    )) {
+      const page = await tick.list(() =>
+        this.#timed("list", () =>
+          this.#deps.bucket.list(
+            each,
+            this.#state.resume.get(each) ?? "",
+            PAGES_OF_OBJECTS * maxObjects,
+            tick.signal,
+          ),
+        ),
+      );
       const last = page.keys.at(-1);
       if (page.more && last !== undefined) more.set(each, last);
       for (const key of page.keys) {
         const name = readName(key, layout);
-        if (name !== undefined && name.timeMs <= tick.nowMs + FUTURE_MS) newestMs = Math.max(newestMs ?? name.timeMs, name.timeMs);
+        if (name !== undefined && name.timeMs <= tick.nowMs + FUTURE_MS)
+          newestMs = Math.max(newestMs ?? name.timeMs, name.timeMs);
         const reason = this.#reasonToSkip(key, name, fromMs, tick.nowMs);
         if (reason !== undefined) this.#skip(reason, 1);
-        else if (name !== undefined && !this.#state.gaps.has(key)) candidates.push({ key, name, prefix: each });
+        else if (name !== undefined && !this.#state.gaps.has(key))
+          candidates.push({ key, name, prefix: each });
       }
     }
     return { fromMs, candidates, newestMs, more };
   }
 
-  #reasonToSkip(key: string, name: ObjectName | undefined, fromMs: number, nowMs: number): string | undefined {
+  #reasonToSkip(
+    key: string,
+    name: ObjectName | undefined,
+    fromMs: number,
+    nowMs: number,
+  ): string | undefined {
     if (name === undefined) return "unrecognized_key";
     if (name.timeMs > nowMs + FUTURE_MS) return "future_timestamp";
     if (this.#state.seen.has(key)) return "already_ingested";
@@ -136,7 +195,8 @@ class BucketFeed implements Feed {
 
   #dueGaps(nowMs: number): Candidate[] {
     return [...this.#state.gaps].flatMap(([key, gap]) => {
-      const name = gap.quarantined || gap.retryAtMs > nowMs ? undefined : readName(key, this.#options.layout);
+      const name =
+        gap.quarantined || gap.retryAtMs > nowMs ? undefined : readName(key, this.#options.layout);
       return name === undefined ? [] : [{ key, name, prefix: undefined }];
     });
   }
@@ -149,7 +209,11 @@ class BucketFeed implements Feed {
     for (const candidate of waiting.slice(0, maxObjects)) {
       if (this.#state.full && !this.#state.gaps.has(candidate.key)) break;
       tick.signal.throwIfAborted();
-      const left = { wireBytes: cycle.wireBytes - spent.wireBytes, decompressedBytes: cycle.decompressedBytes - spent.bytes, records: cycle.records - spent.records };
+      const left = {
+        wireBytes: cycle.wireBytes - spent.wireBytes,
+        decompressedBytes: cycle.decompressedBytes - spent.bytes,
+        records: cycle.records - spent.records,
+      };
       const cost: Cost = { wireBytes: 0, bytes: 0, records: 0 };
       const goOn = await this.#ingestOne(candidate, { object, cycle: left }, cost, tick);
       spent.wireBytes += cost.wireBytes;
@@ -164,16 +228,34 @@ class BucketFeed implements Feed {
   }
 
   /** False: this run has no room for it. */
-  async #ingestOne({ key, name }: Candidate, budget: Parameters<typeof readRows>[2], cost: Cost, tick: Tick): Promise<boolean> {
+  async #ingestOne(
+    { key, name }: Candidate,
+    budget: Parameters<typeof readRows>[2],
+    cost: Cost,
+    tick: Tick,
+  ): Promise<boolean> {
     const { scope, bucket, clock } = this.#deps;
     if (this.#state.gaps.has(key)) scope.add(objectstoreRetries, 1, {});
     try {
-      const rows = await this.#timed("get", async () => readRows(await bucket.read(key, tick.signal), name, budget, cost, { clock, signal: tick.signal }));
+      const rows = await this.#timed("get", async () =>
+        readRows(await bucket.read(key, tick.signal), name, budget, cost, {
+          clock,
+          signal: tick.signal,
+        }),
+      );
       const report = await this.#deps.accept(rows, tick.signal, { key, name });
       const refused = Object.values(report.refused).reduce((sum, count) => sum + count, 0);
       if (rows.length > 0 && report.accepted === 0 && refused >= rows.length) {
-        this.#deps.log.warn("every record of an object was refused; it is tried again later", { feed: this.#signal, key, class: "undecodable_object", reasons: Object.keys(report.refused).join(", ") });
-        return await this.#fail(key, name, tick.nowMs, { reason: "undecodable_object", quarantined: false });
+        this.#deps.log.warn("every record of an object was refused; it is tried again later", {
+          feed: this.#signal,
+          key,
+          class: "undecodable_object",
+          reasons: Object.keys(report.refused).join(", "),
+        });
+        return await this.#fail(key, name, tick.nowMs, {
+          reason: "undecodable_object",
+          quarantined: false,
+        });
       }
       if (refused > 0) this.#skip("semantic_invalid", refused);
       await this.#state.ingested(key, name.timeMs, this.#kept(tick.nowMs));
@@ -189,28 +271,49 @@ class BucketFeed implements Feed {
 
   async #failed(thrown: unknown, key: string, name: ObjectName, nowMs: number): Promise<boolean> {
     if (thrown instanceof ObjectRefused) {
-      if (thrown.limit !== undefined) this.#deps.scope.add(objectstoreExpansionLimitFailures, 1, { limit: thrown.limit });
+      if (thrown.limit !== undefined)
+        this.#deps.scope.add(objectstoreExpansionLimitFailures, 1, { limit: thrown.limit });
       if (thrown.deferred) return false;
-      this.#deps.log.warn("an object cannot be read and is skipped", { feed: this.#signal, key, class: thrown.limit ?? "decode_error", why: thrown.message });
-      return await this.#fail(key, name, nowMs, { reason: thrown.limit === undefined ? "decode_error" : undefined, quarantined: true });
+      this.#deps.log.warn("an object cannot be read and is skipped", {
+        feed: this.#signal,
+        key,
+        class: thrown.limit ?? "decode_error",
+        why: thrown.message,
+      });
+      return await this.#fail(key, name, nowMs, {
+        reason: thrown.limit === undefined ? "decode_error" : undefined,
+        quarantined: true,
+      });
     }
     if (failureOf(thrown)?.status === 404) {
       // It was deleted after it was listed.
       await this.#state.ingested(key, name.timeMs, this.#kept(nowMs));
       return true;
     }
-    this.#deps.log.warn("an object could not be read; it is retried later", { feed: this.#signal, key, error: toStewardError(thrown) });
+    this.#deps.log.warn("an object could not be read; it is retried later", {
+      feed: this.#signal,
+      key,
+      error: toStewardError(thrown),
+    });
     return await this.#fail(key, name, nowMs, { reason: "read_error", quarantined: false });
   }
 
-  async #fail(key: string, name: ObjectName, nowMs: number, { reason, quarantined }: { readonly reason: string | undefined; readonly quarantined: boolean }): Promise<true> {
+  async #fail(
+    key: string,
+    name: ObjectName,
+    nowMs: number,
+    { reason, quarantined }: { readonly reason: string | undefined; readonly quarantined: boolean },
+  ): Promise<true> {
     if (reason !== undefined) this.#skip(reason, 1);
     await this.#state.failed(key, { timeMs: name.timeMs, nowMs, quarantined });
     return true;
   }
 
   #kept(nowMs: number): { readonly lookbackMs: number; readonly fromMs: number } {
-    return { lookbackMs: this.#options.lookbackMs, fromMs: this.#fromMs ?? this.#state.fromMs(nowMs, this.#options) };
+    return {
+      lookbackMs: this.#options.lookbackMs,
+      fromMs: this.#fromMs ?? this.#state.fromMs(nowMs, this.#options),
+    };
   }
 
   #skip(reason: string, count: number): void {
@@ -227,7 +330,10 @@ class BucketFeed implements Feed {
       return answer;
     } finally {
       scope.add(objectstoreRequests, 1, { operation, outcome });
-      scope.record(objectstoreRequestDuration, (clock.monotonic() - beganMs) / SECOND_MS, { operation, outcome });
+      scope.record(objectstoreRequestDuration, (clock.monotonic() - beganMs) / SECOND_MS, {
+        operation,
+        outcome,
+      });
     }
   }
 }

@@ -9,7 +9,13 @@ import type { ObjectName, Packing } from "./object-keys.ts";
 import { unwrap } from "./unwrap.ts";
 
 /** A limit, as `svc.objectstore.expansion.limit_failures` names it. */
-export type LimitName = "object_wire_bytes" | "object_bytes" | "object_records" | "cycle_wire_bytes" | "cycle_bytes" | "cycle_records";
+export type LimitName =
+  | "object_wire_bytes"
+  | "object_bytes"
+  | "object_records"
+  | "cycle_wire_bytes"
+  | "cycle_bytes"
+  | "cycle_records";
 
 /** What an object cost, whether it could be read or not. */
 export interface Cost {
@@ -18,7 +24,10 @@ export interface Cost {
   records: number;
 }
 
-/** An object that was not read: a limit, or bytes that are not what they should be, which no further attempt will mend. */
+/**
+ * An object that was not read: a limit, or bytes that are not what they should be, which no further
+ * attempt will mend.
+ */
 export class ObjectRefused extends Error {
   readonly limit: LimitName | undefined;
 
@@ -46,42 +55,93 @@ const SLICE_MS = 5;
 const HEAD_BYTES = 65_536;
 
 const decoders: Readonly<Record<Exclude<Packing, "plain">, () => Transform>> = {
-  gzip: () => createGunzip(), zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
+  gzip: () => createGunzip(),
+  zstd: () =>
+    createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
 };
 
-/** The rows of an object; `cost` counts while it is read. Throws ObjectRefused, the source's error, or the signal's reason. */
-export async function readRows(source: AsyncIterable<Uint8Array>, name: ObjectName, budget: Budget, cost: Cost, deps: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<unknown[]> {
-  const wire = counted(source, { object: budget.object.wireBytes, cycle: budget.cycle.wireBytes }, "wire_bytes", (bytes) => (cost.wireBytes += bytes));
-  const plain = counted(unpacked(wire, name.packing), { object: budget.object.decompressedBytes, cycle: budget.cycle.decompressedBytes }, "bytes", (bytes) => (cost.bytes += bytes));
+/**
+ * The rows of an object; `cost` counts while it is read. Throws ObjectRefused, the source's error,
+ * or the signal's reason.
+ */
+export async function readRows(
+  source: AsyncIterable<Uint8Array>,
+  name: ObjectName,
+  budget: Budget,
+  cost: Cost,
+  deps: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<unknown[]> {
+  const wire = counted(
+    source,
+    { object: budget.object.wireBytes, cycle: budget.cycle.wireBytes },
+    "wire_bytes",
+    (bytes) => (cost.wireBytes += bytes),
+  );
+  const plain = counted(
+    unpacked(wire, name.packing),
+    { object: budget.object.decompressedBytes, cycle: budget.cycle.decompressedBytes },
+    "bytes",
+    (bytes) => (cost.bytes += bytes),
+  );
   const text = name.recording ? firstLine(plain) : plain;
   const most = Math.min(budget.object.records, budget.cycle.records);
   const rows: unknown[] = [];
   try {
-    const json = { bytes: Number.MAX_SAFE_INTEGER, depth: DEPTH, stringBytes: budget.object.decompressedBytes, elements: Number.MAX_SAFE_INTEGER };
-    for await (const batch of values(text, "concatenated", json, { sliceMs: SLICE_MS, signal: deps.signal, clock: deps.clock })) {
+    const json = {
+      bytes: Number.MAX_SAFE_INTEGER,
+      depth: DEPTH,
+      stringBytes: budget.object.decompressedBytes,
+      elements: Number.MAX_SAFE_INTEGER,
+    };
+    for await (const batch of values(text, "concatenated", json, {
+      sliceMs: SLICE_MS,
+      signal: deps.signal,
+      clock: deps.clock,
+    })) {
       for (const value of batch) for (const row of unwrap(value)) rows.push(row);
       cost.records = rows.length;
-      if (rows.length > most) throw new ObjectRefused(budget.cycle.records < budget.object.records ? "cycle_records" : "object_records", `more than ${most} records`);
+      if (rows.length > most)
+        throw new ObjectRefused(
+          budget.cycle.records < budget.object.records ? "cycle_records" : "object_records",
+          `more than ${most} records`,
+        );
     }
   } catch (thrown) {
-    if (thrown instanceof StewardError && (thrown.code === "invalid" || thrown.code === "too_large")) throw new ObjectRefused(undefined, thrown.message, { cause: thrown });
+    if (
+      thrown instanceof StewardError &&
+      (thrown.code === "invalid" || thrown.code === "too_large")
+    )
+      throw new ObjectRefused(undefined, thrown.message, { cause: thrown });
     throw thrown;
   }
   return rows;
 }
 
-async function* counted(source: AsyncIterable<Uint8Array>, limits: { readonly object: number; readonly cycle: number }, unit: "wire_bytes" | "bytes", count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* counted(
+  source: AsyncIterable<Uint8Array>,
+  limits: { readonly object: number; readonly cycle: number },
+  unit: "wire_bytes" | "bytes",
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   let seen = 0;
   for await (const piece of source) {
     seen += piece.length;
     count(piece.length);
-    if (seen > limits.object) throw new ObjectRefused(`object_${unit}`, `more than ${limits.object} bytes`);
-    if (seen > limits.cycle) throw new ObjectRefused(`cycle_${unit}`, `more than the ${limits.cycle} bytes left of this cycle`);
+    if (seen > limits.object)
+      throw new ObjectRefused(`object_${unit}`, `more than ${limits.object} bytes`);
+    if (seen > limits.cycle)
+      throw new ObjectRefused(
+        `cycle_${unit}`,
+        `more than the ${limits.cycle} bytes left of this cycle`,
+      );
     yield piece;
   }
 }
 
-async function* unpacked(source: AsyncIterable<Uint8Array>, packing: Packing): AsyncGenerator<Uint8Array> {
+async function* unpacked(
+  source: AsyncIterable<Uint8Array>,
+  packing: Packing,
+): AsyncGenerator<Uint8Array> {
   if (packing === "plain") {
     yield* source;
     return;
@@ -96,14 +156,19 @@ async function* unpacked(source: AsyncIterable<Uint8Array>, packing: Packing): A
   } catch (thrown) {
     const error = broken ?? thrown;
     if (!isOfZlib(error)) throw error;
-    throw new ObjectRefused(undefined, `it is not valid ${packing}: ${error.message} (${error.code})`, { cause: error });
+    throw new ObjectRefused(
+      undefined,
+      `it is not valid ${packing}: ${error.message} (${error.code})`,
+      { cause: error },
+    );
   } finally {
     decoder.destroy();
   }
 }
 
 function isOfZlib(error: unknown): error is Error & { readonly code: string } {
-  if (!(error instanceof Error) || error instanceof StewardError || !("code" in error)) return false;
+  if (!(error instanceof Error) || error instanceof StewardError || !("code" in error))
+    return false;
   const { code } = error;
   return typeof code === "string" && /^(Z_|ZSTD_|ERR_.*(ZLIB|ZSTD|BUFFER_TOO_LARGE))/.test(code);
 }
@@ -116,6 +181,7 @@ async function* firstLine(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     yield end === -1 ? piece : piece.subarray(0, end);
     seen += piece.length;
     if (end !== -1) return;
-    if (seen > HEAD_BYTES) throw new ObjectRefused(undefined, `its first line is longer than ${HEAD_BYTES} bytes`);
+    if (seen > HEAD_BYTES)
+      throw new ObjectRefused(undefined, `its first line is longer than ${HEAD_BYTES} bytes`);
   }
 }

@@ -6,18 +6,31 @@ import { isOverlayAddress } from "../../kernel/base/overlay-address.ts";
 export type AddressCategory = "vpn_ips" | "internal_ips" | "external_ips";
 
 /** All of them. */
-export const addressCategories: readonly AddressCategory[] = ["vpn_ips", "internal_ips", "external_ips"];
+export const addressCategories: readonly AddressCategory[] = [
+  "vpn_ips",
+  "internal_ips",
+  "external_ips",
+];
 
 /** Loopback, link-local, RFC 1918 and unique local addresses. */
 const internal = ranges([
-  ["127.0.0.0", 8, "ipv4"], ["169.254.0.0", 16, "ipv4"], ["10.0.0.0", 8, "ipv4"], ["172.16.0.0", 12, "ipv4"], ["192.168.0.0", 16, "ipv4"],
-  ["::1", 128, "ipv6"], ["fe80::", 10, "ipv6"], ["fc00::", 7, "ipv6"],
+  ["127.0.0.0", 8, "ipv4"],
+  ["169.254.0.0", 16, "ipv4"],
+  ["10.0.0.0", 8, "ipv4"],
+  ["172.16.0.0", 12, "ipv4"],
+  ["192.168.0.0", 16, "ipv4"],
+  ["::1", 128, "ipv6"],
+  ["fe80::", 10, "ipv6"],
+  ["fc00::", 7, "ipv6"],
 ]);
 
 /** Longest text that can be an address with zone and port; longer ones are not looked at. */
 const LONGEST = 128;
 
-/** The category of an address, alone or with a port (`10.0.0.1:22`, `[fe80::1%eth0]:22`); undefined for everything else. */
+/**
+ * The category of an address, alone or with a port (`10.0.0.1:22`, `[fe80::1%eth0]:22`); undefined
+ * for everything else.
+ */
 export function addressCategory(value: string): AddressCategory | undefined {
   const address = addressIn(value);
   if (address === undefined) return undefined;
@@ -42,7 +55,9 @@ function withoutZone(text: string): string {
   return zone < 0 ? text : text.slice(0, zone);
 }
 
-function ranges(subnets: readonly (readonly [network: string, prefix: number, family: "ipv4" | "ipv6"])[]): BlockList {
+function ranges(
+  subnets: readonly (readonly [network: string, prefix: number, family: "ipv4" | "ipv6"])[],
+): BlockList {
   const list = new BlockList();
   for (const [network, prefix, family] of subnets) list.addSubnet(network, prefix, family);
   return list;

@@ -1,5 +1,14 @@
-/** Hides what must not leave the house in what is exported. Pages and stores of the administrator are not touched (contract, administration §2). */
-import type { AnyLogRow, AnyRow, AttributeValue, LogFields, Redaction } from "../../kernel/telemetry/types.ts";
+/**
+ * Hides what must not leave the house in what is exported. Pages and stores of the administrator
+ * are not touched (contract, administration §2).
+ */
+import type {
+  AnyLogRow,
+  AnyRow,
+  AttributeValue,
+  LogFields,
+  Redaction,
+} from "../../kernel/telemetry/types.ts";
 import type { PrivacyOptions } from "../options.ts";
 import { addressCategories, addressCategory } from "./address-class.ts";
 import { MASK, mask } from "./mask.ts";
@@ -9,7 +18,10 @@ import { freeTextBodies, identityAttributes, ruleOf } from "./registry.ts";
 type Hides = (attribute: string, value: AttributeValue) => boolean;
 type Values = readonly (AttributeValue | undefined)[];
 
-/** What privacy makes of series and records; undefined when everything is exported. Doing it twice changes nothing. */
+/**
+ * What privacy makes of series and records; undefined when everything is exported. Doing it twice
+ * changes nothing.
+ */
 export function createRedaction(options: PrivacyOptions): Required<Redaction> | undefined {
   if (Object.values(options).every((shown) => shown)) return undefined;
   const hides = hidingBy(options);
@@ -32,20 +44,32 @@ function hidingBy(options: PrivacyOptions): Hides {
   };
 }
 
-/** Levels that nothing tells apart any more are suppressed; sums and distributions meet and add up. */
+/**
+ * Levels that nothing tells apart any more are suppressed; sums and distributions meet and add up.
+ */
 function redactSeries(row: AnyRow, values: Values, hides: Hides): Values | "suppress" {
-  const shown = values.map((value, index) => (value === undefined || hides(row.attributes[index] ?? "", value) ? undefined : value));
+  const shown = values.map((value, index) =>
+    value === undefined || hides(row.attributes[index] ?? "", value) ? undefined : value,
+  );
   const level = row.kind === "gauge" || row.kind === "updown";
   return level && losesIdentity(row.attributes, values, shown) ? "suppress" : shown;
 }
 
 /** An empty value tells nothing apart. */
 function losesIdentity(attributes: readonly string[], values: Values, shown: Values): boolean {
-  const identities = attributes.flatMap((name, index) => (identityAttributes.has(name) && values[index] !== undefined && values[index] !== "" ? [index] : []));
+  const identities = attributes.flatMap((name, index) =>
+    identityAttributes.has(name) && values[index] !== undefined && values[index] !== ""
+      ? [index]
+      : [],
+  );
   return identities.length > 0 && identities.every((index) => shown[index] === undefined);
 }
 
-function redactRecord(row: AnyLogRow, record: LogFields, { hides, freeText }: { readonly hides: Hides; readonly freeText: boolean }): LogFields {
+function redactRecord(
+  row: AnyLogRow,
+  record: LogFields,
+  { hides, freeText }: { readonly hides: Hides; readonly freeText: boolean },
+): LogFields {
   const hidden: string[] = [];
   const shown: Record<string, AttributeValue> = {};
   for (const [name, value] of Object.entries(record.attributes)) {
@@ -61,6 +85,7 @@ function redactRecord(row: AnyLogRow, record: LogFields, { hides, freeText }: { 
 /** What is hidden under its own name must not be read in the details. */
 function maskFreeText(attributes: Record<string, AttributeValue>, hidden: readonly string[]): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "string" && ruleOf(name) === "free_text_details") attributes[name] = mask(value, hidden);
+    if (typeof value === "string" && ruleOf(name) === "free_text_details")
+      attributes[name] = mask(value, hidden);
   }
 }

@@ -1,4 +1,7 @@
-/** Which attribute holds what kind of personal or internal data (facts, collectors §8): the whole table. An attribute not named here is hidden only while its value is an address. */
+/**
+ * Which attribute holds what kind of personal or internal data (facts, collectors §8): the whole
+ * table. An attribute not named here is hidden only while its value is an address.
+ */
 import type { PrivacyCategory } from "../options.ts";
 import type { AddressCategory } from "./address-class.ts";
 
@@ -6,16 +9,31 @@ import type { AddressCategory } from "./address-class.ts";
 export type AttributeCategory = Exclude<PrivacyCategory, AddressCategory>;
 
 /**
- * What decides about an attribute: its category; `address`, the class of the address it holds; `node`, the same for an address and
- * `hostnames` for everything else.
+ * What decides about an attribute: its category; `address`, the class of the address it holds;
+ * `node`, the same for an address and `hostnames` for everything else.
  */
 export type AttributeRule = AttributeCategory | "address" | "node";
 
 const byRule: Readonly<Partial<Record<AttributeRule, readonly string[]>>> = {
-  emails: ["vpn.user", "vpn.src.user", "vpn.dst.user", "user.name", "vpn.webhook.actor", "vpn.webhook.user", "vpn.webhook.node.managed_by", "vpn.k8s.user"],
+  emails: [
+    "vpn.user",
+    "vpn.src.user",
+    "vpn.dst.user",
+    "user.name",
+    "vpn.webhook.actor",
+    "vpn.webhook.user",
+    "vpn.webhook.node.managed_by",
+    "vpn.k8s.user",
+  ],
   user_display_names: ["user.full_name"],
   user_ids: ["user.id", "vpn.key.owner"],
-  hostnames: ["host.name", "vpn.node.hostname", "vpn.webhook.node.device.name", "vpn.k8s.src_node", "vpn.k8s.recorder"],
+  hostnames: [
+    "host.name",
+    "vpn.node.hostname",
+    "vpn.webhook.node.device.name",
+    "vpn.k8s.src_node",
+    "vpn.k8s.recorder",
+  ],
   node: ["vpn.src.node", "vpn.dst.node", "vpn.exit_node", "vpn.node"],
   node_ids: ["host.id", "vpn.node.id", "vpn.webhook.node.id", "vpn.k8s.src_node_id"],
   address: ["source.address", "destination.address", "vpn.dns.resolver.address"],
@@ -24,26 +42,65 @@ const byRule: Readonly<Partial<Record<AttributeRule, readonly string[]>>> = {
   network_topology: ["vpn.route.cidr", "vpn.dns.resolver.domain", "vpn.dns.search_path.domain"],
   network_name: ["vpn.network"],
   free_text_details: [
-    "vpn.audit.old", "vpn.audit.new", "vpn.audit.details", "vpn.device.posture.details", "error.message", "vpn.target.name", "vpn.key.description", "vpn.oauth_app.name", "value",
-    "vpn.acl.rule", "vpn.k8s.object_name", "vpn.k8s.label_selector", "vpn.k8s.field_selector", "vpn.k8s.pod", "vpn.k8s.container", "exception.message", "exception.stacktrace",
+    "vpn.audit.old",
+    "vpn.audit.new",
+    "vpn.audit.details",
+    "vpn.device.posture.details",
+    "error.message",
+    "vpn.target.name",
+    "vpn.key.description",
+    "vpn.oauth_app.name",
+    "value",
+    "vpn.acl.rule",
+    "vpn.k8s.object_name",
+    "vpn.k8s.label_selector",
+    "vpn.k8s.field_selector",
+    "vpn.k8s.pod",
+    "vpn.k8s.container",
+    "exception.message",
+    "exception.stacktrace",
   ],
   command_text: ["vpn.k8s.command"],
 };
 
-const rules: ReadonlyMap<string, AttributeRule> = new Map(Object.entries(byRule).flatMap(([rule, names]) => names.map((name) => [name, rule as AttributeRule] as const)));
+const rules: ReadonlyMap<string, AttributeRule> = new Map(
+  Object.entries(byRule).flatMap(([rule, names]) =>
+    names.map((name) => [name, rule as AttributeRule] as const),
+  ),
+);
 
 /** What decides about an attribute; undefined for one that is not named. */
 export function ruleOf(attribute: string): AttributeRule | undefined {
   return rules.get(attribute);
 }
 
-/** Attributes that tell one level from another: a level of which all of these are hidden says nothing, and would meet others of its kind. */
+/**
+ * Attributes that tell one level from another: a level of which all of these are hidden says
+ * nothing, and would meet others of its kind.
+ */
 export const identityAttributes: ReadonlySet<string> = new Set([
-  "host.name", "host.id", "vpn.node.hostname", "vpn.node.id", "vpn.exit_node", "vpn.node", "vpn.dns.resolver.address", "vpn.dns.resolver.domain", "vpn.src.node", "vpn.dst.node",
-  "vpn.service.name", "vpn.dns.search_path.domain", "user.id", "user.name", "vpn.key.owner",
+  "host.name",
+  "host.id",
+  "vpn.node.hostname",
+  "vpn.node.id",
+  "vpn.exit_node",
+  "vpn.node",
+  "vpn.dns.resolver.address",
+  "vpn.dns.resolver.domain",
+  "vpn.src.node",
+  "vpn.dst.node",
+  "vpn.service.name",
+  "vpn.dns.search_path.domain",
+  "user.id",
+  "user.name",
+  "vpn.key.owner",
   // No toggle hides it: a key's own levels are told apart without their owner, e.g. its expiry.
   "vpn.key.id",
 ]);
 
 /** Records whose body is somebody's free text. */
-export const freeTextBodies: ReadonlySet<string> = new Set(["vpn.device.network_lock_error", "vpn.logstream.error", "vpn.webhook"]);
+export const freeTextBodies: ReadonlySet<string> = new Set([
+  "vpn.device.network_lock_error",
+  "vpn.logstream.error",
+  "vpn.webhook",
+]);

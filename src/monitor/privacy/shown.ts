@@ -1,4 +1,7 @@
-/** What privacy means for attributes that are on everything: those of a resource and the network's name. */
+/**
+ * What privacy means for attributes that are on everything: those of a resource and the network's
+ * name.
+ */
 import { createHash } from "node:crypto";
 import type { PrivacyOptions } from "../options.ts";
 
@@ -9,8 +12,17 @@ export function networkShown(options: PrivacyOptions): boolean {
   return options.network_name;
 }
 
-/** `service.instance.id` of one of several networks: the process's own and the network's name, hashed when names are hidden. */
-export function networkInstanceId(processInstanceId: string, network: string, options: PrivacyOptions): string {
-  const shown = networkShown(options) ? network : createHash("sha256").update(network).digest("hex").slice(0, HASH_CHARACTERS);
+/**
+ * `service.instance.id` of one of several networks: the process's own and the network's name,
+ * hashed when names are hidden.
+ */
+export function networkInstanceId(
+  processInstanceId: string,
+  network: string,
+  options: PrivacyOptions,
+): string {
+  const shown = networkShown(options)
+    ? network
+    : createHash("sha256").update(network).digest("hex").slice(0, HASH_CHARACTERS);
   return `${processInstanceId}/${shown}`;
 }

@@ -11,6 +11,9 @@ export interface ProviderDeps {
   readonly log: Log;
   /** Of Steward, for the User-Agent. */
   readonly version: string;
-  /** Told of each logical request, those for access tokens included; see `createApiObserver`. Must not throw. */
+  /**
+   * Told of each logical request, those for access tokens included; see `createApiObserver`. Must
+   * not throw.
+   */
   readonly observe: (report: CallReport) => void;
 }

@@ -1,12 +1,17 @@
 /**
- * What a control plane tells, in Steward's words: one shape for all providers. `undefined` is what the control plane does not
- * say, so that nobody takes a missing permission or an older server for a "no". Times are milliseconds since 1970.
+ * What a control plane tells, in Steward's words: one shape for all providers. `undefined` is what
+ * the control plane does not say, so that nobody takes a missing permission or an older server for
+ * a "no". Times are milliseconds since 1970.
  */
 
 /** A device's ways to connect, as it reports them. */
 export interface Connectivity {
   /** One row for each relay region that the device measured. */
-  readonly latency: readonly { readonly region: string; readonly preferred: boolean; readonly seconds: number }[];
+  readonly latency: readonly {
+    readonly region: string;
+    readonly preferred: boolean;
+    readonly seconds: number;
+  }[];
   /** The NAT's mapping varies by destination. */
   readonly hardNat: boolean;
   /** `ip:port`. */
@@ -41,7 +46,9 @@ export interface Device {
   readonly blocksIncomingConnections: boolean | undefined;
   readonly sshEnabled: boolean | undefined;
   readonly ephemeral: boolean | undefined;
-  readonly distro: { readonly name: string; readonly codeName: string; readonly version: string } | undefined;
+  readonly distro:
+    | { readonly name: string; readonly codeName: string; readonly version: string }
+    | undefined;
   /** Undefined when the device says nothing of posture identity. */
   readonly postureIdentityDisabled: boolean | undefined;
   readonly connectivity: Connectivity | undefined;
@@ -115,14 +122,23 @@ export interface Key {
 
 /** Names of a network's switches, as `vpn.setting.name` shows them. */
 export type SettingName =
-  | "devices_approval" | "devices_auto_updates" | "users_approval" | "network_flow_logging" | "regional_routing" | "posture_identity_collection"
-  | "https_enabled" | "acls_externally_managed";
+  | "devices_approval"
+  | "devices_auto_updates"
+  | "users_approval"
+  | "network_flow_logging"
+  | "regional_routing"
+  | "posture_identity_collection"
+  | "https_enabled"
+  | "acls_externally_managed";
 
 /** Switches of a network. */
 export interface Settings {
   /** Only those that the control plane told. */
   readonly switches: ReadonlyMap<SettingName, boolean>;
-  /** Whether a link to the place where the policy is kept is set; undefined when nothing is said of it. */
+  /**
+   * Whether a link to the place where the policy is kept is set; undefined when nothing is said of
+   * it.
+   */
   readonly externalLinkSet: boolean | undefined;
   readonly keyDurationDays: number | undefined;
   /** Role that may join other networks. */
@@ -164,7 +180,10 @@ export interface Dns {
   readonly magicDns: boolean;
 }
 
-/** Whether a contact's address still needs to be verified, by kind of contact. Addresses are never read. */
+/**
+ * Whether a contact's address still needs to be verified, by kind of contact. Addresses are never
+ * read.
+ */
 export type Contacts = ReadonlyMap<"account" | "support" | "security", boolean>;
 
 /** A webhook endpoint that the control plane calls. */

@@ -1,8 +1,26 @@
-/** A control plane as collectors see it: what it can tell, and one method for each thing it tells. */
+/**
+ * A control plane as collectors see it: what it can tell, and one method for each thing it tells.
+ */
 import type { OperationStatus } from "../../kernel/client/types.ts";
 import type {
-  Contacts, Device, DeviceInvite, Dns, Key, LogStreamStatus, LogStreamType, OAuthApp, Policy, PolicyFindings, PostureAttributes, PostureIntegration, ServiceHost, Settings, User,
-  UserInvite, VirtualService, WebhookEndpoint,
+  Contacts,
+  Device,
+  DeviceInvite,
+  Dns,
+  Key,
+  LogStreamStatus,
+  LogStreamType,
+  OAuthApp,
+  Policy,
+  PolicyFindings,
+  PostureAttributes,
+  PostureIntegration,
+  ServiceHost,
+  Settings,
+  User,
+  UserInvite,
+  VirtualService,
+  WebhookEndpoint,
 } from "./model.ts";
 
 /** The kinds of control plane (RESOLUTIONS M13). */
@@ -10,8 +28,24 @@ export type ProviderKind = "tailscale" | "headscale";
 
 /** What a control plane may or may not offer; collectors without any of these ask nobody. */
 export type Capability =
-  | "devices" | "device_posture" | "device_invites" | "users" | "user_invites" | "keys" | "settings" | "acl" | "acl_validate" | "dns" | "contacts" | "webhooks"
-  | "posture_integrations" | "log_stream" | "oauth_apps" | "services" | "flowlogs" | "auditlogs";
+  | "devices"
+  | "device_posture"
+  | "device_invites"
+  | "users"
+  | "user_invites"
+  | "keys"
+  | "settings"
+  | "acl"
+  | "acl_validate"
+  | "dns"
+  | "contacts"
+  | "webhooks"
+  | "posture_integrations"
+  | "log_stream"
+  | "oauth_apps"
+  | "services"
+  | "flowlogs"
+  | "auditlogs";
 
 /** From, inclusive, to, exclusive: milliseconds since 1970. */
 export interface TimeWindow {
@@ -27,8 +61,9 @@ export interface Granted {
 }
 
 /**
- * One control plane with one credential. Every method rejects with an error of the client (`failureOf` tells its status), or with
- * the signal's reason; `unsupported` for what `supports` denies. Lists come in the order of the control plane.
+ * One control plane with one credential. Every method rejects with an error of the client
+ * (`failureOf` tells its status), or with the signal's reason; `unsupported` for what `supports`
+ * denies. Lists come in the order of the control plane.
  */
 export interface Provider {
   readonly kind: ProviderKind;
@@ -53,7 +88,10 @@ export interface Provider {
   oauthApps(signal: AbortSignal): Promise<readonly OAuthApp[]>;
   services(signal: AbortSignal): Promise<readonly VirtualService[]>;
   serviceHosts(name: string, signal: AbortSignal): Promise<readonly ServiceHost[]>;
-  /** Records as they arrive, not decoded yet: every way in decodes alike. A window is whole only when the iteration ended. */
+  /**
+   * Records as they arrive, not decoded yet: every way in decodes alike. A window is whole only
+   * when the iteration ended.
+   */
   flowLogs(window: TimeWindow, signal: AbortSignal): AsyncIterable<unknown[]>;
   auditLogs(window: TimeWindow, signal: AbortSignal): AsyncIterable<unknown[]>;
   /** The network's own name as the control plane knows it; undefined when it does not say. */

@@ -21,18 +21,28 @@ export function misshapen(name: string, operation: string, what: string): Error 
 }
 
 /** Reads an object. Rejects with class `decode` when the answer is none. */
-export async function readObject({ name, client }: Reader, endpoint: Endpoint, signal: AbortSignal): Promise<Fields> {
+export async function readObject(
+  { name, client }: Reader,
+  endpoint: Endpoint,
+  signal: AbortSignal,
+): Promise<Fields> {
   const { value } = await client.call({ ...endpoint, method: "GET", idempotent: true }, signal);
   const object = fields(value);
-  if (object === undefined) throw misshapen(name, endpoint.operation, "another thing instead of an object");
+  if (object === undefined)
+    throw misshapen(name, endpoint.operation, "another thing instead of an object");
   return object;
 }
 
 /**
- * Reads a whole list in slices; `null` in its place is an empty one. An element that is no object is left out and counted in the
- * log. Bounded by the client's limits of a body.
+ * Reads a whole list in slices; `null` in its place is an empty one. An element that is no object
+ * is left out and counted in the log. Bounded by the client's limits of a body.
  */
-export async function readList<T>({ client, log }: Reader, endpoint: Endpoint & Pick<ListRequest, "at">, decode: (element: Fields) => T, signal: AbortSignal): Promise<readonly T[]> {
+export async function readList<T>(
+  { client, log }: Reader,
+  endpoint: Endpoint & Pick<ListRequest, "at">,
+  decode: (element: Fields) => T,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
   const found: T[] = [];
   let leftOut = 0;
   for await (const batch of client.items({ ...endpoint, missing: "null", maxPages: 1 }, signal)) {
@@ -42,6 +52,10 @@ export async function readList<T>({ client, log }: Reader, endpoint: Endpoint & 
       else found.push(decode(object));
     }
   }
-  if (leftOut > 0) log.debug("elements of a list are not objects and were skipped", { endpoint: endpoint.operation, count: leftOut });
+  if (leftOut > 0)
+    log.debug("elements of a list are not objects and were skipped", {
+      endpoint: endpoint.operation,
+      count: leftOut,
+    });
   return found;
 }

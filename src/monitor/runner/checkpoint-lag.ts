@@ -1,6 +1,9 @@
 /** How far behind the windows of a collector are (facts, monitor-api §1.3). */
 
-/** Intervals that a mark may lag beyond the collector's own lag, and go without gaining on the clock. */
+/**
+ * Intervals that a mark may lag beyond the collector's own lag, and go without gaining on the
+ * clock.
+ */
 const STUCK_AFTER = 3;
 
 /** A mark and its distance from now. */
@@ -20,8 +23,15 @@ export interface LagFacts {
   readonly sinceGainMs: number;
 }
 
-/** Undefined without a mark. A collector that catches up with a long lookback or after a stop is behind, but not stuck. */
-export function checkpointLag(nowMs: number, markMs: number | undefined, { lagMs, intervalMs, sinceGainMs }: LagFacts): CheckpointLag | undefined {
+/**
+ * Undefined without a mark. A collector that catches up with a long lookback or after a stop is
+ * behind, but not stuck.
+ */
+export function checkpointLag(
+  nowMs: number,
+  markMs: number | undefined,
+  { lagMs, intervalMs, sinceGainMs }: LagFacts,
+): CheckpointLag | undefined {
   if (markMs === undefined) return undefined;
   const late = nowMs - markMs > lagMs + STUCK_AFTER * intervalMs;
   return { markMs, lagMs: nowMs - markMs, stuck: late && sinceGainMs > STUCK_AFTER * intervalMs };

@@ -1,4 +1,7 @@
-/** Runs one collector of one network: its schedule, its windows, what is known of its runs (facts, collectors §2). */
+/**
+ * Runs one collector of one network: its schedule, its windows, what is known of its runs (facts,
+ * collectors §2).
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -9,7 +12,14 @@ import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { CapabilityTracker } from "../capability/tracker.ts";
 import { checkpointPersistErrors } from "../catalogue/collection.ts";
 import type { NetworkMemory } from "../checkpoints/types.ts";
-import type { Collect, Collector, CollectWindow, PreparedCollector, Tick, WindowRule } from "../collectors/collector.ts";
+import type {
+  Collect,
+  Collector,
+  CollectWindow,
+  PreparedCollector,
+  Tick,
+  WindowRule,
+} from "../collectors/collector.ts";
 import { checkpointLag, type CheckpointLag } from "./checkpoint-lag.ts";
 import { failureWord, type FailureWord } from "./failure-class.ts";
 import { freshnessOf, isOverdue, nextRunInMs, staleAfterMs, type Freshness } from "./freshness.ts";
@@ -68,13 +78,21 @@ export interface RunOutcome {
 export interface CollectorRunner {
   readonly name: string;
   readonly schedule: Schedule;
-  /** One run now, beside the schedule: for who collects once. Never rejects; the signal's reason is then the error. */
+  /**
+   * One run now, beside the schedule: for who collects once. Never rejects; the signal's reason is
+   * then the error.
+   */
   runNow(signal: AbortSignal): Promise<RunOutcome>;
   status(): CollectorStatus;
 }
 
 /** A runner; `collect` is the opened collector. */
-export function createCollectorRunner(deps: CollectorRunnerDeps, collector: Collector, prepared: PreparedCollector, collect: Collect | CollectWindow): CollectorRunner {
+export function createCollectorRunner(
+  deps: CollectorRunnerDeps,
+  collector: Collector,
+  prepared: PreparedCollector,
+  collect: Collect | CollectWindow,
+): CollectorRunner {
   return new Runner(deps, collector, prepared, collect);
 }
 
@@ -92,14 +110,23 @@ class Runner implements CollectorRunner {
   /** Monotonic: the end of the last run, or the beginning; and how it ended. */
   #endedMs: number;
   #succeeded: boolean | undefined;
-  /** Monotonic: when a window last brought the mark closer to now, and when one was last read; both begin with the runner. */
+  /**
+   * Monotonic: when a window last brought the mark closer to now, and when one was last read; both
+   * begin with the runner.
+   */
   #gainedMs: number;
   #reachedMs: number;
   /** Since the first of the failed runs after the last good one began, by the monotonic clock. */
   #failing: { readonly sinceMs: number; runs: number } | undefined;
 
-  constructor(deps: CollectorRunnerDeps, collector: Collector, prepared: PreparedCollector, collect: Collect | CollectWindow) {
-    const { intervalMs, timeoutMs = Math.max(LONGEST_INTERVALS * intervalMs, LONGEST_MS) } = prepared;
+  constructor(
+    deps: CollectorRunnerDeps,
+    collector: Collector,
+    prepared: PreparedCollector,
+    collect: Collect | CollectWindow,
+  ) {
+    const { intervalMs, timeoutMs = Math.max(LONGEST_INTERVALS * intervalMs, LONGEST_MS) } =
+      prepared;
     this.name = collector.name;
     this.#deps = deps;
     this.#collector = collector;
@@ -109,7 +136,15 @@ class Runner implements CollectorRunner {
     this.#endedMs = this.#goodMs;
     this.#gainedMs = this.#goodMs;
     this.#reachedMs = this.#goodMs;
-    this.schedule = { name: this.name, everyMs: intervalMs, staggerMs: STAGGER_MS, overlap: "never", timeoutMs, history: 0, run: (tick) => this.#runScheduled(tick.signal) };
+    this.schedule = {
+      name: this.name,
+      everyMs: intervalMs,
+      staggerMs: STAGGER_MS,
+      overlap: "never",
+      timeoutMs,
+      history: 0,
+      run: (tick) => this.#runScheduled(tick.signal),
+    };
     if (deps.selfObservability) deps.scope.observe(() => this.#reportFreshness());
   }
 
@@ -124,19 +159,35 @@ class Runner implements CollectorRunner {
     const nowMs = clock.monotonic();
     const late = isOverdue(nowMs, this.#endedMs, this.#prepared.intervalMs);
     if (this.#succeeded === undefined && !late) return;
-    reportFreshness(scope, this.name, { staleMs: nowMs - this.#goodMs, succeeded: this.#succeeded === true && !late });
+    reportFreshness(scope, this.name, {
+      staleMs: nowMs - this.#goodMs,
+      succeeded: this.#succeeded === true && !late,
+    });
   }
 
   status(): CollectorStatus {
     const nowMs = this.#deps.clock.now();
     const { intervalMs, window } = this.#prepared;
     const totals = this.#history.totals();
-    const ageMs = totals.lastSuccessMs === undefined ? undefined : Math.max(0, nowMs - totals.lastSuccessMs);
+    const ageMs =
+      totals.lastSuccessMs === undefined ? undefined : Math.max(0, nowMs - totals.lastSuccessMs);
     const finishedMs = totals.last?.finishedMs;
     return {
-      ...totals, name: this.name, description: this.#collector.description, intervalMs,
-      nextRunInMs: nextRunInMs(nowMs, finishedMs, intervalMs), overdue: isOverdue(nowMs, finishedMs, intervalMs), freshnessMs: ageMs, freshness: freshnessOf(ageMs, intervalMs),
-      checkpoint: window && checkpointLag(nowMs, this.#deps.memory.marks.get(this.name), { lagMs: window.lagMs, intervalMs, sinceGainMs: this.#deps.clock.monotonic() - this.#gainedMs }),
+      ...totals,
+      name: this.name,
+      description: this.#collector.description,
+      intervalMs,
+      nextRunInMs: nextRunInMs(nowMs, finishedMs, intervalMs),
+      overdue: isOverdue(nowMs, finishedMs, intervalMs),
+      freshnessMs: ageMs,
+      freshness: freshnessOf(ageMs, intervalMs),
+      checkpoint:
+        window &&
+        checkpointLag(nowMs, this.#deps.memory.marks.get(this.name), {
+          lagMs: window.lagMs,
+          intervalMs,
+          sinceGainMs: this.#deps.clock.monotonic() - this.#gainedMs,
+        }),
     };
   }
 
@@ -149,7 +200,10 @@ class Runner implements CollectorRunner {
   async #run(signal: AbortSignal): Promise<RunOutcome> {
     const { clock, scope } = this.#deps;
     const began = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
-    const round = beginTick(this.#deps, this.name, { signal, staleMs: staleAfterMs(this.#prepared.intervalMs) });
+    const round = beginTick(this.#deps, this.name, {
+      signal,
+      staleMs: staleAfterMs(this.#prepared.intervalMs),
+    });
     let failure: { readonly word: FailureWord; readonly error: StewardError } | undefined;
     try {
       round.end(await untilAborted(() => this.#work(round.tick), signal));
@@ -157,7 +211,8 @@ class Runner implements CollectorRunner {
       round.end("abandon");
       const cause: unknown = signal.aborted ? signal.reason : thrown;
       const error = toStewardError(cause);
-      if (signal.aborted && error.code === "cancelled") return { tookMs: clock.monotonic() - began.monotonicMs, error };
+      if (signal.aborted && error.code === "cancelled")
+        return { tookMs: clock.monotonic() - began.monotonicMs, error };
       failure = { word: failureWord(cause), error };
     }
     const finishedMs = clock.now();
@@ -166,10 +221,22 @@ class Runner implements CollectorRunner {
     this.#succeeded = failure === undefined;
     if (failure === undefined) this.#goodMs = this.#endedMs;
     if (this.#deps.selfObservability) {
-      reportRun(scope, this.name, { tookMs, intervalMs: this.#prepared.intervalMs, finishedMs, failed: failure?.word });
+      reportRun(scope, this.name, {
+        tookMs,
+        intervalMs: this.#prepared.intervalMs,
+        finishedMs,
+        failed: failure?.word,
+      });
       this.#reportFreshness();
     }
-    this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure && describeFailure(failure.error), cause: failure && rootCause(failure.error), remedy: failure?.error.remedy });
+    this.#history.add({
+      startedMs: began.wallMs,
+      finishedMs,
+      tookMs,
+      error: failure && describeFailure(failure.error),
+      cause: failure && rootCause(failure.error),
+      remedy: failure?.error.remedy,
+    });
     if (failure === undefined) this.#deps.succeeded(this.name);
     this.#tell(failure, { beganMs: began.monotonicMs, denied: round.denied });
     return { tookMs, error: failure?.error };
@@ -185,7 +252,10 @@ class Runner implements CollectorRunner {
 
   async #readWindow(tick: Tick, rule: WindowRule): Promise<"commit" | "abandon"> {
     const { clock, memory } = this.#deps;
-    const position = this.#position.at({ wallMs: tick.nowMs, monotonicMs: clock.monotonic() }, memory.marks.get(this.name));
+    const position = this.#position.at(
+      { wallMs: tick.nowMs, monotonicMs: clock.monotonic() },
+      memory.marks.get(this.name),
+    );
     const window = nextWindow(rule, tick.nowMs, position);
     // Nothing was asked, so nothing that was said before has ended.
     if (window === undefined) return "abandon";
@@ -199,7 +269,10 @@ class Runner implements CollectorRunner {
     return "commit";
   }
 
-  /** `byMs`: how far the window brought the mark, which gains when that is more than the time since the last window. */
+  /**
+   * `byMs`: how far the window brought the mark, which gains when that is more than the time since
+   * the last window.
+   */
   #noteGain(byMs: number): void {
     const nowMs = this.#deps.clock.monotonic();
     if (byMs > nowMs - this.#reachedMs) this.#gainedMs = nowMs;
@@ -212,12 +285,21 @@ class Runner implements CollectorRunner {
       await memory.marks.set(this.name, markMs);
     } catch (error) {
       if (selfObservability) scope.add(checkpointPersistErrors, 1, { "vpn.collector": this.name });
-      log.warn("cannot store the checkpoint of a collector; after a restart it reads from the last stored one", { name: this.name, error: toStewardError(error) });
+      log.warn(
+        "cannot store the checkpoint of a collector; after a restart it reads from the last stored one",
+        { name: this.name, error: toStewardError(error) },
+      );
     }
   }
 
-  /** What the log says of a run: that it failed, that the failing has ended, and what the credential may not do. */
-  #tell(failure: { readonly word: FailureWord; readonly error: StewardError } | undefined, { beganMs, denied }: { readonly beganMs: number; readonly denied: ReadonlySet<string> }): void {
+  /**
+   * What the log says of a run: that it failed, that the failing has ended, and what the credential
+   * may not do.
+   */
+  #tell(
+    failure: { readonly word: FailureWord; readonly error: StewardError } | undefined,
+    { beganMs, denied }: { readonly beganMs: number; readonly denied: ReadonlySet<string> },
+  ): void {
     const { clock, log } = this.#deps;
     const { name } = this;
     if (failure !== undefined) {
@@ -225,13 +307,37 @@ class Runner implements CollectorRunner {
       this.#failing.runs += 1;
       const { class: kind, status, operation, url, system } = failureOf(failure.error) ?? {};
       if (failure.word === "panic") log.error("collector panicked", { name, error: failure.error });
-      else log.warn("collector failed", { name, class: kind ?? failure.error.code, ...(status === undefined || status === 0 ? {} : { status }), operation, url, cause: system, error: failure.error });
+      else
+        log.warn("collector failed", {
+          name,
+          class: kind ?? failure.error.code,
+          ...(status === undefined || status === 0 ? {} : { status }),
+          operation,
+          url,
+          cause: system,
+          error: failure.error,
+        });
       return;
     }
-    if (this.#failing !== undefined) log.info("collector recovered", { name, failed_runs: this.#failing.runs, failed_for: formatDuration(Math.round((clock.monotonic() - this.#failing.sinceMs) / 1_000) * 1_000) });
+    if (this.#failing !== undefined)
+      log.info("collector recovered", {
+        name,
+        failed_runs: this.#failing.runs,
+        failed_for: formatDuration(
+          Math.round((clock.monotonic() - this.#failing.sinceMs) / 1_000) * 1_000,
+        ),
+      });
     this.#failing = undefined;
     for (const operation of denied) {
-      log.warn("the credential is not permitted to make this call; the collector continues without it", { name, operation, status: 403, remedy: "grant the scope to the credential, or disable what needs it" });
+      log.warn(
+        "the credential is not permitted to make this call; the collector continues without it",
+        {
+          name,
+          operation,
+          status: 403,
+          remedy: "grant the scope to the credential, or disable what needs it",
+        },
+      );
     }
   }
 }

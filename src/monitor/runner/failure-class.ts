@@ -8,6 +8,7 @@ export type FailureWord = "panic" | "timeout" | "error";
 export function failureWord(thrown: unknown): FailureWord {
   const error = toStewardError(thrown);
   if (error.code === "internal") return "panic";
-  for (let cause: unknown = error; cause instanceof StewardError; cause = cause.cause) if (cause.code === "deadline") return "timeout";
+  for (let cause: unknown = error; cause instanceof StewardError; cause = cause.cause)
+    if (cause.code === "deadline") return "timeout";
   return "error";
 }

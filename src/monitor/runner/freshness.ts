@@ -22,11 +22,19 @@ export function staleAfterMs(intervalMs: number): number {
 }
 
 /** Whether the run after the one that ended at `lastFinishedMs` is overdue. */
-export function isOverdue(nowMs: number, lastFinishedMs: number | undefined, intervalMs: number): boolean {
+export function isOverdue(
+  nowMs: number,
+  lastFinishedMs: number | undefined,
+  intervalMs: number,
+): boolean {
   return lastFinishedMs !== undefined && nowMs > lastFinishedMs + OVERDUE_AFTER * intervalMs;
 }
 
 /** Milliseconds until the next run, as far as the last one tells; 0 when it is due. */
-export function nextRunInMs(nowMs: number, lastFinishedMs: number | undefined, intervalMs: number): number {
+export function nextRunInMs(
+  nowMs: number,
+  lastFinishedMs: number | undefined,
+  intervalMs: number,
+): number {
   return lastFinishedMs === undefined ? 0 : Math.max(0, lastFinishedMs + intervalMs - nowMs);
 }

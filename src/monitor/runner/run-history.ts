@@ -1,4 +1,7 @@
-/** How the runs of a collector went: the last ones each, all of them in sums (facts, monitor-api §1.3). */
+/**
+ * How the runs of a collector went: the last ones each, all of them in sums (facts, monitor-api
+ * §1.3).
+ */
 
 /** Runs that are remembered one by one. */
 export const REMEMBERED_RUNS = 60;
@@ -49,6 +52,13 @@ export class RunHistory {
   }
 
   totals(): RunTotals {
-    return { runs: this.#runs, failures: this.#failures, consecutiveFailures: this.#streak, last: this.#last, lastSuccessMs: this.#lastSuccessMs, recent: [...this.#recent] };
+    return {
+      runs: this.#runs,
+      failures: this.#failures,
+      consecutiveFailures: this.#streak,
+      last: this.#last,
+      lastSuccessMs: this.#lastSuccessMs,
+      recent: [...this.#recent],
+    };
   }
 }

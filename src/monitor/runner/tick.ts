@@ -18,26 +18,38 @@ export interface RunTickDeps {
 /** A run of a collector. */
 export interface RunTick {
   readonly tick: Tick;
-  /** Ends it: levels that were not said again go with `commit` and stay with `abandon`. What a run that was left behind still says is nothing. */
+  /**
+   * Ends it: levels that were not said again go with `commit` and stay with `abandon`. What a run
+   * that was left behind still says is nothing.
+   */
   end(how: "commit" | "abandon"): void;
   /** Operations that were answered with 403, or would have been for some entity. */
   readonly denied: ReadonlySet<string>;
 }
 
 /** Begins a run; an earlier one that goes on can say nothing any more. */
-export function beginTick({ clock, scope, tracker }: RunTickDeps, collector: string, { signal, staleMs }: { readonly signal: AbortSignal; readonly staleMs: number }): RunTick {
+export function beginTick(
+  { clock, scope, tracker }: RunTickDeps,
+  collector: string,
+  { signal, staleMs }: { readonly signal: AbortSignal; readonly staleMs: number },
+): RunTick {
   const sweep = scope.sweep(collector, { staleMs });
   const denied = new Set<string>();
   let open = true;
   const observed = (operation: Operation, state: ApiState): void => {
     // A run that is cancelled leaves no trace, and neither does one that has ended.
-    if (open && !(state === "unknown" && signal.aborted)) tracker.observed(collector, operation, state);
+    if (open && !(state === "unknown" && signal.aborted))
+      tracker.observed(collector, operation, state);
   };
   return {
     denied,
     tick: {
-      nowMs: clock.now(), signal, observed,
-      sweep: { gauge: (row, value, attributes) => (open ? sweep.gauge(row, value, attributes) : undefined) },
+      nowMs: clock.now(),
+      signal,
+      observed,
+      sweep: {
+        gauge: (row, value, attributes) => (open ? sweep.gauge(row, value, attributes) : undefined),
+      },
       async call(operation, run) {
         try {
           const answer = await run();

@@ -4,6 +4,19 @@ import type { CollectorStatus } from "./collector-runner.ts";
 import { RunHistory } from "./run-history.ts";
 
 /** It has not run. */
-export function unstarted({ name, description }: Pick<Collector, "name" | "description">, { intervalMs }: Pick<PreparedCollector, "intervalMs">): CollectorStatus {
-  return { ...new RunHistory().totals(), name, description, intervalMs, nextRunInMs: 0, overdue: false, freshnessMs: undefined, freshness: "none", checkpoint: undefined };
+export function unstarted(
+  { name, description }: Pick<Collector, "name" | "description">,
+  { intervalMs }: Pick<PreparedCollector, "intervalMs">,
+): CollectorStatus {
+  return {
+    ...new RunHistory().totals(),
+    name,
+    description,
+    intervalMs,
+    nextRunInMs: 0,
+    overdue: false,
+    freshnessMs: undefined,
+    freshness: "none",
+    checkpoint: undefined,
+  };
 }

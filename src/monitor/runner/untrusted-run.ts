@@ -1,6 +1,9 @@
 /** Waits for work that may not heed its signal. */
 
-/** The outcome of the work, or a rejection with the signal's reason as soon as it fires; work that goes on is left behind. */
+/**
+ * The outcome of the work, or a rejection with the signal's reason as soon as it fires; work that
+ * goes on is left behind.
+ */
 export async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -1,28 +1,65 @@
-/** Calls of control planes and the credential they are made with, as the documents show them (facts, monitor-api §1.5; RESOLUTIONS M32). */
+/**
+ * Calls of control planes and the credential they are made with, as the documents show them (facts,
+ * monitor-api §1.5; RESOLUTIONS M32).
+ */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ApiAuthSchema, ApiEndpointSchema, ApiRateLimitSchema, ApiUsageSchema, type ApiAuth, type ApiEndpoint, type ApiUsage } from "../../gen/steward/monitor/v1/collection_pb.ts";
+import {
+  ApiAuthSchema,
+  ApiEndpointSchema,
+  ApiRateLimitSchema,
+  ApiUsageSchema,
+  type ApiAuth,
+  type ApiEndpoint,
+  type ApiUsage,
+} from "../../gen/steward/monitor/v1/collection_pb.ts";
 import type { CredentialExpiry } from "../collectors/told.ts";
 import type { EndpointCalls } from "../network/call-ledger.ts";
 import type { NetworkStatus } from "../status.ts";
 import { humanDuration } from "./human.ts";
 
 /** Of some networks together; method and end of the credential are the first one's. */
-export function apiUsage(networks: readonly Pick<NetworkStatus, "authMethod" | "calls" | "told">[], nowMs: number): ApiUsage {
-  const calls = networks.flatMap((network) => network.calls).toSorted((left, right) => (left.endpoint < right.endpoint ? -1 : left.endpoint > right.endpoint ? 1 : 0));
+export function apiUsage(
+  networks: readonly Pick<NetworkStatus, "authMethod" | "calls" | "told">[],
+  nowMs: number,
+): ApiUsage {
+  const calls = networks
+    .flatMap((network) => network.calls)
+    .toSorted((left, right) =>
+      left.endpoint < right.endpoint ? -1 : left.endpoint > right.endpoint ? 1 : 0,
+    );
   const limited = sum(calls, ({ rateLimited }) => rateLimited);
   const lastSeenMs = Math.max(...calls.map(({ last429AtMs = 0 }) => last429AtMs));
   return create(ApiUsageSchema, {
-    auth: authOf(networks[0], { limited, total: sum(calls, ({ requests }) => requests), nowMs }), endpoints: calls.map(endpointOf),
-    ...(limited === 0 ? {} : { rateLimit: create(ApiRateLimitSchema, { count: BigInt(limited), lastSeen: timestampFromMs(lastSeenMs) }) }),
+    auth: authOf(networks[0], { limited, total: sum(calls, ({ requests }) => requests), nowMs }),
+    endpoints: calls.map(endpointOf),
+    ...(limited === 0
+      ? {}
+      : {
+          rateLimit: create(ApiRateLimitSchema, {
+            count: BigInt(limited),
+            lastSeen: timestampFromMs(lastSeenMs),
+          }),
+        }),
   });
 }
 
-function authOf(first: Pick<NetworkStatus, "authMethod" | "told"> | undefined, { limited, total, nowMs }: { readonly limited: number; readonly total: number; readonly nowMs: number }): ApiAuth {
+function authOf(
+  first: Pick<NetworkStatus, "authMethod" | "told"> | undefined,
+  {
+    limited,
+    total,
+    nowMs,
+  }: { readonly limited: number; readonly total: number; readonly nowMs: number },
+): ApiAuth {
   const expiry = first?.told.credential;
   return create(ApiAuthSchema, {
-    method: first?.authMethod ?? "", total429: BigInt(limited), totalCalls: BigInt(total),
-    ...(expiry === undefined ? {} : { keyExpiresAt: timestampFromMs(expiry.expiresMs), warning: expiryWarning(expiry, nowMs) }),
+    method: first?.authMethod ?? "",
+    total429: BigInt(limited),
+    totalCalls: BigInt(total),
+    ...(expiry === undefined
+      ? {}
+      : { keyExpiresAt: timestampFromMs(expiry.expiresMs), warning: expiryWarning(expiry, nowMs) }),
   });
 }
 
@@ -34,11 +71,30 @@ function expiryWarning({ expiresMs, warnMs }: CredentialExpiry, nowMs: number): 
 }
 
 function endpointOf(calls: EndpointCalls): ApiEndpoint {
-  const { endpoint, requests, errors, retries, rateLimited, lastStatus, lastAtMs, last429AtMs, lastError = "", recentMs } = calls;
+  const {
+    endpoint,
+    requests,
+    errors,
+    retries,
+    rateLimited,
+    lastStatus,
+    lastAtMs,
+    last429AtMs,
+    lastError = "",
+    recentMs,
+  } = calls;
   return create(ApiEndpointSchema, {
-    endpoint, requests: BigInt(requests), errors: BigInt(errors), retries: BigInt(retries), rateLimited: BigInt(rateLimited), lastStatus, lastError, lastAt: timestampFromMs(lastAtMs),
+    endpoint,
+    requests: BigInt(requests),
+    errors: BigInt(errors),
+    retries: BigInt(retries),
+    rateLimited: BigInt(rateLimited),
+    lastStatus,
+    lastError,
+    lastAt: timestampFromMs(lastAtMs),
     // A call took some time, however little.
-    durationMsSeries: recentMs.map((ms) => Math.max(1, Math.round(ms))), ...(last429AtMs === undefined ? {} : { last429At: timestampFromMs(last429AtMs) }),
+    durationMsSeries: recentMs.map((ms) => Math.max(1, Math.round(ms))),
+    ...(last429AtMs === undefined ? {} : { last429At: timestampFromMs(last429AtMs) }),
   });
 }
 

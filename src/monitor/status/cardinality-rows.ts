@@ -1,8 +1,22 @@
-/** Cardinality as the documents show it: counts, levels, alerts, growth and label values (facts, monitor-api §1.10). */
+/**
+ * Cardinality as the documents show it: counts, levels, alerts, growth and label values (facts,
+ * monitor-api §1.10).
+ */
 import { create } from "@bufbuild/protobuf";
 import {
-  CardinalityAlertSchema, CardinalityInfoSchema, CardinalityLevel, CardinalityThresholdsSchema, LabelMetricSchema, LabelValuesSchema, MetricGrowthSchema, MetricSeriesSchema,
-  type CardinalityAlert, type CardinalityInfo, type LabelValues, type MetricGrowth, type MetricSeries,
+  CardinalityAlertSchema,
+  CardinalityInfoSchema,
+  CardinalityLevel,
+  CardinalityThresholdsSchema,
+  LabelMetricSchema,
+  LabelValuesSchema,
+  MetricGrowthSchema,
+  MetricSeriesSchema,
+  type CardinalityAlert,
+  type CardinalityInfo,
+  type LabelValues,
+  type MetricGrowth,
+  type MetricSeries,
 } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
 import { labelName } from "../../kernel/telemetry/exposition/naming.ts";
 import type { CardinalityGrowth } from "../../kernel/telemetry/series/cardinality-history.ts";
@@ -21,51 +35,129 @@ export interface CardinalityDeps {
 }
 
 /** Before an interval with series has passed, and without self-observability. */
-export function unavailableCardinality({ warningThreshold, criticalThreshold }: Thresholds, totals: readonly number[] = []): CardinalityInfo {
+export function unavailableCardinality(
+  { warningThreshold, criticalThreshold }: Thresholds,
+  totals: readonly number[] = [],
+): CardinalityInfo {
   return create(CardinalityInfoSchema, {
-    schemaVersion: schemaVersion(CardinalityInfoSchema), available: false, totalSeries: [...totals],
-    thresholds: create(CardinalityThresholdsSchema, { warning: warningThreshold, critical: criticalThreshold }),
+    schemaVersion: schemaVersion(CardinalityInfoSchema),
+    available: false,
+    totalSeries: [...totals],
+    thresholds: create(CardinalityThresholdsSchema, {
+      warning: warningThreshold,
+      critical: criticalThreshold,
+    }),
   });
 }
 
 /** With growth and the samples of the total where they are of the whole process. */
-export async function cardinalityInfo(deps: CardinalityDeps, metrics: readonly MergedMetric[], growth: CardinalityGrowth | undefined, turns: Turns): Promise<CardinalityInfo> {
-  const series = metrics.map((metric) => seriesRow(deps, metric)).toSorted((left, right) => right.count - left.count || byText(left.metric, right.metric));
+export async function cardinalityInfo(
+  deps: CardinalityDeps,
+  metrics: readonly MergedMetric[],
+  growth: CardinalityGrowth | undefined,
+  turns: Turns,
+): Promise<CardinalityInfo> {
+  const series = metrics
+    .map((metric) => seriesRow(deps, metric))
+    .toSorted((left, right) => right.count - left.count || byText(left.metric, right.metric));
   return {
-    ...unavailableCardinality(deps.thresholds, growth?.totals), available: true, total: metrics.reduce((sum, metric) => sum + metric.series, 0), totalMetrics: metrics.length,
-    series, alerts: alertsOf(series), labels: await labelRows(deps, metrics, turns), growth: growth === undefined ? [] : await growthRows(deps, growth, turns),
+    ...unavailableCardinality(deps.thresholds, growth?.totals),
+    available: true,
+    total: metrics.reduce((sum, metric) => sum + metric.series, 0),
+    totalMetrics: metrics.length,
+    series,
+    alerts: alertsOf(series),
+    labels: await labelRows(deps, metrics, turns),
+    growth: growth === undefined ? [] : await growthRows(deps, growth, turns),
   };
 }
 
-function seriesRow({ thresholds, expositionName }: CardinalityDeps, { name, series, capped }: MergedMetric): MetricSeries {
-  return create(MetricSeriesSchema, { metric: name, expositionName: expositionName(name), count: series, capped, level: levelOf(series, thresholds) });
+function seriesRow(
+  { thresholds, expositionName }: CardinalityDeps,
+  { name, series, capped }: MergedMetric,
+): MetricSeries {
+  return create(MetricSeriesSchema, {
+    metric: name,
+    expositionName: expositionName(name),
+    count: series,
+    capped,
+    level: levelOf(series, thresholds),
+  });
 }
 
 /** How serious a count is. */
-export function levelOf(count: number, { warningThreshold, criticalThreshold }: Thresholds): CardinalityLevel {
+export function levelOf(
+  count: number,
+  { warningThreshold, criticalThreshold }: Thresholds,
+): CardinalityLevel {
   if (criticalThreshold > 0 && count >= criticalThreshold) return CardinalityLevel.CRITICAL;
-  return warningThreshold > 0 && count >= warningThreshold ? CardinalityLevel.WARNING : CardinalityLevel.UNSPECIFIED;
+  return warningThreshold > 0 && count >= warningThreshold
+    ? CardinalityLevel.WARNING
+    : CardinalityLevel.UNSPECIFIED;
 }
 
 /** The rows come by count. */
 function alertsOf(series: readonly MetricSeries[]): CardinalityAlert[] {
-  const of = (wanted: CardinalityLevel): CardinalityAlert[] => series.filter(({ level }) => level === wanted).map(({ metric, count, level }) => create(CardinalityAlertSchema, { metric, count, level }));
+  const of = (wanted: CardinalityLevel): CardinalityAlert[] =>
+    series
+      .filter(({ level }) => level === wanted)
+      .map(({ metric, count, level }) => create(CardinalityAlertSchema, { metric, count, level }));
   return [...of(CardinalityLevel.CRITICAL), ...of(CardinalityLevel.WARNING)];
 }
 
-async function labelRows({ expositionName }: CardinalityDeps, metrics: readonly MergedMetric[], turns: Turns): Promise<LabelValues[]> {
+async function labelRows(
+  { expositionName }: CardinalityDeps,
+  metrics: readonly MergedMetric[],
+  turns: Turns,
+): Promise<LabelValues[]> {
   const uses = metrics.flatMap(({ name, labels }) => labels.map((label) => ({ name, label })));
-  const rows = await mapInTurns([...Map.groupBy(uses, ({ label }) => label.label)], turns, ([label, used]) => create(LabelValuesSchema, {
-    label: labelName(label), capped: used.some((use) => use.label.capped), totalDistinct: used.reduce((sum, use) => sum + use.label.distinct, 0),
-    metrics: used.toSorted((left, right) => right.label.distinct - left.label.distinct || byText(left.name, right.name))
-      .map((use) => create(LabelMetricSchema, { metric: use.name, expositionName: expositionName(use.name), distinct: use.label.distinct, capped: use.label.capped, examples: [...use.label.examples] })),
-  }));
-  return rows.toSorted((left, right) => right.totalDistinct - left.totalDistinct || byText(left.label, right.label));
+  const rows = await mapInTurns(
+    [...Map.groupBy(uses, ({ label }) => label.label)],
+    turns,
+    ([label, used]) =>
+      create(LabelValuesSchema, {
+        label: labelName(label),
+        capped: used.some((use) => use.label.capped),
+        totalDistinct: used.reduce((sum, use) => sum + use.label.distinct, 0),
+        metrics: used
+          .toSorted(
+            (left, right) =>
+              right.label.distinct - left.label.distinct || byText(left.name, right.name),
+          )
+          .map((use) =>
+            create(LabelMetricSchema, {
+              metric: use.name,
+              expositionName: expositionName(use.name),
+              distinct: use.label.distinct,
+              capped: use.label.capped,
+              examples: [...use.label.examples],
+            }),
+          ),
+      }),
+  );
+  return rows.toSorted(
+    (left, right) => right.totalDistinct - left.totalDistinct || byText(left.label, right.label),
+  );
 }
 
-async function growthRows({ expositionName }: CardinalityDeps, { metrics }: CardinalityGrowth, turns: Turns): Promise<MetricGrowth[]> {
-  const rows = await mapInTurns(metrics, turns, ({ name, series }) => create(MetricGrowthSchema, { metric: name, expositionName: expositionName(name), current: series.at(-1) ?? 0, deltaPct: deltaOf(series), series: [...series] }));
-  return rows.toSorted((left, right) => Math.abs(right.deltaPct) - Math.abs(left.deltaPct) || byText(left.metric, right.metric));
+async function growthRows(
+  { expositionName }: CardinalityDeps,
+  { metrics }: CardinalityGrowth,
+  turns: Turns,
+): Promise<MetricGrowth[]> {
+  const rows = await mapInTurns(metrics, turns, ({ name, series }) =>
+    create(MetricGrowthSchema, {
+      metric: name,
+      expositionName: expositionName(name),
+      current: series.at(-1) ?? 0,
+      deltaPct: deltaOf(series),
+      series: [...series],
+    }),
+  );
+  return rows.toSorted(
+    (left, right) =>
+      Math.abs(right.deltaPct) - Math.abs(left.deltaPct) || byText(left.metric, right.metric),
+  );
 }
 
 /** From the first sample to the last, in percent of the first. */

@@ -1,6 +1,6 @@
 /**
- * Looks once a report interval at the series of all scopes: what a page shows is the count of the last interval, not of the moment,
- * so the rows are made once for each (facts, monitor-api §1.10).
+ * Looks once a report interval at the series of all scopes: what a page shows is the count of the
+ * last interval, not of the moment, so the rows are made once for each (facts, monitor-api §1.10).
  */
 import type { CardinalityInfo } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -8,7 +8,11 @@ import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { CardinalityHistory } from "../../kernel/telemetry/series/cardinality-history.ts";
 import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
-import { cardinalityInfo, unavailableCardinality, type CardinalityDeps } from "./cardinality-rows.ts";
+import {
+  cardinalityInfo,
+  unavailableCardinality,
+  type CardinalityDeps,
+} from "./cardinality-rows.ts";
 import { every } from "./every.ts";
 import type { MetricFacts } from "./house-facts.ts";
 import { mergeFacts, scopeFacts } from "./series-facts.ts";
@@ -47,12 +51,19 @@ export interface CardinalitySampler {
 /** Nothing is known before its start. */
 export function createCardinalitySampler(deps: SampledDeps): CardinalitySampler {
   const sampler = new Sampler(deps);
-  const schedule = every(deps.clock, () => deps.intervalMs, () => sampler.look());
+  const schedule = every(
+    deps.clock,
+    () => deps.intervalMs,
+    () => sampler.look(),
+  );
   return {
     start() {
       if (deps.enabled) schedule.start();
     },
-    stop: () => schedule.stop(), whole: () => sampler.whole(), network: (id) => sampler.network(id), settled: () => sampler.looking,
+    stop: () => schedule.stop(),
+    whole: () => sampler.whole(),
+    network: (id) => sampler.network(id),
+    settled: () => sampler.looking,
   };
 }
 
@@ -83,7 +94,11 @@ class Sampler {
     if (this.#running) return;
     this.#running = true;
     this.looking = this.#look()
-      .catch((error: unknown) => this.#deps.log.error("counting series for the status page failed", { error: toStewardError(error) }))
+      .catch((error: unknown) =>
+        this.#deps.log.error("counting series for the status page failed", {
+          error: toStewardError(error),
+        }),
+      )
       .finally(() => (this.#running = false));
   }
 
@@ -101,8 +116,13 @@ class Sampler {
       return;
     }
     const facts: MetricFacts[] = [];
-    for (const info of infos) facts.push(...await scopeFacts(info, turns));
-    this.#whole = await cardinalityInfo(rows(), await mergeFacts([...facts, ...ofHouse], turns), growth, turns);
+    for (const info of infos) facts.push(...(await scopeFacts(info, turns)));
+    this.#whole = await cardinalityInfo(
+      rows(),
+      await mergeFacts([...facts, ...ofHouse], turns),
+      growth,
+      turns,
+    );
     const found = new Map<string, CardinalityInfo>();
     for (const [id, info] of ofNetworks) {
       const merged = await mergeFacts(await scopeFacts(info, turns), turns);
@@ -118,5 +138,16 @@ class Sampler {
 
 /** The series of the main thread in the shape of a scope's. */
 function asInfo(facts: readonly MetricFacts[]): ScopeCardinality {
-  return { series: 0, limitPerMetric: 0, refused: { limit: 0, suppressed: 0, invalid: 0, overflowed: 0 }, metrics: facts.map(({ name, series, overflowing }) => ({ name, group: "", series, overflowing, labels: () => [] })) };
+  return {
+    series: 0,
+    limitPerMetric: 0,
+    refused: { limit: 0, suppressed: 0, invalid: 0, overflowed: 0 },
+    metrics: facts.map(({ name, series, overflowing }) => ({
+      name,
+      group: "",
+      series,
+      overflowing,
+      labels: () => [],
+    })),
+  };
 }

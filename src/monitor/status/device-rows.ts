@@ -1,11 +1,20 @@
-/** Devices as the documents show them, sorted by name. Thousands of rows are made once for each answer of the control plane, not for each document. */
+/**
+ * Devices as the documents show them, sorted by name. Thousands of rows are made once for each
+ * answer of the control plane, not for each document.
+ */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { DeviceSchema, type Device as DeviceRow } from "../../gen/steward/monitor/v1/collection_pb.ts";
+import {
+  DeviceSchema,
+  type Device as DeviceRow,
+} from "../../gen/steward/monitor/v1/collection_pb.ts";
 import type { Device } from "../providers/model.ts";
 import { mapInTurns, type Turns } from "../../kernel/base/turns.ts";
 
-/** Makes rows; of what it was given before it gives the same list again, so that nobody writes it twice. */
+/**
+ * Makes rows; of what it was given before it gives the same list again, so that nobody writes it
+ * twice.
+ */
 export interface DeviceRows {
   /** The lists are those of the caches: they are replaced as a whole and never changed. */
   of(networks: readonly (readonly Device[])[], turns: Turns): Promise<DeviceRow[]>;
@@ -14,7 +23,9 @@ export interface DeviceRows {
 /** Knows no device yet. */
 export function createDeviceRows(): DeviceRows {
   const known = new WeakMap<readonly Device[], DeviceRow[]>();
-  let union: { readonly of: readonly (readonly Device[])[]; readonly rows: DeviceRow[] } | undefined;
+  let union:
+    | { readonly of: readonly (readonly Device[])[]; readonly rows: DeviceRow[] }
+    | undefined;
   const rowsOf = async (devices: readonly Device[], turns: Turns): Promise<DeviceRow[]> => {
     const rows = known.get(devices) ?? sorted(await mapInTurns(devices, turns, rowOf));
     known.set(devices, rows);
@@ -24,7 +35,11 @@ export function createDeviceRows(): DeviceRows {
     async of(networks, turns) {
       const [first, ...others] = networks;
       if (first !== undefined && others.length === 0) return rowsOf(first, turns);
-      if (union?.of.length === networks.length && union.of.every((devices, at) => devices === networks[at])) return union.rows;
+      if (
+        union?.of.length === networks.length &&
+        union.of.every((devices, at) => devices === networks[at])
+      )
+        return union.rows;
       const lists: DeviceRow[][] = [];
       for (const devices of networks) lists.push(await rowsOf(devices, turns));
       union = { of: [...networks], rows: sorted(lists.flat()) };
@@ -34,16 +49,29 @@ export function createDeviceRows(): DeviceRows {
 }
 
 function sorted(rows: readonly DeviceRow[]): DeviceRow[] {
-  return rows.toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
+  return rows.toSorted((left, right) =>
+    left.name < right.name ? -1 : left.name > right.name ? 1 : 0,
+  );
 }
 
 function rowOf(device: Device): DeviceRow {
-  const { external, hostname, name, os, user, online, clientVersion, lastSeenMs, expiresMs } = device;
+  const { external, hostname, name, os, user, online, clientVersion, lastSeenMs, expiresMs } =
+    device;
   return create(DeviceSchema, {
-    external, hostname, name, os, user, online, clientVersion,
-    addrs: [...device.addresses], tags: [...device.tags], osVersion: device.distro?.version ?? "",
-    advertisedRoutes: [...device.advertisedRoutes], enabledRoutes: [...device.enabledRoutes],
-    updateAvailable: device.updateAvailable ?? false, keyExpiryDisabled: device.keyExpiryDisabled ?? false,
+    external,
+    hostname,
+    name,
+    os,
+    user,
+    online,
+    clientVersion,
+    addrs: [...device.addresses],
+    tags: [...device.tags],
+    osVersion: device.distro?.version ?? "",
+    advertisedRoutes: [...device.advertisedRoutes],
+    enabledRoutes: [...device.enabledRoutes],
+    updateAvailable: device.updateAvailable ?? false,
+    keyExpiryDisabled: device.keyExpiryDisabled ?? false,
     ...(lastSeenMs === undefined ? {} : { lastSeen: timestampFromMs(lastSeenMs) }),
     ...(expiresMs === undefined ? {} : { keyExpiresAt: timestampFromMs(expiresMs) }),
   });

@@ -1,6 +1,7 @@
 /**
- * What changed between two documents, as a JSON Patch (RFC 6902) of their REST JSON. A part that is the same object in both is
- * not compared: lists of thousands of devices are replaced as a whole and never changed.
+ * What changed between two documents, as a JSON Patch (RFC 6902) of their REST JSON. A part that is
+ * the same object in both is not compared: lists of thousands of devices are replaced as a whole
+ * and never changed.
  */
 import type { DescField, DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import { Turns } from "../../kernel/base/turns.ts";
@@ -15,8 +16,15 @@ export type PatchOperation =
 
 type Pair<T> = readonly [before: T, after: T];
 
-/** The operations that turn the JSON of `before` into that of `after`; none for equal documents. Gives way to other work. */
-export async function patchBetween<D extends DescMessage>(schema: D, before: MessageShape<D>, after: MessageShape<D>): Promise<PatchOperation[]> {
+/**
+ * The operations that turn the JSON of `before` into that of `after`; none for equal documents.
+ * Gives way to other work.
+ */
+export async function patchBetween<D extends DescMessage>(
+  schema: D,
+  before: MessageShape<D>,
+  after: MessageShape<D>,
+): Promise<PatchOperation[]> {
   const comparison = new Comparison();
   await comparison.messages(schema, [before, after], "");
   return comparison.operations;
@@ -27,7 +35,8 @@ class Comparison {
   readonly #turns: Turns = new Turns();
 
   async messages(schema: DescMessage, pair: Pair<Message>, path: string): Promise<void> {
-    if (!hasLargeParts(schema)) return this.#json([plainMessage(schema, pair[0]), plainMessage(schema, pair[1])], path);
+    if (!hasLargeParts(schema))
+      return this.#json([plainMessage(schema, pair[0]), plainMessage(schema, pair[1])], path);
     for (const field of schema.fields) {
       if (this.#turns.over) await this.#turns.give();
       await this.#field(field, pair, `${path}/${escapeToken(jsonName(field))}`);
@@ -35,19 +44,37 @@ class Comparison {
   }
 
   async #field(field: DescField, pair: Pair<Message>, path: string): Promise<void> {
-    const [before, after] = pair.map((message) => (message as unknown as Readonly<Record<string, unknown>>)[field.localName]);
+    const [before, after] = pair.map(
+      (message) => (message as unknown as Readonly<Record<string, unknown>>)[field.localName],
+    );
     if (typeof before === "object" && before === after) return;
     // An empty list or an unset message may be left out of the JSON: only its writer knows.
-    if (field.fieldKind === "list" && field.listKind === "message" && isFilled(before) && isFilled(after) && before.length === after.length) {
+    if (
+      field.fieldKind === "list" &&
+      field.listKind === "message" &&
+      isFilled(before) &&
+      isFilled(after) &&
+      before.length === after.length
+    ) {
       for (const [index, item] of before.entries()) {
         if (this.#turns.over) await this.#turns.give();
         const next = after[index];
-        if (next !== undefined && next !== item) await this.messages(field.message, [item, next], `${path}/${index}`);
+        if (next !== undefined && next !== item)
+          await this.messages(field.message, [item, next], `${path}/${index}`);
       }
       return;
     }
-    if (field.fieldKind === "message" && hasLargeParts(field.message) && before !== undefined && after !== undefined) return this.messages(field.message, [before as Message, after as Message], path);
-    const [[old], [current]] = [Object.values(plainField(field, pair[0])), Object.values(plainField(field, pair[1]))];
+    if (
+      field.fieldKind === "message" &&
+      hasLargeParts(field.message) &&
+      before !== undefined &&
+      after !== undefined
+    )
+      return this.messages(field.message, [before as Message, after as Message], path);
+    const [[old], [current]] = [
+      Object.values(plainField(field, pair[0])),
+      Object.values(plainField(field, pair[1])),
+    ];
     this.#json([old, current], path);
   }
 
@@ -56,14 +83,21 @@ class Comparison {
     if (before === after) return;
     if (after === undefined) return void this.operations.push({ op: "remove", path });
     if (before === undefined) return void this.operations.push({ op: "add", path, value: after });
-    if (isFilled(before) && isFilled(after) && before.length === after.length && isObject(before[0])) {
+    if (
+      isFilled(before) &&
+      isFilled(after) &&
+      before.length === after.length &&
+      isObject(before[0])
+    ) {
       return before.forEach((item, index) => this.#json([item, after[index]], `${path}/${index}`));
     }
     if (isObject(before) && isObject(after)) {
-      for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) this.#json([before[name], after[name]], `${path}/${escapeToken(name)}`);
+      for (const name of new Set([...Object.keys(before), ...Object.keys(after)]))
+        this.#json([before[name], after[name]], `${path}/${escapeToken(name)}`);
       return;
     }
-    if (JSON.stringify(before) !== JSON.stringify(after)) this.operations.push({ op: "replace", path, value: after });
+    if (JSON.stringify(before) !== JSON.stringify(after))
+      this.operations.push({ op: "replace", path, value: after });
   }
 }
 

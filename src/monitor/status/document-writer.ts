@@ -1,6 +1,7 @@
 /**
- * Writes the monitor's documents as REST JSON, piece by piece. A part that is the same object as in the document before is not
- * written again: lists of thousands of devices and the configuration change seldom, and parts are replaced, never changed.
+ * Writes the monitor's documents as REST JSON, piece by piece. A part that is the same object as in
+ * the document before is not written again: lists of thousands of devices and the configuration
+ * change seldom, and parts are replaced, never changed.
  */
 import type { DescField, DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import { CardinalityInfoSchema } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
@@ -13,9 +14,16 @@ import { Turns } from "../../kernel/base/turns.ts";
 
 const INDENT = "  ";
 /** Messages with large parts: their fields are written one by one. */
-const large: ReadonlySet<string> = new Set([StatusSchema.typeName, NetworkStatusSchema.typeName, CardinalityInfoSchema.typeName]);
+const large: ReadonlySet<string> = new Set([
+  StatusSchema.typeName,
+  NetworkStatusSchema.typeName,
+  CardinalityInfoSchema.typeName,
+]);
 
-/** Whether the fields of a message are worth handling one by one, because some of them are large and seldom change. */
+/**
+ * Whether the fields of a message are worth handling one by one, because some of them are large and
+ * seldom change.
+ */
 export function hasLargeParts(schema: DescMessage): boolean {
   return large.has(schema.typeName);
 }
@@ -29,37 +37,73 @@ export class DocumentWriter {
 
   /** As `writeMessage` with two blanks, and a line break at the end. Gives way to other work. */
   async write<D extends DescMessage>(schema: D, message: MessageShape<D>): Promise<Pieces> {
-    return [...await this.#message(schema, message, 0, new Turns()), Buffer.from("\n")];
+    return [...(await this.#message(schema, message, 0, new Turns())), Buffer.from("\n")];
   }
 
-  async #message(schema: DescMessage, message: Message, depth: number, turns: Turns): Promise<Pieces> {
+  async #message(
+    schema: DescMessage,
+    message: Message,
+    depth: number,
+    turns: Turns,
+  ): Promise<Pieces> {
     if (!hasLargeParts(schema)) return [Buffer.from(text(plainMessage(schema, message), depth))];
     const members: Pieces[] = [];
     for (const field of schema.fields) {
       if (turns.over) await turns.give();
       const value = await this.#field(field, message, depth + 1, turns);
-      if (value !== undefined) members.push([Buffer.from(`${JSON.stringify(jsonName(field))}: `), ...value]);
+      if (value !== undefined)
+        members.push([Buffer.from(`${JSON.stringify(jsonName(field))}: `), ...value]);
     }
     return enclosed("{", members, "}", depth);
   }
 
   /** Undefined when it is left out. */
-  async #field(field: DescField, message: Message, depth: number, turns: Turns): Promise<Pieces | undefined> {
+  async #field(
+    field: DescField,
+    message: Message,
+    depth: number,
+    turns: Turns,
+  ): Promise<Pieces | undefined> {
     const value = (message as unknown as Fields)[field.localName];
-    if (field.fieldKind === "list" && field.listKind === "message") return await this.#messages(field, message, depth, turns);
-    if (field.fieldKind === "message" && value !== undefined && !isWellKnown(field.message.typeName)) return await this.#remembered(value as Message, depth, () => this.#message(field.message, value as Message, depth, turns));
+    if (field.fieldKind === "list" && field.listKind === "message")
+      return await this.#messages(field, message, depth, turns);
+    if (
+      field.fieldKind === "message" &&
+      value !== undefined &&
+      !isWellKnown(field.message.typeName)
+    )
+      return await this.#remembered(value as Message, depth, () =>
+        this.#message(field.message, value as Message, depth, turns),
+      );
     const [plain] = Object.values(plainField(field, message));
     return plain === undefined ? undefined : [Buffer.from(text(plain, depth))];
   }
 
-  async #messages(field: DescField & { readonly message: DescMessage }, message: Message, depth: number, turns: Turns): Promise<Pieces | undefined> {
-    const items = (message as unknown as Readonly<Record<string, readonly Message[]>>)[field.localName] ?? [];
+  async #messages(
+    field: DescField & { readonly message: DescMessage },
+    message: Message,
+    depth: number,
+    turns: Turns,
+  ): Promise<Pieces | undefined> {
+    const items =
+      (message as unknown as Readonly<Record<string, readonly Message[]>>)[field.localName] ?? [];
     // Only an empty list may be left out by rule; to ask that of a full one would write it.
-    if (!isWritten(field) || (items.length === 0 && Object.keys(plainField(field, message)).length === 0)) return undefined;
-    return await this.#remembered(items, depth, () => this.#list(field.message, items, depth, turns));
+    if (
+      !isWritten(field) ||
+      (items.length === 0 && Object.keys(plainField(field, message)).length === 0)
+    )
+      return undefined;
+    return await this.#remembered(items, depth, () =>
+      this.#list(field.message, items, depth, turns),
+    );
   }
 
-  async #list(schema: DescMessage, items: readonly Message[], depth: number, turns: Turns): Promise<Pieces> {
+  async #list(
+    schema: DescMessage,
+    items: readonly Message[],
+    depth: number,
+    turns: Turns,
+  ): Promise<Pieces> {
     if (hasLargeParts(schema)) {
       const members: Pieces[] = [];
       for (const item of items) members.push(await this.#message(schema, item, depth + 1, turns));
@@ -69,7 +113,11 @@ export class DocumentWriter {
     const blocks = new TextBlocks();
     let texts: string[] = [];
     for (const [at, item] of items.entries()) {
-      texts.push(at === 0 ? "[" : ",", lineBreak(depth + 1), text(plainMessage(schema, item), depth + 1));
+      texts.push(
+        at === 0 ? "[" : ",",
+        lineBreak(depth + 1),
+        text(plainMessage(schema, item), depth + 1),
+      );
       if (!turns.over) continue;
       blocks.add(texts.join(""));
       texts = [];
@@ -82,7 +130,7 @@ export class DocumentWriter {
   async #remembered(value: object, depth: number, write: () => Promise<Pieces>): Promise<Pieces> {
     const known = this.#written.get(value) ?? new Map<number, Pieces>();
     this.#written.set(value, known);
-    const pieces = known.get(depth) ?? await write();
+    const pieces = known.get(depth) ?? (await write());
     known.set(depth, pieces);
     return pieces;
   }
@@ -99,7 +147,10 @@ function enclosed(open: string, members: readonly Pieces[], close: string, depth
   if (members.length === 0) return [Buffer.from(`${open}${close}`)];
   const first = Buffer.from(`${open}${lineBreak(depth + 1)}`);
   const next = Buffer.from(`,${lineBreak(depth + 1)}`);
-  return [...members.flatMap((member, at) => [at === 0 ? first : next, ...member]), Buffer.from(`${lineBreak(depth)}${close}`)];
+  return [
+    ...members.flatMap((member, at) => [at === 0 ? first : next, ...member]),
+    Buffer.from(`${lineBreak(depth)}${close}`),
+  ];
 }
 
 function lineBreak(depth: number): string {

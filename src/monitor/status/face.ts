@@ -1,4 +1,7 @@
-/** The monitor's face: everything that its documents are made of, tied together, with the part of its life that takes samples. */
+/**
+ * The monitor's face: everything that its documents are made of, tied together, with the part of
+ * its life that takes samples.
+ */
 import type { BoundService } from "../../kernel/service.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -47,16 +50,35 @@ export function createFace(deps: FaceDeps, options: MonitorOptions): Face {
   const catalogue = catalogueOf(house);
   const thresholds = options.cardinality ?? options.networks[0]?.cardinality ?? defaultThresholds;
   const cardinality = createCardinalitySampler({
-    clock, log, own: ownSeries, networks: () => seriesOf(monitor()), intervalMs: options.metricIntervalMs, enabled: options.selfObservability.enabled, house: async () => (await house.ask({ labels: true })).series,
+    clock,
+    log,
+    own: ownSeries,
+    networks: () => seriesOf(monitor()),
+    intervalMs: options.metricIntervalMs,
+    enabled: options.selfObservability.enabled,
+    house: async () => (await house.ask({ labels: true })).series,
     rows: () => ({ thresholds, expositionName: (metric) => catalogue().expositionName(metric) }),
   });
-  const fleet = createFleetSampler(clock, () => monitor().networks.flatMap(({ collectors }) => collectors));
-  const build = createStatusBuilder({ clock, house, several: options.several, monitor, ownSeries, catalogue, cardinality, fleet: () => fleet.view() });
+  const fleet = createFleetSampler(clock, () =>
+    monitor().networks.flatMap(({ collectors }) => collectors),
+  );
+  const build = createStatusBuilder({
+    clock,
+    house,
+    several: options.several,
+    monitor,
+    ownSeries,
+    catalogue,
+    cardinality,
+    fleet: () => fleet.view(),
+  });
   const samplers = [fleet, cardinality];
   return {
     service: createStatusApi({ clock, build }),
     component: {
-      name: NAME, needs: [], readiness: "none",
+      name: NAME,
+      needs: [],
+      readiness: "none",
       start: () => Promise.resolve(samplers.forEach((sampler) => sampler.start())),
       stop: () => Promise.resolve(samplers.forEach((sampler) => sampler.stop())),
     },
@@ -68,7 +90,11 @@ export function createFace(deps: FaceDeps, options: MonitorOptions): Face {
 }
 
 function seriesOf({ networks }: MonitorStatus): Map<string, ScopeCardinality> {
-  return new Map(networks.flatMap(({ id, cardinality }) => (cardinality === undefined ? [] : [[id, cardinality] as const])));
+  return new Map(
+    networks.flatMap(({ id, cardinality }) =>
+      cardinality === undefined ? [] : [[id, cardinality] as const],
+    ),
+  );
 }
 
 /** The monitor's own catalogue and the house's; made again when the house tells another. */
@@ -76,7 +102,14 @@ function catalogueOf(house: House): () => CatalogueRows {
   let made: { readonly of: HouseCatalogue; readonly rows: CatalogueRows } | undefined;
   return () => {
     const told = house.catalogue();
-    if (made?.of !== told) made = { of: told, rows: createCatalogueRows([...monitorMetrics, ...told.metrics], [...monitorRecords, ...told.records]) };
+    if (made?.of !== told)
+      made = {
+        of: told,
+        rows: createCatalogueRows(
+          [...monitorMetrics, ...told.metrics],
+          [...monitorRecords, ...told.records],
+        ),
+      };
     return made.rows;
   };
 }

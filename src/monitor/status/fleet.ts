@@ -1,4 +1,7 @@
-/** How the collectors do together: now, and every ten seconds of the last ten minutes (facts, monitor-api §1.6). */
+/**
+ * How the collectors do together: now, and every ten seconds of the last ten minutes (facts,
+ * monitor-api §1.6).
+ */
 import { create } from "@bufbuild/protobuf";
 import { FleetSchema, type Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -22,22 +25,41 @@ export interface FleetSampler {
 /** Nothing is sampled before its start. */
 export function createFleetSampler(clock: Clock, collectors: () => readonly Ran[]): FleetSampler {
   const samples: { readonly failing: number; readonly meanMs: number }[] = [];
-  const schedule = every(clock, () => SAMPLE_MS, () => {
-    const { failing, meanMs } = measure(collectors());
-    samples.push({ failing, meanMs });
-    if (samples.length > SAMPLES) samples.shift();
-  });
+  const schedule = every(
+    clock,
+    () => SAMPLE_MS,
+    () => {
+      const { failing, meanMs } = measure(collectors());
+      samples.push({ failing, meanMs });
+      if (samples.length > SAMPLES) samples.shift();
+    },
+  );
   return {
-    start: () => schedule.start(), stop: () => schedule.stop(),
+    start: () => schedule.start(),
+    stop: () => schedule.stop(),
     view() {
       const { active, failing, meanMs } = measure(collectors());
-      return create(FleetSchema, { active, failing, meanDurationMs: meanMs, failingSeries: samples.map((sample) => sample.failing), meanDurationMsSeries: samples.map((sample) => sample.meanMs) });
+      return create(FleetSchema, {
+        active,
+        failing,
+        meanDurationMs: meanMs,
+        failingSeries: samples.map((sample) => sample.failing),
+        meanDurationMsSeries: samples.map((sample) => sample.meanMs),
+      });
     },
   };
 }
 
-function measure(collectors: readonly Ran[]): { readonly active: number; readonly failing: number; readonly meanMs: number } {
+function measure(collectors: readonly Ran[]): {
+  readonly active: number;
+  readonly failing: number;
+  readonly meanMs: number;
+} {
   const runs = collectors.flatMap(({ last }) => last ?? []);
   const tookMs = runs.reduce((total, run) => total + run.tookMs, 0);
-  return { active: runs.length, failing: runs.filter(({ error }) => error !== undefined).length, meanMs: runs.length === 0 ? 0 : tookMs / runs.length };
+  return {
+    active: runs.length,
+    failing: runs.filter(({ error }) => error !== undefined).length,
+    meanMs: runs.length === 0 ? 0 : tookMs / runs.length,
+  };
 }

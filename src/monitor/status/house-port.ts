@@ -1,10 +1,20 @@
-/** The thread's end of the port to the house: what it told once, and what it answers when it is asked. */
+/**
+ * The thread's end of the port to the house: what it told once, and what it answers when it is
+ * asked.
+ */
 import { fromBinary, isFieldSet } from "@bufbuild/protobuf";
 import type { MessagePort } from "node:worker_threads";
 import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { AnyLogRow, AnyRow } from "../../kernel/telemetry/types.ts";
-import type { HouseAnswer, HouseField, HouseMessage, HouseQuestion, HouseStatus, MetricFacts } from "./house-facts.ts";
+import type {
+  HouseAnswer,
+  HouseField,
+  HouseMessage,
+  HouseQuestion,
+  HouseStatus,
+  MetricFacts,
+} from "./house-facts.ts";
 import { houseZeros } from "./house-zeros.ts";
 
 /** The main thread answers from memory; who waits longer shows what was so before. */
@@ -16,7 +26,10 @@ export interface HouseView {
   readonly series: readonly MetricFacts[];
 }
 
-/** The catalogue of everything that is not the monitor's. The same object until the house tells another. */
+/**
+ * The catalogue of everything that is not the monitor's. The same object until the house tells
+ * another.
+ */
 export interface HouseCatalogue {
   readonly metrics: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
@@ -26,7 +39,10 @@ export interface HouseCatalogue {
 export interface House {
   /** Speaks over this port from now on, until it closes. */
   attach(port: MessagePort): void;
-  /** Never rejects: without an answer in time it is the last one, and zeros before the first. `labels` asks for label values with the series. */
+  /**
+   * Never rejects: without an answer in time it is the last one, and zeros before the first.
+   * `labels` asks for label values with the series.
+   */
   ask(wanted: { readonly labels: boolean }): Promise<HouseView>;
   catalogue(): HouseCatalogue;
 }
@@ -74,7 +90,10 @@ class PortHouse implements House {
   async ask({ labels }: { readonly labels: boolean }): Promise<HouseView> {
     const port = this.#port;
     if (port !== undefined) await this.#answered(port, labels);
-    return { status: this.#status(), series: labels ? (this.#labelled ?? this.#series) : this.#series };
+    return {
+      status: this.#status(),
+      series: labels ? (this.#labelled ?? this.#series) : this.#series,
+    };
   }
 
   catalogue(): HouseCatalogue {
@@ -117,7 +136,17 @@ class PortHouse implements House {
 
   /** Of each field what was answered last, else what was told at the start, else zero. */
   #status(): HouseStatus {
-    const entries = fields.map((name) => [name, ([this.#answer, this.#constants].find((part) => part !== undefined && isFieldSet(part, StatusSchema.field[name])) ?? this.#zeros)[name]] as const);
+    const entries = fields.map(
+      (name) =>
+        [
+          name,
+          (
+            [this.#answer, this.#constants].find(
+              (part) => part !== undefined && isFieldSet(part, StatusSchema.field[name]),
+            ) ?? this.#zeros
+          )[name],
+        ] as const,
+    );
     return Object.fromEntries(entries) as unknown as HouseStatus;
   }
 }

@@ -1,4 +1,7 @@
-/** Times and sizes as the monitor's documents show them to people (facts, monitor-api §0). The standard form of a duration is the kernel's `formatDuration`. */
+/**
+ * Times and sizes as the monitor's documents show them to people (facts, monitor-api §0). The
+ * standard form of a duration is the kernel's `formatDuration`.
+ */
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -11,7 +14,8 @@ export function humanDuration(ms: number): string {
   const seconds = Math.round(Math.max(0, ms) / 1_000);
   if (seconds < MINUTE_S) return `${seconds}s`;
   if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)}m${seconds % MINUTE_S}s`;
-  if (seconds < DAY_S) return `${Math.floor(seconds / HOUR_S)}h${Math.floor((seconds % HOUR_S) / MINUTE_S)}m`;
+  if (seconds < DAY_S)
+    return `${Math.floor(seconds / HOUR_S)}h${Math.floor((seconds % HOUR_S) / MINUTE_S)}m`;
   return `${Math.floor(seconds / DAY_S)}d${Math.floor((seconds % DAY_S) / HOUR_S)}h`;
 }
 

@@ -1,7 +1,13 @@
-/** The agents of nodes as the documents show them: those of the first network that asks any (facts, monitor-api §1.7). */
+/**
+ * The agents of nodes as the documents show them: those of the first network that asks any (facts,
+ * monitor-api §1.7).
+ */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { NodeDiscoverySchema, type NodeDiscovery } from "../../gen/steward/monitor/v1/collection_pb.ts";
+import {
+  NodeDiscoverySchema,
+  type NodeDiscovery,
+} from "../../gen/steward/monitor/v1/collection_pb.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
 import type { NetworkStatus } from "../status.ts";
 
@@ -11,7 +17,15 @@ export function nodeDiscovery(networks: readonly Pick<NetworkStatus, "told">[]):
   if (asked === undefined) return create(NodeDiscoverySchema);
   const { enabled, static: configured, lastOk, lastDiscoveryMs, targets } = asked;
   return create(NodeDiscoverySchema, {
-    enabled, static: configured, lastOk, active: targets.length, ...(lastDiscoveryMs === undefined ? {} : { lastDiscovery: timestampFromMs(lastDiscoveryMs) }),
-    targets: targets.map(({ instance, source, url }) => ({ instance, source, url: redactUrl(url) })),
+    enabled,
+    static: configured,
+    lastOk,
+    active: targets.length,
+    ...(lastDiscoveryMs === undefined ? {} : { lastDiscovery: timestampFromMs(lastDiscoveryMs) }),
+    targets: targets.map(({ instance, source, url }) => ({
+      instance,
+      source,
+      url: redactUrl(url),
+    })),
   });
 }

@@ -1,4 +1,7 @@
-/** How many series each metric has, over several scopes of several threads (facts, monitor-api §1.10). */
+/**
+ * How many series each metric has, over several scopes of several threads (facts, monitor-api
+ * §1.10).
+ */
 import { SERIES_PREFIX } from "../../kernel/telemetry/series/cardinality-history.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
 import type { MetricFacts } from "./house-facts.ts";
@@ -27,36 +30,69 @@ export interface MergedLabel {
   readonly examples: readonly string[];
 }
 
-/** The metrics of a scope of this thread with their label values. Metrics about series are not counted themselves. */
-export async function scopeFacts({ metrics, limitPerMetric }: CardinalityInfo, turns: Turns): Promise<MetricFacts[]> {
+/**
+ * The metrics of a scope of this thread with their label values. Metrics about series are not
+ * counted themselves.
+ */
+export async function scopeFacts(
+  { metrics, limitPerMetric }: CardinalityInfo,
+  turns: Turns,
+): Promise<MetricFacts[]> {
   const limit = limitPerMetric > 0 ? limitPerMetric : DEFAULT_LIMIT;
   const facts: MetricFacts[] = [];
   for (const metric of metrics) {
     const { name, series, overflowing } = metric;
     if (turns.over) await turns.give();
     if (series === 0 || name.startsWith(SERIES_PREFIX)) continue;
-    facts.push({ name, series, overflowing: overflowing || series >= limit, labels: metric.labels().map((label) => ({ label: label.name, distinct: label.distinct, capped: label.capped, examples: label.examples })) });
+    facts.push({
+      name,
+      series,
+      overflowing: overflowing || series >= limit,
+      labels: metric.labels().map((label) => ({
+        label: label.name,
+        distinct: label.distinct,
+        capped: label.capped,
+        examples: label.examples,
+      })),
+    });
   }
   return facts;
 }
 
 /** Series by metric, without anything else: cheap enough for each document. */
-export function seriesCounts(infos: readonly Pick<CardinalityInfo, "metrics">[], house: readonly Pick<MetricFacts, "name" | "series">[]): Map<string, number> {
+export function seriesCounts(
+  infos: readonly Pick<CardinalityInfo, "metrics">[],
+  house: readonly Pick<MetricFacts, "name" | "series">[],
+): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { name, series } of [...infos.flatMap(({ metrics }) => metrics), ...house]) counts.set(name, (counts.get(name) ?? 0) + series);
+  for (const { name, series } of [...infos.flatMap(({ metrics }) => metrics), ...house])
+    counts.set(name, (counts.get(name) ?? 0) + series);
   return counts;
 }
 
 /** By name: counts are added, values are counted once. */
-export async function mergeFacts(facts: readonly MetricFacts[], turns: Turns): Promise<MergedMetric[]> {
-  const groups = Map.groupBy(facts.filter(({ series, name }) => series > 0 && !name.startsWith(SERIES_PREFIX)), ({ name }) => name);
+export async function mergeFacts(
+  facts: readonly MetricFacts[],
+  turns: Turns,
+): Promise<MergedMetric[]> {
+  const groups = Map.groupBy(
+    facts.filter(({ series, name }) => series > 0 && !name.startsWith(SERIES_PREFIX)),
+    ({ name }) => name,
+  );
   const merged: MergedMetric[] = [];
   for (const [name, group] of groups) {
     if (turns.over) await turns.give();
-    const labels = Map.groupBy(group.flatMap((each) => each.labels), ({ label }) => label);
+    const labels = Map.groupBy(
+      group.flatMap((each) => each.labels),
+      ({ label }) => label,
+    );
     merged.push({
-      name, series: group.reduce((sum, { series }) => sum + series, 0), capped: group.some(({ overflowing }) => overflowing),
-      labels: [...labels].map(([label, several]) => mergeLabel(label, several)).filter(({ distinct }) => distinct > 0),
+      name,
+      series: group.reduce((sum, { series }) => sum + series, 0),
+      capped: group.some(({ overflowing }) => overflowing),
+      labels: [...labels]
+        .map(([label, several]) => mergeLabel(label, several))
+        .filter(({ distinct }) => distinct > 0),
     });
   }
   return merged;
@@ -64,9 +100,20 @@ export async function mergeFacts(facts: readonly MetricFacts[], turns: Turns): P
 
 function mergeLabel(label: string, several: MetricFacts["labels"]): MergedLabel {
   const [only] = several;
-  if (only !== undefined && several.length === 1) return { label, distinct: only.distinct, capped: only.capped, examples: only.examples.slice(0, MOST_EXAMPLES) };
+  if (only !== undefined && several.length === 1)
+    return {
+      label,
+      distinct: only.distinct,
+      capped: only.capped,
+      examples: only.examples.slice(0, MOST_EXAMPLES),
+    };
   const values = new Set(several.flatMap(({ examples }) => examples));
   // Where a scope remembers fewer values than it has, more is known from its own count.
   const distinct = Math.max(values.size, ...several.map((each) => each.distinct));
-  return { label, distinct, capped: several.some(({ capped }) => capped), examples: [...values].toSorted().slice(0, MOST_EXAMPLES) };
+  return {
+    label,
+    distinct,
+    capped: several.some(({ capped }) => capped),
+    examples: [...values].toSorted().slice(0, MOST_EXAMPLES),
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Serves the documents from memory: put together once for all who ask within a moment, written where the monitor runs, so that the
- * thread which serves others only passes bytes on.
+ * Serves the documents from memory: put together once for all who ask within a moment, written
+ * where the monitor runs, so that the thread which serves others only passes bytes on.
  */
 import { constants, createGzip } from "node:zlib";
 import { create, type DescMessage, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
@@ -12,22 +12,36 @@ import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { bytesIn } from "../../kernel/base/pieces.ts";
 import { acceptsGzip } from "../../kernel/listen/accept-encoding.ts";
 import { acceptsManipulation, matchesTag } from "../../kernel/listen/conditional.ts";
-import { bindService, type BoundService, type JsonHandler, type WrittenJson } from "../../kernel/service.ts";
+import {
+  bindService,
+  type BoundService,
+  type JsonHandler,
+  type WrittenJson,
+} from "../../kernel/service.ts";
 import { patchBetween } from "./document-patch.ts";
 import { DocumentWriter } from "./document-writer.ts";
 import { createRefreshed } from "./refreshed.ts";
 import { shared } from "./text-blocks.ts";
 
-/** A document is at most so old when it is handed out; while it is asked for it is renewed before that, so that nobody waits. */
+/**
+ * A document is at most so old when it is handed out; while it is asked for it is renewed before
+ * that, so that nobody waits.
+ */
 const RENEW_MS = 200;
 const EXPIRE_MS = 500;
 /** Smaller documents are not worth packing. */
 const PACKED_BYTES = 16_384;
 const PACKED_CHUNK_BYTES = 2 ** 18;
-/** The instance manipulation (RFC 3229) of clients that hold an older document: the answer is a JSON Patch (RFC 6902). */
+/**
+ * The instance manipulation (RFC 3229) of clients that hold an older document: the answer is a JSON
+ * Patch (RFC 6902).
+ */
 const PATCH = "json-patch";
 const PACKED_PATCH_BYTES = 1_024;
-/** Documents that patches may begin from. Editions are at least `RENEW_MS` apart: these cover 6 s in the worst case, minutes usually. */
+/**
+ * Documents that patches may begin from. Editions are at least `RENEW_MS` apart: these cover 6 s in
+ * the worst case, minutes usually.
+ */
 const MAX_BASES = 32;
 /** Between two documents of a stream, where the house does not say. */
 const WATCH_MS = 5_000;
@@ -40,7 +54,10 @@ export interface StatusApiDeps {
   readonly pack?: (text: WrittenJson) => Promise<WrittenJson>;
 }
 
-/** A form of a document that is made when it is needed first, and whether somebody asked for it: then the next one is made ahead. */
+/**
+ * A form of a document that is made when it is needed first, and whether somebody asked for it:
+ * then the next one is made ahead.
+ */
 class Form<T> {
   asked = false;
   readonly #make: () => Promise<T>;
@@ -64,7 +81,10 @@ class Form<T> {
 
 /** One document with its texts. */
 interface Edition {
-  /** Its entity tag (RFC 9110 §8.8.3), weak because packed and plain text share it. No other document ever has it. */
+  /**
+   * Its entity tag (RFC 9110 §8.8.3), weak because packed and plain text share it. No other
+   * document ever has it.
+   */
   readonly tag: string;
   readonly status: Status;
   readonly text: Form<WrittenJson>;
@@ -74,25 +94,44 @@ interface Edition {
 /** The service bound to its handlers. */
 export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps): BoundService {
   const writer = new DocumentWriter();
-  const written = async <D extends DescMessage>(schema: D, document: MessageShape<D>): Promise<WrittenJson> => ({ encoding: undefined, pieces: shared(await writer.write(schema, document)) });
+  const written = async <D extends DescMessage>(
+    schema: D,
+    document: MessageShape<D>,
+  ): Promise<WrittenJson> => ({
+    encoding: undefined,
+    pieces: shared(await writer.write(schema, document)),
+  });
   let editionsMade = 0;
   const edition = (document: Status): Edition => {
     const text = new Form(() => written(StatusSchema, document));
     editionsMade += 1;
-    return { tag: `W/"${clock.now().toString(36)}-${editionsMade}"`, status: document, text, packed: new Form(async () => pack(await text.ready())) };
+    return {
+      tag: `W/"${clock.now().toString(36)}-${editionsMade}"`,
+      status: document,
+      text,
+      packed: new Form(async () => pack(await text.ready())),
+    };
   };
-  const editions = createRefreshed<Edition>(clock, { renewMs: RENEW_MS, expireMs: EXPIRE_MS }, async (before) => {
-    const next = edition(await build());
-    if (before?.text.asked === true) await next.text.ready();
-    if (before?.packed.asked === true) await next.packed.ready();
-    return next;
-  });
+  const editions = createRefreshed<Edition>(
+    clock,
+    { renewMs: RENEW_MS, expireMs: EXPIRE_MS },
+    async (before) => {
+      const next = edition(await build());
+      if (before?.text.asked === true) await next.text.ready();
+      if (before?.packed.asked === true) await next.packed.ready();
+      return next;
+    },
+  );
   const bases = createPatchBases();
   const status = async (): Promise<Status> => (await editions.get()).status;
   const bound = bindService(StatusService, {
     getStatus: async () => ({ status: await status() }),
-    getConfigSummary: async () => ({ config: (await status()).config ?? create(ConfigSummarySchema) }),
-    getCardinality: async () => ({ cardinality: (await status()).cardinality ?? create(CardinalityInfoSchema) }),
+    getConfigSummary: async () => ({
+      config: (await status()).config ?? create(ConfigSummarySchema),
+    }),
+    getCardinality: async () => ({
+      cardinality: (await status()).cardinality ?? create(CardinalityInfoSchema),
+    }),
     async *watchStatus(_request, call) {
       for (;;) {
         call.signal.throwIfAborted();
@@ -107,21 +146,41 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
       const newest = await editions.get();
       const { tag, text, packed } = newest;
       const known = call.header("if-none-match");
-      const headers = { etag: tag, "cache-control": "private, no-cache", vary: "accept-encoding, a-im" };
+      const headers = {
+        etag: tag,
+        "cache-control": "private, no-cache",
+        vary: "accept-encoding, a-im",
+      };
       if (matchesTag(known, tag)) return { status: 304, headers, encoding: undefined, pieces: [] };
       const gzip = acceptsGzip(call.header("accept-encoding"));
-      const base = acceptsManipulation(call.header("a-im"), PATCH) ? bases.exchange(newest, known) : undefined;
+      const base = acceptsManipulation(call.header("a-im"), PATCH)
+        ? bases.exchange(newest, known)
+        : undefined;
       if (base !== undefined) {
         const patch = await patchText(base.status, newest.status);
-        const manipulated = { ...headers, im: PATCH, "delta-base": base.tag, "cache-control": "no-store" };
-        return { ...(gzip && bytesIn(patch.pieces) >= PACKED_PATCH_BYTES ? await pack(patch) : patch), status: 226, headers: manipulated };
+        const manipulated = {
+          ...headers,
+          im: PATCH,
+          "delta-base": base.tag,
+          "cache-control": "no-store",
+        };
+        return {
+          ...(gzip && bytesIn(patch.pieces) >= PACKED_PATCH_BYTES ? await pack(patch) : patch),
+          status: 226,
+          headers: manipulated,
+        };
       }
-      if (!gzip) return { ...await text.ask(), headers };
+      if (!gzip) return { ...(await text.ask()), headers };
       const plain = await text.ready();
       return { ...(bytesIn(plain.pieces) < PACKED_BYTES ? plain : await packed.ask()), headers };
     },
-    getConfigSummary: async () => await written(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema)),
-    getCardinality: async () => await written(CardinalityInfoSchema, (await status()).cardinality ?? create(CardinalityInfoSchema)),
+    getConfigSummary: async () =>
+      await written(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema)),
+    getCardinality: async () =>
+      await written(
+        CardinalityInfoSchema,
+        (await status()).cardinality ?? create(CardinalityInfoSchema),
+      ),
   };
   return { ...bound, json: (method: DescMethod) => json[method.localName] };
 }
@@ -132,11 +191,18 @@ async function patchText(before: Status, after: Status): Promise<WrittenJson> {
   return { encoding: undefined, pieces: shared([Buffer.from(`${JSON.stringify(operations)}\n`)]) };
 }
 
-/** What a patch begins from: the document without its texts, which are megabytes of a large network. */
+/**
+ * What a patch begins from: the document without its texts, which are megabytes of a large network.
+ */
 type PatchBase = Pick<Edition, "tag" | "status">;
 
-/** The documents that clients hold who take patches: the newest ones only, so that memory stays bounded. */
-function createPatchBases(): { exchange(newest: PatchBase, known: string | undefined): PatchBase | undefined } {
+/**
+ * The documents that clients hold who take patches: the newest ones only, so that memory stays
+ * bounded.
+ */
+function createPatchBases(): {
+  exchange(newest: PatchBase, known: string | undefined): PatchBase | undefined;
+} {
   const held = new Map<string, PatchBase>();
   return {
     /** Remembers what the client will have after this answer, and finds what it has now. */
@@ -155,7 +221,10 @@ function gzipAll({ pieces }: WrittenJson): Promise<WrittenJson> {
   return new Promise((resolve, reject) => {
     const zip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PACKED_CHUNK_BYTES });
     const packed: Buffer[] = [];
-    zip.on("data", (chunk: Buffer) => packed.push(chunk)).once("error", reject).once("end", () => resolve({ encoding: "gzip", pieces: shared(packed) }));
+    zip
+      .on("data", (chunk: Buffer) => packed.push(chunk))
+      .once("error", reject)
+      .once("end", () => resolve({ encoding: "gzip", pieces: shared(packed) }));
     for (const piece of pieces) zip.write(piece);
     zip.end();
   });

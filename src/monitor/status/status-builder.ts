@@ -1,11 +1,23 @@
-/** Puts the status together: what the monitor knows of its networks, what it sampled, and what the house tells. */
+/**
+ * Puts the status together: what the monitor knows of its networks, what it sampled, and what the
+ * house tells.
+ */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { DeviceCacheSchema, NetworkStatusSchema, type DeviceCache, type NetworkStatus as NetworkRow } from "../../gen/steward/monitor/v1/collection_pb.ts";
+import {
+  DeviceCacheSchema,
+  NetworkStatusSchema,
+  type DeviceCache,
+  type NetworkStatus as NetworkRow,
+} from "../../gen/steward/monitor/v1/collection_pb.ts";
 import { ConfigSummarySchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
 import { ServiceInfoSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
-import { HealthProblemSchema, StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
+import {
+  HealthProblemSchema,
+  StatusSchema,
+  type Status,
+} from "../../gen/steward/monitor/v1/status_pb.ts";
 import { DedupSetSchema, type DedupSet } from "../../gen/steward/monitor/v1/stores_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
@@ -40,7 +52,10 @@ export interface StatusDeps {
   readonly fleet: () => Fleet;
 }
 
-/** Makes the document of the moment. Parts that did not change since the last one are the same objects. */
+/**
+ * Makes the document of the moment. Parts that did not change since the last one are the same
+ * objects.
+ */
 export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
   const collectorRows = createCollectorRows(allCollectors);
   const deviceRows = createDeviceRows();
@@ -48,12 +63,23 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
   const startedMs = deps.clock.now();
   const noConfig = create(ConfigSummarySchema);
 
-  async function networkRow(network: NetworkStatus, nowMs: number, turns: Turns): Promise<NetworkRow> {
+  async function networkRow(
+    network: NetworkStatus,
+    nowMs: number,
+    turns: Turns,
+  ): Promise<NetworkRow> {
     if (turns.over) await turns.give();
     const { id, name, authMethod, failing, collectors } = network;
     const row = create(NetworkStatusSchema, {
-      name, authMethod, failing, api: apiUsage([network], nowMs), cardinality: deps.cardinality.network(id), deviceCache: deviceCacheOf([network]),
-      collectors: collectors.map((status) => collectorRows.row(status, deps.several ? name : undefined)),
+      name,
+      authMethod,
+      failing,
+      api: apiUsage([network], nowMs),
+      cardinality: deps.cardinality.network(id),
+      deviceCache: deviceCacheOf([network]),
+      collectors: collectors.map((status) =>
+        collectorRows.row(status, deps.several ? name : undefined),
+      ),
     });
     // Not through `create`, which would copy the list, and the list is what it is known by.
     row.devices = await deviceRows.of([network.devices], turns);
@@ -67,18 +93,55 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     const { networks, checkpoints } = deps.monitor();
     const rows: NetworkRow[] = [];
     for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
-    const devices = await deviceRows.of(networks.map((network) => network.devices), turns);
+    const devices = await deviceRows.of(
+      networks.map((network) => network.devices),
+      turns,
+    );
     if (turns.over) await turns.give();
     const catalogue = deps.catalogue();
     const [first] = networks;
-    const judged = judge({ process: told.healthProblems, checkpoints: checkpoints.trouble, delivery: told.delivery, networks: networks.map(({ name, failure, collectors }) => ({ name, failure, collectors, prefix: deps.several ? `${name}/` : "" })) });
+    const judged = judge({
+      process: told.healthProblems,
+      checkpoints: checkpoints.trouble,
+      delivery: told.delivery,
+      networks: networks.map(({ name, failure, collectors }) => ({
+        name,
+        failure,
+        collectors,
+        prefix: deps.several ? `${name}/` : "",
+      })),
+    });
     return Object.assign(create(StatusSchema), {
-      ...told, schemaVersion: schemaVersion(StatusSchema), generatedAt: timestampFromMs(nowMs), provider: first?.provider ?? told.provider, health: judged.health, healthReasons: judged.problems.map(({ reason }) => reason), healthProblems: judged.problems.map((each) => create(HealthProblemSchema, each)),
-      capabilities: [...(first?.features ?? [])], api: apiUsage(networks, nowMs), capabilityMatrix: first?.capabilities.map(capabilityOf) ?? [], cardinality: deps.cardinality.whole(),
-      collectors: rows.flatMap((row) => row.collectors), config: configPart(told.config ?? noConfig, checkpoints, networks), dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
-      deviceCache: deviceCacheOf(networks), devices, fleet: deps.fleet(), logEvents: catalogue.logEvents, nodeDiscovery: nodeDiscovery(networks), networks: rows,
-      metrics: catalogue.metrics(seriesCounts([...deps.ownSeries(), ...networks.flatMap(({ cardinality }) => cardinality ?? [])], series)),
-      service: serviceInfo(told.service ?? create(ServiceInfoSchema), networks, { startedMs, nowMs }),
+      ...told,
+      schemaVersion: schemaVersion(StatusSchema),
+      generatedAt: timestampFromMs(nowMs),
+      provider: first?.provider ?? told.provider,
+      health: judged.health,
+      healthReasons: judged.problems.map(({ reason }) => reason),
+      healthProblems: judged.problems.map((each) => create(HealthProblemSchema, each)),
+      capabilities: [...(first?.features ?? [])],
+      api: apiUsage(networks, nowMs),
+      capabilityMatrix: first?.capabilities.map(capabilityOf) ?? [],
+      cardinality: deps.cardinality.whole(),
+      collectors: rows.flatMap((row) => row.collectors),
+      config: configPart(told.config ?? noConfig, checkpoints, networks),
+      dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
+      deviceCache: deviceCacheOf(networks),
+      devices,
+      fleet: deps.fleet(),
+      logEvents: catalogue.logEvents,
+      nodeDiscovery: nodeDiscovery(networks),
+      networks: rows,
+      metrics: catalogue.metrics(
+        seriesCounts(
+          [...deps.ownSeries(), ...networks.flatMap(({ cardinality }) => cardinality ?? [])],
+          series,
+        ),
+      ),
+      service: serviceInfo(told.service ?? create(ServiceInfoSchema), networks, {
+        startedMs,
+        nowMs,
+      }),
     } satisfies Omit<Status, "$typeName" | "$unknown">);
   };
 }
@@ -88,9 +151,15 @@ function deviceCacheOf(networks: readonly Pick<NetworkStatus, "deviceCache">[]):
   const devices = networks.reduce((sum, { deviceCache }) => sum + deviceCache.size, 0);
   if (ages.length === 0) return create(DeviceCacheSchema, { devices });
   const ageMs = Math.max(...ages);
-  return create(DeviceCacheSchema, { devices, ageSeconds: wholeSeconds(ageMs), age: humanDuration(ageMs) });
+  return create(DeviceCacheSchema, {
+    devices,
+    ageSeconds: wholeSeconds(ageMs),
+    age: humanDuration(ageMs),
+  });
 }
 
 function dedupSetsOf({ name: network, dedupSets }: NetworkStatus, several: boolean): DedupSet[] {
-  return dedupSets.map(({ name, size, capacity }) => create(DedupSetSchema, { name: several ? `${network}/${name}` : name, len: size, capacity }));
+  return dedupSets.map(({ name, size, capacity }) =>
+    create(DedupSetSchema, { name: several ? `${network}/${name}` : name, len: size, capacity }),
+  );
 }

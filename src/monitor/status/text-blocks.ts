@@ -1,7 +1,8 @@
 /**
- * Text in memory that all threads see. Fresh memory is dear: touching seven megabytes of it for the first time holds a thread for tens of
- * milliseconds where two cores are busy, copying them into memory that is there takes less than one. So long text is put into blocks
- * as it is written, once, and whoever needs it again gets the same blocks.
+ * Text in memory that all threads see. Fresh memory is dear: touching seven megabytes of it for the
+ * first time holds a thread for tens of milliseconds where two cores are busy, copying them into
+ * memory that is there takes less than one. So long text is put into blocks as it is written, once,
+ * and whoever needs it again gets the same blocks.
  */
 import { bytesIn, copyPieces } from "../../kernel/base/pieces.ts";
 
@@ -9,7 +10,9 @@ import { bytesIn, copyPieces } from "../../kernel/base/pieces.ts";
 export type Pieces = readonly Uint8Array[];
 
 const BLOCK_BYTES = 2 ** 20;
-/** Shorter text is copied into each document, so that documents do not come in a thousand pieces. */
+/**
+ * Shorter text is copied into each document, so that documents do not come in a thousand pieces.
+ */
 const SHARED_BYTES = 64 * 2 ** 10;
 
 /** Text that grows: blocks of shared memory, or one piece of plain memory while it is short. */
@@ -37,9 +40,10 @@ export class TextBlocks {
   }
 
   #fill(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       if (this.#block?.length === this.#used) this.#full.push(this.#block);
-      if (this.#block === undefined || this.#block.length === this.#used) [this.#block, this.#used] = [new Uint8Array(new SharedArrayBuffer(BLOCK_BYTES)), 0];
+      if (this.#block === undefined || this.#block.length === this.#used)
+        [this.#block, this.#used] = [new Uint8Array(new SharedArrayBuffer(BLOCK_BYTES)), 0];
       const part = bytes.subarray(at, at + this.#block.length - this.#used);
       this.#block.set(part, this.#used);
       this.#used += part.length;
@@ -48,12 +52,16 @@ export class TextBlocks {
   }
 }
 
-/** The same text, all of it shared: long pieces as they are, what stands between them in one piece each. */
+/**
+ * The same text, all of it shared: long pieces as they are, what stands between them in one piece
+ * each.
+ */
 export function shared(pieces: Pieces): Uint8Array<SharedArrayBuffer>[] {
   const all: Uint8Array<SharedArrayBuffer>[] = [];
   let between: Uint8Array[] = [];
   const close = (): void => {
-    if (between.length > 0) all.push(copyPieces(between, new Uint8Array(new SharedArrayBuffer(bytesIn(between)))));
+    if (between.length > 0)
+      all.push(copyPieces(between, new Uint8Array(new SharedArrayBuffer(bytesIn(between)))));
     between = [];
   };
   for (const piece of pieces) {

@@ -1,4 +1,7 @@
-/** The latest stable client, as its vendor's package index tells it: what devices are measured against. Without an answer nothing is said. */
+/**
+ * The latest stable client, as its vendor's package index tells it: what devices are measured
+ * against. Without an answer nothing is said.
+ */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
@@ -24,28 +27,40 @@ export interface LatestClient extends Component {
 }
 
 /** The question, asked by nobody before the start. */
-export function createLatestClient(deps: LatestClientDeps, options: MonitorOptions["versionChecks"]): LatestClient {
+export function createLatestClient(
+  deps: LatestClientDeps,
+  options: MonitorOptions["versionChecks"],
+): LatestClient {
   const { clock, log } = deps;
   let latest: string | undefined;
-  const index = createDocumentClient(deps, { name: "package index", operation: "latest_client", url: options.url, timeoutMs: options.timeoutMs });
+  const index = createDocumentClient(deps, {
+    name: "package index",
+    operation: "latest_client",
+    url: options.url,
+    timeoutMs: options.timeoutMs,
+  });
   let timer: Disposable | undefined;
   let asking = new AbortController();
 
   const ask = async (): Promise<void> => {
     const { signal } = asking;
     try {
-      const told = ((await index.fetch(signal)) as { readonly Version?: unknown } | undefined)?.Version;
+      const told = ((await index.fetch(signal)) as { readonly Version?: unknown } | undefined)
+        ?.Version;
       if (typeof told === "string" && VERSION.test(told)) latest = told.replace(/^v/, "");
       else log.warn("the package index returned no version", { url: new URL(options.url).origin });
     } catch (thrown) {
       if (signal.aborted) return;
       log.warn("the check for the latest client version failed", { error: toStewardError(thrown) });
     }
-    if (!signal.aborted) timer = clock.timer(clock.monotonic() + options.cacheTtlMs, () => void ask());
+    if (!signal.aborted)
+      timer = clock.timer(clock.monotonic() + options.cacheTtlMs, () => void ask());
   };
 
   return {
-    name: "latest-client", needs: [], readiness: "none",
+    name: "latest-client",
+    needs: [],
+    readiness: "none",
     start() {
       asking = new AbortController();
       // Nobody waits for it.

@@ -1,4 +1,7 @@
-/** A call over gRPC or Connect as a request of the secrets manager: the same core, the same texts, only other wires. */
+/**
+ * A call over gRPC or Connect as a request of the secrets manager: the same core, the same texts,
+ * only other wires.
+ */
 import { withoutEnds } from "../../kernel/base/ends.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bodyTooLarge, type Call } from "../../kernel/service.ts";
@@ -12,13 +15,22 @@ import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 export interface Asked {
   readonly verb: CoreRequest["verb"];
   readonly path: string;
-  /** Bytes are JSON text, which is parsed only when the call's token and path allow so much of it. */
+  /**
+   * Bytes are JSON text, which is parsed only when the call's token and path allow so much of it.
+   */
   readonly data: Data | Uint8Array;
   readonly wrapTtl?: string;
 }
 
-/** Asks the core on behalf of a call; the token is its metadata, `x-vault-token` or the first Bearer. */
-export async function ask(core: Core, call: Call, { verb, path: written, data, wrapTtl }: Asked): Promise<CoreAnswer> {
+/**
+ * Asks the core on behalf of a call; the token is its metadata, `x-vault-token` or the first
+ * Bearer.
+ */
+export async function ask(
+  core: Core,
+  call: Call,
+  { verb, path: written, data, wrapTtl }: Asked,
+): Promise<CoreAnswer> {
   const { remote, signal } = call;
   const token = tokenIn(call.headers);
   const path = requestPath(written.replace(/^\/+/, ""), { list: verb === "list" });
@@ -34,13 +46,17 @@ async function dataOf(bytes: Uint8Array): Promise<Data> {
   if (bytes.length === 0) return {};
   const value = await parseExactInTurns(bytes, requestLimits);
   if (value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) throw new StewardError("invalid", "data must be a JSON object as text", { field: "data" });
+  if (typeof value !== "object" || Array.isArray(value))
+    throw new StewardError("invalid", "data must be a JSON object as text", { field: "data" });
   return value as Data;
 }
 
 /** A mount as callers write it, with its one slash. Throws `invalid` for none. */
 export function mountPath(mount: string): string {
   const plain = withoutEnds(mount, "/");
-  if (plain === "") throw new StewardError("invalid", "mount must name where the engine is mounted, e.g. github", { field: "mount" });
+  if (plain === "")
+    throw new StewardError("invalid", "mount must name where the engine is mounted, e.g. github", {
+      field: "mount",
+    });
   return `${plain}/`;
 }

@@ -1,6 +1,13 @@
 /** LogicalService: any operation on any path. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { LogicalService, Operation, type AuthSchema, type LeaseSchema, type LogicalResponseSchema, type WrapInfoSchema } from "../../gen/steward/tokens/v1/logical_pb.ts";
+import {
+  LogicalService,
+  Operation,
+  type AuthSchema,
+  type LeaseSchema,
+  type LogicalResponseSchema,
+  type WrapInfoSchema,
+} from "../../gen/steward/tokens/v1/logical_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
 import { writeExact } from "../logical/json.ts";
@@ -11,8 +18,14 @@ import type { IssuedAuth } from "../vault/types.ts";
 import { ask } from "./logical-call.ts";
 
 const VERBS: Readonly<Record<Operation, CoreRequest["verb"] | undefined>> = {
-  [Operation.UNSPECIFIED]: undefined, [Operation.READ]: "read", [Operation.CREATE]: "write", [Operation.UPDATE]: "write", [Operation.DELETE]: "delete",
-  [Operation.LIST]: "list", [Operation.PATCH]: "patch", [Operation.HELP]: "help",
+  [Operation.UNSPECIFIED]: undefined,
+  [Operation.READ]: "read",
+  [Operation.CREATE]: "write",
+  [Operation.UPDATE]: "write",
+  [Operation.DELETE]: "delete",
+  [Operation.LIST]: "list",
+  [Operation.PATCH]: "patch",
+  [Operation.HELP]: "help",
 };
 
 /** The handlers. */
@@ -20,16 +33,41 @@ export function logicalHandlers(core: Core): BoundService {
   const service = bindService(LogicalService, {
     async handle(request, call) {
       const verb = VERBS[request.operation];
-      if (verb === undefined) throw new StewardError("invalid", "operation must be one of read, create, update, delete, list, patch and help", { field: "operation" });
+      if (verb === undefined)
+        throw new StewardError(
+          "invalid",
+          "operation must be one of read, create, update, delete, list, patch and help",
+          { field: "operation" },
+        );
       assertRootNamespace(request.namespace);
-      return logicalAnswer(await ask(core, call, { verb, path: request.path, data: request.data, wrapTtl: request.wrapTtl }));
+      return logicalAnswer(
+        await ask(core, call, {
+          verb,
+          path: request.path,
+          data: request.data,
+          wrapTtl: request.wrapTtl,
+        }),
+      );
     },
   });
   return { ...service, hasCredential: (headers) => carriesLiveToken(core, headers) };
 }
 
-function logicalAnswer({ response, lease, warnings, wrap, auth }: CoreAnswer): MessageInitShape<typeof LogicalResponseSchema> {
-  const data = response?.raw === undefined ? response?.data : { http_status_code: response.raw.status, http_content_type: response.raw.contentType, http_raw_body: textOf(response.raw.body) };
+function logicalAnswer({
+  response,
+  lease,
+  warnings,
+  wrap,
+  auth,
+}: CoreAnswer): MessageInitShape<typeof LogicalResponseSchema> {
+  const data =
+    response?.raw === undefined
+      ? response?.data
+      : {
+          http_status_code: response.raw.status,
+          http_content_type: response.raw.contentType,
+          http_raw_body: textOf(response.raw.body),
+        };
   return {
     ...(data === undefined ? {} : { data: new TextEncoder().encode(writeExact(data)) }),
     ...(lease === undefined ? {} : { lease: leaseMessage(lease) }),
@@ -44,17 +82,38 @@ function textOf(body: string | Uint8Array): string {
 }
 
 /** A lease on this wire. */
-export function leaseMessage(lease: NonNullable<CoreAnswer["lease"]>): MessageInitShape<typeof LeaseSchema> {
-  return { leaseId: lease.id, leaseDuration: BigInt(lease.durationSeconds), renewable: lease.renewable };
+export function leaseMessage(
+  lease: NonNullable<CoreAnswer["lease"]>,
+): MessageInitShape<typeof LeaseSchema> {
+  return {
+    leaseId: lease.id,
+    leaseDuration: BigInt(lease.durationSeconds),
+    renewable: lease.renewable,
+  };
 }
 
 function wrapMessage(wrap: WrapInfo): MessageInitShape<typeof WrapInfoSchema> {
-  return { token: wrap.token, accessor: wrap.accessor, ttl: BigInt(wrap.ttl), creationTime: wrap.creation_time, creationPath: wrap.creation_path, wrappedAccessor: wrap.wrapped_accessor ?? "" };
+  return {
+    token: wrap.token,
+    accessor: wrap.accessor,
+    ttl: BigInt(wrap.ttl),
+    creationTime: wrap.creation_time,
+    creationPath: wrap.creation_path,
+    wrappedAccessor: wrap.wrapped_accessor ?? "",
+  };
 }
 
 function authMessage({ id, entry, ttlMs }: IssuedAuth): MessageInitShape<typeof AuthSchema> {
   return {
-    clientToken: id?.use((value) => value) ?? "", accessor: entry.accessor, policies: [...entry.policies], metadata: { ...entry.meta }, leaseDuration: BigInt(Math.round(ttlMs / 1000)),
-    renewable: entry.renewable, entityId: entry.entityId, tokenType: entry.type, orphan: entry.parent === undefined, numUses: BigInt(Math.max(0, entry.numUses)),
+    clientToken: id?.use((value) => value) ?? "",
+    accessor: entry.accessor,
+    policies: [...entry.policies],
+    metadata: { ...entry.meta },
+    leaseDuration: BigInt(Math.round(ttlMs / 1000)),
+    renewable: entry.renewable,
+    entityId: entry.entityId,
+    tokenType: entry.type,
+    orphan: entry.parent === undefined,
+    numUses: BigInt(Math.max(0, entry.numUses)),
   };
 }

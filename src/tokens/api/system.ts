@@ -6,15 +6,39 @@ import type { Core } from "../vault/core/types.ts";
 import type { StatusDeps } from "../vault/system/status.ts";
 
 /** The handlers. */
-export function systemHandlers({ seal, clock, version, cluster }: StatusDeps, core: Pick<Core, "isLive">): BoundService {
+export function systemHandlers(
+  { seal, clock, version, cluster }: StatusDeps,
+  core: Pick<Core, "isLive">,
+): BoundService {
   const service = bindService(SystemService, {
     getHealth() {
       const { initialized, sealed } = seal.status();
-      return { initialized, sealed, standby: false, serverTimeUtc: BigInt(Math.floor(clock.now() / 1000)), version, clusterName: sealed ? "" : cluster().name, clusterId: sealed ? "" : cluster().id, replicationPerformanceMode: "disabled", replicationDrMode: "disabled" };
+      return {
+        initialized,
+        sealed,
+        standby: false,
+        serverTimeUtc: BigInt(Math.floor(clock.now() / 1000)),
+        version,
+        clusterName: sealed ? "" : cluster().name,
+        clusterId: sealed ? "" : cluster().id,
+        replicationPerformanceMode: "disabled",
+        replicationDrMode: "disabled",
+      };
     },
     getSealStatus() {
       const { initialized, sealed, type } = seal.status();
-      return { type, initialized, sealed, t: 1, n: 1, progress: 0, version, storageType: "lmdb", clusterName: sealed ? "" : cluster().name, clusterId: sealed ? "" : cluster().id };
+      return {
+        type,
+        initialized,
+        sealed,
+        t: 1,
+        n: 1,
+        progress: 0,
+        version,
+        storageType: "lmdb",
+        clusterName: sealed ? "" : cluster().name,
+        clusterId: sealed ? "" : cluster().id,
+      };
     },
   });
   return { ...service, hasCredential: (headers) => carriesLiveToken(core, headers) };

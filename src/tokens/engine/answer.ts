@@ -1,4 +1,7 @@
-/** From the platform's answer to ours: its fields and digits, ours added, and when the token ends (contract 2.3). */
+/**
+ * From the platform's answer to ours: its fields and digits, ours added, and when the token ends
+ * (contract 2.3).
+ */
 import { createHash } from "node:crypto";
 import { isRawNumber, parseExact, type RawNumber } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
@@ -20,7 +23,9 @@ export function readMinted(body: Uint8Array): MintedToken | undefined {
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** When a token ends, milliseconds since 1970; undefined unless the platform says it in RFC 3339. */
+/**
+ * When a token ends, milliseconds since 1970; undefined unless the platform says it in RFC 3339.
+ */
 export function expiryOf(data: Data): number | undefined {
   const text = data["expires_at"];
   const ms = typeof text === "string" && TIMESTAMP.test(text) ? Date.parse(text) : Number.NaN;
@@ -39,7 +44,9 @@ export function answerOf({ token, data }: MintedToken, options: AnswerOptions): 
   const { repositories } = data;
   return {
     ...data,
-    ...(options.excludeRepositoryMetadata && Array.isArray(repositories) ? { repositories: repositories.map(nameOf) } : {}),
+    ...(options.excludeRepositoryMetadata && Array.isArray(repositories)
+      ? { repositories: repositories.map(nameOf) }
+      : {}),
     installation_id: options.installationId,
     ...(options.orgName === "" ? {} : { org_name: options.orgName }),
     hashed_token: createHash("sha256").update(token, "utf8").digest("base64"),
@@ -48,9 +55,11 @@ export function answerOf({ token, data }: MintedToken, options: AnswerOptions): 
 
 // An entry that is none, or has no name, leaves its place empty.
 function nameOf(repository: unknown): unknown {
-  return isObject(repository) ? repository["name"] ?? null : null;
+  return isObject(repository) ? (repository["name"] ?? null) : null;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)
+  );
 }

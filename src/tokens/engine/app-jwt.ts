@@ -1,4 +1,7 @@
-/** The JWT that the app authenticates with: signed once, used until shortly before its end, dated by the platform's clock (RESOLUTIONS T14). */
+/**
+ * The JWT that the app authenticates with: signed once, used until shortly before its end, dated by
+ * the platform's clock (RESOLUTIONS T14).
+ */
 import { type KeyObject, sign } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { createSkew, type Skew } from "../../kernel/client/skew.ts";
@@ -27,9 +30,15 @@ export interface AppJwt {
   authorization(): string;
   /** An answer came, to a request that was sent at a monotonic instant. */
   answered(date: string | undefined, sentAtMs: number): void;
-  /** The platform found our dates wrong: only this answer's Date counts from now on. True when signing again may help. */
+  /**
+   * The platform found our dates wrong: only this answer's Date counts from now on. True when
+   * signing again may help.
+   */
   clockRefused(date: string | undefined, sentAtMs: number): boolean;
-  /** The platform wants the app's id as a number, not as text: so it is from now on. True when signing again may help. */
+  /**
+   * The platform wants the app's id as a number, not as text: so it is from now on. True when
+   * signing again may help.
+   */
   issuerRefused(): boolean;
   /** The platform's clock, milliseconds since 1970. */
   platformNowMs(): number;
@@ -40,7 +49,9 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
   let skew: Skew = createSkew(clock);
   let sampledAtMs = Number.NEGATIVE_INFINITY;
   let issuer: string | number = String(appId);
-  let held: { readonly value: string; readonly renewAtMs: number; readonly skewMs: number } | undefined;
+  let held:
+    | { readonly value: string; readonly renewAtMs: number; readonly skewMs: number }
+    | undefined;
 
   function skewMs(): number {
     const measured = skew.skewMs();
@@ -51,8 +62,12 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
     authorization() {
       const nowMs = clock.now();
       // A wall clock that was set back makes a signature look younger than it is.
-      const fresh = held !== undefined && nowMs < held.renewAtMs && nowMs > held.renewAtMs - (LASTS_S * 1_000 + RENEWED_BEFORE_MS);
-      if (held !== undefined && fresh && Math.abs(skewMs() - held.skewMs) < RESIGNED_AFTER_MS) return held.value;
+      const fresh =
+        held !== undefined &&
+        nowMs < held.renewAtMs &&
+        nowMs > held.renewAtMs - (LASTS_S * 1_000 + RENEWED_BEFORE_MS);
+      if (held !== undefined && fresh && Math.abs(skewMs() - held.skewMs) < RESIGNED_AFTER_MS)
+        return held.value;
       const skewed = skewMs();
       const nowS = Math.floor((nowMs + skewed) / 1_000);
       const value = `Bearer ${signed({ iss: issuer, iat: nowS - ISSUED_BEFORE_S, exp: nowS + LASTS_S }, key)}`;

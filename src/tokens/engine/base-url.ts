@@ -13,10 +13,18 @@ export interface Base {
   readonly prefix: string;
 }
 
-/** Refuses an address that must not be called. Throws `invalid`. A name that resolves to such an address is refused when connecting. */
+/**
+ * Refuses an address that must not be called. Throws `invalid`. A name that resolves to such an
+ * address is refused when connecting.
+ */
 export function assertCallable({ url }: Base): void {
   if (!isForbiddenHost(url.hostname)) return;
-  throw logicalError(occurred("unable to use base URL: its host is a link-local address or the metadata service of a cloud; give the address of the platform's API, or set tokens.allow_link_local_base_url in the configuration of Steward"), { field: "base_url", rule: "forbidden_address" });
+  throw logicalError(
+    occurred(
+      "unable to use base URL: its host is a link-local address or the metadata service of a cloud; give the address of the platform's API, or set tokens.allow_link_local_base_url in the configuration of Steward",
+    ),
+    { field: "base_url", rule: "forbidden_address" },
+  );
 }
 
 /** Whether two texts name one origin; false when either is no address. */
@@ -25,13 +33,23 @@ export function haveSameOrigin(one: string, other: string): boolean {
   return origins[0] !== undefined && origins[0] !== "null" && origins[0] === origins[1];
 }
 
-/** Reads an address. Throws `invalid`. A path is kept (`https://HOST/api/v3`), with or without a slash at its end. */
+/**
+ * Reads an address. Throws `invalid`. A path is kept (`https://HOST/api/v3`), with or without a
+ * slash at its end.
+ */
 export function parseBaseUrl(text: string): Base {
   const url = URL.parse(text.trim());
-  const refuse = (why: string): Error => logicalError(occurred(`unable to parse base URL: ${why}; give scheme, host and at most a path, e.g. ${DEFAULT_BASE_URL} or https://HOST/api/v3`), { field: "base_url", rule: "base_url" });
+  const refuse = (why: string): Error =>
+    logicalError(
+      occurred(
+        `unable to parse base URL: ${why}; give scheme, host and at most a path, e.g. ${DEFAULT_BASE_URL} or https://HOST/api/v3`,
+      ),
+      { field: "base_url", rule: "base_url" },
+    );
   if (text.trim() === "") throw refuse("it is empty");
   if (url === null || text.trim().length > 2_048) throw refuse("it is not an absolute URL");
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("its scheme is neither https nor http");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw refuse("its scheme is neither https nor http");
   if (url.username !== "" || url.password !== "") throw refuse("it holds a user or a password");
   if (url.search !== "" || url.hash !== "") throw refuse("it holds a query or a fragment");
   const prefix = url.pathname.endsWith("/") ? url.pathname : `${url.pathname}/`;
@@ -41,6 +59,12 @@ export function parseBaseUrl(text: string): Base {
 /** What to say about an address that is taken. */
 export function baseUrlWarnings(base: Base): readonly string[] {
   const { protocol, hostname } = base.url;
-  if (protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return [];
+  if (
+    protocol === "https:" ||
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    /^(127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  )
+    return [];
   return ["base_url is not https: tokens travel in clear"];
 }

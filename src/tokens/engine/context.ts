@@ -34,9 +34,18 @@ export function createInFlight(): InFlight {
   let taken = 0;
   return {
     enter() {
-      if (taken >= MOST_IN_FLIGHT) throw new StewardError("exhausted", `${taken} requests to the platform are in flight; retry later`, { rule: "in_flight", retryAfterMs: 1_000 });
+      if (taken >= MOST_IN_FLIGHT)
+        throw new StewardError(
+          "exhausted",
+          `${taken} requests to the platform are in flight; retry later`,
+          { rule: "in_flight", retryAfterMs: 1_000 },
+        );
       taken += 1;
-      return { [Symbol.dispose]: () => { taken -= 1; } };
+      return {
+        [Symbol.dispose]: () => {
+          taken -= 1;
+        },
+      };
     },
   };
 }

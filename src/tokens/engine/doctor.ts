@@ -1,4 +1,7 @@
-/** Checks of a configuration, one after the other as far as each makes sense, each with its remedy. Nothing is minted. */
+/**
+ * Checks of a configuration, one after the other as far as each makes sense, each with its remedy.
+ * Nothing is minted.
+ */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { createSkew } from "../../kernel/client/skew.ts";
 import { type RawNumber, numberText, parseExact } from "../logical/json.ts";
@@ -13,7 +16,15 @@ import type { Installation, Permissions } from "./types.ts";
 
 /** One check, as it is answered. */
 export interface Check {
-  readonly name: "config" | "key" | "app" | "clock" | "installation" | "suspended" | "permissions" | "policies";
+  readonly name:
+    | "config"
+    | "key"
+    | "app"
+    | "clock"
+    | "installation"
+    | "suspended"
+    | "permissions"
+    | "policies";
   readonly ok: boolean;
   readonly detail: string;
   /** Empty when there is nothing to do. */
@@ -30,24 +41,52 @@ export interface Examined {
 }
 
 /** Examines the present configuration. */
-export async function examine(context: EngineContext, mountPoint: string, examined: Examined, signal: AbortSignal): Promise<readonly Check[]> {
+export async function examine(
+  context: EngineContext,
+  mountPoint: string,
+  examined: Examined,
+  signal: AbortSignal,
+): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  const session = await tried(checks, "config", `write app_id and prv_key to ${mountPoint}config`, () => context.sessions.current(mountPoint));
+  const session = await tried(
+    checks,
+    "config",
+    `write app_id and prv_key to ${mountPoint}config`,
+    () => context.sessions.current(mountPoint),
+  );
   if (session === undefined) return checks;
-  checks.push(good("config", `app ${session.config.appId} at ${session.config.baseUrl}`), keyCheck(session));
+  checks.push(
+    good("config", `app ${session.config.appId} at ${session.config.baseUrl}`),
+    keyCheck(session),
+  );
   const reply = await readApp(context, session, checks, signal);
   if (reply === undefined) return checks;
   checks.push(clockCheck(context, reply));
   const installation = await findInstallation(session, examined, checks, signal);
-  if (installation !== undefined) checks.push(suspendedCheck(installation), permissionsCheck(permissionsOf(bodyOf(reply)["permissions"]), installation));
+  if (installation !== undefined)
+    checks.push(
+      suspendedCheck(installation),
+      permissionsCheck(permissionsOf(bodyOf(reply)["permissions"]), installation),
+    );
   return checks;
 }
 
-/** What policies get wrong about this mount; undefined where the host cannot tell. They let the mount work, so the check passes. */
+/**
+ * What policies get wrong about this mount; undefined where the host cannot tell. They let the
+ * mount work, so the check passes.
+ */
 export async function policiesCheck({ host }: EngineContext): Promise<Check | undefined> {
   const warnings = await host.warnings?.();
   if (warnings === undefined) return undefined;
-  return { name: "policies", ok: true, detail: warnings.length === 0 ? "no warnings" : `warnings about paths of this mount: ${warnings.length}`, remedy: warnings.join("; ") };
+  return {
+    name: "policies",
+    ok: true,
+    detail:
+      warnings.length === 0
+        ? "no warnings"
+        : `warnings about paths of this mount: ${warnings.length}`,
+    remedy: warnings.join("; "),
+  };
 }
 
 function keyCheck(session: Session): Check {
@@ -55,16 +94,36 @@ function keyCheck(session: Session): Check {
   return { name: "key", ok: true, detail: `RSA, ${bits} bits, signs`, remedy: warnings.join("; ") };
 }
 
-async function readApp(context: EngineContext, session: Session, checks: Check[], signal: AbortSignal): Promise<HttpReply | undefined> {
+async function readApp(
+  context: EngineContext,
+  session: Session,
+  checks: Check[],
+  signal: AbortSignal,
+): Promise<HttpReply | undefined> {
   const { outcome } = await session.platform.get("app", signal);
   if (outcome.lost === undefined && outcome.status === 200) {
     const { slug, name, installations_count: count } = bodyOf(outcome);
-    const called = typeof slug === "string" ? slug : typeof name === "string" ? name : "without a name";
-    checks.push(good("app", `${called.slice(0, 100)}${typeof count === "number" ? `, installed ${count} times` : ""}`));
+    const called =
+      typeof slug === "string" ? slug : typeof name === "string" ? name : "without a name";
+    checks.push(
+      good(
+        "app",
+        `${called.slice(0, 100)}${typeof count === "number" ? `, installed ${count} times` : ""}`,
+      ),
+    );
     return outcome;
   }
-  const { message } = platformFailure({ failed: "unable to read the app", subject: "app of this id" }, outcome, context.host.clock.now());
-  checks.push({ name: "app", ok: false, detail: message, remedy: "check app_id, prv_key, base_url and the network" });
+  const { message } = platformFailure(
+    { failed: "unable to read the app", subject: "app of this id" },
+    outcome,
+    context.host.clock.now(),
+  );
+  checks.push({
+    name: "app",
+    ok: false,
+    detail: message,
+    remedy: "check app_id, prv_key, base_url and the network",
+  });
   return undefined;
 }
 
@@ -72,32 +131,88 @@ function clockCheck(context: EngineContext, reply: HttpReply): Check {
   const skew = createSkew(context.host.clock);
   skew.sample(reply.headers["date"], reply.sentAtMs);
   const skewMs = skew.skewMs();
-  const detail = reply.headers["date"] === undefined ? "the platform did not say its time" : `${Math.abs(Math.round(skewMs / 1_000))} s ${skewMs > 0 ? "behind" : "ahead of"} the platform's`;
-  return { name: "clock", ok: Math.abs(skewMs) <= MOST_SKEW_MS, detail, remedy: Math.abs(skewMs) <= MOST_SKEW_MS ? "" : "correct this machine's clock; JWTs are corrected meanwhile, but leases expire by this clock" };
+  const detail =
+    reply.headers["date"] === undefined
+      ? "the platform did not say its time"
+      : `${Math.abs(Math.round(skewMs / 1_000))} s ${skewMs > 0 ? "behind" : "ahead of"} the platform's`;
+  return {
+    name: "clock",
+    ok: Math.abs(skewMs) <= MOST_SKEW_MS,
+    detail,
+    remedy:
+      Math.abs(skewMs) <= MOST_SKEW_MS
+        ? ""
+        : "correct this machine's clock; JWTs are corrected meanwhile, but leases expire by this clock",
+  };
 }
 
-async function findInstallation(session: Session, { installationId, orgName }: Examined, checks: Check[], signal: AbortSignal): Promise<Installation | undefined> {
+async function findInstallation(
+  session: Session,
+  { installationId, orgName }: Examined,
+  checks: Check[],
+  signal: AbortSignal,
+): Promise<Installation | undefined> {
   if (installationId === 0 && orgName === "") return undefined;
-  const found = await tried(checks, "installation", "install the app there, or read installations for those it has", async () => {
-    const id: number | RawNumber = installationId === 0 ? (await session.installations.find(orgName, signal)).id : installationId;
-    return session.installations.read(id, signal);
-  });
-  if (found !== undefined) checks.push(good("installation", `${numberText(found.id) ?? ""} in ${found.login === "" ? "an account without a name" : found.login}`));
+  const found = await tried(
+    checks,
+    "installation",
+    "install the app there, or read installations for those it has",
+    async () => {
+      const id: number | RawNumber =
+        installationId === 0
+          ? (await session.installations.find(orgName, signal)).id
+          : installationId;
+      return session.installations.read(id, signal);
+    },
+  );
+  if (found !== undefined)
+    checks.push(
+      good(
+        "installation",
+        `${numberText(found.id) ?? ""} in ${found.login === "" ? "an account without a name" : found.login}`,
+      ),
+    );
   return found;
 }
 
 function suspendedCheck({ suspended, login }: Installation): Check {
   if (!suspended) return good("suspended", "it is not");
-  return { name: "suspended", ok: false, detail: "the installation is suspended", remedy: `an owner of ${login} can unsuspend it in the installation's settings` };
+  return {
+    name: "suspended",
+    ok: false,
+    detail: "the installation is suspended",
+    remedy: `an owner of ${login} can unsuspend it in the installation's settings`,
+  };
 }
 
 function permissionsCheck(wanted: Permissions, { permissions, login }: Installation): Check {
-  const missing = Object.entries(wanted).filter(([name, level]) => !reaches(Object.hasOwn(permissions, name) ? permissions[name] : undefined, level)).map(([name, level]) => `${name}=${level}`);
-  if (missing.length === 0) return good("permissions", Object.entries(permissions).map(([name, level]) => `${name}=${level}`).join(", ") || "none");
-  return { name: "permissions", ok: false, detail: `not accepted: ${missing.join(", ")}`, remedy: `an owner of ${login} can accept the app's new permissions in the installation's settings` };
+  const missing = Object.entries(wanted)
+    .filter(
+      ([name, level]) =>
+        !reaches(Object.hasOwn(permissions, name) ? permissions[name] : undefined, level),
+    )
+    .map(([name, level]) => `${name}=${level}`);
+  if (missing.length === 0)
+    return good(
+      "permissions",
+      Object.entries(permissions)
+        .map(([name, level]) => `${name}=${level}`)
+        .join(", ") || "none",
+    );
+  return {
+    name: "permissions",
+    ok: false,
+    detail: `not accepted: ${missing.join(", ")}`,
+    remedy: `an owner of ${login} can accept the app's new permissions in the installation's settings`,
+  };
 }
 
-async function tried<T>(checks: Check[], name: Check["name"], remedy: string, work: () => Promise<T>): Promise<T | undefined> {
+async function tried<T>(
+  checks: Check[],
+  name: Check["name"],
+  remedy: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
@@ -114,7 +229,9 @@ function good(name: Check["name"], detail: string): Check {
 function bodyOf(reply: HttpReply): Readonly<Record<string, unknown>> {
   try {
     const value = parseExact(reply.body);
-    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    return typeof value === "object" && value !== null
+      ? (value as Readonly<Record<string, unknown>>)
+      : {};
   } catch {
     return {};
   }

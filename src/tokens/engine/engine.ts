@@ -1,4 +1,7 @@
-/** The installation-token engine: a backend for any host, made of its paths and the type of its secrets (contract, facts §1). */
+/**
+ * The installation-token engine: a backend for any host, made of its paths and the type of its
+ * secrets (contract, facts §1).
+ */
 import { createBackend } from "../logical/backend.ts";
 import type { BackendFactory } from "../logical/types.ts";
 import { createInFlight, createSerial, type EngineContext } from "./context.ts";
@@ -31,7 +34,15 @@ export interface EngineOptions {
 }
 
 /** A build without release injections. */
-export const unreleased: BuildInfo = { projectName: "", projectDocs: "", version: "", revision: "", branch: "", date: "", user: "" };
+export const unreleased: BuildInfo = {
+  projectName: "",
+  projectDocs: "",
+  version: "",
+  revision: "",
+  branch: "",
+  date: "",
+  user: "",
+};
 
 /** Engines, one for each mount: its own configuration, connections and metrics. */
 export function createEngine(options: EngineOptions): BackendFactory {
@@ -41,16 +52,36 @@ export function createEngine(options: EngineOptions): BackendFactory {
     const platform = { http, clock: host.clock, userAgent: `steward/${options.version}` };
     const sessions = createSessions(host, platform);
     const context: EngineContext = {
-      host, build: options.build, platform, sessions, metrics: createEngineMetrics(host.clock, options.build), allowLinkLocal, inFlight: createInFlight(), changing: createSerial(),
+      host,
+      build: options.build,
+      platform,
+      sessions,
+      metrics: createEngineMetrics(host.clock, options.build),
+      allowLinkLocal,
+      inFlight: createInFlight(),
+      changing: createSerial(),
     };
-    return Promise.resolve(createBackend({
-      type: ENGINE_TYPE, help: "The GitHub secrets engine mints short-lived installation tokens of a GitHub App, under leases that revoke them.",
-      paths: [infoPath, metricsPath, configPath, tokenPath, permissionSetTokenPath, permissionSetPath, permissionSetsPath, installationsPath, doctorPath].map((path) => path(context)),
-      secrets: [createTokenSecret(context)],
-      invalidate: (key) => {
-        if (key === CONFIG_KEY) sessions.drop();
-      },
-      close: () => http.close(),
-    }));
+    return Promise.resolve(
+      createBackend({
+        type: ENGINE_TYPE,
+        help: "The GitHub secrets engine mints short-lived installation tokens of a GitHub App, under leases that revoke them.",
+        paths: [
+          infoPath,
+          metricsPath,
+          configPath,
+          tokenPath,
+          permissionSetTokenPath,
+          permissionSetPath,
+          permissionSetsPath,
+          installationsPath,
+          doctorPath,
+        ].map((path) => path(context)),
+        secrets: [createTokenSecret(context)],
+        invalidate: (key) => {
+          if (key === CONFIG_KEY) sessions.drop();
+        },
+        close: () => http.close(),
+      }),
+    );
   };
 }

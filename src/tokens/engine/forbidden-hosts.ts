@@ -1,7 +1,8 @@
 /**
- * Hosts that no `base_url` may lead to unless the configuration allows it: link-local addresses and the metadata services of clouds,
- * which answer whoever can reach them with credentials of the machine. Loopback and private networks are not among them: enterprise
- * servers and simulators live there. Names are looked up when connecting, and what they resolve to is checked then.
+ * Hosts that no `base_url` may lead to unless the configuration allows it: link-local addresses and
+ * the metadata services of clouds, which answer whoever can reach them with credentials of the
+ * machine. Loopback and private networks are not among them: enterprise servers and simulators live
+ * there. Names are looked up when connecting, and what they resolve to is checked then.
  */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
@@ -9,16 +10,27 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 /** The code of a connection that was not made for this reason. */
 export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";
 
-const NAMES: ReadonlySet<string> = new Set(["metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"]);
+const NAMES: ReadonlySet<string> = new Set([
+  "metadata.google.internal",
+  "metadata.goog",
+  "metadata",
+  "instance-data",
+  "instance-data.ec2.internal",
+]);
 
 const forbidden = new BlockList();
 forbidden.addSubnet("169.254.0.0", 16, "ipv4");
 forbidden.addSubnet("fe80::", 10, "ipv6");
 // Amazon and Google over IPv6; Alibaba, Oracle and Azure over IPv4.
-for (const address of ["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"]) forbidden.addAddress(address, "ipv6");
-for (const address of ["100.100.100.200", "192.0.0.192", "168.63.129.16"]) forbidden.addAddress(address, "ipv4");
+for (const address of ["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"])
+  forbidden.addAddress(address, "ipv6");
+for (const address of ["100.100.100.200", "192.0.0.192", "168.63.129.16"])
+  forbidden.addAddress(address, "ipv4");
 
-/** Prefixes of IPv6 addresses that hold an IPv4 address, by the hexadecimal groups before it and their count. */
+/**
+ * Prefixes of IPv6 addresses that hold an IPv4 address, by the hexadecimal groups before it and
+ * their count.
+ */
 const EMBEDDED: readonly (readonly [prefix: string, groups: number])[] = [
   ["0:0:0:0:0:ffff", 6], // mapped, RFC 4291
   ["0:0:0:0:0:0", 6], // compatible, RFC 4291
@@ -27,29 +39,48 @@ const EMBEDDED: readonly (readonly [prefix: string, groups: number])[] = [
   ["2002", 1], // 6to4, RFC 3056
 ];
 
-/** Whether the host of a parsed URL, in any spelling, is forbidden. A name is known here only when it is that of a metadata service. */
+/**
+ * Whether the host of a parsed URL, in any spelling, is forbidden. A name is known here only when
+ * it is that of a metadata service.
+ */
 export function isForbiddenHost(hostname: string): boolean {
-  const host = hostname.toLowerCase().replace(/\.+$/, "").replace(/^\[|\]$/g, "");
+  const host = hostname
+    .toLowerCase()
+    .replace(/\.+$/, "")
+    .replace(/^\[|\]$/g, "");
   return NAMES.has(host) || isForbiddenAddress(host);
 }
 
-/** Whether an address is forbidden, an IPv6 address that stands for a forbidden IPv4 one included. False for what is no address. */
+/**
+ * Whether an address is forbidden, an IPv6 address that stands for a forbidden IPv4 one included.
+ * False for what is no address.
+ */
 function isForbiddenAddress(address: string): boolean {
   const plain = address.split("%", 1)[0] ?? "";
   switch (isIP(plain)) {
-    case 4: return forbidden.check(plain, "ipv4");
-    case 6: return forbidden.check(plain, "ipv6") || embedded(plain).some((inner) => forbidden.check(inner, "ipv4"));
-    default: return false;
+    case 4:
+      return forbidden.check(plain, "ipv4");
+    case 6:
+      return (
+        forbidden.check(plain, "ipv6") ||
+        embedded(plain).some((inner) => forbidden.check(inner, "ipv4"))
+      );
+    default:
+      return false;
   }
 }
 
-/** The system's look-up that fails with `FORBIDDEN_ADDRESS` when a name has a forbidden address among its own. */
+/**
+ * The system's look-up that fails with `FORBIDDEN_ADDRESS` when a name has a forbidden address
+ * among its own.
+ */
 export function guardedLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (hostname, options: LookupOptions, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
       const [first] = addresses ?? [];
       if (error !== null || first === undefined) return done(error ?? failure("ENOTFOUND"), "", 0);
-      if (addresses.some(({ address }) => isForbiddenAddress(address))) return done(failure(FORBIDDEN_ADDRESS), "", 0);
+      if (addresses.some(({ address }) => isForbiddenAddress(address)))
+        return done(failure(FORBIDDEN_ADDRESS), "", 0);
       if (options.all === true) return done(null, addresses);
       done(null, first.address, first.family);
     });
@@ -63,7 +94,13 @@ function failure(code: string): NodeJS.ErrnoException {
 function embedded(address: string): readonly string[] {
   const groups = groupsOf(address);
   return EMBEDDED.flatMap(([prefix, before]) => {
-    if (groups.slice(0, before).map((group) => group.toString(16)).join(":") !== prefix) return [];
+    if (
+      groups
+        .slice(0, before)
+        .map((group) => group.toString(16))
+        .join(":") !== prefix
+    )
+      return [];
     const [high = 0, low = 0] = groups.slice(before, before + 2);
     return [`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`];
   });
@@ -76,7 +113,9 @@ function groupsOf(address: string): readonly number[] {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
     return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
   });
-  const [head = [], tail = []] = hexadecimal.split("::").map((half) => (half === "" ? [] : half.split(":")));
+  const [head = [], tail = []] = hexadecimal
+    .split("::")
+    .map((half) => (half === "" ? [] : half.split(":")));
   const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
   return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
 }

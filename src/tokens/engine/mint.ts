@@ -1,6 +1,7 @@
 /**
- * Minting one token. From the moment its request leaves, the caller's going away no longer stops it: a token whose answer is read can
- * be leased and revoked, one whose answer was not waited for is an orphan for an hour.
+ * Minting one token. From the moment its request leaves, the caller's going away no longer stops
+ * it: a token whose answer is read can be leased and revoked, one whose answer was not waited for
+ * is an orphan for an hour.
  *
  *     place → session → installation → effect.begin → POST → expiry → answer and lease
  */
@@ -24,39 +25,82 @@ const FAILED = "unable to create access token";
 type Id = number | RawNumber;
 
 /** Mints for a scope that was checked. Throws StewardErrors with the platform's meaning. */
-export async function mint(context: EngineContext, session: Session, request: LogicalRequest, wanted: Scope): Promise<LogicalResponse> {
-  const scope = { ...wanted, permissions: underCeiling(wanted.permissions, session.config.maxPermissions) };
+export async function mint(
+  context: EngineContext,
+  session: Session,
+  request: LogicalRequest,
+  wanted: Scope,
+): Promise<LogicalResponse> {
+  const scope = {
+    ...wanted,
+    permissions: underCeiling(wanted.permissions, session.config.maxPermissions),
+  };
   using _place = context.inFlight.enter();
   const startedMs = context.host.clock.monotonic();
-  const seen = { id: wanted.installationId === 0 ? "" : String(wanted.installationId), success: false };
+  const seen = {
+    id: wanted.installationId === 0 ? "" : String(wanted.installationId),
+    success: false,
+  };
   try {
-    const response = await answered(context, session, request, scope, await mintAt(session, request, scope, context, seen));
+    const response = await answered(
+      context,
+      session,
+      request,
+      scope,
+      await mintAt(session, request, scope, context, seen),
+    );
     seen.success = true;
     return response;
   } finally {
     context.metrics.minted({
-      success: seen.success, installationId: seen.id, orgName: wanted.orgName, permissions: Object.keys(scope.permissions).length > 0,
-      repositories: scope.repositories.length > 0, repositoryIds: scope.repositoryIds.length > 0, seconds: (context.host.clock.monotonic() - startedMs) / 1_000,
+      success: seen.success,
+      installationId: seen.id,
+      orgName: wanted.orgName,
+      permissions: Object.keys(scope.permissions).length > 0,
+      repositories: scope.repositories.length > 0,
+      repositoryIds: scope.repositoryIds.length > 0,
+      seconds: (context.host.clock.monotonic() - startedMs) / 1_000,
     });
   }
 }
 
-// An installation that was remembered may be gone and another one in its place: then one more try, for the refusal made nothing.
-async function mintAt(session: Session, request: LogicalRequest, scope: Scope, context: EngineContext, seen: { id: string }): Promise<Made> {
+// An installation that was remembered may be gone and another one in its place: then one more try,
+// for the refusal made nothing.
+async function mintAt(
+  session: Session,
+  request: LogicalRequest,
+  scope: Scope,
+  context: EngineContext,
+  seen: { id: string },
+): Promise<Made> {
   for (let last = scope.installationId !== 0; ; last = true) {
-    const found = scope.installationId === 0 ? await session.installations.find(scope.orgName, request.signal) : { id: scope.installationId, remembered: false };
+    const found =
+      scope.installationId === 0
+        ? await session.installations.find(scope.orgName, request.signal)
+        : { id: scope.installationId, remembered: false };
     const id = numberText(found.id) ?? "";
     seen.id = id;
     request.signal.throwIfAborted();
     request.effect?.begin({ ...aboutScope(scope), installation_id: found.id });
-    const { outcome, token } = await session.platform.mint(`app/installations/${id}/access_tokens`, bodyOf(scope), { namesOnly: session.config.excludeRepositoryMetadata });
-    if (outcome.lost === undefined && outcome.status >= 200 && outcome.status < 300) return { id: found.id, reply: outcome, token };
+    const { outcome, token } = await session.platform.mint(
+      `app/installations/${id}/access_tokens`,
+      bodyOf(scope),
+      { namesOnly: session.config.excludeRepositoryMetadata },
+    );
+    if (outcome.lost === undefined && outcome.status >= 200 && outcome.status < 300)
+      return { id: found.id, reply: outcome, token };
     if (madeNothing(outcome)) request.effect?.none();
     const gone = isGone(outcome);
     if (gone && scope.installationId === 0) session.installations.forget(scope.orgName);
     if (gone && found.remembered && !last) continue;
-    const failure = platformFailure({ failed: FAILED, subject: `installation ${id}`, hints: hintsFor(outcome, scope) }, outcome, context.host.clock.now());
-    throw outcome.lost === undefined ? failure : await withoutToken(context, session, request, failure, token());
+    const failure = platformFailure(
+      { failed: FAILED, subject: `installation ${id}`, hints: hintsFor(outcome, scope) },
+      outcome,
+      context.host.clock.now(),
+    );
+    throw outcome.lost === undefined
+      ? failure
+      : await withoutToken(context, session, request, failure, token());
   }
 }
 
@@ -68,40 +112,103 @@ interface Made {
 }
 
 function hintsFor(outcome: HttpReply | HttpLost, scope: Scope): readonly string[] {
-  return outcome.lost === "too_large" ? ["name the repositories, or set exclude_repository_metadata"] : scopeWarnings(scope);
+  return outcome.lost === "too_large"
+    ? ["name the repositories, or set exclude_repository_metadata"]
+    : scopeWarnings(scope);
 }
 
-async function answered(context: EngineContext, session: Session, request: LogicalRequest, scope: Scope, { id, reply, token }: Made): Promise<LogicalResponse> {
+async function answered(
+  context: EngineContext,
+  session: Session,
+  request: LogicalRequest,
+  scope: Scope,
+  { id, reply, token }: Made,
+): Promise<LogicalResponse> {
   const minted = readMinted(reply.body);
-  if (minted === undefined) throw await withoutToken(context, session, request, garbage({ failed: "unable to decode access token response", subject: "" }, "the response contains no token"), token());
+  if (minted === undefined)
+    throw await withoutToken(
+      context,
+      session,
+      request,
+      garbage(
+        { failed: "unable to decode access token response", subject: "" },
+        "the response contains no token",
+      ),
+      token(),
+    );
   const expiresAtMs = expiryOf(minted.data);
   const ttlMs = expiresAtMs === undefined ? 0 : expiresAtMs - session.jwt.platformNowMs();
-  if (ttlMs <= 0) throw await unusable(context, session, request, minted, expiresAtMs === undefined ? "without a time of expiry" : "that is expired already");
-  const data = answerOf(minted, { installationId: id, orgName: scope.orgName, excludeRepositoryMetadata: session.config.excludeRepositoryMetadata });
+  if (ttlMs <= 0)
+    throw await unusable(
+      context,
+      session,
+      request,
+      minted,
+      expiresAtMs === undefined ? "without a time of expiry" : "that is expired already",
+    );
+  const data = answerOf(minted, {
+    installationId: id,
+    orgName: scope.orgName,
+    excludeRepositoryMetadata: session.config.excludeRepositoryMetadata,
+  });
   const warnings = [...scopeWarnings(scope), ...grantWarnings(scope, minted.data)];
   const internalData = { secret_type: SECRET_TYPE, base_url: session.config.baseUrl };
-  return { data, secret: { ttlMs, renewable: false, internalData }, ...(warnings.length === 0 ? {} : { warnings }) };
+  return {
+    data,
+    secret: { ttlMs, renewable: false, internalData },
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 // A token that no lease can end is ended now.
-async function unusable(context: EngineContext, session: Session, request: LogicalRequest, { token }: MintedToken, what: string): Promise<StewardError> {
+async function unusable(
+  context: EngineContext,
+  session: Session,
+  request: LogicalRequest,
+  { token }: MintedToken,
+  what: string,
+): Promise<StewardError> {
   const ended = await revokeNow(context, session, request, token);
-  return new StewardError("upstream", `${FAILED}: the platform answered with a token ${what}; it was ${ended ? "revoked at once" : "not leased and could not be revoked"}; check the platform's version and clock`, { rule: "expires_at" });
+  return new StewardError(
+    "upstream",
+    `${FAILED}: the platform answered with a token ${what}; it was ${ended ? "revoked at once" : "not leased and could not be revoked"}; check the platform's version and clock`,
+    { rule: "expires_at" },
+  );
 }
 
 /** The failure of an answer that could not be used, after a token that came in it was revoked. */
-async function withoutToken(context: EngineContext, session: Session, request: LogicalRequest, failure: StewardError, token: string | undefined): Promise<StewardError> {
+async function withoutToken(
+  context: EngineContext,
+  session: Session,
+  request: LogicalRequest,
+  failure: StewardError,
+  token: string | undefined,
+): Promise<StewardError> {
   if (token === undefined) return failure;
   const ended = await revokeNow(context, session, request, token);
   const { code, rule, message } = failure;
-  return new StewardError(code, `${message}; the token in it was ${ended ? "revoked at once" : "not leased and could not be revoked"}`, rule === undefined ? {} : { rule });
+  return new StewardError(
+    code,
+    `${message}; the token in it was ${ended ? "revoked at once" : "not leased and could not be revoked"}`,
+    rule === undefined ? {} : { rule },
+  );
 }
 
 /** Whether the token is over. If not, its record stays as an orphan. */
-async function revokeNow(context: EngineContext, session: Session, request: LogicalRequest, token: string): Promise<boolean> {
+async function revokeNow(
+  context: EngineContext,
+  session: Session,
+  request: LogicalRequest,
+  token: string,
+): Promise<boolean> {
   const outcome = await revokeToken(context.platform, session.base, token);
-  const ended = outcome.lost === undefined && (outcome.status < 300 || outcome.status === 401 || outcome.status === 404);
+  const ended =
+    outcome.lost === undefined &&
+    (outcome.status < 300 || outcome.status === 401 || outcome.status === 404);
   if (ended) request.effect?.none();
-  else context.host.log.error("revoking a token that cannot be leased failed", { request_id: request.id });
+  else
+    context.host.log.error("revoking a token that cannot be leased failed", {
+      request_id: request.id,
+    });
   return ended;
 }

@@ -1,4 +1,7 @@
-/** The permissions that the platform knows (facts §1.10): only to warn by, for the platform may know more tomorrow. */
+/**
+ * The permissions that the platform knows (facts §1.10): only to warn by, for the platform may know
+ * more tomorrow.
+ */
 import { nearest } from "../../kernel/base/nearest.ts";
 
 const READ_WRITE = `
@@ -12,32 +15,54 @@ organization_self_hosted_runners organization_user_blocking
 email_addresses followers git_ssh_keys gpg_keys interaction_limits starring`;
 
 const LEVELS: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(READ_WRITE.trim().split(/\s+/).map((name) => [name, ["read", "write"]])),
-  workflows: ["write"], profile: ["write"], organization_events: ["read"], organization_plan: ["read"],
-  repository_projects: ["read", "write", "admin"], organization_custom_properties: ["read", "write", "admin"],
-  organization_projects: ["read", "write", "admin"], enterprise_custom_properties_for_organizations: ["read", "write", "admin"],
+  ...Object.fromEntries(
+    READ_WRITE.trim()
+      .split(/\s+/)
+      .map((name) => [name, ["read", "write"]]),
+  ),
+  workflows: ["write"],
+  profile: ["write"],
+  organization_events: ["read"],
+  organization_plan: ["read"],
+  repository_projects: ["read", "write", "admin"],
+  organization_custom_properties: ["read", "write", "admin"],
+  organization_projects: ["read", "write", "admin"],
+  enterprise_custom_properties_for_organizations: ["read", "write", "admin"],
 };
 
-/** So many permissions are warned about one by one; the others are counted, for each hint compares with every name there is. */
+/**
+ * So many permissions are warned about one by one; the others are counted, for each hint compares
+ * with every name there is.
+ */
 const MOST_WARNINGS = 20;
 
 const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
 /** What looks wrong about requested permissions. */
-export function permissionWarnings(permissions: Readonly<Record<string, string>>): readonly string[] {
-  const doubtful = Object.entries(permissions).filter(([name, level]) => levelsOf(name)?.includes(level) !== true);
+export function permissionWarnings(
+  permissions: Readonly<Record<string, string>>,
+): readonly string[] {
+  const doubtful = Object.entries(permissions).filter(
+    ([name, level]) => levelsOf(name)?.includes(level) !== true,
+  );
   const warnings = doubtful.slice(0, MOST_WARNINGS).map(([name, level]) => {
     const levels = levelsOf(name);
-    return levels === undefined ? `unknown permission ${quote(name)}${hint(name)}` : `permission ${name} knows ${levels.join(" and ")}, not ${quote(level)}`;
+    return levels === undefined
+      ? `unknown permission ${quote(name)}${hint(name)}`
+      : `permission ${name} knows ${levels.join(" and ")}, not ${quote(level)}`;
   });
-  return doubtful.length > MOST_WARNINGS ? [...warnings, `${doubtful.length - MOST_WARNINGS} more permissions look wrong`] : warnings;
+  return doubtful.length > MOST_WARNINGS
+    ? [...warnings, `${doubtful.length - MOST_WARNINGS} more permissions look wrong`]
+    : warnings;
 }
 
 function levelsOf(name: string): readonly string[] | undefined {
   return Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined;
 }
 
-/** Whether a level gives at least what another one gives. Levels nobody knows only reach themselves. */
+/**
+ * Whether a level gives at least what another one gives. Levels nobody knows only reach themselves.
+ */
 export function reaches(level: string | undefined, wanted: string): boolean {
   if (level === undefined) return false;
   const [rank, wantedRank] = [RANKS[level], RANKS[wanted]];

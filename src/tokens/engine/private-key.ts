@@ -1,4 +1,6 @@
-/** The app's private key: what people paste, mended, tried, and kept in one form (RESOLUTIONS T6). */
+/**
+ * The app's private key: what people paste, mended, tried, and kept in one form (RESOLUTIONS T6).
+ */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { logicalError, occurred } from "../logical/occurred.ts";
@@ -21,11 +23,22 @@ export interface AppKey {
 /** Reads a key. Throws `invalid`, naming what is wrong and never a part of the key. */
 export function readPrivateKey(text: string): AppKey {
   const object = parse(mend(text));
-  if (object.asymmetricKeyType !== "rsa") throw refused("unable to parse private key: it is not an RSA key; the platform's apps have RSA keys, generate one in the app's settings");
+  if (object.asymmetricKeyType !== "rsa")
+    throw refused(
+      "unable to parse private key: it is not an RSA key; the platform's apps have RSA keys, generate one in the app's settings",
+    );
   const bits = object.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (bits < LEAST_BITS) throw refused(`unable to parse private key: it has ${bits} bits, at least ${LEAST_BITS} are needed; generate a new one in the app's settings`);
+  if (bits < LEAST_BITS)
+    throw refused(
+      `unable to parse private key: it has ${bits} bits, at least ${LEAST_BITS} are needed; generate a new one in the app's settings`,
+    );
   attempt(object);
-  const warnings = bits < USUAL_BITS ? [`the private key has ${bits} bits; generate one of at least ${USUAL_BITS} in the app's settings`] : [];
+  const warnings =
+    bits < USUAL_BITS
+      ? [
+          `the private key has ${bits} bits; generate one of at least ${USUAL_BITS} in the app's settings`,
+        ]
+      : [];
   return { object, pem: String(object.export({ type: "pkcs1", format: "pem" })), bits, warnings };
 }
 
@@ -37,8 +50,10 @@ function mend(text: string): string {
   const rest = begin === null ? "" : lines.slice(begin.index + begin[0].length);
   const end = /-----END ([A-Z0-9 ]{1,40})-----/.exec(rest);
   const label = begin?.[1];
-  if (end === null || label === undefined || label !== end[1]) throw notPem("there is no complete block from -----BEGIN to -----END");
-  if (label !== "RSA PRIVATE KEY" && label !== "PRIVATE KEY") throw notPem(`the block is a ${label}`);
+  if (end === null || label === undefined || label !== end[1])
+    throw notPem("there is no complete block from -----BEGIN to -----END");
+  if (label !== "RSA PRIVATE KEY" && label !== "PRIVATE KEY")
+    throw notPem(`the block is a ${label}`);
   const body = rest.slice(0, end.index);
   if (body.includes(":")) throw notPem("it is encrypted with a passphrase");
   const base64 = body.replaceAll(/\s+/g, "");
@@ -50,7 +65,9 @@ function parse(pem: string): KeyObject {
     return createPrivateKey(pem);
   } catch {
     // The library's reason says nothing that helps, and nothing of it may quote the key.
-    throw refused("unable to parse private key: the block is damaged or incomplete; paste the complete file from the platform");
+    throw refused(
+      "unable to parse private key: the block is damaged or incomplete; paste the complete file from the platform",
+    );
   }
 }
 
@@ -61,11 +78,15 @@ function attempt(key: KeyObject): void {
   } catch {
     // Told below: a key whose numbers do not fit each other may fail either way.
   }
-  throw refused("unable to parse private key: it cannot sign; paste the complete file from the platform");
+  throw refused(
+    "unable to parse private key: it cannot sign; paste the complete file from the platform",
+  );
 }
 
 function notPem(why: string): StewardError {
-  return refused(`key is not a PEM formatted RSA private key: ${why}; give the unencrypted file that the platform gave, PKCS#1 or PKCS#8`);
+  return refused(
+    `key is not a PEM formatted RSA private key: ${why}; give the unencrypted file that the platform gave, PKCS#1 or PKCS#8`,
+  );
 }
 
 function refused(text: string): StewardError {

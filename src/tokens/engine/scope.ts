@@ -1,4 +1,7 @@
-/** What a token is asked for: read from fields, checked before anybody is asked, compared with what was granted. */
+/**
+ * What a token is asked for: read from fields, checked before anybody is asked, compared with what
+ * was granted.
+ */
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { logicalError } from "../logical/occurred.ts";
 import type { Data, PathRequest } from "../logical/types.ts";
@@ -22,62 +25,114 @@ export interface ReadScope {
 export function readScope(request: PathRequest): ReadScope {
   const { fields, data } = request;
   const scope: Scope = {
-    installationId: fields.integer("installation_id") ?? 0, orgName: fields.text("org_name")?.trim() ?? "",
-    repositories: fields.texts("repositories") ?? [], repositoryIds: fields.integers("repository_ids") ?? [],
+    installationId: fields.integer("installation_id") ?? 0,
+    orgName: fields.text("org_name")?.trim() ?? "",
+    repositories: fields.texts("repositories") ?? [],
+    repositoryIds: fields.integers("repository_ids") ?? [],
     permissions: Object.fromEntries(fields.pairs("permissions") ?? []),
   };
   checkScope(scope);
-  const counts = { repositories: scope.repositories.length, repository_ids: scope.repositoryIds.length, permissions: Object.keys(scope.permissions).length };
+  const counts = {
+    repositories: scope.repositories.length,
+    repository_ids: scope.repositoryIds.length,
+    permissions: Object.keys(scope.permissions).length,
+  };
   // A null stands for "no list", as reading a permission set shows it.
-  return { scope, emptied: LISTS.filter((name) => fields.has(name) && data[name] !== null && counts[name] === 0) };
+  return {
+    scope,
+    emptied: LISTS.filter((name) => fields.has(name) && data[name] !== null && counts[name] === 0),
+  };
 }
 
 function checkScope(scope: Scope): void {
-  if (scope.installationId === 0 && scope.orgName === "") throw logicalError("installation_id or org_name is a required parameter", { field: "installation_id", rule: "required" });
-  if (scope.installationId < 0) throw refused("installation_id", "installation_id must be above 0; read installations for those that the app has");
+  if (scope.installationId === 0 && scope.orgName === "")
+    throw logicalError("installation_id or org_name is a required parameter", {
+      field: "installation_id",
+      rule: "required",
+    });
+  if (scope.installationId < 0)
+    throw refused(
+      "installation_id",
+      "installation_id must be above 0; read installations for those that the app has",
+    );
   const slashed = scope.repositories.find((name) => name.includes("/"));
-  if (slashed !== undefined) throw refused("repositories", `repositories takes short names: write ${quote(slashed.slice(slashed.lastIndexOf("/") + 1))} instead of ${quote(slashed)}; the owner follows from the installation`);
-  for (const [field, list] of [["repositories", scope.repositories], ["repository_ids", scope.repositoryIds]] as const) {
-    if (list.length > MOST_REPOSITORIES) throw refused(field, `${field} takes at most ${MOST_REPOSITORIES} repositories, not ${list.length}; request several tokens, or omit it for all repositories of the installation`);
+  if (slashed !== undefined)
+    throw refused(
+      "repositories",
+      `repositories takes short names: write ${quote(slashed.slice(slashed.lastIndexOf("/") + 1))} instead of ${quote(slashed)}; the owner follows from the installation`,
+    );
+  for (const [field, list] of [
+    ["repositories", scope.repositories],
+    ["repository_ids", scope.repositoryIds],
+  ] as const) {
+    if (list.length > MOST_REPOSITORIES)
+      throw refused(
+        field,
+        `${field} takes at most ${MOST_REPOSITORIES} repositories, not ${list.length}; request several tokens, or omit it for all repositories of the installation`,
+      );
   }
 }
 
-/** What is to be said about lists that were given empty. Throws `invalid` where that is refused (RESOLUTIONS T13). */
+/**
+ * What is to be said about lists that were given empty. Throws `invalid` where that is refused
+ * (RESOLUTIONS T13).
+ */
 export function emptiedWarnings(emptied: readonly string[], strict: boolean): readonly string[] {
   if (emptied.length === 0) return [];
   const names = emptied.join(", ");
-  if (strict) throw refused(emptied[0] ?? "", `${names} must not be empty, for an empty list counts as not given (strict_scopes); leave out what shall not be limited`);
-  return [`${names} given empty counts as not given: the token has the full scope of the installation there`];
+  if (strict)
+    throw refused(
+      emptied[0] ?? "",
+      `${names} must not be empty, for an empty list counts as not given (strict_scopes); leave out what shall not be limited`,
+    );
+  return [
+    `${names} given empty counts as not given: the token has the full scope of the installation there`,
+  ];
 }
 
 /** The permissions to ask for under a mount's ceiling. Throws `invalid` for what is above it. */
-export function underCeiling(permissions: Permissions, ceiling: Permissions | undefined): Permissions {
+export function underCeiling(
+  permissions: Permissions,
+  ceiling: Permissions | undefined,
+): Permissions {
   if (ceiling === undefined) return permissions;
   if (Object.keys(permissions).length === 0) return ceiling;
   const above = aboveCeiling(permissions, ceiling);
   if (above.length === 0) return permissions;
-  const most = Object.entries(ceiling).map(([name, level]) => `${name}=${level}`).join(", ");
-  throw refused("permissions", `${above.slice(0, 10).join(", ")} is above max_permissions of this mount, which allow ${most === "" ? "nothing" : most}`);
+  const most = Object.entries(ceiling)
+    .map(([name, level]) => `${name}=${level}`)
+    .join(", ");
+  throw refused(
+    "permissions",
+    `${above.slice(0, 10).join(", ")} is above max_permissions of this mount, which allow ${most === "" ? "nothing" : most}`,
+  );
 }
 
 /** Those permissions that a ceiling does not allow, as `name=level`. */
 export function aboveCeiling(permissions: Permissions, ceiling: Permissions): readonly string[] {
-  return Object.entries(permissions).filter(([name, level]) => !reaches(own(ceiling, name), level)).map(([name, level]) => `${name}=${level}`);
+  return Object.entries(permissions)
+    .filter(([name, level]) => !reaches(own(ceiling, name), level))
+    .map(([name, level]) => `${name}=${level}`);
 }
 
 /** The body of the request to the platform: only what limits the token. */
 export function bodyOf(scope: Scope): string {
   const { permissions, repositories, repositoryIds } = scope;
   return JSON.stringify({
-    ...(Object.keys(permissions).length === 0 ? {} : { permissions }), ...(repositoryIds.length === 0 ? {} : { repository_ids: repositoryIds }), ...(repositories.length === 0 ? {} : { repositories }),
+    ...(Object.keys(permissions).length === 0 ? {} : { permissions }),
+    ...(repositoryIds.length === 0 ? {} : { repository_ids: repositoryIds }),
+    ...(repositories.length === 0 ? {} : { repositories }),
   });
 }
 
 /** What was asked, for records: nothing in it is secret. */
 export function aboutScope(scope: Scope): Data {
   return {
-    installation_id: scope.installationId, ...(scope.orgName === "" ? {} : { org_name: scope.orgName }),
-    permissions: scope.permissions, repositories: scope.repositories, repository_ids: scope.repositoryIds,
+    installation_id: scope.installationId,
+    ...(scope.orgName === "" ? {} : { org_name: scope.orgName }),
+    permissions: scope.permissions,
+    repositories: scope.repositories,
+    repository_ids: scope.repositoryIds,
   };
 }
 
@@ -89,33 +144,65 @@ export function scopeWarnings(scope: Scope): readonly string[] {
 /** Where a grant is not what was asked for. */
 export function grantWarnings(scope: Scope, granted: Data): readonly string[] {
   const warnings: string[] = [];
-  if (Object.keys(scope.permissions).length > 0 && isObject(granted["permissions"])) warnings.push(...permissionDifferences(scope.permissions, permissionsOf(granted["permissions"])));
+  if (Object.keys(scope.permissions).length > 0 && isObject(granted["permissions"]))
+    warnings.push(
+      ...permissionDifferences(scope.permissions, permissionsOf(granted["permissions"])),
+    );
   if (scope.repositories.length + scope.repositoryIds.length === 0) return warnings;
-  if (granted["repository_selection"] === "all") warnings.push("the token is for all repositories of the installation, although specific ones were requested");
-  else if (scope.repositoryIds.length === 0) warnings.push(...repositoryDifferences(scope.repositories, granted["repositories"]));
+  if (granted["repository_selection"] === "all")
+    warnings.push(
+      "the token is for all repositories of the installation, although specific ones were requested",
+    );
+  else if (scope.repositoryIds.length === 0)
+    warnings.push(...repositoryDifferences(scope.repositories, granted["repositories"]));
   return warnings;
 }
 
 // The platform adds reading metadata to everything.
 function permissionDifferences(asked: Permissions, granted: Permissions): readonly string[] {
-  const missing = Object.entries(asked).filter(([name, level]) => !reaches(own(granted, name), level)).map(([name, level]) => `${name}=${level}`);
-  const wider = Object.entries(granted).filter(([name, level]) => !(name === "metadata" && level === "read") && !reaches(own(asked, name), level)).map(([name, level]) => `${name}=${level}`);
-  return [...told("the token lacks permissions that were requested", missing), ...told("the token has more permissions than requested", wider)];
+  const missing = Object.entries(asked)
+    .filter(([name, level]) => !reaches(own(granted, name), level))
+    .map(([name, level]) => `${name}=${level}`);
+  const wider = Object.entries(granted)
+    .filter(
+      ([name, level]) =>
+        !(name === "metadata" && level === "read") && !reaches(own(asked, name), level),
+    )
+    .map(([name, level]) => `${name}=${level}`);
+  return [
+    ...told("the token lacks permissions that were requested", missing),
+    ...told("the token has more permissions than requested", wider),
+  ];
 }
 
 function repositoryDifferences(asked: readonly string[], granted: unknown): readonly string[] {
   if (!Array.isArray(granted)) return [];
-  const names = new Set((granted as readonly unknown[]).map((one) => (isObject(one) && typeof one["name"] === "string" ? one["name"].toLowerCase() : "")));
+  const names = new Set(
+    (granted as readonly unknown[]).map((one) =>
+      isObject(one) && typeof one["name"] === "string" ? one["name"].toLowerCase() : "",
+    ),
+  );
   const wanted = new Set(asked.map((name) => name.toLowerCase()));
   return [
-    ...told("the token lacks repositories that were requested", [...wanted].filter((name) => !names.has(name))),
-    ...told("the token has more repositories than requested", [...names].filter((name) => name !== "" && !wanted.has(name))),
+    ...told(
+      "the token lacks repositories that were requested",
+      [...wanted].filter((name) => !names.has(name)),
+    ),
+    ...told(
+      "the token has more repositories than requested",
+      [...names].filter((name) => name !== "" && !wanted.has(name)),
+    ),
   ];
 }
 
 function told(what: string, names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
-  return [`${what}: ${names.slice(0, 10).map((name) => name.slice(0, 100)).join(", ")}${names.length > 10 ? ` and ${names.length - 10} more` : ""}`];
+  return [
+    `${what}: ${names
+      .slice(0, 10)
+      .map((name) => name.slice(0, 100))
+      .join(", ")}${names.length > 10 ? ` and ${names.length - 10} more` : ""}`,
+  ];
 }
 
 function own(permissions: Permissions, name: string): string | undefined {

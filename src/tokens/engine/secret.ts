@@ -1,4 +1,7 @@
-/** Ends tokens: with the token itself, so that neither key nor configuration is needed (RESOLUTIONS T12). */
+/**
+ * Ends tokens: with the token itself, so that neither key nor configuration is needed (RESOLUTIONS
+ * T12).
+ */
 import type { SecretType } from "../logical/types.ts";
 import { logicalError } from "../logical/occurred.ts";
 import { DEFAULT_BASE_URL, parseBaseUrl } from "./base-url.ts";
@@ -18,16 +21,30 @@ export function createTokenSecret(context: EngineContext): SecretType {
     name: SECRET_TYPE,
     async revoke({ data, secret, signal }) {
       const { token } = data;
-      if (typeof token !== "string" || token === "") throw logicalError("unable to revoke access token: the lease does not hold it", { rule: "lease" });
+      if (typeof token !== "string" || token === "")
+        throw logicalError("unable to revoke access token: the lease does not hold it", {
+          rule: "lease",
+        });
       // Leases of the original do not say where their token is from.
       const recorded = secret?.internalData["base_url"];
-      const base = parseBaseUrl(typeof recorded === "string" && recorded !== "" ? recorded : (await loadConfig(storage))?.baseUrl ?? DEFAULT_BASE_URL);
+      const base = parseBaseUrl(
+        typeof recorded === "string" && recorded !== ""
+          ? recorded
+          : ((await loadConfig(storage))?.baseUrl ?? DEFAULT_BASE_URL),
+      );
       const startedMs = clock.monotonic();
       const outcome = await revokeToken(context.platform, base, token, signal);
-      const over = outcome.lost === undefined && ((outcome.status >= 200 && outcome.status < 300) || OVER.has(outcome.status));
+      const over =
+        outcome.lost === undefined &&
+        ((outcome.status >= 200 && outcome.status < 300) || OVER.has(outcome.status));
       context.metrics.revoked(over, (clock.monotonic() - startedMs) / 1_000);
       if (outcome.lost === "cancelled") signal.throwIfAborted();
-      if (!over) throw platformFailure({ failed: "unable to revoke access token", subject: "token" }, outcome, clock.now());
+      if (!over)
+        throw platformFailure(
+          { failed: "unable to revoke access token", subject: "token" },
+          outcome,
+          clock.now(),
+        );
     },
   };
 }

@@ -1,4 +1,7 @@
-/** All that one configuration needs for its calls: key, JWT, platform, installations. A changed configuration gets a new one, at once and whole. */
+/**
+ * All that one configuration needs for its calls: key, JWT, platform, installations. A changed
+ * configuration gets a new one, at once and whole.
+ */
 import type { StewardError } from "../../kernel/base/errors.ts";
 import type { Host } from "../logical/types.ts";
 import { logicalError } from "../logical/occurred.ts";
@@ -21,7 +24,10 @@ export interface Session {
 
 /** The present session. */
 export interface Sessions {
-  /** Throws `invalid` (rule `not_configured`) before there is a configuration. What runs with an older one goes on with it. */
+  /**
+   * Throws `invalid` (rule `not_configured`) before there is a configuration. What runs with an
+   * older one goes on with it.
+   */
   current(mountPoint: string): Promise<Session>;
   /** The stored configuration was changed. */
   drop(): void;
@@ -33,7 +39,9 @@ export function createSessions(host: Host, deps: PlatformDeps): Sessions {
 
   async function load(): Promise<Session | undefined> {
     const config = await loadConfig(host.storage);
-    return config === undefined || config.appId === 0 || config.privateKey === "" ? undefined : openSession(config, host, deps);
+    return config === undefined || config.appId === 0 || config.privateKey === ""
+      ? undefined
+      : openSession(config, host, deps);
   }
 
   function loading(): Promise<Session | undefined> {
@@ -47,7 +55,7 @@ export function createSessions(host: Host, deps: PlatformDeps): Sessions {
 
   return {
     async current(mountPoint) {
-      return await (held ??= loading()) ?? fail(notConfigured(mountPoint));
+      return (await (held ??= loading())) ?? fail(notConfigured(mountPoint));
     },
     drop() {
       held = undefined;
@@ -64,7 +72,9 @@ function openSession(config: EngineConfig, host: Host, deps: PlatformDeps): Sess
 
 /** The error of a mount without a configuration. */
 export function notConfigured(mountPoint: string): StewardError {
-  return logicalError(`not configured: write app_id and prv_key to ${mountPoint}config first`, { rule: "not_configured" });
+  return logicalError(`not configured: write app_id and prv_key to ${mountPoint}config first`, {
+    rule: "not_configured",
+  });
 }
 
 function fail(error: Error): never {

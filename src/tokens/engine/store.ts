@@ -1,4 +1,7 @@
-/** What the engine keeps: in the original's own keys and JSON, so that either engine can take over from the other (facts §1.3, 1.5). */
+/**
+ * What the engine keeps: in the original's own keys and JSON, so that either engine can take over
+ * from the other (facts §1.3, 1.5).
+ */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseExact, writeExact } from "../logical/json.ts";
 import type { StorageView } from "../logical/types.ts";
@@ -17,8 +20,11 @@ export async function loadConfig(storage: StorageView): Promise<EngineConfig | u
   if (row === undefined) return undefined;
   const ceiling = row["max_permissions"];
   return {
-    appId: numberOf(row["app_id"]), privateKey: textOf(row["prv_key"]), baseUrl: textOf(row["base_url"]) || DEFAULT_BASE_URL,
-    excludeRepositoryMetadata: row["exclude_repository_metadata"] === true, strictScopes: row["strict_scopes"] === true,
+    appId: numberOf(row["app_id"]),
+    privateKey: textOf(row["prv_key"]),
+    baseUrl: textOf(row["base_url"]) || DEFAULT_BASE_URL,
+    excludeRepositoryMetadata: row["exclude_repository_metadata"] === true,
+    strictScopes: row["strict_scopes"] === true,
     maxPermissions: ceiling === undefined || ceiling === null ? undefined : permissionsOf(ceiling),
   };
 }
@@ -26,8 +32,12 @@ export async function loadConfig(storage: StorageView): Promise<EngineConfig | u
 /** Replaces the configuration. */
 export function saveConfig(storage: StorageView, config: EngineConfig): Promise<void> {
   return save(storage, CONFIG_KEY, {
-    prv_key: config.privateKey, base_url: config.baseUrl, app_id: config.appId, exclude_repository_metadata: config.excludeRepositoryMetadata,
-    ...(config.strictScopes ? { strict_scopes: true } : {}), ...(config.maxPermissions === undefined ? {} : { max_permissions: config.maxPermissions }),
+    prv_key: config.privateKey,
+    base_url: config.baseUrl,
+    app_id: config.appId,
+    exclude_repository_metadata: config.excludeRepositoryMetadata,
+    ...(config.strictScopes ? { strict_scopes: true } : {}),
+    ...(config.maxPermissions === undefined ? {} : { max_permissions: config.maxPermissions }),
   });
 }
 
@@ -37,10 +47,19 @@ export async function loadSet(storage: StorageView, name: string): Promise<Scope
   if (row === undefined) return undefined;
   const request = row["TokenRequest"];
   if (typeof request !== "object" || request === null) throw damaged(SETS + name);
-  const { installation_id: id, org_name: org, repositories, repository_ids: ids, permissions } = request as Readonly<Record<string, unknown>>;
+  const {
+    installation_id: id,
+    org_name: org,
+    repositories,
+    repository_ids: ids,
+    permissions,
+  } = request as Readonly<Record<string, unknown>>;
   return {
-    installationId: numberOf(id), orgName: textOf(org), permissions: permissionsOf(permissions),
-    repositories: listOf(repositories).filter((one) => typeof one === "string"), repositoryIds: listOf(ids).filter((one) => typeof one === "number"),
+    installationId: numberOf(id),
+    orgName: textOf(org),
+    permissions: permissionsOf(permissions),
+    repositories: listOf(repositories).filter((one) => typeof one === "string"),
+    repositoryIds: listOf(ids).filter((one) => typeof one === "number"),
   };
 }
 
@@ -50,8 +69,11 @@ export function saveSet(storage: StorageView, name: string, scope: Scope): Promi
   return save(storage, SETS + name, {
     Name: name,
     TokenRequest: {
-      installation_id: scope.installationId, org_name: scope.orgName,
-      ...(Object.keys(permissions).length === 0 ? {} : { permissions }), ...(repositories.length === 0 ? {} : { repositories }), ...(repositoryIds.length === 0 ? {} : { repository_ids: repositoryIds }),
+      installation_id: scope.installationId,
+      org_name: scope.orgName,
+      ...(Object.keys(permissions).length === 0 ? {} : { permissions }),
+      ...(repositories.length === 0 ? {} : { repositories }),
+      ...(repositoryIds.length === 0 ? {} : { repository_ids: repositoryIds }),
     },
   });
 }
@@ -63,7 +85,7 @@ export function deleteSet(storage: StorageView, name: string): Promise<void> {
 
 /** Whether a request of this name is stored. */
 export async function hasSet(storage: StorageView, name: string): Promise<boolean> {
-  return await storage.get(SETS + name) !== undefined;
+  return (await storage.get(SETS + name)) !== undefined;
 }
 
 /** Names of the stored requests, sorted bytewise. */
@@ -71,7 +93,10 @@ export function listSets(storage: StorageView): Promise<readonly string[]> {
   return storage.list(SETS);
 }
 
-async function load(storage: StorageView, key: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+async function load(
+  storage: StorageView,
+  key: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   const bytes = await storage.get(key);
   if (bytes === undefined) return undefined;
   let row: unknown;
@@ -84,12 +109,18 @@ async function load(storage: StorageView, key: string): Promise<Readonly<Record<
   return row as Readonly<Record<string, unknown>>;
 }
 
-function save(storage: StorageView, key: string, row: Readonly<Record<string, unknown>>): Promise<void> {
+function save(
+  storage: StorageView,
+  key: string,
+  row: Readonly<Record<string, unknown>>,
+): Promise<void> {
   return storage.put(key, new TextEncoder().encode(writeExact(row)));
 }
 
 function damaged(key: string): StewardError {
-  return new StewardError("corrupt", `the stored ${key} is damaged; write it again`, { rule: "stored" });
+  return new StewardError("corrupt", `the stored ${key} is damaged; write it again`, {
+    rule: "stored",
+  });
 }
 
 function numberOf(value: unknown): number {

@@ -2,7 +2,10 @@
 import type { RawNumber } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
 
-/** What `info` and the metrics say about the build; empty strings in a build without release injections (RESOLUTIONS T17). */
+/**
+ * What `info` and the metrics say about the build; empty strings in a build without release
+ * injections (RESOLUTIONS T17).
+ */
 export interface BuildInfo {
   readonly projectName: string;
   readonly projectDocs: string;

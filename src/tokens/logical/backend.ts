@@ -1,4 +1,7 @@
-/** A backend from its declarations: every operation is answered by the path table or by a secret's type. */
+/**
+ * A backend from its declarations: every operation is answered by the path table or by a secret's
+ * type.
+ */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { takeFields } from "./fields.ts";
 import { backendHelp, pathHelp } from "./help.ts";
@@ -6,7 +9,17 @@ import { occurred, unsupportedOperation, unsupportedPath } from "./occurred.ts";
 import { pageOf, takePage } from "./list-page.ts";
 import { mountPaths, openApiDocument } from "./openapi.ts";
 import { createRouter, type Route } from "./router.ts";
-import type { Backend, LogicalRequest, LogicalResponse, Operation, Path, PathHandler, PathProof, RequestProof, SecretType } from "./types.ts";
+import type {
+  Backend,
+  LogicalRequest,
+  LogicalResponse,
+  Operation,
+  Path,
+  PathHandler,
+  PathProof,
+  RequestProof,
+  SecretType,
+} from "./types.ts";
 
 /** What a backend is made of. */
 export interface BackendSpec {
@@ -29,22 +42,41 @@ export function createBackend(spec: BackendSpec): Backend {
   async function answer(request: LogicalRequest): Promise<LogicalResponse | undefined> {
     const route = router.route(request.path, request.operation);
     if (route === undefined) throw unsupportedPath();
-    const handler = (route.path.operations as Partial<Record<Operation, PathHandler>>)[request.operation];
+    const handler = (route.path.operations as Partial<Record<Operation, PathHandler>>)[
+      request.operation
+    ];
     if (handler === undefined) throw unsupportedOperation();
     const prefix = LIST_READ_DELETE.has(request.operation) ? "Field validation failed: " : "";
-    const { page, rest } = request.operation === "list" ? takePage(request.data, prefix) : { page: undefined, rest: request.data };
-    const { fields, warnings } = takeFields({ kinds: route.kinds, data: rest, fromPath: route.variables, unknown: route.path.unknown, prefix });
+    const { page, rest } =
+      request.operation === "list"
+        ? takePage(request.data, prefix)
+        : { page: undefined, rest: request.data };
+    const { fields, warnings } = takeFields({
+      kinds: route.kinds,
+      data: rest,
+      fromPath: route.variables,
+      unknown: route.path.unknown,
+      prefix,
+    });
     const answered = await handler({ ...request, data: rest, fields });
     const response = page === undefined ? answered : pageOf(answered, page);
-    return warnings.length === 0 ? response : { ...response, warnings: [...(response?.warnings ?? []), ...warnings] };
+    return warnings.length === 0
+      ? response
+      : { ...response, warnings: [...(response?.warnings ?? []), ...warnings] };
   }
 
   return {
-    type: spec.type, paths: spec.paths, secrets, help: spec.help,
+    type: spec.type,
+    paths: spec.paths,
+    secrets,
+    help: spec.help,
     async handle(request) {
       if (request.operation === "help") return helpOn(spec, router.find(request.path), request);
       if (request.operation === "revoke") return revoke(secrets, request);
-      if (request.operation === "renew") throw new StewardError("invalid", occurred("lease is not renewable"), { rule: "renewable" });
+      if (request.operation === "renew")
+        throw new StewardError("invalid", occurred("lease is not renewable"), {
+          rule: "renewable",
+        });
       // A host may ask every minute whether something is half done; nothing ever is.
       if (request.operation === "rollback") return undefined;
       return answer(request);
@@ -53,13 +85,24 @@ export function createBackend(spec: BackendSpec): Backend {
       const route = router.route(request.path, "create");
       if (route?.path.exists === undefined) return undefined;
       // The body is not looked at before the policy has been asked.
-      const { fields } = takeFields({ kinds: route.kinds, data: {}, fromPath: route.variables, unknown: "keep", prefix: "" });
+      const { fields } = takeFields({
+        kinds: route.kinds,
+        data: {},
+        fromPath: route.variables,
+        unknown: "keep",
+        prefix: "",
+      });
       return route.path.exists({ ...request, fields });
     },
     proof(request) {
       const route = router.route(request.path, request.operation);
       const proof = route?.path.proof;
-      if (route === undefined || proof === undefined || !(request.operation in route.path.operations)) return undefined;
+      if (
+        route === undefined ||
+        proof === undefined ||
+        !(request.operation in route.path.operations)
+      )
+        return undefined;
       return proofIn(route, proof, request);
     },
     find: (path) => router.find(path)?.path,
@@ -69,28 +112,63 @@ export function createBackend(spec: BackendSpec): Backend {
 }
 
 /** Fields that cannot be read are no proof, and their error is what verifying throws. */
-function proofIn({ kinds, variables, path: { unknown } }: Route, proof: PathProof, request: LogicalRequest): RequestProof {
+function proofIn(
+  { kinds, variables, path: { unknown } }: Route,
+  proof: PathProof,
+  request: LogicalRequest,
+): RequestProof {
   try {
-    const { fields } = takeFields({ kinds, data: request.data, fromPath: variables, unknown, prefix: "" });
-    return { subject: proof.subject({ ...request, fields }), verify: () => proof.verify({ ...request, fields }) };
+    const { fields } = takeFields({
+      kinds,
+      data: request.data,
+      fromPath: variables,
+      unknown,
+      prefix: "",
+    });
+    return {
+      subject: proof.subject({ ...request, fields }),
+      verify: () => proof.verify({ ...request, fields }),
+    };
   } catch (error) {
     return { subject: undefined, verify: () => Promise.reject(error) };
   }
 }
 
-function helpOn(spec: BackendSpec, route: Route | undefined, request: LogicalRequest): LogicalResponse {
+function helpOn(
+  spec: BackendSpec,
+  route: Route | undefined,
+  request: LogicalRequest,
+): LogicalResponse {
   const whole = request.path === "";
   if (!whole && route === undefined) throw unsupportedPath();
   const paths = whole || route === undefined ? spec.paths : [route.path];
-  const help = whole || route === undefined ? backendHelp(spec.help, spec.paths) : pathHelp(request.path, route.path);
-  const items = mountPaths({ point: request.mountPoint, backend: { type: spec.type, paths }, tag: "secrets" });
-  const openapi = { ...openApiDocument([], { title: spec.type, version: "1", description: spec.help.trim() }), paths: items };
+  const help =
+    whole || route === undefined
+      ? backendHelp(spec.help, spec.paths)
+      : pathHelp(request.path, route.path);
+  const items = mountPaths({
+    point: request.mountPoint,
+    backend: { type: spec.type, paths },
+    tag: "secrets",
+  });
+  const openapi = {
+    ...openApiDocument([], { title: spec.type, version: "1", description: spec.help.trim() }),
+    paths: items,
+  };
   return { data: { help, see_also: null, openapi } };
 }
 
-async function revoke(secrets: Readonly<Record<string, SecretType>>, request: LogicalRequest): Promise<undefined> {
+async function revoke(
+  secrets: Readonly<Record<string, SecretType>>,
+  request: LogicalRequest,
+): Promise<undefined> {
   const name = request.secret?.internalData["secret_type"];
   const type = typeof name === "string" && Object.hasOwn(secrets, name) ? secrets[name] : undefined;
-  if (type === undefined) throw new StewardError("invalid", "the lease has no secret type, or one that this backend does not know", { rule: "secret_type" });
+  if (type === undefined)
+    throw new StewardError(
+      "invalid",
+      "the lease has no secret type, or one that this backend does not know",
+      { rule: "secret_type" },
+    );
   await type.revoke(request);
 }

@@ -1,15 +1,44 @@
-/** Weak coercion of single fields, value by value as the facts' §1.2 list them, with the error texts that clients know. */
+/**
+ * Weak coercion of single fields, value by value as the facts' §1.2 list them, with the error texts
+ * that clients know.
+ */
 import { StewardError } from "../../kernel/base/errors.ts";
-import { checkedDuration, GoValueError, parseGoBool, parseGoDurationMs, parseGoInt, quoted } from "./go-values.ts";
+import {
+  checkedDuration,
+  GoValueError,
+  parseGoBool,
+  parseGoDurationMs,
+  parseGoInt,
+  quoted,
+} from "./go-values.ts";
 import { isRawNumber, numberText, parseExact, requestLimits } from "./json.ts";
 
 /** What a field becomes. */
-export type Kind = "text" | "integer" | "boolean" | "duration" | "texts" | "comma_texts" | "integers" | "comma_integers" | "pairs" | "any";
+export type Kind =
+  | "text"
+  | "integer"
+  | "boolean"
+  | "duration"
+  | "texts"
+  | "comma_texts"
+  | "integers"
+  | "comma_integers"
+  | "pairs"
+  | "any";
 
 /** A coerced value, by kind. */
-export type Coerced = string | number | boolean | readonly string[] | readonly number[] | ReadonlyMap<string, string>;
+export type Coerced =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | readonly number[]
+  | ReadonlyMap<string, string>;
 
-/** Items of one list, members of one map: more than any field can mean. Vault's own default for either. */
+/**
+ * Items of one list, members of one map: more than any field can mean. Vault's own default for
+ * either.
+ */
 const MOST_ITEMS = 10_000;
 
 /** Items that cannot be coerced before the rest is not looked at. */
@@ -32,7 +61,10 @@ const coercions: Readonly<Record<Exclude<Kind, "any">, (value: unknown, at: stri
   boolean: toBoolean,
   duration: toDurationMs,
   texts: (value) => items(value, toText, false),
-  comma_texts: (value) => items(value, toText, true).map((item) => item.trim()).filter((item) => item !== ""),
+  comma_texts: (value) =>
+    items(value, toText, true)
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
   integers: (value) => items(value, toInteger, false),
   comma_integers: (value) => items(value, toInteger, true),
   pairs: toPairs,
@@ -52,7 +84,10 @@ function toInteger(value: unknown, at: string): number {
   const digits = numberText(value);
   if (digits === undefined) return unconvertible("int", value, at);
   const number = Math.trunc(Number(digits));
-  if (!Number.isSafeInteger(number)) throw new GoValueError(`cannot parse '${at}' as int: strconv.ParseInt: parsing ${quoted(digits)}: value out of range`);
+  if (!Number.isSafeInteger(number))
+    throw new GoValueError(
+      `cannot parse '${at}' as int: strconv.ParseInt: parsing ${quoted(digits)}: value out of range`,
+    );
   return number + 0;
 }
 
@@ -68,7 +103,9 @@ function toDurationMs(value: unknown, at: string): number {
   if (value === null || value === undefined) return 0;
   if (typeof value === "string") return parseGoDurationMs(value);
   const digits = numberText(value);
-  return digits === undefined ? unconvertible("duration", value, at) : checkedDuration(Math.trunc(Number(digits)) * 1_000);
+  return digits === undefined
+    ? unconvertible("duration", value, at)
+    : checkedDuration(Math.trunc(Number(digits)) * 1_000);
 }
 
 // One value is a list of one. An empty text or object is an empty list.
@@ -86,7 +123,13 @@ function items<T>(value: unknown, item: (value: unknown, at: string) => T, comma
       if (wrong.length === MOST_WRONG) break;
     }
   }
-  if (wrong.length > 0) throw new GoValueError(`${wrong.length} error(s) decoding:\n\n${wrong.slice(0, 10).map((text) => `* ${text}`).join("\n")}`);
+  if (wrong.length > 0)
+    throw new GoValueError(
+      `${wrong.length} error(s) decoding:\n\n${wrong
+        .slice(0, 10)
+        .map((text) => `* ${text}`)
+        .join("\n")}`,
+    );
   return out;
 }
 
@@ -96,7 +139,7 @@ function itemsOf(value: unknown, commas: boolean): readonly unknown[] {
   if (isObject(value)) return Object.keys(value).length === 0 ? [] : [value];
   if (!commas || typeof value !== "string") return [value];
   if (value.trim() === "") return [];
-  return jsonOf(value, "[") as readonly unknown[] | undefined ?? trimmedItems(value);
+  return (jsonOf(value, "[") as readonly unknown[] | undefined) ?? trimmedItems(value);
 }
 
 // Stray commas at either end or doubled are no items; neither are blanks around one.
@@ -106,7 +149,10 @@ function trimmedItems(text: string): readonly string[] {
     commas += 1;
     if (commas > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
   }
-  return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 }
 
 // `a=read,b=write`, JSON text of an object or list, an object, a list of any of these.
@@ -118,13 +164,17 @@ function toPairs(value: unknown): ReadonlyMap<string, string> {
 
 function addPairs(pairs: Map<string, string>, value: unknown, depth: number): void {
   if (value === null || value === undefined) return;
-  if (Array.isArray(value) && depth < 2) return (value as readonly unknown[]).forEach((one) => addPairs(pairs, one, depth + 1));
+  if (Array.isArray(value) && depth < 2)
+    return (value as readonly unknown[]).forEach((one) => addPairs(pairs, one, depth + 1));
   if (isObject(value)) {
-    for (const key in value) if (Object.hasOwn(value, key)) addPair(pairs, key, toText(value[key], `[${key.slice(0, 64)}]`));
+    for (const key in value)
+      if (Object.hasOwn(value, key))
+        addPair(pairs, key, toText(value[key], `[${key.slice(0, 64)}]`));
     return;
   }
-  if (typeof value !== "string") throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), LONGEST_PAIR)}`);
-  const json = depth < 2 ? jsonOf(value, "{") ?? jsonOf(value, "[") : undefined;
+  if (typeof value !== "string")
+    throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), LONGEST_PAIR)}`);
+  const json = depth < 2 ? (jsonOf(value, "{") ?? jsonOf(value, "[")) : undefined;
   if (json !== undefined) return addPairs(pairs, json, depth + 1);
   for (const pair of trimmedItems(value)) {
     const [key, level] = splitPair(pair);
@@ -146,7 +196,8 @@ function splitPair(pair: string): readonly [string, string] {
 // A text that is JSON of the wanted shape; undefined when it is just a text.
 function jsonOf(text: string, opening: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(opening)) return undefined;
-  if (text.length > LONGEST_JSON) throw new GoValueError(`JSON in a text has more than ${LONGEST_JSON} characters`);
+  if (text.length > LONGEST_JSON)
+    throw new GoValueError(`JSON in a text has more than ${LONGEST_JSON} characters`);
   try {
     return parseExact(text.trim(), requestLimits);
   } catch (error) {
@@ -156,19 +207,26 @@ function jsonOf(text: string, opening: "[" | "{"): unknown {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)
+  );
 }
 
 function named<T>(at: string, type: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof GoValueError) throw new GoValueError(`cannot parse '${at}' as ${type}: ${error.message}`);
+    if (error instanceof GoValueError)
+      throw new GoValueError(`cannot parse '${at}' as ${type}: ${error.message}`);
     throw error;
   }
 }
 
 function unconvertible(type: string, value: unknown, at: string): never {
-  const shape = Array.isArray(value) ? "[]interface {}" : isObject(value) ? "map[string]interface {}" : typeof value;
+  const shape = Array.isArray(value)
+    ? "[]interface {}"
+    : isObject(value)
+      ? "map[string]interface {}"
+      : typeof value;
   throw new GoValueError(`'${at}' expected type '${type}', got unconvertible type '${shape}'`);
 }

@@ -1,4 +1,7 @@
-/** How a path is declared: `definePath({ pattern, fields, operations, … })`, checked when the module is loaded. */
+/**
+ * How a path is declared: `definePath({ pattern, fields, operations, … })`, checked when the module
+ * is loaded.
+ */
 import { assert } from "../../kernel/base/errors.ts";
 import { kindsOf } from "./fields.ts";
 import { compilePattern } from "./pattern.ts";
@@ -12,14 +15,21 @@ export interface PathSpec extends Omit<Path, "unknown" | "operations"> {
   readonly operations: Path["operations"] & { readonly write?: PathHandler };
 }
 
-/** Fills in what goes without saying. Throws an assertion when pattern, fields and rules do not fit together. */
+/**
+ * Fills in what goes without saying. Throws an assertion when pattern, fields and rules do not fit
+ * together.
+ */
 export function definePath(spec: PathSpec): Path {
   const { write, ...single } = spec.operations;
   const operations = write === undefined ? single : { create: write, update: write, ...single };
   assert(Object.keys(operations).length > 0, `the path ${spec.pattern} has an operation`);
   const kinds = kindsOf(spec.fields, spec.coerce);
   for (const pattern of [spec.pattern, ...(spec.also ?? [])]) {
-    for (const name of compilePattern(pattern).variables) assert(kinds.get(name) === "text", `the variable ${name} of ${pattern} is a text field of ${spec.fields.typeName}`);
+    for (const name of compilePattern(pattern).variables)
+      assert(
+        kinds.get(name) === "text",
+        `the variable ${name} of ${pattern} is a text field of ${spec.fields.typeName}`,
+      );
   }
   return { ...spec, unknown: spec.unknown ?? "refuse", operations };
 }

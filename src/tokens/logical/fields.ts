@@ -1,4 +1,7 @@
-/** From a message's descriptor to coerced fields: which fields a path has, of what kind, and what to make of those it has not. */
+/**
+ * From a message's descriptor to coerced fields: which fields a path has, of what kind, and what to
+ * make of those it has not.
+ */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { assert } from "../../kernel/base/errors.ts";
 import { coerce, type Coerced, type Kind } from "./coerce.ts";
@@ -10,9 +13,18 @@ import type { CoerceRule, Data, Fields, Path } from "./types.ts";
 export type FieldKinds = ReadonlyMap<string, Kind>;
 
 /** Kinds from descriptor and rules. Throws an assertion for a rule that does not fit. */
-export function kindsOf(message: DescMessage, rules: Readonly<Record<string, CoerceRule>> = {}): FieldKinds {
-  for (const name of Object.keys(rules)) assert(message.fields.some((field) => field.name === name), `${message.typeName} has the field ${name} that a rule names`);
-  return new Map(message.fields.map((field) => [field.name, kindOf(field, rules[field.name] ?? "plain")]));
+export function kindsOf(
+  message: DescMessage,
+  rules: Readonly<Record<string, CoerceRule>> = {},
+): FieldKinds {
+  for (const name of Object.keys(rules))
+    assert(
+      message.fields.some((field) => field.name === name),
+      `${message.typeName} has the field ${name} that a rule names`,
+    );
+  return new Map(
+    message.fields.map((field) => [field.name, kindOf(field, rules[field.name] ?? "plain")]),
+  );
 }
 
 function kindOf(field: DescField, rule: CoerceRule): Kind {
@@ -20,7 +32,10 @@ function kindOf(field: DescField, rule: CoerceRule): Kind {
   if (rule === "any" || field.fieldKind === "message") return "any";
   if (rule === "duration") return "duration";
   if (field.fieldKind === "map") {
-    assert(field.mapKind === "scalar" && field.scalar === ScalarType.STRING, `${where} maps to texts`);
+    assert(
+      field.mapKind === "scalar" && field.scalar === ScalarType.STRING,
+      `${where} maps to texts`,
+    );
     return "pairs";
   }
   assert(rule !== "pairs", `${where} is a map`);
@@ -37,7 +52,14 @@ function kindOf(field: DescField, rule: CoerceRule): Kind {
   return "integer";
 }
 
-const INTEGERS: ReadonlySet<ScalarType> = new Set([ScalarType.INT32, ScalarType.INT64, ScalarType.UINT32, ScalarType.UINT64, ScalarType.SINT32, ScalarType.SINT64]);
+const INTEGERS: ReadonlySet<ScalarType> = new Set([
+  ScalarType.INT32,
+  ScalarType.INT64,
+  ScalarType.UINT32,
+  ScalarType.UINT64,
+  ScalarType.SINT32,
+  ScalarType.SINT64,
+]);
 
 function isInteger(scalar: ScalarType): boolean {
   return INTEGERS.has(scalar);
@@ -59,7 +81,10 @@ export interface Taking {
   readonly prefix: string;
 }
 
-/** Coerces what is declared; refuses, tells of or leaves the rest. A field from the path wins. Throws `invalid` with the clients' texts. */
+/**
+ * Coerces what is declared; refuses, tells of or leaves the rest. A field from the path wins.
+ * Throws `invalid` with the clients' texts.
+ */
 export function takeFields(taking: Taking): Taken {
   const { kinds, data, fromPath } = taking;
   const values = new Map<string, unknown>();
@@ -69,13 +94,23 @@ export function takeFields(taking: Taking): Taken {
     const kind = kinds.get(name);
     if (kind === undefined) strange.push(name);
     else if (fromPath.has(name)) replaced.push(name);
-    else values.set(name, kind === "any" ? data[name] : coerceField(name, data[name], kind, taking.prefix));
+    else
+      values.set(
+        name,
+        kind === "any" ? data[name] : coerceField(name, data[name], kind, taking.prefix),
+      );
   }
   if (strange.length > 0 && taking.unknown === "refuse") throw unknownFields(strange);
   for (const [name, value] of fromPath) values.set(name, value);
   const warnings = [
-    ...(strange.length > 0 && taking.unknown === "warn" ? [`Endpoint ignored these unrecognized parameters: [${shown(strange).join(" ")}]`] : []),
-    ...(replaced.length > 0 ? [`Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.toSorted().join(" ")}]`] : []),
+    ...(strange.length > 0 && taking.unknown === "warn"
+      ? [`Endpoint ignored these unrecognized parameters: [${shown(strange).join(" ")}]`]
+      : []),
+    ...(replaced.length > 0
+      ? [
+          `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.toSorted().join(" ")}]`,
+        ]
+      : []),
   ];
   return { fields: fieldsOf(kinds, values), warnings };
 }
@@ -84,7 +119,10 @@ export function takeFields(taking: Taking): Taken {
 export function fieldsOf(kinds: FieldKinds, values: ReadonlyMap<string, unknown>): Fields {
   function read(name: string, wanted: readonly Kind[]): unknown {
     const kind = kinds.get(name);
-    assert(kind !== undefined && wanted.includes(kind), `the field ${name} is declared as ${wanted.join(" or ")}`);
+    assert(
+      kind !== undefined && wanted.includes(kind),
+      `the field ${name} is declared as ${wanted.join(" or ")}`,
+    );
     return values.get(name);
   }
   return {
@@ -100,18 +138,29 @@ export function fieldsOf(kinds: FieldKinds, values: ReadonlyMap<string, unknown>
   };
 }
 
-function coerceField(name: string, value: unknown, kind: Exclude<Kind, "any">, prefix: string): Coerced {
+function coerceField(
+  name: string,
+  value: unknown,
+  kind: Exclude<Kind, "any">,
+  prefix: string,
+): Coerced {
   try {
     return coerce(value, kind);
   } catch (error) {
     if (!(error instanceof GoValueError)) throw error;
-    throw logicalError(`${prefix}error converting input for field ${JSON.stringify(name)}: ${error.message}`, { field: name, rule: "type" });
+    throw logicalError(
+      `${prefix}error converting input for field ${JSON.stringify(name)}: ${error.message}`,
+      { field: name, rule: "type" },
+    );
   }
 }
 
 function unknownFields(names: readonly string[]): Error {
   const list = shown(names);
-  return logicalError(occurred(`unknown field${names.length === 1 ? "" : "s"}: ${list.join(", ")}`), { rule: "unknown_field", remedy: "ask for help on the path to see its fields" });
+  return logicalError(
+    occurred(`unknown field${names.length === 1 ? "" : "s"}: ${list.join(", ")}`),
+    { rule: "unknown_field", remedy: "ask for help on the path to see its fields" },
+  );
 }
 
 /** Names that a message shows, and how much of each. */
@@ -119,7 +168,9 @@ const MOST_SHOWN = 20;
 const LONGEST_SHOWN = 64;
 
 function shown(names: readonly string[]): readonly string[] {
-  const first = smallest(names, MOST_SHOWN).map((name) => (name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name));
+  const first = smallest(names, MOST_SHOWN).map((name) =>
+    name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name,
+  );
   return names.length > MOST_SHOWN ? [...first, `… (${names.length - MOST_SHOWN} more)`] : first;
 }
 

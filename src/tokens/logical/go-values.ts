@@ -1,11 +1,17 @@
-/** How Go reads texts as booleans, integers and durations: what clients of a secrets manager have always been able to send. */
+/**
+ * How Go reads texts as booleans, integers and durations: what clients of a secrets manager have
+ * always been able to send.
+ */
 
 /** A text that is not of the wanted form; the message is Go's. */
 export class GoValueError extends Error {
   override readonly name = "GoValueError";
 }
 
-/** Longer than any number, duration or boolean, shorter than any token or key that somebody puts into the wrong field. */
+/**
+ * Longer than any number, duration or boolean, shorter than any token or key that somebody puts
+ * into the wrong field.
+ */
 const LONGEST_VALUE = 24;
 
 /** A text in Go's `%q` form; of a longer one only its length is told, since it may be a secret. */
@@ -24,26 +30,48 @@ export function parseGoBool(text: string): boolean {
 }
 
 // Underscores may stand between digits and after a base prefix; a leading zero alone means octal.
-const INTEGER = /^([+-]?)(?:(0[xX])((?:_?[\da-fA-F])+)|(0[bB])((?:_?[01])+)|(0[oO])((?:_?[0-7])+)|(0)((?:_?[0-7])+)|(0|[1-9](?:_?\d)*))$/;
+const INTEGER =
+  /^([+-]?)(?:(0[xX])((?:_?[\da-fA-F])+)|(0[bB])((?:_?[01])+)|(0[oO])((?:_?[0-7])+)|(0)((?:_?[0-7])+)|(0|[1-9](?:_?\d)*))$/;
 
 /** `strconv.ParseInt(text, 0, 64)` within what a double holds exactly. */
 export function parseGoInt(text: string): number {
   const found = text.length > 256 ? null : INTEGER.exec(text);
-  if (found === null) throw new GoValueError(`strconv.ParseInt: parsing ${quoted(text)}: invalid syntax`);
+  if (found === null)
+    throw new GoValueError(`strconv.ParseInt: parsing ${quoted(text)}: invalid syntax`);
   const [, sign, , hex, , binary, , octal, , oldOctal, decimal] = found;
   const digits = (hex ?? binary ?? octal ?? oldOctal ?? decimal ?? "").replaceAll("_", "");
-  const prefix = hex !== undefined ? "0x" : binary !== undefined ? "0b" : octal !== undefined || oldOctal !== undefined ? "0o" : "";
+  const prefix =
+    hex !== undefined
+      ? "0x"
+      : binary !== undefined
+        ? "0b"
+        : octal !== undefined || oldOctal !== undefined
+          ? "0o"
+          : "";
   const size = BigInt(prefix + digits);
-  if (size > BigInt(Number.MAX_SAFE_INTEGER)) throw new GoValueError(`strconv.ParseInt: parsing ${quoted(text)}: value out of range`);
+  if (size > BigInt(Number.MAX_SAFE_INTEGER))
+    throw new GoValueError(`strconv.ParseInt: parsing ${quoted(text)}: value out of range`);
   return size === 0n ? 0 : Number(sign === "-" ? -size : size);
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, "μs": 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
 /** The largest duration of Go: 2^63 ns. */
 const LONGEST_MS = 9_223_372_036_854;
 
-/** `parseutil.ParseDurationSecond` of a text: seconds (`60`), days (`7d`) or Go's units (`1h30m`). Whole milliseconds, never negative; 0 only for none. */
+/**
+ * `parseutil.ParseDurationSecond` of a text: seconds (`60`), days (`7d`) or Go's units (`1h30m`).
+ * Whole milliseconds, never negative; 0 only for none.
+ */
 export function parseGoDurationMs(text: string): number {
   const trimmed = text.trim();
   if (trimmed === "") return 0;
@@ -63,9 +91,14 @@ export function checkedDuration(ms: number): number {
 
 function unitsMs(text: string): number {
   const body = text.replace(/^[+-]/, "");
-  const parts = text.length > 256 ? [] : [...body.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join("") !== body) throw new GoValueError(`time: invalid duration ${quoted(text)}`);
-  const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ""] ?? 0), 0);
+  const parts =
+    text.length > 256 ? [] : [...body.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== body)
+    throw new GoValueError(`time: invalid duration ${quoted(text)}`);
+  const ms = parts.reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ""] ?? 0),
+    0,
+  );
   // Sums of binary fractions may end a hair below a whole number: 0.29 s is 290 ms.
   const exact = Math.abs(ms - Math.round(ms)) < 1e-6 ? Math.round(ms) : ms;
   return text.startsWith("-") ? -exact : exact;

@@ -1,11 +1,14 @@
 /**
- * JSON that keeps the digits of its numbers (RESOLUTIONS T25): what a double would round or write otherwise is held as its source
- * text. Bounded in size and depth before anything is built. Its messages never quote the text: bodies hold secrets.
+ * JSON that keeps the digits of its numbers (RESOLUTIONS T25): what a double would round or write
+ * otherwise is held as its source text. Bounded in size and depth before anything is built. Its
+ * messages never quote the text: bodies hold secrets.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseTree } from "../../kernel/json/tree.ts";
 
-/** A number as it was written, e.g. one above 2^53. `JSON.stringify` writes it back digit by digit. */
+/**
+ * A number as it was written, e.g. one above 2^53. `JSON.stringify` writes it back digit by digit.
+ */
 export interface RawNumber {
   readonly rawJSON: string;
 }
@@ -16,17 +19,30 @@ export interface ExactLimits {
   readonly bytes: number;
   /** Objects and arrays inside each other, the outermost included. */
   readonly depth: number;
-  /** Elements of arrays and members of objects, all together. What is many costs more than what is long: ten million take seconds. */
+  /**
+   * Elements of arrays and members of objects, all together. What is many costs more than what is
+   * long: ten million take seconds.
+   */
   readonly values: number;
   /** Members of one object; as many as there may be values when not given. */
   readonly members?: number;
 }
 
-/** What is taken unless said otherwise, e.g. from a platform: 500 repositories have some 60,000 values. */
+/**
+ * What is taken unless said otherwise, e.g. from a platform: 500 repositories have some 60,000
+ * values.
+ */
 export const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, values: 1_000_000 };
 
-/** What a secrets manager takes from a client. Vault's default for the members of one object is the same. */
-export const requestLimits: Required<ExactLimits> = { ...usualLimits, values: 100_000, members: 10_000 };
+/**
+ * What a secrets manager takes from a client. Vault's default for the members of one object is the
+ * same.
+ */
+export const requestLimits: Required<ExactLimits> = {
+  ...usualLimits,
+  values: 100_000,
+  members: 10_000,
+};
 
 /** Bytes of one name, as written. */
 const MAX_NAME_BYTES = 1024 * 1024;
@@ -41,14 +57,21 @@ const exactJson = JSON as unknown as {
   isRawJSON(value: unknown): value is RawNumber;
 };
 
-// Numbers stand at the start, or after one of `:`, `[` and `,`; a string may look so too and only costs time.
+// Numbers stand at the start, or after one of `:`, `[` and `,`; a string may look so too and only
+// costs time.
 const MAY_LOSE_DIGITS = /\d{16}|(?:^|[:[,])\s*-?\d+[.eE]/;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Parses a whole text. Throws `invalid` (rule `json`) for what is no JSON, `too_large` (rule `bytes`, `depth` or `values`) beyond a limit. */
+/**
+ * Parses a whole text. Throws `invalid` (rule `json`) for what is no JSON, `too_large` (rule
+ * `bytes`, `depth` or `values`) beyond a limit.
+ */
 export function parseExact(input: string | Uint8Array, limits: ExactLimits = usualLimits): unknown {
-  if (input.length > limits.bytes) throw new StewardError("too_large", `JSON input has more than ${limits.bytes} bytes`, { rule: "bytes" });
+  if (input.length > limits.bytes)
+    throw new StewardError("too_large", `JSON input has more than ${limits.bytes} bytes`, {
+      rule: "bytes",
+    });
   const text = typeof input === "string" ? input : decode(input);
   assertWithin(text, limits);
   try {
@@ -62,12 +85,26 @@ export function parseExact(input: string | Uint8Array, limits: ExactLimits = usu
 const AT_ONCE_BYTES = 64 * 1024;
 
 /** As `parseExact`, but a text of megabytes does not hold the thread. */
-export async function parseExactInTurns(bytes: Uint8Array, limits: ExactLimits = usualLimits): Promise<unknown> {
-  if (bytes.length <= AT_ONCE_BYTES || bytes.length > limits.bytes) return parseExact(bytes, limits);
+export async function parseExactInTurns(
+  bytes: Uint8Array,
+  limits: ExactLimits = usualLimits,
+): Promise<unknown> {
+  if (bytes.length <= AT_ONCE_BYTES || bytes.length > limits.bytes)
+    return parseExact(bytes, limits);
   try {
-    return await parseTree(bytes, { limits: { depth: limits.depth, values: limits.values, members: limits.members ?? limits.values, numberLength: MAX_NUMBER_LENGTH, nameBytes: MAX_NAME_BYTES }, number: exactNumber });
+    return await parseTree(bytes, {
+      limits: {
+        depth: limits.depth,
+        values: limits.values,
+        members: limits.members ?? limits.values,
+        numberLength: MAX_NUMBER_LENGTH,
+        nameBytes: MAX_NAME_BYTES,
+      },
+      number: exactNumber,
+    });
   } catch (error) {
-    if (error instanceof StewardError && error.code === "invalid") throw broken((error.facts as { readonly offset?: number } | undefined)?.offset);
+    if (error instanceof StewardError && error.code === "invalid")
+      throw broken((error.facts as { readonly offset?: number } | undefined)?.offset);
     throw error;
   }
 }
@@ -77,7 +114,9 @@ export function writeExact(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Whether a value is surely longer than so many bytes when it is written, found without writing it. */
+/**
+ * Whether a value is surely longer than so many bytes when it is written, found without writing it.
+ */
 export function isLongerThan(value: unknown, bytes: number): boolean {
   return lengthWithin(value, bytes) < 0;
 }
@@ -105,7 +144,10 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return typeof value === "object" && value !== null && exactJson.isRawJSON(value);
 }
 
-/** A number from its digits, e.g. to make an answer. Throws SyntaxError when they are no JSON number. */
+/**
+ * A number from its digits, e.g. to make an answer. Throws SyntaxError when they are no JSON
+ * number.
+ */
 export function rawNumber(digits: string): RawNumber {
   if (!/^-?\d/.test(digits)) throw new SyntaxError("not a JSON number");
   return exactJson.rawJSON(digits);
@@ -113,13 +155,20 @@ export function rawNumber(digits: string): RawNumber {
 
 /** The digits of a number of either kind; undefined for anything else. */
 export function numberText(value: unknown): string | undefined {
-  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+  if (typeof value === "number")
+    return Number.isInteger(value) ? BigInt(value).toString() : String(value);
   return isRawNumber(value) ? value.rawJSON : undefined;
 }
 
 function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
-  if (typeof value !== "number" || context.source === undefined || String(value) === context.source) return value;
-  if (context.source.length > MAX_NUMBER_LENGTH) throw new StewardError("too_large", `JSON input has more than ${MAX_NUMBER_LENGTH} characters in one number`, { rule: "number" });
+  if (typeof value !== "number" || context.source === undefined || String(value) === context.source)
+    return value;
+  if (context.source.length > MAX_NUMBER_LENGTH)
+    throw new StewardError(
+      "too_large",
+      `JSON input has more than ${MAX_NUMBER_LENGTH} characters in one number`,
+      { rule: "number" },
+    );
   return exactJson.rawJSON(context.source);
 }
 
@@ -136,10 +185,14 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-// The parser's own message quotes the text around the place: it does not travel on, not even as a cause.
+// The parser's own message quotes the text around the place: it does not travel on, not even as a
+// cause.
 function broken(position: number | undefined): StewardError {
   const where = position === undefined ? "" : ` at position ${position}`;
-  return new StewardError("invalid", `failed to decode JSON input: it is not valid JSON${where}`, { rule: "json", remedy: "send one JSON value in UTF-8" });
+  return new StewardError("invalid", `failed to decode JSON input: it is not valid JSON${where}`, {
+    rule: "json",
+    remedy: "send one JSON value in UTF-8",
+  });
 }
 
 function positionIn(error: unknown): number | undefined {
@@ -165,10 +218,21 @@ function assertWithin(text: string, { depth, values, members = values }: ExactLi
     if (unit === QUOTE) at = endOfString(text, at);
     else if (unit === COMMA || unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       seen += 1;
-      if (seen > values) throw new StewardError("too_large", `JSON input has more than ${values} values`, { rule: "values" });
+      if (seen > values)
+        throw new StewardError("too_large", `JSON input has more than ${values} values`, {
+          rule: "values",
+        });
       if (unit !== COMMA) commas[open++] = unit === OPEN_OBJECT ? 1 : Number.NEGATIVE_INFINITY;
-      else if (open > 0 && (commas[open - 1] = (commas[open - 1] ?? 0) + 1) > members) throw new StewardError("too_large", `JSON input has more than ${members} members in one object`, { rule: "members" });
-      if (open > depth) throw new StewardError("too_large", `JSON input has more than ${depth} levels of nesting`, { rule: "depth" });
+      else if (open > 0 && (commas[open - 1] = (commas[open - 1] ?? 0) + 1) > members)
+        throw new StewardError(
+          "too_large",
+          `JSON input has more than ${members} members in one object`,
+          { rule: "members" },
+        );
+      if (open > depth)
+        throw new StewardError("too_large", `JSON input has more than ${depth} levels of nesting`, {
+          rule: "depth",
+        });
     } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open = Math.max(0, open - 1);
   }
 }

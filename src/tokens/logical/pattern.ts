@@ -12,10 +12,15 @@ export interface Pattern {
   match(path: string): ReadonlyMap<string, string> | undefined;
 }
 
-/** Starts and ends with a letter, digit or underscore; `-` and `.` may stand between (facts §1.1). */
+/**
+ * Starts and ends with a letter, digit or underscore; `-` and `.` may stand between (facts §1.1).
+ */
 const NAME = String.raw`(\w(?:[\w.-]*\w)?)`;
 
-/** What follows begins with no slash, which would make it a second name of the same thing, one that rules about the first would not hold for. */
+/**
+ * What follows begins with no slash, which would make it a second name of the same thing, one that
+ * rules about the first would not hold for.
+ */
 const REST_TEXT = "((?!/)[^]*)";
 
 const LITERAL = 0;
@@ -35,7 +40,10 @@ export function compilePattern(text: string): Pattern {
       return segment.replaceAll(".", String.raw`\.`);
     }
     const rest = found[2] === "*";
-    assert(!rest || index === segments.length - 1, `only the last segment of ${text} takes the rest`);
+    assert(
+      !rest || index === segments.length - 1,
+      `only the last segment of ${text} takes the rest`,
+    );
     variables.push(found[1] ?? "");
     ranks.push(rest ? REST : VARIABLE);
     return rest ? REST_TEXT : NAME;
@@ -45,12 +53,21 @@ export function compilePattern(text: string): Pattern {
   return { text, variables, ranks, match: (path) => matchOf(expression, variables, path) };
 }
 
-function matchOf(expression: RegExp, variables: readonly string[], path: string): ReadonlyMap<string, string> | undefined {
+function matchOf(
+  expression: RegExp,
+  variables: readonly string[],
+  path: string,
+): ReadonlyMap<string, string> | undefined {
   const found = expression.exec(path);
-  return found === null ? undefined : new Map(variables.map((name, index) => [name, found[index + 1] ?? ""]));
+  return found === null
+    ? undefined
+    : new Map(variables.map((name, index) => [name, found[index + 1] ?? ""]));
 }
 
-/** For sorting: literals before variables before rests, from the left; a longer pattern before a shorter one. */
+/**
+ * For sorting: literals before variables before rests, from the left; a longer pattern before a
+ * shorter one.
+ */
 export function byRank(a: Pattern, b: Pattern): number {
   for (let at = 0; at < Math.min(a.ranks.length, b.ranks.length); at++) {
     const difference = (a.ranks[at] ?? 0) - (b.ranks[at] ?? 0);

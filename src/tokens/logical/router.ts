@@ -30,14 +30,25 @@ const NONE: ReadonlyMap<string, string> = new Map();
 export function createRouter(paths: readonly Path[]): Router {
   const entries = paths.flatMap((path): Entry[] => {
     const kinds = kindsOf(path.fields, path.coerce);
-    return [path.pattern, ...(path.also ?? [])].map((text) => ({ path, kinds, pattern: compilePattern(text) }));
+    return [path.pattern, ...(path.also ?? [])].map((text) => ({
+      path,
+      kinds,
+      pattern: compilePattern(text),
+    }));
   });
-  const literal = new Map(entries.filter(({ pattern }) => pattern.variables.length === 0).map((entry) => [entry.pattern.text, entry]));
-  const open = entries.filter(({ pattern }) => pattern.variables.length > 0).toSorted((a, b) => byRank(a.pattern, b.pattern));
+  const literal = new Map(
+    entries
+      .filter(({ pattern }) => pattern.variables.length === 0)
+      .map((entry) => [entry.pattern.text, entry]),
+  );
+  const open = entries
+    .filter(({ pattern }) => pattern.variables.length > 0)
+    .toSorted((a, b) => byRank(a.pattern, b.pattern));
 
   function first(path: string, wanted: (path: Path) => boolean): Route | undefined {
     const exact = literal.get(path);
-    if (exact !== undefined && wanted(exact.path)) return { path: exact.path, kinds: exact.kinds, variables: NONE };
+    if (exact !== undefined && wanted(exact.path))
+      return { path: exact.path, kinds: exact.kinds, variables: NONE };
     for (const { path: declared, kinds, pattern } of open) {
       const variables = wanted(declared) ? pattern.match(path) : undefined;
       if (variables !== undefined) return { path: declared, kinds, variables };
@@ -45,14 +56,19 @@ export function createRouter(paths: readonly Path[]): Router {
     return undefined;
   }
 
-  // A slash at the end belongs to a list. For any other operation it would be a second name of the same thing, which rules about
-  // the first would not hold for.
+  // A slash at the end belongs to a list. For any other operation it would be a second name of the
+  // same thing, which rules about the first would not hold for.
   function firstListed(path: string, wanted: (path: Path) => boolean): Route | undefined {
-    return first(path, wanted) ?? (path.endsWith("/") ? first(path.slice(0, -1), wanted) : undefined);
+    return (
+      first(path, wanted) ?? (path.endsWith("/") ? first(path.slice(0, -1), wanted) : undefined)
+    );
   }
 
   return {
-    route: (path, operation) => (operation === "list" ? firstListed(path, lists) ?? firstListed(path, any) : first(path, any)),
+    route: (path, operation) =>
+      operation === "list"
+        ? (firstListed(path, lists) ?? firstListed(path, any))
+        : first(path, any),
     find: (path) => firstListed(path, any),
   };
 }

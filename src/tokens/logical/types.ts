@@ -1,16 +1,33 @@
 /**
- * The shape of a backend behind a secrets manager's HTTP API: a request goes in, a response or nothing comes out. Nothing here
- * knows its host, so the same backend runs inside Steward and as a plugin of a real Vault or OpenBao (KERNEL §4).
+ * The shape of a backend behind a secrets manager's HTTP API: a request goes in, a response or
+ * nothing comes out. Nothing here knows its host, so the same backend runs inside Steward and as a
+ * plugin of a real Vault or OpenBao (KERNEL §4).
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
 
-/** What is asked. `create` and `update` are the same request; the existence check tells them apart before the policy is asked. */
-export type Operation = "create" | "read" | "update" | "patch" | "delete" | "list" | "help" | "revoke" | "renew" | "rollback";
+/**
+ * What is asked. `create` and `update` are the same request; the existence check tells them apart
+ * before the policy is asked.
+ */
+export type Operation =
+  | "create"
+  | "read"
+  | "update"
+  | "patch"
+  | "delete"
+  | "list"
+  | "help"
+  | "revoke"
+  | "renew"
+  | "rollback";
 
-/** JSON values by name, in the order of their arrival. A number that a double would round is a raw number (`json.ts`). */
+/**
+ * JSON values by name, in the order of their arrival. A number that a double would round is a raw
+ * number (`json.ts`).
+ */
 export type Data = Readonly<Record<string, unknown>>;
 
 /** Who asks, as far as a backend may know. Never a credential. */
@@ -28,9 +45,10 @@ export interface Remote {
 }
 
 /**
- * Tells the host when a request begins to have an effect outside that only its answer could undo. The host keeps a record of
- * every request to a minting path before the backend sees it: without `begin` a failure leaves nothing behind, with it the record
- * stays as an orphan until the latest moment at which what may have been made is still good.
+ * Tells the host when a request begins to have an effect outside that only its answer could undo.
+ * The host keeps a record of every request to a minting path before the backend sees it: without
+ * `begin` a failure leaves nothing behind, with it the record stays as an orphan until the latest
+ * moment at which what may have been made is still good.
  */
 export interface Effect {
   /** Right before the call that may make something; `about` (no secrets) completes the record. */
@@ -63,7 +81,9 @@ export interface SecretGrant {
   /** From now, more than 0. */
   readonly ttlMs: number;
   readonly renewable: boolean;
-  /** Kept with the lease for whoever revokes it; holds `secret_type`, which finds its type again. */
+  /**
+   * Kept with the lease for whoever revokes it; holds `secret_type`, which finds its type again.
+   */
   readonly internalData: Data;
 }
 
@@ -74,37 +94,58 @@ export interface RawAnswer {
   readonly body: string | Uint8Array;
 }
 
-/** A token that the request made or renewed. Only backends that live with their host answer with one, and the host knows more of it. */
+/**
+ * A token that the request made or renewed. Only backends that live with their host answer with
+ * one, and the host knows more of it.
+ */
 export interface AuthGrant {
   /** Undefined when whoever asked must not learn it: a renewal by accessor. */
   readonly id: Secret | undefined;
   /** What is left of it, whole seconds; 0 for ever. */
   readonly ttlMs: number;
-  /** The request made it: it must end when its answer cannot be given. False for a renewal, which leaves a token that was there before. */
+  /**
+   * The request made it: it must end when its answer cannot be given. False for a renewal, which
+   * leaves a token that was there before.
+   */
   readonly made: boolean;
 }
 
-/** What a backend answers. No answer at all means "nothing there" to a read or list, and "done" to anything else. */
+/**
+ * What a backend answers. No answer at all means "nothing there" to a read or list, and "done" to
+ * anything else.
+ */
 export interface LogicalResponse {
   readonly data?: Data;
   readonly secret?: SecretGrant;
   readonly auth?: AuthGrant;
   readonly warnings?: readonly string[];
   readonly raw?: RawAnswer;
-  /** Instead of 200, e.g. 202 for what goes on after the answer. Hosts that know no status ignore it. */
+  /**
+   * Instead of 200, e.g. 202 for what goes on after the answer. Hosts that know no status ignore
+   * it.
+   */
   readonly status?: number;
 }
 
-/** Answers one operation. Throws StewardError: `invalid` is a logical error (400) whose message is the text that clients see. */
+/**
+ * Answers one operation. Throws StewardError: `invalid` is a logical error (400) whose message is
+ * the text that clients see.
+ */
 export type PathHandler = (request: PathRequest) => Promise<LogicalResponse | undefined>;
 
 /** A request whose path and fields were understood. */
 export interface PathRequest extends LogicalRequest {
-  /** The declared fields that were given, coerced, by their declared names; those taken from the path too. */
+  /**
+   * The declared fields that were given, coerced, by their declared names; those taken from the
+   * path too.
+   */
   readonly fields: Fields;
 }
 
-/** Coerced fields. An absent field gives undefined, so that "not given" and "given empty" stay apart. */
+/**
+ * Coerced fields. An absent field gives undefined, so that "not given" and "given empty" stay
+ * apart.
+ */
 export interface Fields {
   has(name: string): boolean;
   /** Throws an assertion when the declaration says another kind. */
@@ -122,16 +163,23 @@ export interface Fields {
 }
 
 /**
- * How a field is coerced beyond its proto type (facts §1.2): `comma_list` texts or numbers from lists, JSON text or comma text;
- * `pairs` of `key=value`; `duration` from seconds or text like `1h30m`; `any` stays as it came.
+ * How a field is coerced beyond its proto type (facts §1.2): `comma_list` texts or numbers from
+ * lists, JSON text or comma text; `pairs` of `key=value`; `duration` from seconds or text like
+ * `1h30m`; `any` stays as it came.
  */
 export type CoerceRule = "plain" | "comma_list" | "pairs" | "duration" | "any";
 
-/** What somebody without a token must know to be served at a path, e.g. a secret id. Failures are counted by its subject. */
+/**
+ * What somebody without a token must know to be served at a path, e.g. a secret id. Failures are
+ * counted by its subject.
+ */
 export interface PathProof {
   /** What is tried, e.g. the role id; undefined when the request names none. */
   subject(request: PathRequest): string | undefined;
-  /** Throws what the operation would throw for a wrong proof. Has no effect and takes no use of anything. */
+  /**
+   * Throws what the operation would throw for a wrong proof. Has no effect and takes no use of
+   * anything.
+   */
   verify(request: PathRequest): Promise<unknown>;
 }
 
@@ -141,19 +189,32 @@ export interface RequestProof {
   readonly verify: () => Promise<unknown>;
 }
 
-/** One declared path of a backend. Parsing, help, unknown-field errors and OpenAPI follow from it. */
+/**
+ * One declared path of a backend. Parsing, help, unknown-field errors and OpenAPI follow from it.
+ */
 export interface Path {
-  /** Segments by `/`; `:name` takes one segment of the facts' NAME form, `:name*` everything that is left. E.g. `token/:permissionset`. */
+  /**
+   * Segments by `/`; `:name` takes one segment of the facts' NAME form, `:name*` everything that is
+   * left. E.g. `token/:permissionset`.
+   */
   readonly pattern: string;
   /** Further spellings, e.g. `permissionset/`. */
   readonly also?: readonly string[];
   /** A proto message: its fields are the path's fields, its comments their help. */
   readonly fields: DescMessage;
   readonly coerce?: Readonly<Record<string, CoerceRule>>;
-  /** Undeclared fields. `refuse` is 400 naming them, `warn` ignores them and says so, `keep` is for free-form data. */
+  /**
+   * Undeclared fields. `refuse` is 400 naming them, `warn` ignores them and says so, `keep` is for
+   * free-form data.
+   */
   readonly unknown: "refuse" | "warn" | "keep";
-  readonly operations: Partial<Record<"create" | "read" | "update" | "patch" | "delete" | "list", PathHandler>>;
-  /** Whether the thing is there; undefined when the path has no such notion, and then a POST is an `update`. Absent: likewise. */
+  readonly operations: Partial<
+    Record<"create" | "read" | "update" | "patch" | "delete" | "list", PathHandler>
+  >;
+  /**
+   * Whether the thing is there; undefined when the path has no such notion, and then a POST is an
+   * `update`. Absent: likewise.
+   */
   readonly exists?: (request: PathRequest) => Promise<boolean | undefined>;
   /** Served without a token. */
   readonly unauthenticated?: true;
@@ -171,7 +232,10 @@ export interface Path {
 /** Ends what a lease stands for. */
 export interface SecretType {
   readonly name: string;
-  /** Resolves when it is over, also when it was over before. Throws StewardError when it may still be good. */
+  /**
+   * Resolves when it is over, also when it was over before. Throws StewardError when it may still
+   * be good.
+   */
   revoke(request: LogicalRequest): Promise<void>;
 }
 
@@ -183,11 +247,20 @@ export interface Backend {
   /** By `internalData.secret_type`. */
   readonly secrets: Readonly<Record<string, SecretType>>;
   readonly help: string;
-  /** Answers any operation by the path table: `not_found` with rule `unsupported_path` for a path it has not, `unsupported` for an operation. */
+  /**
+   * Answers any operation by the path table: `not_found` with rule `unsupported_path` for a path it
+   * has not, `unsupported` for an operation.
+   */
   handle(request: LogicalRequest): Promise<LogicalResponse | undefined>;
-  /** For a POST, before the policy is asked: false makes it a `create`, true or undefined an `update`. */
+  /**
+   * For a POST, before the policy is asked: false makes it a `create`, true or undefined an
+   * `update`.
+   */
   exists(request: LogicalRequest): Promise<boolean | undefined>;
-  /** The proof that a request brings; undefined where the path or the operation takes none. Never throws. */
+  /**
+   * The proof that a request brings; undefined where the path or the operation takes none. Never
+   * throws.
+   */
   proof(request: LogicalRequest): RequestProof | undefined;
   /** The declared path that a request would reach. */
   find(path: string): Path | undefined;
@@ -201,7 +274,10 @@ export interface StorageView {
   get(key: string): Promise<Uint8Array | undefined>;
   put(key: string, value: Uint8Array): Promise<void>;
   delete(key: string): Promise<void>;
-  /** Names directly below a prefix (empty or ending in `/`), sorted bytewise; deeper levels end in `/`. */
+  /**
+   * Names directly below a prefix (empty or ending in `/`), sorted bytewise; deeper levels end in
+   * `/`.
+   */
   list(prefix: string): Promise<readonly string[]>;
 }
 
@@ -212,7 +288,10 @@ export interface Host {
   readonly limits: () => { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
   readonly clock: Clock;
   readonly log: Log;
-  /** What policies and the like get wrong about this mount, a sentence each; not given by hosts that cannot tell. */
+  /**
+   * What policies and the like get wrong about this mount, a sentence each; not given by hosts that
+   * cannot tell.
+   */
   readonly warnings?: () => Promise<readonly string[]>;
 }
 

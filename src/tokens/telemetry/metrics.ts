@@ -1,4 +1,7 @@
-/** The metrics of the tokens service, for those who run it (RESOLUTIONS §2, Metric names). The engine's own families stay on its mount. */
+/**
+ * The metrics of the tokens service, for those who run it (RESOLUTIONS §2, Metric names). The
+ * engine's own families stay on its mount.
+ */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -7,20 +10,103 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 90
 
 const tokens = { group: "Tokens" } as const;
 
-/** Requests to the secrets manager: `mount` is a mount point, `(none)` or `__other__`; `operation` as the client asked; `outcome` is ok or the class of the error. */
-export const tokensRequests = defineMetric({ ...tokens, name: "svc.tokens.requests", kind: "counter", unit: "{request}", attributes: ["mount", "operation", "outcome"], help: "Requests to the secrets manager by mount, operation and outcome." });
-export const tokensMints = defineMetric({ ...tokens, name: "svc.tokens.mints", kind: "counter", unit: "{token}", attributes: ["mount", "outcome"], help: "Mint requests by mount and outcome." });
-export const tokensMintDuration = defineMetric({ ...tokens, name: "svc.tokens.mint.duration", kind: "histogram", unit: "s", attributes: ["mount"], bounds: SECONDS, help: "Time from a mint request to its response, with lease and audit record on disk." });
-export const tokensRevocations = defineMetric({ ...tokens, name: "svc.tokens.revocations", kind: "counter", unit: "{revocation}", attributes: ["mount", "outcome"], help: "Attempts to revoke the token of a lease, by mount and outcome." });
-/** Leases: `held` are all, `due` those whose end is under way, `irrevocable` those whose end failed for good. */
-export const tokensLeases = defineMetric({ ...tokens, name: "svc.tokens.leases", kind: "gauge", unit: "{lease}", attributes: ["state"], help: "Leases by state: held, due, irrevocable." });
-export const tokensOrphans = defineMetric({ ...tokens, name: "svc.tokens.orphans", kind: "gauge", unit: "{token}", help: "Tokens that may exist at the platform without a lease." });
-export const tokensStored = defineMetric({ ...tokens, name: "svc.tokens.stored", kind: "gauge", unit: "{token}", help: "Service tokens of the secrets manager." });
-export const tokensAuditRecords = defineMetric({ ...tokens, name: "svc.tokens.audit.records", kind: "counter", unit: "{record}", attributes: ["type"], help: "Audit records that reached the disk, by type." });
-export const tokensAuditFailures = defineMetric({ ...tokens, name: "svc.tokens.audit.failures", kind: "counter", unit: "{record}", attributes: ["type"], help: "Audit records that no device accepted, so that the request was refused." });
-export const tokensSealed = defineMetric({ ...tokens, name: "svc.tokens.sealed", kind: "gauge", unit: "1", help: "1 while the store of tokens is sealed, otherwise 0." });
+/**
+ * Requests to the secrets manager: `mount` is a mount point, `(none)` or `__other__`; `operation`
+ * as the client asked; `outcome` is ok or the class of the error.
+ */
+export const tokensRequests = defineMetric({
+  ...tokens,
+  name: "svc.tokens.requests",
+  kind: "counter",
+  unit: "{request}",
+  attributes: ["mount", "operation", "outcome"],
+  help: "Requests to the secrets manager by mount, operation and outcome.",
+});
+export const tokensMints = defineMetric({
+  ...tokens,
+  name: "svc.tokens.mints",
+  kind: "counter",
+  unit: "{token}",
+  attributes: ["mount", "outcome"],
+  help: "Mint requests by mount and outcome.",
+});
+export const tokensMintDuration = defineMetric({
+  ...tokens,
+  name: "svc.tokens.mint.duration",
+  kind: "histogram",
+  unit: "s",
+  attributes: ["mount"],
+  bounds: SECONDS,
+  help: "Time from a mint request to its response, with lease and audit record on disk.",
+});
+export const tokensRevocations = defineMetric({
+  ...tokens,
+  name: "svc.tokens.revocations",
+  kind: "counter",
+  unit: "{revocation}",
+  attributes: ["mount", "outcome"],
+  help: "Attempts to revoke the token of a lease, by mount and outcome.",
+});
+/**
+ * Leases: `held` are all, `due` those whose end is under way, `irrevocable` those whose end failed
+ * for good.
+ */
+export const tokensLeases = defineMetric({
+  ...tokens,
+  name: "svc.tokens.leases",
+  kind: "gauge",
+  unit: "{lease}",
+  attributes: ["state"],
+  help: "Leases by state: held, due, irrevocable.",
+});
+export const tokensOrphans = defineMetric({
+  ...tokens,
+  name: "svc.tokens.orphans",
+  kind: "gauge",
+  unit: "{token}",
+  help: "Tokens that may exist at the platform without a lease.",
+});
+export const tokensStored = defineMetric({
+  ...tokens,
+  name: "svc.tokens.stored",
+  kind: "gauge",
+  unit: "{token}",
+  help: "Service tokens of the secrets manager.",
+});
+export const tokensAuditRecords = defineMetric({
+  ...tokens,
+  name: "svc.tokens.audit.records",
+  kind: "counter",
+  unit: "{record}",
+  attributes: ["type"],
+  help: "Audit records that reached the disk, by type.",
+});
+export const tokensAuditFailures = defineMetric({
+  ...tokens,
+  name: "svc.tokens.audit.failures",
+  kind: "counter",
+  unit: "{record}",
+  attributes: ["type"],
+  help: "Audit records that no device accepted, so that the request was refused.",
+});
+export const tokensSealed = defineMetric({
+  ...tokens,
+  name: "svc.tokens.sealed",
+  kind: "gauge",
+  unit: "1",
+  help: "1 while the store of tokens is sealed, otherwise 0.",
+});
 
 /** All rows of this file. */
 export const tokensMetrics: readonly AnyRow[] = catalogue([
-  tokensRequests, tokensMints, tokensMintDuration, tokensRevocations, tokensLeases, tokensOrphans, tokensStored, tokensAuditRecords, tokensAuditFailures, tokensSealed,
+  tokensRequests,
+  tokensMints,
+  tokensMintDuration,
+  tokensRevocations,
+  tokensLeases,
+  tokensOrphans,
+  tokensStored,
+  tokensAuditRecords,
+  tokensAuditFailures,
+  tokensSealed,
 ]);

@@ -13,17 +13,37 @@ export type Outcome = "ok" | Code;
 /** Hears of everything that happens once. No method throws. */
 export interface TokensObserver {
   /** `mount` is undefined where nothing is mounted, or while the store is sealed. */
-  request(seen: { readonly mount: string | undefined; readonly operation: CoreRequest["verb"]; readonly outcome: Outcome }): void;
+  request(seen: {
+    readonly mount: string | undefined;
+    readonly operation: CoreRequest["verb"];
+    readonly outcome: Outcome;
+  }): void;
   mint(seen: { readonly mount: string; readonly outcome: Outcome; readonly tookMs: number }): void;
   revocation(seen: { readonly mount: string; readonly outcome: "revoked" | "failed" }): void;
   audit(seen: { readonly type: "request" | "response"; readonly ok: boolean }): void;
 }
 
 /** Hears nothing. */
-export const unobserved: TokensObserver = { request: () => undefined, mint: () => undefined, revocation: () => undefined, audit: () => undefined };
+export const unobserved: TokensObserver = {
+  request: () => undefined,
+  mint: () => undefined,
+  revocation: () => undefined,
+  audit: () => undefined,
+};
 
 /** A front whose requests are told. `mounts` is undefined while the store is sealed. */
-export function watchFront(front: Front, { clock, observe, mounts }: { readonly clock: Clock; readonly observe: TokensObserver; readonly mounts: () => Mounts | undefined }): Front {
+export function watchFront(
+  front: Front,
+  {
+    clock,
+    observe,
+    mounts,
+  }: {
+    readonly clock: Clock;
+    readonly observe: TokensObserver;
+    readonly mounts: () => Mounts | undefined;
+  },
+): Front {
   return {
     ...front,
     async handle(request) {
@@ -31,11 +51,15 @@ export function watchFront(front: Front, { clock, observe, mounts }: { readonly 
       // Looked up before: the request may take its own mount away.
       const place = mounts()?.match(path);
       const mount = place?.mount.point;
-      const mints = place?.mount.class === "secret" && (operation === "read" || operation === "write") && place.mount.backend.find(place.rest)?.mints === true;
+      const mints =
+        place?.mount.class === "secret" &&
+        (operation === "read" || operation === "write") &&
+        place.mount.backend.find(place.rest)?.mints === true;
       const beganMs = clock.monotonic();
       const told = (outcome: Outcome): void => {
         observe.request({ mount, operation, outcome });
-        if (mints && mount !== undefined) observe.mint({ mount, outcome, tookMs: clock.monotonic() - beganMs });
+        if (mints && mount !== undefined)
+          observe.mint({ mount, outcome, tookMs: clock.monotonic() - beganMs });
       };
       try {
         const answer = await front.handle(request);
@@ -60,7 +84,12 @@ export function watchAudit(audit: AuditService, observe: TokensObserver): AuditS
     }
     observe.audit({ type, ok: true });
   };
-  return { ...audit, request: (request, error) => told("request", audit.request(request, error)), response: (request, response) => told("response", audit.response(request, response)), summary: (summary) => told("request", audit.summary(summary)) };
+  return {
+    ...audit,
+    request: (request, error) => told("request", audit.request(request, error)),
+    response: (request, response) => told("response", audit.response(request, response)),
+    summary: (summary) => told("request", audit.summary(summary)),
+  };
 }
 
 /** Revocations that are told, each try by itself. */

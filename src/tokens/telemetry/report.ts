@@ -1,6 +1,17 @@
 /** Writes what the secrets manager tells, and its levels, into a scope. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
-import { tokensAuditFailures, tokensAuditRecords, tokensLeases, tokensMintDuration, tokensMints, tokensOrphans, tokensRequests, tokensRevocations, tokensSealed, tokensStored } from "./metrics.ts";
+import {
+  tokensAuditFailures,
+  tokensAuditRecords,
+  tokensLeases,
+  tokensMintDuration,
+  tokensMints,
+  tokensOrphans,
+  tokensRequests,
+  tokensRevocations,
+  tokensSealed,
+  tokensStored,
+} from "./metrics.ts";
 import type { TokensObserver } from "./observer.ts";
 
 const MILLISECONDS = 1_000;
@@ -13,7 +24,15 @@ const OWNER = "tokens";
 /** Levels of the secrets manager; `inside` only while it is unsealed. */
 export interface TokensLevels {
   readonly sealed: boolean;
-  readonly inside: { readonly leases: number; readonly due: number; readonly irrevocable: number; readonly orphans: number; readonly stored: number } | undefined;
+  readonly inside:
+    | {
+        readonly leases: number;
+        readonly due: number;
+        readonly irrevocable: number;
+        readonly orphans: number;
+        readonly stored: number;
+      }
+    | undefined;
 }
 
 /** An observer that counts in a scope. The first 100 mount points it hears of have a label each. */
@@ -26,13 +45,20 @@ export function createTokensReport(scope: Scope): TokensObserver {
     return point;
   };
   return {
-    request: ({ mount, operation, outcome }) => scope.add(tokensRequests, 1, { mount: mount === undefined ? NONE : labelOf(mount), operation, outcome }),
+    request: ({ mount, operation, outcome }) =>
+      scope.add(tokensRequests, 1, {
+        mount: mount === undefined ? NONE : labelOf(mount),
+        operation,
+        outcome,
+      }),
     mint({ mount, outcome, tookMs }) {
       const label = labelOf(mount);
       scope.add(tokensMints, 1, { mount: label, outcome });
-      if (outcome === "ok") scope.record(tokensMintDuration, tookMs / MILLISECONDS, { mount: label });
+      if (outcome === "ok")
+        scope.record(tokensMintDuration, tookMs / MILLISECONDS, { mount: label });
     },
-    revocation: ({ mount, outcome }) => scope.add(tokensRevocations, 1, { mount: labelOf(mount), outcome }),
+    revocation: ({ mount, outcome }) =>
+      scope.add(tokensRevocations, 1, { mount: labelOf(mount), outcome }),
     audit: ({ type, ok }) => scope.add(ok ? tokensAuditRecords : tokensAuditFailures, 1, { type }),
   };
 }

@@ -1,4 +1,7 @@
-/** Networks that tokens, roles and secret ids are bound to. A single address stands for its own network. */
+/**
+ * Networks that tokens, roles and secret ids are bound to. A single address stands for its own
+ * network.
+ */
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { logicalError } from "../logical/occurred.ts";
 
@@ -13,10 +16,15 @@ interface Network {
 
 /** The networks in their full spelling. Throws `invalid` naming the first that is none. */
 export function parseCidrs(field: string, given: readonly string[]): readonly string[] {
-  if (given.length > MOST_CIDRS) throw logicalError(`${field} holds at most ${MOST_CIDRS} networks`, { field, rule: "count" });
+  if (given.length > MOST_CIDRS)
+    throw logicalError(`${field} holds at most ${MOST_CIDRS} networks`, { field, rule: "count" });
   return given.map((text) => {
     const network = networkOf(text.trim());
-    if (network === undefined) throw logicalError(`${field}: ${JSON.stringify(text.slice(0, 60))} is neither an address nor a network such as 10.0.0.0/8`, { field, rule: "cidr" });
+    if (network === undefined)
+      throw logicalError(
+        `${field}: ${JSON.stringify(text.slice(0, 60))} is neither an address nor a network such as 10.0.0.0/8`,
+        { field, rule: "cidr" },
+      );
     return `${network.address}/${network.bits}`;
   });
 }
@@ -33,12 +41,18 @@ export function isSubset(inner: readonly string[], outer: readonly string[]): bo
 /** Lists that were asked about, as long as somebody holds them: a token's is asked at each use. */
 const compiled = new WeakMap<readonly string[], BlockList>();
 
-/** Whether an address lies in one of the networks, which are in their full spelling; true when there are none. An unknown address lies in no network. */
+/**
+ * Whether an address lies in one of the networks, which are in their full spelling; true when there
+ * are none. An unknown address lies in no network.
+ */
 export function admits(cidrs: readonly string[], address: string | undefined): boolean {
   if (cidrs.length === 0) return true;
   if (address === undefined) return false;
   // A listener for both families names IPv4 clients so.
-  const plain = address.startsWith("::ffff:") && address.includes(".") ? address.slice("::ffff:".length) : address;
+  const plain =
+    address.startsWith("::ffff:") && address.includes(".")
+      ? address.slice("::ffff:".length)
+      : address;
   if (isIP(plain) === 0) return false;
   let list = compiled.get(cidrs);
   if (list === undefined) {

@@ -15,16 +15,26 @@ const VALUE_BYTES = 64 * 1024;
 const VALUES_MOST = 100;
 
 /** The backend at `cubbyhole/`. */
-export function createCubbyhole({ env, tokens }: { readonly env: Env; readonly tokens: Tokens }): Backend {
+export function createCubbyhole({
+  env,
+  tokens,
+}: {
+  readonly env: Env;
+  readonly tokens: Tokens;
+}): Backend {
   tokens.onEnd((tx, { key }) => {
     const kept = Array.from(tx.range(cubbyholes, { prefix: [key] }), ([at]) => at);
     for (const at of kept) tx.delete(cubbyholes, at);
   });
   const path: Path = definePath({
-    pattern: ":path*", fields: CubbyholeFieldsSchema, unknown: "keep",
+    pattern: ":path*",
+    fields: CubbyholeFieldsSchema,
+    unknown: "keep",
     operations: {
       read: async (request) => {
-        const stored = env.read((snapshot) => snapshot.get(cubbyholes, [callerOf(request).entry.key, pathOf(request)]));
+        const stored = env.read((snapshot) =>
+          snapshot.get(cubbyholes, [callerOf(request).entry.key, pathOf(request)]),
+        );
         return stored === undefined ? undefined : { data: parseExact(stored) as Data };
       },
       write: async (request) => {
@@ -32,14 +42,23 @@ export function createCubbyhole({ env, tokens }: { readonly env: Env; readonly t
         return undefined;
       },
       delete: async (request) => {
-        await env.write((tx) => tx.delete(cubbyholes, [callerOf(request).entry.key, pathOf(request)]));
+        await env.write((tx) =>
+          tx.delete(cubbyholes, [callerOf(request).entry.key, pathOf(request)]),
+        );
         return undefined;
       },
-      list: async (request) => ({ data: { keys: namesBelow(env, callerOf(request).entry.key, pathOf(request)) } }),
+      list: async (request) => ({
+        data: { keys: namesBelow(env, callerOf(request).entry.key, pathOf(request)) },
+      }),
     },
-    synopsis: "What only this token sees.", description: "Goes with the token.",
+    synopsis: "What only this token sees.",
+    description: "Goes with the token.",
   });
-  return createBackend({ type: "cubbyhole", paths: [path], help: "A cupboard for every token; what is in it goes with the token." });
+  return createBackend({
+    type: "cubbyhole",
+    paths: [path],
+    help: "A cupboard for every token; what is in it goes with the token.",
+  });
 }
 
 function pathOf({ fields }: PathRequest): string {
@@ -48,28 +67,56 @@ function pathOf({ fields }: PathRequest): string {
 
 async function store(env: Env, request: PathRequest): Promise<void> {
   const { entry } = callerOf(request);
-  if (entry.type === "batch") throw new StewardError("invalid", "cubbyhole operations are only supported by \"service\" type tokens", { rule: "token_type" });
+  if (entry.type === "batch")
+    throw new StewardError(
+      "invalid",
+      'cubbyhole operations are only supported by "service" type tokens',
+      { rule: "token_type" },
+    );
   const path = pathOf(request);
-  if (path === "" || path.endsWith("/")) throw new StewardError("invalid", "missing path: give the path to store under", { field: "path" });
+  if (path === "" || path.endsWith("/"))
+    throw new StewardError("invalid", "missing path: give the path to store under", {
+      field: "path",
+    });
   if (isLongerThan(request.data, 2 * VALUE_BYTES)) throw tooLong("more");
   const data: Record<string, unknown> = { ...request.data };
   delete data["path"];
-  if (Object.keys(data).length === 0) throw new StewardError("invalid", "missing data fields", { rule: "data" });
+  if (Object.keys(data).length === 0)
+    throw new StewardError("invalid", "missing data fields", { rule: "data" });
   const bytes = new TextEncoder().encode(writeExact(data));
   if (bytes.length > VALUE_BYTES) throw tooLong(String(bytes.length));
   await env.write((tx) => {
     const isNew = tx.get(cubbyholes, [entry.key, path]) === undefined;
-    if (isNew && [...tx.range(cubbyholes, { prefix: [entry.key], limit: VALUES_MOST })].length >= VALUES_MOST) throw new StewardError("invalid", `a cubbyhole holds at most ${VALUES_MOST} values; delete one first`, { rule: "limit" });
+    if (
+      isNew &&
+      [...tx.range(cubbyholes, { prefix: [entry.key], limit: VALUES_MOST })].length >= VALUES_MOST
+    )
+      throw new StewardError(
+        "invalid",
+        `a cubbyhole holds at most ${VALUES_MOST} values; delete one first`,
+        { rule: "limit" },
+      );
     tx.put(cubbyholes, [entry.key, path], bytes);
   });
 }
 
 function tooLong(bytes: string): StewardError {
-  return new StewardError("too_large", `a value in a cubbyhole has at most ${VALUE_BYTES} bytes, this one has ${bytes}`);
+  return new StewardError(
+    "too_large",
+    `a value in a cubbyhole has at most ${VALUE_BYTES} bytes, this one has ${bytes}`,
+  );
 }
 
 function namesBelow(env: Env, key: string, prefix: string): readonly string[] {
-  const names = env.read((snapshot) => [...snapshot.range(cubbyholes, { prefix: [key] })].map(([[, path]]) => path));
-  const below = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-  return [...new Set(below.map((name) => (name.includes("/") ? name.slice(0, name.indexOf("/") + 1) : name)))];
+  const names = env.read((snapshot) =>
+    [...snapshot.range(cubbyholes, { prefix: [key] })].map(([[, path]]) => path),
+  );
+  const below = names
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length));
+  return [
+    ...new Set(
+      below.map((name) => (name.includes("/") ? name.slice(0, name.indexOf("/") + 1) : name)),
+    ),
+  ];
 }

@@ -1,6 +1,6 @@
 /**
- * The inside of the secrets manager, made anew each time its store is unsealed and gone when it is sealed: nothing that was read
- * under the keys outlives them.
+ * The inside of the secrets manager, made anew each time its store is unsealed and gone when it is
+ * sealed: nothing that was read under the keys outlives them.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
@@ -11,7 +11,12 @@ import type { Health } from "../../kernel/supervisor/component.ts";
 import type { BackendFactory, LogicalRequest } from "../logical/types.ts";
 import { openAudit, type AuditDeviceConfig, type AuditService } from "./audit/audit.ts";
 import { authFactories } from "./auth/factories.ts";
-import { unobserved, watchAudit, watchRevocations, type TokensObserver } from "../telemetry/observer.ts";
+import {
+  unobserved,
+  watchAudit,
+  watchRevocations,
+  type TokensObserver,
+} from "../telemetry/observer.ts";
 import { createAttempts } from "./core/attempts.ts";
 import { createCore } from "./core/core.ts";
 import type { Core } from "./core/types.ts";
@@ -52,7 +57,10 @@ export interface ManagerDeps {
   readonly observe?: TokensObserver;
 }
 
-/** Shows the first root token to whoever started the daemon; it is stored nowhere in clear. False when nobody would see it: then none is made. */
+/**
+ * Shows the first root token to whoever started the daemon; it is stored nowhere in clear. False
+ * when nobody would see it: then none is made.
+ */
 export type ShowRoot = (token: string) => boolean;
 
 /** The inside. */
@@ -65,7 +73,10 @@ export interface Manager {
   readonly cluster: { readonly name: string; readonly id: string };
   /** Everything that keeps it from being well. */
   health(): Health;
-  /** Makes the first root token of the store, unless there was one. Shown before it is stored: a crash in between shows another one at the next start, never none. */
+  /**
+   * Makes the first root token of the store, unless there was one. Shown before it is stored: a
+   * crash in between shows another one at the next start, never none.
+   */
   makeRoot(show: ShowRoot): Promise<void>;
   /** Stops its timers, then its backends. */
   stop(deadlineMs: number): Promise<void>;
@@ -77,50 +88,121 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const identity = await openIdentity(env, ids);
   const cluster = { name: identity.clusterName, id: identity.clusterId };
   const expiry = await openExpiryClock({ env, clock, log: log.child("expiry") });
-  const tokens = await createTokens({ env, clock: expiry, ids, log: log.child("tokens"), limits: () => SYSTEM_LIMITS });
+  const tokens = await createTokens({
+    env,
+    clock: expiry,
+    ids,
+    log: log.child("tokens"),
+    limits: () => SYSTEM_LIMITS,
+  });
   const policies = createPolicies({ env, clock: { now: () => expiry.latest() } });
-  const leases = createLeases({ env, clock: expiry, ids, log, revoke: watchRevocations((lease, signal) => revokeBy(mounts, ids)(lease, signal), observe) });
+  const leases = createLeases({
+    env,
+    clock: expiry,
+    ids,
+    log,
+    revoke: watchRevocations((lease, signal) => revokeBy(mounts, ids)(lease, signal), observe),
+  });
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
   const wrapping = createWrapping({ env, tokens, leases, clock, envelope });
-  const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
+  const audit = watchAudit(
+    await openAudit(
+      { env, directory: deps.directory, clock, ids, log: log.child("audit") },
+      deps.audit,
+    ),
+    observe,
+  );
   const refusals = createRefusals({ clock, log, write: (summary) => audit.summary(summary) });
   const stopping = new AbortController();
   const { keyring } = env;
-  if (keyring === undefined) throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
+  if (keyring === undefined)
+    throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
   const rotation = createKeyRotation({ keyring, log: log.child("seal") });
   const ends = withLogins(leases, tokens, stopping.signal);
-  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, rotation, clock, ids, version: deps.version, cluster: () => cluster });
+  const system = createSystemBackend({
+    env,
+    mounts: () => mounts,
+    tokens,
+    policies,
+    leases: ends,
+    audit,
+    wrapping,
+    seal: deps.seal,
+    rotation,
+    clock,
+    ids,
+    version: deps.version,
+    cluster: () => cluster,
+  });
   const authDeps = { env, tokens, policies, clock, expiry, ids, limits: () => SYSTEM_LIMITS };
   const fixed = [
-    fixedMount("sys/", "system", system), fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
+    fixedMount("sys/", "system", system),
+    fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
     fixedMount("auth/token/", "auth", authFactories.token(authDeps)),
   ];
   const mounts = createMounts({
-    env, clock, ids, log, fixed, declared: deps.declared, system: SYSTEM_LIMITS,
+    env,
+    clock,
+    ids,
+    log,
+    fixed,
+    declared: deps.declared,
+    system: SYSTEM_LIMITS,
     factories: { secret: deps.secrets, auth: authFactories.mountable(authDeps) },
     warningsAbout: (point) => policies.warningsAbout(point),
     endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {
-    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, attempts: createAttempts({ clock, log }), refusals, clock, ids, log }), leases, tokens, mounts, audit, cluster,
+    core: createCore({
+      mounts,
+      tokens,
+      policies,
+      leases,
+      audit,
+      wrapping,
+      attempts: createAttempts({ clock, log }),
+      refusals,
+      clock,
+      ids,
+      log,
+    }),
+    leases,
+    tokens,
+    mounts,
+    audit,
+    cluster,
     health() {
       const { irrevocable, orphans } = leases.counts();
       const parts = [
-        audit.health(), leases.health(), tokens.component.health?.() ?? { ok: true },
-        { ok: irrevocable === 0, reason: `leases that could not be revoked at the platform: ${irrevocable} (sys/leases shows them, sys/leases/tidy tries again)` },
-        { ok: orphans === 0, reason: `tokens that may exist without a lease until they expire: ${orphans} (sys/leases/orphans shows them)` },
+        audit.health(),
+        leases.health(),
+        tokens.component.health?.() ?? { ok: true },
+        {
+          ok: irrevocable === 0,
+          reason: `leases that could not be revoked at the platform: ${irrevocable} (sys/leases shows them, sys/leases/tidy tries again)`,
+        },
+        {
+          ok: orphans === 0,
+          reason: `tokens that may exist without a lease until they expire: ${orphans} (sys/leases/orphans shows them)`,
+        },
       ];
       const reasons = parts.flatMap((part) => (part.ok ? [] : [part.reason ?? "not well"]));
-      return reasons.length === 0 ? { ok: true } : { ok: false, reason: reasons.join("; "), unable: audit.health().unable === true };
+      return reasons.length === 0
+        ? { ok: true }
+        : { ok: false, reason: reasons.join("; "), unable: audit.health().unable === true };
     },
     async makeRoot(show) {
       const stored = await openIdentity(env, ids);
       const id = newRootId(ids);
-      if (!stored.rooted && id.use(show)) await env.write((tx) => void putRoot(tx, { tokens, identity: stored, id }));
+      if (!stored.rooted && id.use(show))
+        await env.write((tx) => void putRoot(tx, { tokens, identity: stored, id }));
     },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
-      return stopAll({ tokens, leases, mounts, refusals, audit, expiry, rotation, log }, deadlineMs);
+      return stopAll(
+        { tokens, leases, mounts, refusals, audit, expiry, rotation, log },
+        deadlineMs,
+      );
     },
   };
   try {
@@ -128,7 +210,11 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     rotation.start();
     await mounts.open();
     await leases.start();
-    await tokens.component.start(new AbortController().signal, (error) => log.error("the token expiry loop stopped; tokens no longer expire", { error: toStewardError(error) }));
+    await tokens.component.start(new AbortController().signal, (error) =>
+      log.error("the token expiry loop stopped; tokens no longer expire", {
+        error: toStewardError(error),
+      }),
+    );
     return manager;
   } catch (error) {
     await manager.stop(0);
@@ -136,7 +222,10 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   }
 }
 
-/** Leases whose prefixes below `auth/` take in the tokens made there: a login is a lease, too, as far as its end goes. */
+/**
+ * Leases whose prefixes below `auth/` take in the tokens made there: a login is a lease, too, as
+ * far as its end goes.
+ */
 function withLogins(leases: Leases, tokens: TokenStore, signal: AbortSignal): Leases {
   return {
     ...leases,
@@ -158,29 +247,69 @@ interface Parts {
   readonly log: Log;
 }
 
-async function stopAll({ tokens, leases, mounts, refusals, audit, expiry, rotation, log }: Parts, deadlineMs: number): Promise<void> {
-  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs), refusals.close(), rotation.stop()]);
-  ends.push(...await Promise.allSettled([mounts.close(), audit.close(), expiry.stop()]));
-  for (const end of ends) if (end.status === "rejected") log.error("stopping a part of the secrets manager failed", { error: toStewardError(end.reason) });
+async function stopAll(
+  { tokens, leases, mounts, refusals, audit, expiry, rotation, log }: Parts,
+  deadlineMs: number,
+): Promise<void> {
+  const ends = await Promise.allSettled([
+    tokens.component.stop(deadlineMs),
+    leases.stop(deadlineMs),
+    refusals.close(),
+    rotation.stop(),
+  ]);
+  ends.push(...(await Promise.allSettled([mounts.close(), audit.close(), expiry.stop()])));
+  for (const end of ends)
+    if (end.status === "rejected")
+      log.error("stopping a part of the secrets manager failed", {
+        error: toStewardError(end.reason),
+      });
 }
 
 /** What `secrets list` and `auth list` show of the mounts that are always there. */
 const FIXED_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  "sys/": "system endpoints for control, policies and leases", "cubbyhole/": "private storage of each token", "auth/token/": "tokens as credentials",
+  "sys/": "system endpoints for control, policies and leases",
+  "cubbyhole/": "private storage of each token",
+  "auth/token/": "tokens as credentials",
 };
 
 function fixedMount(point: string, kind: Mount["class"], backend: Mount["backend"]): Mount {
   const name = point.replace(/^auth\//, "").replace("/", "");
-  return { point, class: kind, type: backend.type, accessor: `${name}_house`, uuid: `house-${name}`, description: FIXED_DESCRIPTIONS[point] ?? "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, trusted: true, backend };
+  return {
+    point,
+    class: kind,
+    type: backend.type,
+    accessor: `${name}_house`,
+    uuid: `house-${name}`,
+    description: FIXED_DESCRIPTIONS[point] ?? "",
+    defaultLeaseTtlMs: 0,
+    maxLeaseTtlMs: 0,
+    options: {},
+    declared: false,
+    trusted: true,
+    backend,
+  };
 }
 
-/** Asks the backend that a lease came from to end it; that works for a mount on its way out, too. */
+/**
+ * Asks the backend that a lease came from to end it; that works for a mount on its way out, too.
+ */
 function revokeBy(mounts: Mounts, ids: Ids): RevokeBackend {
   return async (lease, signal) => {
     const mount = mounts.forLease(lease.mountPoint);
-    if (mount === undefined) throw new StewardError("not_found", `nothing is mounted at ${lease.mountPoint} any more; mount it again, or use sys/leases/revoke-force`, { rule: "mount" });
+    if (mount === undefined)
+      throw new StewardError(
+        "not_found",
+        `nothing is mounted at ${lease.mountPoint} any more; mount it again, or use sys/leases/revoke-force`,
+        { rule: "mount" },
+      );
     const request: LogicalRequest = {
-      id: ids.uuid(), operation: "revoke", path: lease.path.slice(mount.point.length), data: lease.data, mountPoint: mount.point, signal, secret: { internalData: lease.internalData, leaseId: lease.id },
+      id: ids.uuid(),
+      operation: "revoke",
+      path: lease.path.slice(mount.point.length),
+      data: lease.data,
+      mountPoint: mount.point,
+      signal,
+      secret: { internalData: lease.internalData, leaseId: lease.id },
     };
     await mount.backend.handle(request);
   };

@@ -1,4 +1,7 @@
-/** Root tokens as people start with them: they may do everything, never expire, and are stored nowhere in clear. */
+/**
+ * Root tokens as people start with them: they may do everything, never expire, and are stored
+ * nowhere in clear.
+ */
 import type { Ids } from "../../kernel/base/ids.ts";
 import { Secret } from "../../kernel/base/secret.ts";
 import type { Tx } from "../../kernel/state/types.ts";
@@ -16,9 +19,26 @@ export function newRootId(ids: Ids): Secret {
 }
 
 /** Stores one inside the caller's change, and that the first one exists. */
-export function putRoot(tx: Tx, { tokens, identity, id }: { readonly tokens: Tokens; readonly identity: VaultIdentity; readonly id: Secret }): MadeToken {
+export function putRoot(
+  tx: Tx,
+  {
+    tokens,
+    identity,
+    id,
+  }: { readonly tokens: Tokens; readonly identity: VaultIdentity; readonly id: Secret },
+): MadeToken {
   tx.put(identityRow, "vault", identityBytes({ ...identity, rooted: true }));
   return tokens.createIn(tx, {
-    type: "service", id, policies: ["root"], path: ROOT_PATH, displayName: "root", numUses: 0, parent: undefined, ttlMs: 0, explicitMaxTtlMs: 0, periodMs: 0, renewable: false,
+    type: "service",
+    id,
+    policies: ["root"],
+    path: ROOT_PATH,
+    displayName: "root",
+    numUses: 0,
+    parent: undefined,
+    ttlMs: 0,
+    explicitMaxTtlMs: 0,
+    periodMs: 0,
+    renewable: false,
   });
 }

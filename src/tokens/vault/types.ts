@@ -1,13 +1,23 @@
 /**
- * The seams of the secrets manager around its backends: who a token is, what its policies allow, what is leased, what is audited.
- * Each is one room; `core.ts` leads a request through them in the order of KERNEL §4.
+ * The seams of the secrets manager around its backends: who a token is, what its policies allow,
+ * what is leased, what is audited. Each is one room; `core.ts` leads a request through them in the
+ * order of KERNEL §4.
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Snapshot, Tx } from "../../kernel/state/types.ts";
 import type { AuthGrant, Data, LogicalResponse, Operation, Remote } from "../logical/types.ts";
 
 /** What a policy can grant (facts §2.5). */
-export type Capability = "create" | "read" | "update" | "patch" | "delete" | "list" | "sudo" | "deny" | "root";
+export type Capability =
+  | "create"
+  | "read"
+  | "update"
+  | "patch"
+  | "delete"
+  | "list"
+  | "sudo"
+  | "deny"
+  | "root";
 
 /** How long a wrapped answer may live, as policies say. */
 export interface WrapLimits {
@@ -28,7 +38,12 @@ export interface Decision {
 /** The union of some policies, compiled. */
 export interface Acl {
   /** `path` with its mount, without a leading slash. */
-  check(request: { readonly operation: Operation; readonly path: string; readonly data: Data; readonly sudo: boolean }): Decision;
+  check(request: {
+    readonly operation: Operation;
+    readonly path: string;
+    readonly data: Data;
+    readonly sudo: boolean;
+  }): Decision;
   /** Sorted; `["deny"]` for nothing, `["root"]` for the root policy. */
   capabilities(path: string): readonly Capability[];
   /** Whether any capability exists at or below a prefix. */
@@ -37,10 +52,15 @@ export interface Acl {
   rules(): AclRules;
 }
 
-/** Capabilities by path, as `sys/internal/ui/resultant-acl` shows them; `["deny"]` for a rule that grants nothing. */
+/**
+ * Capabilities by path, as `sys/internal/ui/resultant-acl` shows them; `["deny"]` for a rule that
+ * grants nothing.
+ */
 export interface AclRules {
   readonly exact: ReadonlyMap<string, readonly Capability[]>;
-  /** A path with `*` at its end stands without it. One with `+` segments stands as it was written. */
+  /**
+   * A path with `*` at its end stands without it. One with `+` segments stands as it was written.
+   */
   readonly glob: ReadonlyMap<string, readonly Capability[]>;
 }
 
@@ -56,11 +76,17 @@ export interface Policies {
   get(name: string): PolicyDocument | undefined;
   /** Sorted, `root` last. */
   list(): readonly string[];
-  /** Parses, stores; gives lint warnings (e.g. `update` without `create` on a minting path). Throws `invalid` with line and remedy. */
+  /**
+   * Parses, stores; gives lint warnings (e.g. `update` without `create` on a minting path). Throws
+   * `invalid` with line and remedy.
+   */
   write(name: string, text: string): Promise<{ readonly warnings: readonly string[] }>;
   /** The same warnings of a stored policy; none for an unknown one. */
   warnings(name: string): readonly string[];
-  /** Warnings of all policies about paths of the mount at `point`, each with its policy's name; at most 20. Gives way to other work. */
+  /**
+   * Warnings of all policies about paths of the mount at `point`, each with its policy's name; at
+   * most 20. Gives way to other work.
+   */
   warningsAbout(point: string): Promise<readonly string[]>;
   /** Done, too, when there was none. Throws `invalid` for `default` and `root`. */
   delete(name: string): Promise<void>;
@@ -134,9 +160,15 @@ export interface IssuedAuth extends AuthGrant {
   readonly entry: TokenEntry;
 }
 
-/** The tokens. All times by the wall clock; an expired token is gone at once, its row when the timer gets to it. */
+/**
+ * The tokens. All times by the wall clock; an expired token is gone at once, its row when the timer
+ * gets to it.
+ */
 export interface Tokens {
-  /** Undefined for unknown and ended ones alike, also while the last use is served. Throws `corrupt` for a damaged row. */
+  /**
+   * Undefined for unknown and ended ones alike, also while the last use is served. Throws `corrupt`
+   * for a damaged row.
+   */
   lookup(id: Secret): TokenEntry | undefined;
   byAccessor(accessor: string): TokenEntry | undefined;
   byKey(key: string): TokenEntry | undefined;
@@ -144,11 +176,23 @@ export interface Tokens {
   create(spec: TokenSpec): Promise<MadeToken>;
   /** Inside a change of the caller's, e.g. with a lease. */
   createIn(tx: Tx, spec: TokenSpec): MadeToken;
-  /** Takes one use of a token with limited uses, durably; undefined when there was none left. The last use is to be followed by `revoke`. */
+  /**
+   * Takes one use of a token with limited uses, durably; undefined when there was none left. The
+   * last use is to be followed by `revoke`.
+   */
   use(entry: TokenEntry): Promise<TokenEntry | undefined>;
-  /** New expiry by increment, period and maxima; warnings say when it was cut. Throws `invalid` for what cannot be renewed. */
-  renew(entry: TokenEntry, incrementMs: number | undefined): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
-  /** Ends it, its children and all their leases; `orphanChildren` lets the children live. Resolves when no use of them can begin any more. */
+  /**
+   * New expiry by increment, period and maxima; warnings say when it was cut. Throws `invalid` for
+   * what cannot be renewed.
+   */
+  renew(
+    entry: TokenEntry,
+    incrementMs: number | undefined,
+  ): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
+  /**
+   * Ends it, its children and all their leases; `orphanChildren` lets the children live. Resolves
+   * when no use of them can begin any more.
+   */
   revoke(key: string, options?: { readonly orphanChildren?: boolean }): Promise<void>;
   /** Sorted; gives way to other work while it reads. */
   accessors(signal: AbortSignal): Promise<readonly string[]>;
@@ -169,7 +213,10 @@ export interface LeaseInfo {
   readonly attempts: number;
 }
 
-/** What a crash or an unclear answer left: something may have been made outside, and only its expiry ends it. */
+/**
+ * What a crash or an unclear answer left: something may have been made outside, and only its expiry
+ * ends it.
+ */
 export interface Orphan {
   readonly requestId: string;
   readonly path: string;
@@ -199,25 +246,51 @@ export interface LeaseSpec {
 }
 
 /** Sends a lease's revocation to the backend it came from. Injected by the mounts. */
-export type RevokeBackend = (lease: { readonly id: string; readonly path: string; readonly mountPoint: string; readonly data: Data; readonly internalData: Data }, signal: AbortSignal) => Promise<void>;
+export type RevokeBackend = (
+  lease: {
+    readonly id: string;
+    readonly path: string;
+    readonly mountPoint: string;
+    readonly data: Data;
+    readonly internalData: Data;
+  },
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** The leases. */
 export interface Leases {
   /** Durable when it resolves. `about` has no secrets in it. */
-  intend(request: { readonly requestId: string; readonly path: string; readonly mountPoint: string; readonly about: Data }): Promise<Intent>;
+  intend(request: {
+    readonly requestId: string;
+    readonly path: string;
+    readonly mountPoint: string;
+    readonly about: Data;
+  }): Promise<Intent>;
   /** Nothing was made: the record goes. Does not wait for the disk. */
   drop(intent: Intent): void;
   /** Something may have been made and nobody knows: the record stays as an orphan. */
   orphan(intent: Intent, reason: string, about: Data): Promise<void>;
-  /** Lease in, intent out, in one change: known at once, durable when `stored` resolves, so that the audit can be written beside it. */
+  /**
+   * Lease in, intent out, in one change: known at once, durable when `stored` resolves, so that the
+   * audit can be written beside it.
+   */
   register(spec: LeaseSpec): { readonly info: LeaseInfo; readonly stored: Promise<void> };
   lookup(id: string): LeaseInfo | undefined;
-  /** Names directly below a prefix, sub-levels with a slash; sorted. Gives way to other work: there may be 100,000 of them. */
+  /**
+   * Names directly below a prefix, sub-levels with a slash; sorted. Gives way to other work: there
+   * may be 100,000 of them.
+   */
   list(prefix: string): Promise<readonly string[]>;
-  /** `sync` waits for the backend and throws its error, keeping the lease; otherwise it is due at once and retried. Unknown ids are fine. */
+  /**
+   * `sync` waits for the backend and throws its error, keeping the lease; otherwise it is due at
+   * once and retried. Unknown ids are fine.
+   */
   revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
   /** All below a prefix. `force` ends the leases whatever the backend says. */
-  revokePrefix(prefix: string, options: { readonly sync: boolean; readonly force: boolean }): Promise<void>;
+  revokePrefix(
+    prefix: string,
+    options: { readonly sync: boolean; readonly force: boolean },
+  ): Promise<void>;
   /** Inside a change of the caller's: the lease becomes due now. Unknown ids are fine. */
   endIn(tx: Tx, id: string): void;
   /** Inside the change that ends a token: its leases become due now. */
@@ -225,7 +298,12 @@ export interface Leases {
   irrevocable(): readonly LeaseInfo[];
   orphans(): readonly Orphan[];
   /** For status and metrics. */
-  counts(snapshot?: Snapshot): { readonly leases: number; readonly irrevocable: number; readonly orphans: number; readonly due: number };
+  counts(snapshot?: Snapshot): {
+    readonly leases: number;
+    readonly irrevocable: number;
+    readonly orphans: number;
+    readonly due: number;
+  };
   /** Tries irrevocable leases again and clears what is over. */
   tidy(): Promise<void>;
 }
@@ -270,7 +348,14 @@ export interface AuditResponse {
   readonly leaseId?: string | undefined;
   /** `id` is undefined where whoever asked must not learn it. */
   readonly auth?: { readonly id: Secret | undefined; readonly entry: TokenEntry } | undefined;
-  readonly wrap?: { readonly token: Secret; readonly accessor: string; readonly ttlMs: number; readonly creationPath: string } | undefined;
+  readonly wrap?:
+    | {
+        readonly token: Secret;
+        readonly accessor: string;
+        readonly ttlMs: number;
+        readonly creationPath: string;
+      }
+    | undefined;
   readonly error?: string | undefined;
 }
 
@@ -283,7 +368,10 @@ export interface AuditSummary {
   readonly lastMs: number;
 }
 
-/** The audit. Each call resolves when every configured device has it on disk, or rejects: then nothing may happen, and nothing be said. */
+/**
+ * The audit. Each call resolves when every configured device has it on disk, or rejects: then
+ * nothing may happen, and nothing be said.
+ */
 export interface Audit {
   request(request: AuditRequest, error?: string): Promise<void>;
   response(request: AuditRequest, response: AuditResponse): Promise<void>;

@@ -4,7 +4,12 @@ import { displayWidth } from "../../../src/commands/report/text.ts";
 import type { ReportGroup } from "../../../src/commands/report/types.ts";
 
 const group: ReportGroup = {
-  id: "g1", confidence: 0.9683, jaccard: 0.94, fuzzy: 0.99, discriminative: 1, status: "pending",
+  id: "g1",
+  confidence: 0.9683,
+  jaccard: 0.94,
+  fuzzy: 0.99,
+  discriminative: 1,
+  status: "pending",
   members: [
     { id: "archive/minutes/fence.txt", title: "The garden fence", primary: true, words: 29 },
     { id: "archive/minutes/fence-copy.txt", title: "fence-copy", primary: false, words: 1 },
@@ -14,18 +19,32 @@ const group: ReportGroup = {
 
 describe("a group for people", () => {
   it("shows confidence, members, the one to keep and the reasons", () => {
-    expect(formatGroup(group, 3, { columns: undefined })).toBe([
-      "Group 3: 96 %, 2 documents",
-      "   * archive/minutes/fence.txt  \"The garden fence\" (29 words)",
-      "     archive/minutes/fence-copy.txt (1 word)",
-      "     - 24 of 30 three-word runs are shared",
-      "     - the texts differ in one word",
-      "", "",
-    ].join("\n"));
+    expect(formatGroup(group, 3, { columns: undefined })).toBe(
+      [
+        "Group 3: 96 %, 2 documents",
+        '   * archive/minutes/fence.txt  "The garden fence" (29 words)',
+        "     archive/minutes/fence-copy.txt (1 word)",
+        "     - 24 of 30 three-word runs are shared",
+        "     - the texts differ in one word",
+        "",
+        "",
+      ].join("\n"),
+    );
   });
 
   it("fits the terminal and keeps both ends of a path", () => {
-    const long = { ...group, members: [{ id: `archive/${"日本語/".repeat(20)}scan-0001.txt`, title: "A title", primary: true, words: 12_345 }], reasons: ["word ".repeat(40).trim()] };
+    const long = {
+      ...group,
+      members: [
+        {
+          id: `archive/${"日本語/".repeat(20)}scan-0001.txt`,
+          title: "A title",
+          primary: true,
+          words: 12_345,
+        },
+      ],
+      reasons: ["word ".repeat(40).trim()],
+    };
     for (const columns of [40, 61, 80, 200]) {
       const lines = formatGroup(long, 1, { columns }).split("\n");
       expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([]);
@@ -34,10 +53,15 @@ describe("a group for people", () => {
   });
 
   it("lets nothing reach the terminal raw", () => {
-    const evil = { ...group, members: [{ id: "a\u001b]0;x\u0007.txt", title: "b\n\u202ec", primary: false, words: 2 }], reasons: ["\u009b2J"], status: "ig\rnored" };
+    const evil = {
+      ...group,
+      members: [{ id: "a\u001b]0;x\u0007.txt", title: "b\n\u202ec", primary: false, words: 2 }],
+      reasons: ["\u009b2J"],
+      status: "ig\rnored",
+    };
     const text = formatGroup(evil, 1, { columns: undefined });
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
-    expect(text).toContain("a\\u001b]0;x\\u0007.txt  \"b\\n\\u202ec\" (2 words)");
+    expect(text).toContain('a\\u001b]0;x\\u0007.txt  "b\\n\\u202ec" (2 words)');
   });
 
   it("is made only when its turn comes", () => {

@@ -22,7 +22,11 @@ describe("writing a long report", () => {
   });
 
   it("stops when the reader goes away", async () => {
-    const broken = new Writable({ highWaterMark: 10, write: (_chunk, _encoding, done) => done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })) });
+    const broken = new Writable({
+      highWaterMark: 10,
+      write: (_chunk, _encoding, done) =>
+        done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
+    });
     const seen = { made: 0 };
     expect(await writeAll(pieces(1000, seen), broken)).toBe(false);
     expect(seen.made).toBeLessThan(20);
@@ -30,8 +34,17 @@ describe("writing a long report", () => {
   });
 
   it("fails when the disk is full, also with the last piece", async () => {
-    const full = (): Writable => new Writable({ highWaterMark: 10, write: (_chunk, _encoding, done) => done(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })) });
-    await expect(writeAll(pieces(1000, { made: 0 }), full())).rejects.toMatchObject({ code: "disk_full" });
+    const full = (): Writable =>
+      new Writable({
+        highWaterMark: 10,
+        write: (_chunk, _encoding, done) =>
+          done(
+            Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }),
+          ),
+      });
+    await expect(writeAll(pieces(1000, { made: 0 }), full())).rejects.toMatchObject({
+      code: "disk_full",
+    });
     await expect(writeAll(["short"], full())).rejects.toMatchObject({ code: "disk_full" });
   });
 

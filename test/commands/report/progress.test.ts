@@ -3,7 +3,11 @@ import { createProgress, drawBar, type Progress } from "../../../src/commands/re
 
 let written: string[];
 let nowMs: number;
-const clock = { now: () => nowMs, monotonic: () => nowMs, timer: () => ({ [Symbol.dispose]: () => {} }) };
+const clock = {
+  now: () => nowMs,
+  monotonic: () => nowMs,
+  timer: () => ({ [Symbol.dispose]: () => {} }),
+};
 
 beforeEach(() => {
   written = [];
@@ -11,7 +15,12 @@ beforeEach(() => {
 });
 
 function progress(columns: number | undefined, quiet = false): Progress {
-  return createProgress({ clock, quiet, columns: () => columns, write: (text) => written.push(text) });
+  return createProgress({
+    clock,
+    quiet,
+    columns: () => columns,
+    write: (text) => written.push(text),
+  });
 }
 
 describe("progress off a terminal", () => {
@@ -19,7 +28,11 @@ describe("progress off a terminal", () => {
     const lines = progress(undefined);
     for (let done = 0; done <= 1000; done++) {
       nowMs = done;
-      lines.update({ phase: done < 500 ? "reading" : "comparing", fraction: done / 1000, documents: done });
+      lines.update({
+        phase: done < 500 ? "reading" : "comparing",
+        fraction: done / 1000,
+        documents: done,
+      });
     }
     lines.end("done");
     expect(written).toHaveLength(11);
@@ -48,10 +61,13 @@ describe("progress off a terminal", () => {
 describe("progress on a terminal", () => {
   it("is a bar that is drawn at most ten times a second and gone at the end", () => {
     const bar = progress(80);
-    for (nowMs = 0; nowMs <= 1000; nowMs += 1) bar.update({ phase: "reading", fraction: nowMs / 1000, documents: nowMs });
+    for (nowMs = 0; nowMs <= 1000; nowMs += 1)
+      bar.update({ phase: "reading", fraction: nowMs / 1000, documents: nowMs });
     bar.end("done");
     expect(written).toHaveLength(12);
-    expect(written[5]).toBe("\r\u001b[K[############------------]  50 %  reading, 1,000 docs/s, 1.0 s left");
+    expect(written[5]).toBe(
+      "\r\u001b[K[############------------]  50 %  reading, 1,000 docs/s, 1.0 s left",
+    );
     expect(written.at(-1)).toBe("\r\u001b[K");
   });
 
@@ -63,7 +79,9 @@ describe("progress on a terminal", () => {
   });
 
   it.each([1, 4, 8, 30, 40, 60, 80, 200])("leaves the last of %i columns free", (columns) => {
-    expect(drawBar({ phase: "reading", fraction: 0.5, documents: 123_456 }, 90_000, columns).length).toBeLessThan(columns);
+    expect(
+      drawBar({ phase: "reading", fraction: 0.5, documents: 123_456 }, 90_000, columns).length,
+    ).toBeLessThan(columns);
   });
 });
 

@@ -1,4 +1,6 @@
-/** A daemon and a code host for a test file whose foreign client is told nothing but where they are. */
+/**
+ * A daemon and a code host for a test file whose foreign client is told nothing but where they are.
+ */
 import { afterAll, beforeAll } from "vitest";
 import type { CodeHost } from "../../../src/demo/code-host/types.ts";
 import { removeTemporaryFolders } from "../daemon.ts";
@@ -35,6 +37,11 @@ export function useEstate(): Estate {
     get vault() {
       return now().vault;
     },
-    clientEnvironment: () => ({ VAULT_ADDR: now().vault.daemon.url, VAULT_TOKEN: now().vault.root, CODE_HOST: now().host.url, APP_KEY: appKey.privateKey }),
+    clientEnvironment: () => ({
+      VAULT_ADDR: now().vault.daemon.url,
+      VAULT_TOKEN: now().vault.root,
+      CODE_HOST: now().host.url,
+      APP_KEY: appKey.privateKey,
+    }),
   };
 }

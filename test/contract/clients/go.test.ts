@@ -8,12 +8,27 @@ import { useEstate } from "./estate.ts";
 const run = promisify(execFile);
 const cache = join(import.meta.dirname, "../../../.cache/go");
 // Go's own installer puts it where PATH does not look.
-const go = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/local/go/bin"].map((folder) => join(folder, "go")).find((file) => existsSync(file));
-const why = go === undefined ? "no Go here" : existsSync(join(cache, "mod")) ? undefined : "its modules are not in .cache/go; `.ci/run` fetches them";
+const go = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/local/go/bin"]
+  .map((folder) => join(folder, "go"))
+  .find((file) => existsSync(file));
+const why =
+  go === undefined
+    ? "no Go here"
+    : existsSync(join(cache, "mod"))
+      ? undefined
+      : "its modules are not in .cache/go; `.ci/run` fetches them";
 if (why !== undefined) process.stderr.write(`skipped: Vault's Go client (${why})\n`);
 // Nothing is fetched here, and nothing of the developer's own settings counts.
 const environment = {
-  PATH: process.env["PATH"] ?? "", HOME: cache, GOPATH: cache, GOMODCACHE: join(cache, "mod"), GOCACHE: join(cache, "build"), GOPROXY: "off", GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", CGO_ENABLED: "0",
+  PATH: process.env["PATH"] ?? "",
+  HOME: cache,
+  GOPATH: cache,
+  GOMODCACHE: join(cache, "mod"),
+  GOCACHE: join(cache, "build"),
+  GOPROXY: "off",
+  GOTOOLCHAIN: "local",
+  GOFLAGS: "-mod=readonly",
+  CGO_ENABLED: "0",
 };
 /** A compiler's first run on a busy machine. */
 const BUILD_MS = 300_000;
@@ -21,14 +36,34 @@ const BUILD_MS = 300_000;
 describe.skipIf(why !== undefined)("github.com/hashicorp/vault/api, the Go client of Vault", () => {
   const program = join(cache, "bin/vault-life");
   beforeAll(async () => {
-    await run(go ?? "", ["build", "-o", program, "."], { cwd: join(import.meta.dirname, "go"), env: environment });
+    await run(go ?? "", ["build", "-o", program, "."], {
+      cwd: join(import.meta.dirname, "go"),
+      env: environment,
+    });
   }, BUILD_MS);
   const estate = useEstate();
 
   it("lives a whole life with the engine, its leases, policies, tokens, roles and wrapped answers, and keeps a token alive", async () => {
     const { stdout } = await run(program, [], { env: estate.clientEnvironment() });
-    expect(stdout.trim().split("\n").map((line) => line.replace("held: ", ""))).toEqual([
-      "state", "mounts", "config", "permission sets", "minting", "leases", "policies", "tokens", "watcher", "approle", "wrapping", "house", "goodbye",
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.replace("held: ", "")),
+    ).toEqual([
+      "state",
+      "mounts",
+      "config",
+      "permission sets",
+      "minting",
+      "leases",
+      "policies",
+      "tokens",
+      "watcher",
+      "approle",
+      "wrapping",
+      "house",
+      "goodbye",
     ]);
     expect(estate.host.liveTokens()).toEqual([]);
   });

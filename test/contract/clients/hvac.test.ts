@@ -8,15 +8,39 @@ import { useEstate } from "./estate.ts";
 const root = join(import.meta.dirname, "../../..");
 const python = join(root, ".cache/python/bin/python");
 const there = existsSync(python) && spawnSync(python, ["-c", "import hvac"]).status === 0;
-if (!there) process.stderr.write("skipped: hvac (not in .cache/python; `.ci/run` puts it there where Python is)\n");
+if (!there)
+  process.stderr.write(
+    "skipped: hvac (not in .cache/python; `.ci/run` puts it there where Python is)\n",
+  );
 
 describe.skipIf(!there)("hvac, the Python client of Vault", () => {
   const estate = useEstate();
 
   it("lives a whole life with the engine, its leases, policies, tokens, roles and wrapped answers", async () => {
-    const { stdout } = await promisify(execFile)(python, [join(import.meta.dirname, "python/hvac_life.py")], { env: { PATH: process.env["PATH"], ...estate.clientEnvironment() } });
-    expect(stdout.trim().split("\n").map((line) => line.replace("held: ", ""))).toEqual([
-      "state", "mounts", "config", "permission_sets", "minting", "leases", "policies", "tokens", "token_roles", "approle", "wrapping", "errors", "goodbye",
+    const { stdout } = await promisify(execFile)(
+      python,
+      [join(import.meta.dirname, "python/hvac_life.py")],
+      { env: { PATH: process.env["PATH"], ...estate.clientEnvironment() } },
+    );
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.replace("held: ", "")),
+    ).toEqual([
+      "state",
+      "mounts",
+      "config",
+      "permission_sets",
+      "minting",
+      "leases",
+      "policies",
+      "tokens",
+      "token_roles",
+      "approle",
+      "wrapping",
+      "errors",
+      "goodbye",
     ]);
     expect(estate.host.liveTokens()).toEqual([]);
   });

@@ -1,4 +1,7 @@
-/** Rows of the catalogue that no scene tells, by the reason. A row that comes to be told must leave this list. */
+/**
+ * Rows of the catalogue that no scene tells, by the reason. A row that comes to be told must leave
+ * this list.
+ */
 import { houseMetrics } from "../../../src/kernel/telemetry/house-metrics.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
 import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";

@@ -1,6 +1,7 @@
 /**
- * A process with the whole daemon and the estate that it monitors, on one clock that stands still until the parent moves it: what the
- * daemon tells depends on the seeds and on nothing else. Its arguments come as JSON, its orders over the channel of `fork`.
+ * A process with the whole daemon and the estate that it monitors, on one clock that stands still
+ * until the parent moves it: what the daemon tells depends on the seeds and on nothing else. Its
+ * arguments come as JSON, its orders over the channel of `fork`.
  */
 import { createHash } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
@@ -27,7 +28,10 @@ export interface GoldenArguments {
   readonly endpoint: string;
 }
 
-/** From the parent: move on by so much. The answer is the same number, once everything that was due has come to its end. */
+/**
+ * From the parent: move on by so much. The answer is the same number, once everything that was due
+ * has come to its end.
+ */
 export interface GoldenOrder {
   readonly advanceMs: number;
 }
@@ -70,7 +74,10 @@ const end = (status: number): Promise<never> => endProcess(status, (last) => pro
 const code = await serve(configuration, createStopSignals(process), end, { clock, ids, readings, monitorOn: "main" });
 await end(code);
 
-/** What is loaded at its first use, from the disk and in the machine's time: before the clock counts. */
+/**
+ * What is loaded at its first use, from the disk and in the machine's time: before the clock
+ * counts.
+ */
 async function loadLibraries(): Promise<void> {
   await import("undici");
   const secret = { sentSecret: "x", origin: "golden" };

@@ -1,6 +1,7 @@
 /**
- * What differs between two runs although nothing changed, with the reason. Everything else in the golden files is compared as it is:
- * the clock, the identifiers and the simulated networks are the same in each run.
+ * What differs between two runs although nothing changed, with the reason. Everything else in the
+ * golden files is compared as it is: the clock, the identifiers and the simulated networks are the
+ * same in each run.
  */
 import { familyName, labelName } from "../../../src/kernel/telemetry/exposition/naming.ts";
 import { houseMetrics } from "../../../src/kernel/telemetry/house-metrics.ts";
@@ -9,7 +10,10 @@ import type { PlainAttributes, ReceivedLog, ReceivedPoint } from "../../support/
 /** Stands for a value that is not compared. */
 export const MASKED = "*";
 
-/** Metrics whose values are not compared, by the reason. Their names, kinds, units, help and labels are. */
+/**
+ * Metrics whose values are not compared, by the reason. Their names, kinds, units, help and labels
+ * are.
+ */
 export const VARYING_METRICS: Readonly<Record<string, readonly string[]>> = {
   "read from the real process": [
     "process.cpu.time", "process.uptime", "process.start_time", "process.resident_memory", "process.open_fds", "process.max_fds",
@@ -21,7 +25,10 @@ export const VARYING_METRICS: Readonly<Record<string, readonly string[]>> = {
   "the pull that reads it may have been counted or not": ["svc.metrics.scrape.in_flight"],
 };
 
-/** Attributes of the resource, and labels made from them, whose values are not compared: they name the machine, its Node and the release. */
+/**
+ * Attributes of the resource, and labels made from them, whose values are not compared: they name
+ * the machine, its Node and the release.
+ */
 export const MACHINE_ATTRIBUTES: readonly string[] = [
   "host.arch", "host.name", "os.description", "os.type", "os.version", "process.pid", "process.runtime.version", "service.version", "telemetry.sdk.version", "version", "runtime.version",
 ];
@@ -54,7 +61,10 @@ export function named(text: string, names: Readonly<Record<string, string>>): st
   return result;
 }
 
-/** The exposition. Within a family series are sorted: which of two simultaneous answers comes first is no promise. */
+/**
+ * The exposition. Within a family series are sorted: which of two simultaneous answers comes first
+ * is no promise.
+ */
 export function normaliseExposition(text: string): string {
   const families: string[][] = [];
   for (const line of text.trimEnd().split("\n")) {
@@ -84,7 +94,10 @@ function seriesOf(line: string): string {
   return (/\{.*\}/s.exec(line)?.[0] ?? "").replace(/(?<=[{,])le="[^"]*"/, "").replaceAll(/,?[{}]/g, "");
 }
 
-/** The requests that were received, one block each. Sorted: those of several scopes are on their way at once, and the order of metrics is no promise. */
+/**
+ * The requests that were received, one block each. Sorted: those of several scopes are on their way
+ * at once, and the order of metrics is no promise.
+ */
 export function normaliseMetrics(batches: readonly (readonly ReceivedPoint[])[], beganMs: number): string {
   return batches.map((points) => metricsBlock(points, beganMs)).toSorted(compare).join("\n");
 }
@@ -115,13 +128,19 @@ function histogramText({ count, sum, counts, bounds }: NonNullable<ReceivedPoint
   return `count=${count} sum=${sum} ${counts.map((cell, index) => `${bounds[index] ?? "+Inf"}:${cell}`).join(" ")}`;
 }
 
-/** The records that were received, by their resources, without the order in which simultaneous ones came. */
+/**
+ * The records that were received, by their resources, without the order in which simultaneous ones
+ * came.
+ */
 export function normaliseLogs(records: readonly ReceivedLog[], beganMs: number): string {
   const blocks = Map.groupBy(records, ({ resource, schemaUrl, scope }) => `resource: ${attributesOf(resource)}\nschema ${schemaUrl}, scope ${scope}`);
   return [...blocks].map(([resource, all]) => `${resource}\n${all.map((record) => recordLine(record, beganMs)).toSorted(compare).join("\n")}\n`).toSorted(compare).join("\n");
 }
 
-/** Records whose time of observation is told by the control plane. The telemetry thread writes that of others by the machine's clock. */
+/**
+ * Records whose time of observation is told by the control plane. The telemetry thread writes that
+ * of others by the machine's clock.
+ */
 const CAPTURED: ReadonlySet<string> = new Set(["vpn.network.flow"]);
 
 function recordLine({ name, body, severity, severityNumber, attributes, doubles, timeMs, observedMs, traceId, spanId }: ReceivedLog, beganMs: number): string {

@@ -12,7 +12,9 @@ import type { SceneName } from "./scenes.ts";
 
 /** Everything that the daemon told. */
 export interface GoldenRun {
-  /** What stands for what differs between runs, e.g. the address of a port that the system chose. */
+  /**
+   * What stands for what differs between runs, e.g. the address of a port that the system chose.
+   */
   readonly names: Readonly<Record<string, string>>;
   readonly exposition: string;
   readonly status: unknown;
@@ -21,7 +23,10 @@ export interface GoldenRun {
 }
 
 const MINUTE_MS = 60_000;
-/** Three runs of each collector, with a pull after the first and after the last: what is read just before a pull is then among what the status shows. */
+/**
+ * Three runs of each collector, with a pull after the first and after the last: what is read just
+ * before a pull is then among what the status shows.
+ */
 const FIRST_MS = 4 * MINUTE_MS;
 const SECOND_MS = 7 * MINUTE_MS;
 const TOKEN = "administrator-0123456789";
@@ -52,7 +57,10 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   return { names, exposition, status, points: receiver.batches, logs: receiver.logs() };
 }
 
-/** The books of the pull reach the daemon's thread after its answer: it is left to rest before the clock moves. */
+/**
+ * The books of the pull reach the daemon's thread after its answer: it is left to rest before the
+ * clock moves.
+ */
 async function pulled(child: ChildProcess, metrics: string): Promise<void> {
   await textOf(`${metrics}/metrics`);
   await order(child, { advanceMs: 0 });

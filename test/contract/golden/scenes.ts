@@ -5,7 +5,10 @@ import { bothNetworks, objectStores, type Estate, type Section } from "../monito
 import { arrangeOddities } from "../monitor-oddities.ts";
 import { arrangeTroubles } from "./troubles.ts";
 
-/** `polling`: both control planes and node agents are asked, annotations are published. `feeding`: what excludes that: records from a bucket, rollups, TLS, limits that are met. */
+/**
+ * `polling`: both control planes and node agents are asked, annotations are published. `feeding`:
+ * what excludes that: records from a bucket, rollups, TLS, limits that are met.
+ */
 export const SCENES = ["polling", "feeding"] as const;
 
 export type SceneName = (typeof SCENES)[number];
@@ -72,7 +75,9 @@ function arrangeObjects({ objects }: Estate["bucket"]): void {
   }
 }
 
-/** A copy, since only its owner may read a key. The pair was made for these files and serves nobody. */
+/**
+ * A copy, since only its owner may read a key. The pair was made for these files and serves nobody.
+ */
 function pemOf(name: string, { folder }: SceneOptions): string {
   const file = join(folder, name);
   copyFileSync(join(import.meta.dirname, name), file);
@@ -80,7 +85,10 @@ function pemOf(name: string, { folder }: SceneOptions): string {
   return file;
 }
 
-/** What both have. Telemetry is exported by the stop alone: its interval is longer than the test takes by the machine's clock. */
+/**
+ * What both have. Telemetry is exported by the stop alone: its interval is longer than the test
+ * takes by the machine's clock.
+ */
 function daemon({ folder, endpoint }: SceneOptions): Section {
   const directory = join(folder, "state");
   mkdirSync(directory);

@@ -1,4 +1,7 @@
-/** What the simulated network has none of by itself: everything that a metric counts as wrong, and text that the exposition has to escape. */
+/**
+ * What the simulated network has none of by itself: everything that a metric counts as wrong, and
+ * text that the exposition has to escape.
+ */
 import type { Estate } from "../monitor-estate.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -54,7 +57,8 @@ function arrangeRecords({ clock, tailscale: { estate }, bucket: { objects } }: E
   const record = { logged: at(nowMs - 54_000), nodeId: gateway?.nodeId ?? "", start: at(nowMs - MINUTE_MS), end: at(nowMs - 55_000) };
   const counters = { txPkts: 3, txBytes: 300, rxPkts: 2, rxBytes: 200 };
   const flows = [
-    // Through relay region 14, then a ping, a protocol without a name, and one that a service is known for.
+    // Through relay region 14, then a ping, a protocol without a name, and one that a service is
+    // known for.
     { ...record, physicalTraffic: [{ ...counters, src: "100.80.0.12:0", dst: "127.3.3.40:14" }] },
     { ...record, virtualTraffic: [{ ...counters, proto: 1, src: "100.80.0.12:0", dst: "100.80.0.15:0" }, { ...counters, proto: 200, src: "100.80.0.12:0", dst: "[fd7a:115c:a1e0::5a01:f]:0" }] },
     { ...record, virtualTraffic: [{ ...counters, proto: 6, src: "100.80.0.12:40000", dst: "100.80.0.15:9100" }], srcNode: { nodeId: other?.nodeId ?? "", name: "gw-02.tail6709a6.ts.net", addresses: ["100.80.0.13"] } },

@@ -8,8 +8,18 @@ export function configOf(environment: Readonly<Record<string, string>>, file?: s
 }
 
 /** The same, with what follows from it. */
-export function configurationOf(environment: Readonly<Record<string, string>>, file?: string): DaemonConfiguration {
+export function configurationOf(
+  environment: Readonly<Record<string, string>>,
+  file?: string,
+): DaemonConfiguration {
   const { config, findings } = loadDaemonConfig(file, { HOME: "/", ...environment });
   if (config === undefined) throw new Error(JSON.stringify(findings));
-  return { config, warnings: findings, demo: { demo: false, reason: "a test" }, file, stateRoot: "/state", stateDirectory: join("/state") };
+  return {
+    config,
+    warnings: findings,
+    demo: { demo: false, reason: "a test" },
+    file,
+    stateRoot: "/state",
+    stateDirectory: join("/state"),
+  };
 }

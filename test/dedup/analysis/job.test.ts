@@ -26,7 +26,9 @@ function members(bench: Bench): number[][] {
 }
 
 async function decide(bench: Bench, id: string, status: GroupStatus): Promise<void> {
-  await bench.env.write((tx) => setStatus(tx, bench.index, { id, status, nowMs: bench.clock.now() }));
+  await bench.env.write((tx) =>
+    setStatus(tx, bench.index, { id, status, nowMs: bench.clock.now() }),
+  );
 }
 
 describe("an analysis", () => {
@@ -34,20 +36,48 @@ describe("an analysis", () => {
     const bench = await small();
     const result = await bench.analyse();
     expect(result).toEqual({
-      totalDocuments: 6, documentsAnalyzed: 4, documentsSkipped: 2, skipReasons: { noContent: 1, tooShort: 1, shinglesFailed: 0 }, isFullRebuild: true,
-      signaturesGenerated: 3, signaturesReused: 0, candidatePairsFound: expect.any(Number) as number, candidatePairsScored: 1, documentPairs: 3,
-      groupsCreated: 1, groupsUpdated: 0, groupsRemoved: 0, durationMs: expect.any(Number) as number,
+      totalDocuments: 6,
+      documentsAnalyzed: 4,
+      documentsSkipped: 2,
+      skipReasons: { noContent: 1, tooShort: 1, shinglesFailed: 0 },
+      isFullRebuild: true,
+      signaturesGenerated: 3,
+      signaturesReused: 0,
+      candidatePairsFound: expect.any(Number) as number,
+      candidatePairsScored: 1,
+      documentPairs: 3,
+      groupsCreated: 1,
+      groupsUpdated: 0,
+      groupsRemoved: 0,
+      durationMs: expect.any(Number) as number,
     });
     expect(members(bench)).toEqual([[1, 2, 3]]);
-    expect(bench.groups()[0]?.row.reasons.join("\n")).toMatch(/phrases shared[\s\S]*3 documents have 2 different texts[\s\S]*suggested to stay/);
-    expect([1, 2, 3, 4, 5, 6].map((docNo) => bench.documents.row(docNo)?.pending)).toEqual([false, false, false, false, false, false]);
-    expect(bench.env.read((snapshot) => [metaNumber(snapshot, "generation"), metaNumber(snapshot, "totalGroups"), metaNumber(snapshot, "lastAnalysisAtMs")])).toEqual([1, 1, bench.clock.now()]);
+    expect(bench.groups()[0]?.row.reasons.join("\n")).toMatch(
+      /phrases shared[\s\S]*3 documents have 2 different texts[\s\S]*suggested to stay/,
+    );
+    expect([1, 2, 3, 4, 5, 6].map((docNo) => bench.documents.row(docNo)?.pending)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(
+      bench.env.read((snapshot) => [
+        metaNumber(snapshot, "generation"),
+        metaNumber(snapshot, "totalGroups"),
+        metaNumber(snapshot, "lastAnalysisAtMs"),
+      ]),
+    ).toEqual([1, 1, bench.clock.now()]);
   });
 
   it("notes its time even when there is nothing to analyse", async () => {
     const bench = await openBench();
     expect(await bench.analyse()).toMatchObject({ totalDocuments: 0, groupsCreated: 0 });
-    expect(bench.env.read((snapshot) => metaNumber(snapshot, "lastAnalysisAtMs"))).toBe(bench.clock.now());
+    expect(bench.env.read((snapshot) => metaNumber(snapshot, "lastAnalysisAtMs"))).toBe(
+      bench.clock.now(),
+    );
   });
 
   it("gives the same groups the same ids and leaves what did not change as it was", async () => {
@@ -55,11 +85,23 @@ describe("an analysis", () => {
     await bench.analyse();
     const before = bench.groups();
     const result = await bench.analyse();
-    expect(result).toMatchObject({ isFullRebuild: false, signaturesGenerated: 0, signaturesReused: 3, groupsCreated: 0, groupsUpdated: 1 });
+    expect(result).toMatchObject({
+      isFullRebuild: false,
+      signaturesGenerated: 0,
+      signaturesReused: 3,
+      groupsCreated: 0,
+      groupsUpdated: 1,
+    });
     expect(bench.groups()).toEqual(before);
-    expect(await bench.analyse({ force: true })).toMatchObject({ isFullRebuild: true, signaturesGenerated: 3, signaturesReused: 0 });
+    expect(await bench.analyse({ force: true })).toMatchObject({
+      isFullRebuild: true,
+      signaturesGenerated: 3,
+      signaturesReused: 0,
+    });
     expect(bench.groups()).toEqual(before);
-    expect(bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)])).toEqual([1, 1]);
+    expect(
+      bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)]),
+    ).toEqual([1, 1]);
   });
 
   it("sees edits, additions and removals", async () => {
@@ -69,14 +111,23 @@ describe("an analysis", () => {
     await bench.put(7, edited(one, 10, "more"));
     await bench.put(8, edited(two, 10, "more"));
     expect(await bench.analyse()).toMatchObject({ groupsCreated: 1, groupsUpdated: 1 });
-    expect(members(bench)).toEqual([[1, 2, 3, 7], [4, 8]]);
+    expect(members(bench)).toEqual([
+      [1, 2, 3, 7],
+      [4, 8],
+    ]);
     expect(bench.group(id)?.row.members).toEqual([1, 2, 3, 7]);
     await bench.put(8, prose(9));
     await bench.remove(7);
     expect(bench.group(id)?.row.members).toEqual([1, 2, 3]);
-    expect(await bench.analyse()).toMatchObject({ groupsCreated: 0, groupsUpdated: 1, groupsRemoved: 1 });
+    expect(await bench.analyse()).toMatchObject({
+      groupsCreated: 0,
+      groupsUpdated: 1,
+      groupsRemoved: 1,
+    });
     expect(members(bench)).toEqual([[1, 2, 3]]);
-    expect(bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)])).toEqual([1, 1]);
+    expect(
+      bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)]),
+    ).toEqual([1, 1]);
   });
 
   it("chooses another primary when the metadata changes, without a new text", async () => {
@@ -90,7 +141,11 @@ describe("an analysis", () => {
 
   it("leaves a document waiting that changed while it ran", async () => {
     const bench = await small();
-    await bench.analyse({ beforeCommit: async (count) => { if (count === 0) await bench.put(4, edited(one, 5, "late")); } });
+    await bench.analyse({
+      beforeCommit: async (count) => {
+        if (count === 0) await bench.put(4, edited(one, 5, "late"));
+      },
+    });
     expect([4, 1].map((docNo) => bench.documents.row(docNo)?.pending)).toEqual([true, false]);
     await bench.analyse();
     expect(members(bench)).toEqual([[1, 2, 3, 4]]);
@@ -100,7 +155,11 @@ describe("an analysis", () => {
     for (let at = 0; at < 8; at++) {
       const bench = await small();
       await bench.put(7, edited(one, 20, "seven"));
-      await bench.analyse({ beforeCommit: async (count) => { if (count === at) await bench.remove(7); } });
+      await bench.analyse({
+        beforeCommit: async (count) => {
+          if (count === at) await bench.remove(7);
+        },
+      });
       expect(members(bench)).toEqual(bench.documents.row(7) ? [[1, 2, 3, 7]] : [[1, 2, 3]]);
     }
   });
@@ -127,13 +186,19 @@ describe("decisions", () => {
     await decide(bench, id, GroupStatus.FALSE_POSITIVE);
     await bench.put(7, one);
     await bench.analyse();
-    expect(bench.groups().map(({ row }) => [row.id, row.members, row.gained])).toEqual([[id, [1, 2, 3, 7], true]]);
+    expect(bench.groups().map(({ row }) => [row.id, row.members, row.gained])).toEqual([
+      [id, [1, 2, 3, 7], true],
+    ]);
     await bench.remove(7);
     await bench.analyse();
-    expect(bench.groups().map(({ row, decision }) => [row.id, row.members, row.gained, decision.status])).toEqual([[id, [1, 2, 3], false, GroupStatus.FALSE_POSITIVE]]);
+    expect(
+      bench.groups().map(({ row, decision }) => [row.id, row.members, row.gained, decision.status]),
+    ).toEqual([[id, [1, 2, 3], false, GroupStatus.FALSE_POSITIVE]]);
     await decide(bench, id, GroupStatus.PENDING);
     await bench.analyse();
-    expect(bench.groups().map(({ row, decision }) => [row.id, row.members, decision.status])).toEqual([[id, [1, 2, 3], GroupStatus.PENDING]]);
+    expect(
+      bench.groups().map(({ row, decision }) => [row.id, row.members, decision.status]),
+    ).toEqual([[id, [1, 2, 3], GroupStatus.PENDING]]);
   });
 
   it("rest while a group has new members and stand while it only loses some", async () => {
@@ -157,21 +222,36 @@ describe("decisions", () => {
     let commits = 0;
     await first.put(1, one);
     await first.put(2, one);
-    await first.analyse({ beforeCommit: (count) => { commits = Math.max(commits, count); } });
+    await first.analyse({
+      beforeCommit: (count) => {
+        commits = Math.max(commits, count);
+      },
+    });
     for (let at = 0; at <= commits; at++) {
       const bench = await openBench();
-      for (const [docNo, text] of [[1, one], [2, one], [3, two], [4, two]] as const) await bench.put(docNo, text);
+      for (const [docNo, text] of [
+        [1, one],
+        [2, one],
+        [3, two],
+        [4, two],
+      ] as const)
+        await bench.put(docNo, text);
       await bench.analyse();
       const [kept, dropped] = bench.groups().map(({ row }) => row.id) as [string, string];
       await bench.put(2, prose(50));
       let decided = false;
-      await bench.analyse({ beforeCommit: async (count) => {
-        if (count !== at) return;
-        decided = bench.group(kept) !== undefined;
-        if (decided) await decide(bench, kept, GroupStatus.IGNORED);
-        await bench.env.write((tx) => deleteGroup(tx, bench.index, dropped));
-      } });
-      expect([at, bench.group(kept)?.decision.status]).toEqual([at, decided ? GroupStatus.IGNORED : undefined]);
+      await bench.analyse({
+        beforeCommit: async (count) => {
+          if (count !== at) return;
+          decided = bench.group(kept) !== undefined;
+          if (decided) await decide(bench, kept, GroupStatus.IGNORED);
+          await bench.env.write((tx) => deleteGroup(tx, bench.index, dropped));
+        },
+      });
+      expect([at, bench.group(kept)?.decision.status]).toEqual([
+        at,
+        decided ? GroupStatus.IGNORED : undefined,
+      ]);
       expect(bench.index.size).toBe(bench.env.read((snapshot) => snapshot.count(groups)));
       await bench.analyse();
       expect(members(bench)).toContainEqual([3, 4]);
@@ -190,11 +270,13 @@ describe("a decided group that is not found again", () => {
       await decide(bench, id, GroupStatus.IGNORED);
       await bench.put(2, prose(50));
       last = true;
-      await bench.analyse({ beforeCommit: async (count) => {
-        if (count !== at) return;
-        last = false;
-        await bench.env.write((tx) => deleteGroup(tx, bench.index, id));
-      } });
+      await bench.analyse({
+        beforeCommit: async (count) => {
+          if (count !== at) return;
+          last = false;
+          await bench.env.write((tx) => deleteGroup(tx, bench.index, id));
+        },
+      });
       expect([at, bench.groups().length]).toEqual([at, last ? 1 : 0]);
       expect(bench.env.read((snapshot) => snapshot.count(decisions))).toBe(last ? 1 : 0);
     }
@@ -209,7 +291,9 @@ describe("an analysis that ends early", () => {
     await undisturbed.put(8, edited(two, 10, "more"));
     let commits = 0;
     await undisturbed.analyse({ beforeCommit: () => void commits++ });
-    const expected = undisturbed.groups().map(({ row }) => [row.members, row.confidence, row.reasons]);
+    const expected = undisturbed
+      .groups()
+      .map(({ row }) => [row.members, row.confidence, row.reasons]);
     for (let at = 0; at < commits; at++) {
       const bench = await small();
       await bench.analyse();
@@ -217,18 +301,31 @@ describe("an analysis that ends early", () => {
       await bench.put(7, edited(one, 10, "more"));
       await bench.put(8, edited(two, 10, "more"));
       const generation = bench.env.read((snapshot) => metaNumber(snapshot, "generation"));
-      await expect(bench.analyse({ beforeCommit: (count) => { if (count === at) throw new Error("power off"); } })).rejects.toThrow("power off");
-      if (bench.env.read((snapshot) => metaNumber(snapshot, "generation")) === generation) expect(bench.groups()).toEqual(before);
+      await expect(
+        bench.analyse({
+          beforeCommit: (count) => {
+            if (count === at) throw new Error("power off");
+          },
+        }),
+      ).rejects.toThrow("power off");
+      if (bench.env.read((snapshot) => metaNumber(snapshot, "generation")) === generation)
+        expect(bench.groups()).toEqual(before);
       await bench.analyse();
-      expect(bench.groups().map(({ row }) => [row.members, row.confidence, row.reasons])).toEqual(expected);
-      expect(bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)])).toEqual([2, 2]);
+      expect(bench.groups().map(({ row }) => [row.members, row.confidence, row.reasons])).toEqual(
+        expected,
+      );
+      expect(
+        bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)]),
+      ).toEqual([2, 2]);
     }
   });
 
   it("stops with the signal's reason", async () => {
     const bench = await small();
     const stop = new AbortController();
-    await expect(bench.analyse({ signal: stop.signal, beforeCommit: () => stop.abort(new Error("stop")) })).rejects.toThrow(/stop|cancelled/);
+    await expect(
+      bench.analyse({ signal: stop.signal, beforeCommit: () => stop.abort(new Error("stop")) }),
+    ).rejects.toThrow(/stop|cancelled/);
     expect(bench.groups()).toEqual([]);
   });
 

@@ -10,46 +10,80 @@ const signal = new AbortController().signal;
 /** An order of hashes that is not the order of numbers. */
 const compare = (a: number, b: number): number => ((a * 5) % CLASSES) - ((b * 5) % CLASSES);
 
-async function kept(pairs: readonly Pair[], limit: number): Promise<{ rows: string[]; limited: number }> {
+async function kept(
+  pairs: readonly Pair[],
+  limit: number,
+): Promise<{ rows: string[]; limited: number }> {
   const neighbours = createNeighbours(CLASSES, compare, limit);
   for (const [low, high, rank] of pairs) neighbours.add(low, high, rank);
   const limited = neighbours.limited;
   const { starts, highs } = await neighbours.candidates(createBreath(signal));
   const rows: string[] = [];
-  for (let low = 0; low < CLASSES; low += 1) for (const high of highs.subarray(starts[low], starts[low + 1])) rows.push(`${low} ${high}`);
+  for (let low = 0; low < CLASSES; low += 1)
+    for (const high of highs.subarray(starts[low], starts[low + 1])) rows.push(`${low} ${high}`);
   return { rows, limited };
 }
 
 /** The definition, word for word. */
 function expected(pairs: readonly Pair[], limit: number): { rows: string[]; limited: number } {
   const best = Array.from({ length: CLASSES }, (_, one) => {
-    const mine = pairs.filter(([low, high]) => low === one || high === one).map(([low, high, rank]) => ({ other: low === one ? high : low, rank }));
+    const mine = pairs
+      .filter(([low, high]) => low === one || high === one)
+      .map(([low, high, rank]) => ({ other: low === one ? high : low, rank }));
     return mine.sort((a, b) => b.rank - a.rank || compare(a.other, b.other));
   });
-  const keeps = (one: number, other: number): boolean => best[one]?.slice(0, limit).some((kept) => kept.other === other) ?? false;
-  const rows = pairs.filter(([low, high]) => keeps(low, high) || keeps(high, low)).map(([low, high]) => [low, high] as const);
-  return { rows: rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((row) => row.join(" ")), limited: best.filter((list) => list.length > limit).length };
+  const keeps = (one: number, other: number): boolean =>
+    best[one]?.slice(0, limit).some((kept) => kept.other === other) ?? false;
+  const rows = pairs
+    .filter(([low, high]) => keeps(low, high) || keeps(high, low))
+    .map(([low, high]) => [low, high] as const);
+  return {
+    rows: rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((row) => row.join(" ")),
+    limited: best.filter((list) => list.length > limit).length,
+  };
 }
 
-const pairs: fc.Arbitrary<Pair[]> = fc.uniqueArray(fc.tuple(fc.nat(CLASSES - 2), fc.nat(CLASSES - 2), fc.nat(4)), { selector: ([a, b]) => `${a} ${b}`, maxLength: 120 })
-  .map((all) => all.map(([a, b, rank]): Pair => [Math.min(a, b + 1), Math.max(a, b + 1), rank]).filter(([low, high], i, list) => low < high && list.findIndex((pair) => pair[0] === low && pair[1] === high) === i));
+const pairs: fc.Arbitrary<Pair[]> = fc
+  .uniqueArray(fc.tuple(fc.nat(CLASSES - 2), fc.nat(CLASSES - 2), fc.nat(4)), {
+    selector: ([a, b]) => `${a} ${b}`,
+    maxLength: 120,
+  })
+  .map((all) =>
+    all
+      .map(([a, b, rank]): Pair => [Math.min(a, b + 1), Math.max(a, b + 1), rank])
+      .filter(
+        ([low, high], i, list) =>
+          low < high && list.findIndex((pair) => pair[0] === low && pair[1] === high) === i,
+      ),
+  );
 
 describe("the neighbours of a class", () => {
   it("are its best by rank, then hash; a pair goes on if either end keeps it", async () => {
-    await fc.assert(fc.asyncProperty(pairs, fc.integer({ min: 1, max: 6 }), async (all, limit) => {
-      expect(await kept(all, limit)).toEqual(expected(all, limit));
-    }), { numRuns: 300 });
+    await fc.assert(
+      fc.asyncProperty(pairs, fc.integer({ min: 1, max: 6 }), async (all, limit) => {
+        expect(await kept(all, limit)).toEqual(expected(all, limit));
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it("do not depend on the order in which pairs come", async () => {
-    await fc.assert(fc.asyncProperty(pairs.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))), async ([all, shuffled]) => {
-      expect(await kept(shuffled, 2)).toEqual(await kept(all, 2));
-    }));
+    await fc.assert(
+      fc.asyncProperty(
+        pairs.chain((all) =>
+          fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+        ),
+        async ([all, shuffled]) => {
+          expect(await kept(shuffled, 2)).toEqual(await kept(all, 2));
+        },
+      ),
+    );
   });
 
   it("give way to other work on long walks and stop when the caller leaves", async () => {
     const neighbours = createNeighbours(400, (a, b) => a - b);
-    for (let low = 0; low < 400; low += 1) for (let high = low + 1; high < 400; high += 1) neighbours.add(low, high, 1);
+    for (let low = 0; low < 400; low += 1)
+      for (let high = low + 1; high < 400; high += 1) neighbours.add(low, high, 1);
     expect(neighbours.added).toBe(79_800);
     const stop = new AbortController();
     const walk = neighbours.candidates(createBreath(stop.signal));

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { sortedEdges } from "../../../src/dedup/analysis/edges.ts";
-import type { Classifier, ReportableDocument, ReportableGroup } from "../../../src/dedup/analysis/outcome.ts";
-import { createClassifier, documentPairs, groupDocuments } from "../../../src/dedup/analysis/outcome.ts";
+import type {
+  Classifier,
+  ReportableDocument,
+  ReportableGroup,
+} from "../../../src/dedup/analysis/outcome.ts";
+import {
+  createClassifier,
+  documentPairs,
+  groupDocuments,
+} from "../../../src/dedup/analysis/outcome.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { compressText } from "../../../workers/text/compress.ts";
 import { countWords, normalise, textHash } from "../../../workers/text/normalise.ts";
@@ -14,17 +22,30 @@ function classify(texts: readonly string[], least: Partial<typeof parameters> = 
   const classifier = createClassifier({ ...parameters, ...least });
   for (const [number, text] of texts.entries()) {
     const normalised = normalise(text);
-    classifier.add(number, { hash: normalised === "" ? new Uint8Array() : textHash(normalised), wordCount: countWords(normalised) });
+    classifier.add(number, {
+      hash: normalised === "" ? new Uint8Array() : textHash(normalised),
+      wordCount: countWords(normalised),
+    });
   }
   return classifier;
 }
 
 describe("documents sorted into texts", () => {
   it("meet where their texts are equal and are left out with a reason", () => {
-    const { classes, skipped, documents } = classify([prose(1), "", "few", prose(2), prose(1).toUpperCase()]);
+    const { classes, skipped, documents } = classify([
+      prose(1),
+      "",
+      "few",
+      prose(2),
+      prose(1).toUpperCase(),
+    ]);
     expect(classes.map((one) => one.documents)).toEqual([[0, 4], [3]]);
     expect([skipped, documents]).toEqual([{ noContent: 1, tooShort: 1, shinglesFailed: 0 }, 3]);
-    expect(classify(["two words"], { minWords: 1 }).skipped).toEqual({ noContent: 0, tooShort: 0, shinglesFailed: 1 });
+    expect(classify(["two words"], { minWords: 1 }).skipped).toEqual({
+      noContent: 0,
+      tooShort: 0,
+      shinglesFailed: 1,
+    });
   });
 });
 
@@ -34,22 +55,67 @@ describe("groups of documents that no store knows", () => {
   async function report(order: readonly number[]): Promise<ReportableGroup[]> {
     const own = order.map((index) => texts[index] ?? "");
     const { classes } = classify(own);
-    const at = (text: string): number => classes.findIndex(({ documents }) => own[documents[0] ?? 0] === text);
-    const [low, high] = [at(texts[0] ?? ""), at(texts[1] ?? "")].sort((a, b) => a - b) as [number, number];
-    const edges = sortedEdges([{ low, high, jaccard: 0.9, fuzzy: 0.95, discriminative: 1, confidence: 0.92 }]);
+    const at = (text: string): number =>
+      classes.findIndex(({ documents }) => own[documents[0] ?? 0] === text);
+    const [low, high] = [at(texts[0] ?? ""), at(texts[1] ?? "")].sort((a, b) => a - b) as [
+      number,
+      number,
+    ];
+    const edges = sortedEdges([
+      { low, high, jaccard: 0.9, fuzzy: 0.95, discriminative: 1, confidence: 0.92 },
+    ]);
     expect(documentPairs(classes, edges)).toBe(4);
-    const document = (number: number): ReportableDocument => ({ ref: `file-${order[number]}`, title: `Title ${order[number]}`, archive: "", archiveRef: `file-${order[number]}`, wordCount: 60 });
-    return await groupDocuments({ document, text: (number) => compressText(own[number] ?? "", 1), classes, edges, parameters, pool: createInlinePool(), clock: systemClock, signal: new AbortController().signal });
+    const document = (number: number): ReportableDocument => ({
+      ref: `file-${order[number]}`,
+      title: `Title ${order[number]}`,
+      archive: "",
+      archiveRef: `file-${order[number]}`,
+      wordCount: 60,
+    });
+    return await groupDocuments({
+      document,
+      text: (number) => compressText(own[number] ?? "", 1),
+      classes,
+      edges,
+      parameters,
+      pool: createInlinePool(),
+      clock: systemClock,
+      signal: new AbortController().signal,
+    });
   }
 
   it("are the same whatever the order of the documents", async () => {
     const groups = await report([0, 1, 2, 3, 4]);
     expect(await report([4, 2, 1, 3, 0])).toEqual(groups);
-    expect(groups.map(({ confidence, members, pairs }) => [confidence, members.map(({ ref, primary }) => [ref, primary]), pairs])).toEqual([
-      [1, [["file-3", true], ["file-4", false]], 1],
-      [expect.closeTo((1 + 2 * 0.92) / 3, 12), [["file-0", true], ["file-1", false], ["file-2", false]], 3],
+    expect(
+      groups.map(({ confidence, members, pairs }) => [
+        confidence,
+        members.map(({ ref, primary }) => [ref, primary]),
+        pairs,
+      ]),
+    ).toEqual([
+      [
+        1,
+        [
+          ["file-3", true],
+          ["file-4", false],
+        ],
+        1,
+      ],
+      [
+        expect.closeTo((1 + 2 * 0.92) / 3, 12),
+        [
+          ["file-0", true],
+          ["file-1", false],
+          ["file-2", false],
+        ],
+        3,
+      ],
     ]);
-    expect(groups[0]?.reasons).toEqual(["exact copy: the texts are the same, word for word", "suggested to stay: first by name among 2 equals: file-3"]);
+    expect(groups[0]?.reasons).toEqual([
+      "exact copy: the texts are the same, word for word",
+      "suggested to stay: first by name among 2 equals: file-3",
+    ]);
     expect(groups[1]?.reasons.join("\n")).toMatch(/90 % of three-word phrases shared/);
   });
 });

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { SKETCH_SCHEMA, createEnvSketchStore, createMemorySketchStore, sketchTables } from "../../../src/dedup/analysis/sketch-store.ts";
+import {
+  SKETCH_SCHEMA,
+  createEnvSketchStore,
+  createMemorySketchStore,
+  sketchTables,
+} from "../../../src/dedup/analysis/sketch-store.ts";
 import type { SketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
@@ -22,14 +27,27 @@ afterAll(async () => {
 });
 
 async function openEnv(name: string): Promise<Env> {
-  const env = await createStateFactory({ directory: folder, clock: systemClock, log }).open({ name, tables: sketchTables, schema: SKETCH_SCHEMA, derived: true, maxBytes: 2 ** 30 });
+  const env = await createStateFactory({ directory: folder, clock: systemClock, log }).open({
+    name,
+    tables: sketchTables,
+    schema: SKETCH_SCHEMA,
+    derived: true,
+    maxBytes: 2 ** 30,
+  });
   envs.push(env);
   return env;
 }
 
 function block(fingerprint: Uint8Array, seed: number, setWords = 10): ArrayBuffer {
   const set = Uint32Array.from({ length: setWords }, (_, i) => i * 7 + seed);
-  const signature = { hash: new Uint8Array(32).fill(seed), bands: new Uint32Array(2), sketch: new Uint8Array(4), tokens: new Uint32Array(3), set, sample: new Uint8Array(0) };
+  const signature = {
+    hash: new Uint8Array(32).fill(seed),
+    bands: new Uint32Array(2),
+    sketch: new Uint8Array(4),
+    tokens: new Uint32Array(3),
+    set,
+    sample: new Uint8Array(0),
+  };
   return writeBlock(fingerprint, { sketchSize: 4, numBands: 2 }, [signature]);
 }
 
@@ -53,7 +71,13 @@ for (const [kind, open] of kinds) {
       for (const one of blocks) ids.push(await store.save(one));
       const found = await all(store);
       expect([...found.keys()]).toEqual(ids);
-      for (const [i, id] of ids.entries()) expect(Buffer.compare(new Uint8Array(await store.read(id)), new Uint8Array(blocks[i] ?? new ArrayBuffer(0)))).toBe(0);
+      for (const [i, id] of ids.entries())
+        expect(
+          Buffer.compare(
+            new Uint8Array(await store.read(id)),
+            new Uint8Array(blocks[i] ?? new ArrayBuffer(0)),
+          ),
+        ).toBe(0);
     });
 
     it("deletes what was made with other parameters", async () => {
@@ -88,7 +112,10 @@ describe("a store in an environment", () => {
   it("clears away parts that a crash left without a head, and blocks with a part missing or damaged", async () => {
     const env = await openEnv("crash");
     const store = createEnvSketchStore(env);
-    const [heads, parts] = sketchTables as unknown as [Table<number, Uint8Array>, Table<[number, number], Uint8Array>];
+    const [heads, parts] = sketchTables as unknown as [
+      Table<number, Uint8Array>,
+      Table<[number, number], Uint8Array>,
+    ];
     const whole = await store.save(block(ours, 1));
     const gap = await store.save(block(ours, 2, 600_000));
     const garbage = await store.save(block(ours, 3));
@@ -96,6 +123,11 @@ describe("a store in an environment", () => {
     await env.write((tx) => tx.put(parts, [garbage, 0], new Uint8Array(8)));
     await env.write((tx) => tx.put(parts, [garbage + 1, 0], new Uint8Array(100)));
     expect([...(await all(store)).keys()]).toEqual([whole]);
-    expect(env.read((snapshot) => [snapshot.count(heads as unknown as AnyTable), snapshot.count(parts as unknown as AnyTable)])).toEqual([1, 1]);
+    expect(
+      env.read((snapshot) => [
+        snapshot.count(heads as unknown as AnyTable),
+        snapshot.count(parts as unknown as AnyTable),
+      ]),
+    ).toEqual([1, 1]);
   });
 });

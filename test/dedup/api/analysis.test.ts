@@ -25,19 +25,35 @@ describe("the analysis over the API", () => {
       active: () => active,
     };
     const service = analysisHandlers({ env: bench.env, index: bench.index, job: bench.job, jobs });
-    const ask = async (method: typeof startAnalysis | typeof getAnalysisStatus, request: object): Promise<any> => await (service.handler(method) as UnaryHandler<any, any>)(create(method.input as DescMessage, request as never), call);
-    expect((await ask(getAnalysisStatus, {})).data).toEqual({ totalDuplicateGroups: 0, isAnalyzing: false });
+    const ask = async (
+      method: typeof startAnalysis | typeof getAnalysisStatus,
+      request: object,
+    ): Promise<any> =>
+      await (service.handler(method) as UnaryHandler<any, any>)(
+        create(method.input as DescMessage, request as never),
+        call,
+      );
+    expect((await ask(getAnalysisStatus, {})).data).toEqual({
+      totalDuplicateGroups: 0,
+      isAnalyzing: false,
+    });
     expect(await ask(startAnalysis, { force: true })).toEqual({ data: { jobId: "job-1" } });
     expect(started).toEqual([{ force: true }]);
     await bench.put(1, prose(1));
     await bench.put(2, prose(1));
     await bench.analyse();
-    expect((await ask(getAnalysisStatus, {})).data).toEqual({ lastAnalysisAt: timestampFromMs(bench.clock.now()), totalDuplicateGroups: 1, isAnalyzing: true, currentJobId: "job-1" });
+    expect((await ask(getAnalysisStatus, {})).data).toEqual({
+      lastAnalysisAt: timestampFromMs(bench.clock.now()),
+      totalDuplicateGroups: 1,
+      isAnalyzing: true,
+      currentJobId: "job-1",
+    });
   });
 
   it("keeps what was asked in the job's row", async () => {
     const { job } = await openBench();
-    for (const force of [true, false]) expect(job.input.read(job.input.write({ force }))).toEqual({ force });
+    for (const force of [true, false])
+      expect(job.input.read(job.input.write({ force }))).toEqual({ force });
     expect(Object.values(job.phases).reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
   });
 });

@@ -3,21 +3,34 @@ import { eventFrame, withKeepAlive } from "../../../src/dedup/api/sse.ts";
 import { createHandClock } from "../store-bench.ts";
 
 /** A source fed by hand. */
-function createFeed(): { push(frame: string): void; end(): void; source(signal: AbortSignal): AsyncIterable<string>; signal: AbortSignal | undefined } {
+function createFeed(): {
+  push(frame: string): void;
+  end(): void;
+  source(signal: AbortSignal): AsyncIterable<string>;
+  signal: AbortSignal | undefined;
+} {
   const waiting: string[] = [];
   let wake = (): void => undefined;
   let ended = false;
   const feed = {
     signal: undefined as AbortSignal | undefined,
-    push: (frame: string) => { waiting.push(frame); wake(); },
-    end: () => { ended = true; wake(); },
+    push: (frame: string) => {
+      waiting.push(frame);
+      wake();
+    },
+    end: () => {
+      ended = true;
+      wake();
+    },
     async *source(signal: AbortSignal) {
       feed.signal = signal;
       signal.addEventListener("abort", () => wake());
       for (;;) {
         for (let frame = waiting.shift(); frame !== undefined; frame = waiting.shift()) yield frame;
         if (ended || signal.aborted) return;
-        await new Promise<void>((resolve) => { wake = resolve; });
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
       }
     },
   };
@@ -28,7 +41,9 @@ const never = new AbortController().signal;
 
 describe("server-sent events", () => {
   it("are frames of one event and one line of data", () => {
-    expect(eventFrame("progress", { message: "two\nlines" })).toBe("event: progress\ndata: {\"message\":\"two\\nlines\"}\n\n");
+    expect(eventFrame("progress", { message: "two\nlines" })).toBe(
+      'event: progress\ndata: {"message":"two\\nlines"}\n\n',
+    );
   });
 
   it("have a comment every 15 s by the clock, between the frames", async () => {

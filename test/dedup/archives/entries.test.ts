@@ -9,7 +9,9 @@ describe("the entries of a folder", () => {
   it("are sorted by name, however many", async () => {
     const names = Array.from({ length: 5_000 }, (_, at) => `${(at * 7919) % 5_000}.txt`);
     const folder = folderWith(Object.fromEntries(names.map((name) => [name, ""])));
-    expect((await listFolder(folder, new AbortController().signal)).map(({ name }) => name)).toEqual([...names].sort());
+    expect(
+      (await listFolder(folder, new AbortController().signal)).map(({ name }) => name),
+    ).toEqual([...names].sort());
   });
 });
 
@@ -20,12 +22,14 @@ describe("ordered mapping", () => {
     async function* numbers(): AsyncGenerator<number> {
       for (let at = 0; at < 20; at++) yield at;
     }
-    const results = await gather(mapInOrder(numbers(), 4, async (number) => {
-      most = Math.max(most, ++running);
-      for (let turn = 0; turn < (number * 7) % 5; turn++) await Promise.resolve();
-      running -= 1;
-      return number * 2;
-    }));
+    const results = await gather(
+      mapInOrder(numbers(), 4, async (number) => {
+        most = Math.max(most, ++running);
+        for (let turn = 0; turn < (number * 7) % 5; turn++) await Promise.resolve();
+        running -= 1;
+        return number * 2;
+      }),
+    );
     expect(results).toEqual(Array.from({ length: 20 }, (_, at) => at * 2));
     expect(most).toBeLessThanOrEqual(4);
   });
@@ -53,20 +57,37 @@ describe("reading one ahead", () => {
     expect(ended).toBe(true);
     made = 0;
     const seen: number[] = [];
-    await expect((async () => { for await (const number of oneAhead(source())) seen.push(number); })()).rejects.toThrow("broken");
+    await expect(
+      (async () => {
+        for await (const number of oneAhead(source())) seen.push(number);
+      })(),
+    ).rejects.toThrow("broken");
     expect(seen).toEqual([0, 1, 2]);
   });
 });
 
 describe("batches", () => {
   it("hold at most 128 items and 4 MiB of text", async () => {
-    const document = (text: string): ArchiveDocument => ({ kind: "document", ref: "r", version: "v", title: "t", text, tags: [], notes: [] });
+    const document = (text: string): ArchiveDocument => ({
+      kind: "document",
+      ref: "r",
+      version: "v",
+      title: "t",
+      text,
+      tags: [],
+      notes: [],
+    });
     async function* items(): AsyncGenerator<{ item: ArchiveDocument; fraction: number }> {
       for (let at = 0; at < 130; at++) yield { item: document(""), fraction: 0 };
       for (let at = 0; at < 3; at++) yield { item: document("x".repeat(900_000)), fraction: 0.5 };
       yield { item: document("x".repeat(3_000_000)), fraction: 1 };
     }
     const batches = await gather(inBatches(items()));
-    expect(batches.map(({ items, fraction }) => [items.length, fraction])).toEqual([[128, 0], [4, 0.5], [1, 0.5], [1, 1]]);
+    expect(batches.map(({ items, fraction }) => [items.length, fraction])).toEqual([
+      [128, 0],
+      [4, 0.5],
+      [1, 0.5],
+      [1, 1],
+    ]);
   });
 });

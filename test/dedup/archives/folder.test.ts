@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,43 +18,104 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
 import { createInlinePool } from "../inline-pool.ts";
-import { complaints, documentsOf, folderWith, gather, readAll, refsOf, skippedOf } from "./reading.ts";
+import {
+  complaints,
+  documentsOf,
+  folderWith,
+  gather,
+  readAll,
+  refsOf,
+  skippedOf,
+} from "./reading.ts";
 
 const never = new AbortController().signal;
 
-function archiveOf(path: string, patterns: { include?: string[]; exclude?: string[] } = {}): Archive {
-  return createFolderArchive({ pool: createInlinePool() }, { name: "notes", path, include: [], exclude: [], ...patterns });
+function archiveOf(
+  path: string,
+  patterns: { include?: string[]; exclude?: string[] } = {},
+): Archive {
+  return createFolderArchive(
+    { pool: createInlinePool() },
+    { name: "notes", path, include: [], exclude: [], ...patterns },
+  );
 }
 
 describe("a folder as an archive", () => {
   it("gives text, Markdown and HTML, recursively and in a stable order, and counts the rest by type", async () => {
     const folder = folderWith({
-      "b.txt": "plain text", "a/note.md": "intro\n\n# The *Title* [here](http://x)\n\ntext", "a/page.html": "<html><head><title>A &amp; B</title></head><body><p>See <a href='http://x'>this</a></p></body></html>",
-      "LICENSE": "a license", "ls.1": ".TH LS 1", "old.LOG": "log", "picture.png": "x", "archive.zip": "x", "README.Debian": "notes",
-      "packed.txt.gz": gzipSync("packed text"), "ls.1.gz": gzipSync(".TH"), "data.json": "{}", "empty.txt": "",
+      "b.txt": "plain text",
+      "a/note.md": "intro\n\n# The *Title* [here](http://x)\n\ntext",
+      "a/page.html":
+        "<html><head><title>A &amp; B</title></head><body><p>See <a href='http://x'>this</a></p></body></html>",
+      LICENSE: "a license",
+      "ls.1": ".TH LS 1",
+      "old.LOG": "log",
+      "picture.png": "x",
+      "archive.zip": "x",
+      "README.Debian": "notes",
+      "packed.txt.gz": gzipSync("packed text"),
+      "ls.1.gz": gzipSync(".TH"),
+      "data.json": "{}",
+      "empty.txt": "",
     });
     const items = await readAll(archiveOf(folder));
-    expect(refsOf(items)).toEqual(["LICENSE", "README.Debian", "a/note.md", "a/page.html", "b.txt", "empty.txt", "ls.1", "ls.1.gz", "old.LOG", "packed.txt.gz"]);
-    expect(Object.fromEntries(documentsOf(items).map(({ ref, title, text }) => [ref, [title, text]]))).toMatchObject({
-      "LICENSE": ["LICENSE", "a license"], "a/note.md": ["The Title here", expect.stringContaining("# The") as string], "a/page.html": ["A & B", "See this"],
-      "b.txt": ["b", "plain text"], "packed.txt.gz": ["packed", "packed text"], "empty.txt": ["empty", ""], "ls.1": ["ls", ".TH LS 1"],
+    expect(refsOf(items)).toEqual([
+      "LICENSE",
+      "README.Debian",
+      "a/note.md",
+      "a/page.html",
+      "b.txt",
+      "empty.txt",
+      "ls.1",
+      "ls.1.gz",
+      "old.LOG",
+      "packed.txt.gz",
+    ]);
+    expect(
+      Object.fromEntries(documentsOf(items).map(({ ref, title, text }) => [ref, [title, text]])),
+    ).toMatchObject({
+      LICENSE: ["LICENSE", "a license"],
+      "a/note.md": ["The Title here", expect.stringContaining("# The") as string],
+      "a/page.html": ["A & B", "See this"],
+      "b.txt": ["b", "plain text"],
+      "packed.txt.gz": ["packed", "packed text"],
+      "empty.txt": ["empty", ""],
+      "ls.1": ["ls", ".TH LS 1"],
     });
-    expect(complaints(items)).toEqual(["archive.zip: other type: .zip", "data.json: other type: .json", "picture.png: other type: .png"]);
+    expect(complaints(items)).toEqual([
+      "archive.zip: other type: .zip",
+      "data.json: other type: .json",
+      "picture.png: other type: .png",
+    ]);
     expect(skippedOf(items).every(({ failure }) => !failure)).toBe(true);
-    expect(documentsOf(items)[0]?.modifiedDate).toBe(new Date(Number(statSync(join(folder, "LICENSE"), { bigint: true }).mtimeMs)).toISOString());
+    expect(documentsOf(items)[0]?.modifiedDate).toBe(
+      new Date(Number(statSync(join(folder, "LICENSE"), { bigint: true }).mtimeMs)).toISOString(),
+    );
     expect(await readAll(archiveOf(folder))).toEqual(items);
   });
 
   it("reads UTF-8, UTF-16 and Windows-1252, and passes over what is not text", async () => {
     const folder = folderWith({
-      "bom.txt": "\ufeffwith mark", "utf16le.txt": Buffer.from("\ufeffüber", "utf16le"), "utf16be.txt": Buffer.from("\ufeffüber", "utf16le").swap16(),
-      "latin.txt": Buffer.from("caf\xe9 \x80", "latin1"), "binary.txt": Buffer.from([1, 0, 2]), "controls.txt": Buffer.from([0xe9, 1, 2]), "tool": Buffer.from("\x7fELF\0"),
+      "bom.txt": "\ufeffwith mark",
+      "utf16le.txt": Buffer.from("\ufeffüber", "utf16le"),
+      "utf16be.txt": Buffer.from("\ufeffüber", "utf16le").swap16(),
+      "latin.txt": Buffer.from("caf\xe9 \x80", "latin1"),
+      "binary.txt": Buffer.from([1, 0, 2]),
+      "controls.txt": Buffer.from([0xe9, 1, 2]),
+      tool: Buffer.from("\x7fELF\0"),
     });
     const items = await readAll(archiveOf(folder));
     expect(documentsOf(items).map(({ ref, text, notes }) => [ref, text, ...notes])).toEqual([
-      ["bom.txt", "with mark"], ["latin.txt", "café €", "read as windows-1252"], ["utf16be.txt", "über", "read as UTF-16"], ["utf16le.txt", "über", "read as UTF-16"],
+      ["bom.txt", "with mark"],
+      ["latin.txt", "café €", "read as windows-1252"],
+      ["utf16be.txt", "über", "read as UTF-16"],
+      ["utf16le.txt", "über", "read as UTF-16"],
     ]);
-    expect(skippedOf(items).map(({ ref, reason, failure }) => [ref, reason, failure])).toEqual([["binary.txt", "not text", true], ["controls.txt", "not text", true], ["tool", "not text", false]]);
+    expect(skippedOf(items).map(({ ref, reason, failure }) => [ref, reason, failure])).toEqual([
+      ["binary.txt", "not text", true],
+      ["controls.txt", "not text", true],
+      ["tool", "not text", false],
+    ]);
   });
 
   it("follows links to files and folders once each, so that cycles end, and names broken ones", async () => {
@@ -64,10 +134,20 @@ describe("a folder as an archive", () => {
     symlinkSync("../z/blob.bin", join(folder, "a/named.txt"));
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["a/real.txt", "near/far.txt", "a/named.txt", "one.txt"]);
-    expect(skippedOf(items).filter(({ failure }) => failure).map(({ ref, reason, detail }) => `${ref}: ${reason}: ${detail}`)).toEqual([
-      "dangling.txt: broken link: the target of the link does not exist", "loop1: broken link: the link points back to itself", "loop2: broken link: the link points back to itself",
+    expect(
+      skippedOf(items)
+        .filter(({ failure }) => failure)
+        .map(({ ref, reason, detail }) => `${ref}: ${reason}: ${detail}`),
+    ).toEqual([
+      "dangling.txt: broken link: the target of the link does not exist",
+      "loop1: broken link: the link points back to itself",
+      "loop2: broken link: the link points back to itself",
     ]);
-    expect(skippedOf(items).filter(({ reason }) => reason === "link").map(({ ref }) => ref)).toEqual(["a/self", "a/up", "nearer", "a/again.txt", "two.txt"]);
+    expect(
+      skippedOf(items)
+        .filter(({ reason }) => reason === "link")
+        .map(({ ref }) => ref),
+    ).toEqual(["a/self", "a/up", "nearer", "a/again.txt", "two.txt"]);
   });
 
   it("does not walk out through a link to a folder around it", async () => {
@@ -83,7 +163,10 @@ describe("a folder as an archive", () => {
     execFileSync("mkfifo", [join(folder, "pipe.txt")]);
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["a.txt"]);
-    expect(complaints(items)).toEqual([".git: version control: contains files of a version control system", "pipe.txt: no file: is a device, socket or pipe"]);
+    expect(complaints(items)).toEqual([
+      ".git: version control: contains files of a version control system",
+      "pipe.txt: no file: is a device, socket or pipe",
+    ]);
   });
 
   it("names what it may not read and goes on", async () => {
@@ -95,25 +178,43 @@ describe("a folder as an archive", () => {
     using _ = asNobody();
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["b.txt"]);
-    expect(skippedOf(items).map(({ ref, detail, hides }) => [ref, detail, hides])).toEqual([["a.txt", "cannot be read: EACCES", "itself"], ["shut", "cannot be read: EACCES", "below"]]);
+    expect(skippedOf(items).map(({ ref, detail, hides }) => [ref, detail, hides])).toEqual([
+      ["a.txt", "cannot be read: EACCES", "itself"],
+      ["shut", "cannot be read: EACCES", "below"],
+    ]);
   });
 
   it("refuses gzip bombs, broken gzip and files over 64 MiB", async () => {
-    const folder = folderWith({ "bomb.txt.gz": gzipSync(Buffer.alloc(65 * 1024 * 1024, "a ")), "broken.txt.gz": "no gzip", "cut.txt.gz": gzipSync("some text that is long enough").subarray(0, 20), "fine.txt": "fine" });
+    const folder = folderWith({
+      "bomb.txt.gz": gzipSync(Buffer.alloc(65 * 1024 * 1024, "a ")),
+      "broken.txt.gz": "no gzip",
+      "cut.txt.gz": gzipSync("some text that is long enough").subarray(0, 20),
+      "fine.txt": "fine",
+    });
     writeFileSync(join(folder, "large.txt"), "");
     execFileSync("truncate", ["-s", "65M", join(folder, "large.txt")]);
     execFileSync("truncate", ["-s", "65M", join(folder, "program")]);
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["fine.txt"]);
-    expect(skippedOf(items).filter(({ failure }) => !failure).map(({ ref }) => ref)).toEqual(["program"]);
+    expect(
+      skippedOf(items)
+        .filter(({ failure }) => !failure)
+        .map(({ ref }) => ref),
+    ).toEqual(["program"]);
     expect(complaints(items)).toEqual([
-      "bomb.txt.gz: too large: unpacks to more than 64 MiB", "broken.txt.gz: broken gzip: cannot be unpacked: Z_DATA_ERROR",
-      "cut.txt.gz: broken gzip: cannot be unpacked: Z_BUF_ERROR", "large.txt: too large: is larger than 64 MiB", "program: too large: is larger than 64 MiB",
+      "bomb.txt.gz: too large: unpacks to more than 64 MiB",
+      "broken.txt.gz: broken gzip: cannot be unpacked: Z_DATA_ERROR",
+      "cut.txt.gz: broken gzip: cannot be unpacked: Z_BUF_ERROR",
+      "large.txt: too large: is larger than 64 MiB",
+      "program: too large: is larger than 64 MiB",
     ]);
   });
 
   it("keeps no more of a long text than a document holds", async () => {
-    const folder = folderWith({ "long.txt": "ä".repeat(3_000_000), "long.html": `<p>${"<b>word</b> ".repeat(400_000)}</p>` });
+    const folder = folderWith({
+      "long.txt": "ä".repeat(3_000_000),
+      "long.html": `<p>${"<b>word</b> ".repeat(400_000)}</p>`,
+    });
     const [html, text] = documentsOf(await readAll(archiveOf(folder)));
     expect(text?.text.length).toBe(500_002);
     expect(html?.text.length).toBeLessThanOrEqual(500_001);
@@ -121,29 +222,62 @@ describe("a folder as an archive", () => {
   });
 
   it("takes and leaves out what its patterns say", async () => {
-    const folder = folderWith({ "a.txt": "a", "b.md": "b", "node_modules/x/c.txt": "c", "docs/old/d.txt": "d", "docs/e.txt": "e" });
-    expect(refsOf(await readAll(archiveOf(folder, { exclude: ["node_modules", "docs/old/"] })))).toEqual(["a.txt", "b.md", "docs/e.txt"]);
-    expect(refsOf(await readAll(archiveOf(folder, { include: ["**/*.txt"], exclude: ["a.*"] })))).toEqual(["docs/e.txt", "docs/old/d.txt", "node_modules/x/c.txt"]);
+    const folder = folderWith({
+      "a.txt": "a",
+      "b.md": "b",
+      "node_modules/x/c.txt": "c",
+      "docs/old/d.txt": "d",
+      "docs/e.txt": "e",
+    });
+    expect(
+      refsOf(await readAll(archiveOf(folder, { exclude: ["node_modules", "docs/old/"] }))),
+    ).toEqual(["a.txt", "b.md", "docs/e.txt"]);
+    expect(
+      refsOf(await readAll(archiveOf(folder, { include: ["**/*.txt"], exclude: ["a.*"] }))),
+    ).toEqual(["docs/e.txt", "docs/old/d.txt", "node_modules/x/c.txt"]);
     expect(refsOf(await readAll(archiveOf(folder, { include: ["*.md"] })))).toEqual(["b.md"]);
-    expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(/is not a file pattern/);
+    expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(
+      /is not a file pattern/,
+    );
   });
 
   it("reads only what changed, unless forced", async () => {
     const folder = folderWith({ "a.txt": "a", "b.txt": "b" });
-    const versions = new Map(documentsOf(await readAll(archiveOf(folder))).map(({ ref, version }) => [ref, version]));
+    const versions = new Map(
+      documentsOf(await readAll(archiveOf(folder))).map(({ ref, version }) => [ref, version]),
+    );
     appendFileSync(join(folder, "b.txt"), " more");
     const known = (ref: string, version: string): boolean => versions.get(ref) === version;
-    expect((await readAll(archiveOf(folder), { known })).map(({ ref, kind }) => [ref, kind])).toEqual([["a.txt", "unchanged"], ["b.txt", "document"]]);
-    expect((await readAll(archiveOf(folder), { known, force: true })).map(({ kind }) => kind)).toEqual(["document", "document"]);
+    expect(
+      (await readAll(archiveOf(folder), { known })).map(({ ref, kind }) => [ref, kind]),
+    ).toEqual([
+      ["a.txt", "unchanged"],
+      ["b.txt", "document"],
+    ]);
+    expect(
+      (await readAll(archiveOf(folder), { known, force: true })).map(({ kind }) => kind),
+    ).toEqual(["document", "document"]);
   });
 
   it("fails when the folder is not there, is a file, or is replaced meanwhile", async () => {
     const folder = folderWith({ "file.txt": "x", "in/a.txt": "a" });
-    await expect(archiveOf(join(folder, "none")).check(never)).rejects.toMatchObject({ code: "upstream", rule: "ENOENT" });
-    await expect(archiveOf(join(folder, "file.txt")).check(never)).rejects.toMatchObject({ code: "upstream", rule: "ENOTDIR" });
-    await expect(readAll(archiveOf(join(folder, "none")))).rejects.toThrow(/archive notes: .* cannot be read: ENOENT/);
+    await expect(archiveOf(join(folder, "none")).check(never)).rejects.toMatchObject({
+      code: "upstream",
+      rule: "ENOENT",
+    });
+    await expect(archiveOf(join(folder, "file.txt")).check(never)).rejects.toMatchObject({
+      code: "upstream",
+      rule: "ENOTDIR",
+    });
+    await expect(readAll(archiveOf(join(folder, "none")))).rejects.toThrow(
+      /archive notes: .* cannot be read: ENOENT/,
+    );
     const vanishing = archiveOf(join(folder, "in"));
-    const reading = vanishing.read({ known: () => (rmSync(join(folder, "in"), { recursive: true, force: true }), false), force: false, signal: never });
+    const reading = vanishing.read({
+      known: () => (rmSync(join(folder, "in"), { recursive: true, force: true }), false),
+      force: false,
+      signal: never,
+    });
     await expect(gather(reading)).rejects.toThrow(/archive notes: .* cannot be read: ENOENT/);
     mkdirSync(join(folder, "swap"));
     writeFileSync(join(folder, "swap/a.txt"), "a");
@@ -152,48 +286,87 @@ describe("a folder as an archive", () => {
       mkdirSync(join(folder, "swap"));
       return false;
     };
-    await expect(gather(archiveOf(join(folder, "swap")).read({ known: swap, force: false, signal: never }))).rejects.toThrow(/was replaced while it was read/);
+    await expect(
+      gather(archiveOf(join(folder, "swap")).read({ known: swap, force: false, signal: never })),
+    ).rejects.toThrow(/was replaced while it was read/);
   });
 
   it("skips a file that vanishes or changes under its hands", async () => {
     const folder = folderWith({ "a.txt": "a", "b.txt": "b" });
-    const items = await readAll(archiveOf(folder), { known: (ref) => (ref === "a.txt" && rmSync(join(folder, "a.txt")), false) });
+    const items = await readAll(archiveOf(folder), {
+      known: (ref) => (ref === "a.txt" && rmSync(join(folder, "a.txt")), false),
+    });
     expect(refsOf(items)).toEqual(["b.txt"]);
     expect(complaints(items)).toEqual(["a.txt: vanished: vanished while the archive was read"]);
   });
 
   it("harms no other page when one breaks the conversion", async () => {
-    const folder = folderWith({ "a.html": "<p>good</p>", "b.html": "<p>poison</p>", "c.html": "<p>fine</p>" });
+    const folder = folderWith({
+      "a.html": "<p>good</p>",
+      "b.html": "<p>poison</p>",
+      "c.html": "<p>fine</p>",
+    });
     const pool = createInlinePool((input) => JSON.stringify(input).includes("poison"));
-    const items = await readAll(createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }));
+    const items = await readAll(
+      createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
+    );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
-    expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be converted to text"]);
+    expect(complaints(items)).toEqual([
+      "b.html: broken HTML: its HTML cannot be converted to text",
+    ]);
   });
 
   it("lets a page cost two workers and no other page its text", async () => {
     // A table of a few bytes that unfolds to more cells than the worker has memory for.
-    const folder = folderWith({ "a.html": "<p>good</p>", "b.html": "<table><tr><td colspan=100000 rowspan=100000>x</td></tr><tr><td>y</td></tr></table>", "c.html": "<p>fine</p>" });
-    const pool = createPool({ threads: 1, heapMb: 32, clock: systemClock, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }) });
+    const folder = folderWith({
+      "a.html": "<p>good</p>",
+      "b.html":
+        "<table><tr><td colspan=100000 rowspan=100000>x</td></tr><tr><td>y</td></tr></table>",
+      "c.html": "<p>fine</p>",
+    });
+    const pool = createPool({
+      threads: 1,
+      heapMb: 32,
+      clock: systemClock,
+      log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
+    });
     onTestFinished(() => pool.close());
-    const items = await readAll(createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }));
+    const items = await readAll(
+      createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
+    );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
-    expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be converted to text"]);
+    expect(complaints(items)).toEqual([
+      "b.html: broken HTML: its HTML cannot be converted to text",
+    ]);
     expect(pool.status().crashed).toBe(2);
   });
 
   it("stops at once when it is cancelled", async () => {
-    const folder = folderWith(Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at}.txt`, "text"])));
+    const folder = folderWith(
+      Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at}.txt`, "text"])),
+    );
     const stop = new AbortController();
     const read = async (): Promise<void> => {
-      for await (const batch of archiveOf(folder).read({ known: () => false, force: false, signal: stop.signal })) if (batch.items.length > 0) stop.abort(new Error("enough"));
+      for await (const batch of archiveOf(folder).read({
+        known: () => false,
+        force: false,
+        signal: stop.signal,
+      }))
+        if (batch.items.length > 0) stop.abort(new Error("enough"));
     };
     await expect(read()).rejects.toThrow("enough");
   });
 
   it("says how far it is, never going back, in batches of at most 128", async () => {
-    const folder = folderWith(Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`${at % 7}/${at}.txt`, "text"])));
+    const folder = folderWith(
+      Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`${at % 7}/${at}.txt`, "text"])),
+    );
     const fractions: number[] = [];
-    for await (const batch of archiveOf(folder).read({ known: () => false, force: false, signal: never })) {
+    for await (const batch of archiveOf(folder).read({
+      known: () => false,
+      force: false,
+      signal: never,
+    })) {
       expect(batch.items.length).toBeLessThanOrEqual(128);
       fractions.push(batch.fraction);
     }

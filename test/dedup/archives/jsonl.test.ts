@@ -10,36 +10,113 @@ import { complaints, documentsOf, folderWith, readAll, refsOf, skippedOf } from 
 const never = new AbortController().signal;
 
 function archiveOf(bytes: string | Uint8Array, name = "lines.jsonl"): Archive {
-  return createJsonlArchive({ pool: createInlinePool() }, { name: "lines", source: { path: join(folderWith({ [name]: bytes }), name) } });
+  return createJsonlArchive(
+    { pool: createInlinePool() },
+    { name: "lines", source: { path: join(folderWith({ [name]: bytes }), name) } },
+  );
 }
 
 describe("JSON Lines as an archive", () => {
   it("gives a document a line, with every field in both spellings", async () => {
-    const items = await readAll(archiveOf([
-      JSON.stringify({ id: "a", content: "text", title: " A\n title ", correspondent: "X", documentType: "bill", tags: ["t"], createdDate: "2026-01-01", addedDate: "2026-01-02T00:00:00+01:00", modifiedDate: "m", more: 1 }),
-      JSON.stringify({ id: 7, content: "seven", document_type: "letter", created: "2025", title: null, tags: null }),
-    ].join("\n")));
+    const items = await readAll(
+      archiveOf(
+        [
+          JSON.stringify({
+            id: "a",
+            content: "text",
+            title: " A\n title ",
+            correspondent: "X",
+            documentType: "bill",
+            tags: ["t"],
+            createdDate: "2026-01-01",
+            addedDate: "2026-01-02T00:00:00+01:00",
+            modifiedDate: "m",
+            more: 1,
+          }),
+          JSON.stringify({
+            id: 7,
+            content: "seven",
+            document_type: "letter",
+            created: "2025",
+            title: null,
+            tags: null,
+          }),
+        ].join("\n"),
+      ),
+    );
     expect(documentsOf(items)).toEqual([
-      { kind: "document", ref: "a", version: expect.any(String) as string, title: "A title", text: "text", correspondent: "X", documentType: "bill", tags: ["t"], createdDate: "2026-01-01", addedDate: "2026-01-02T00:00:00+01:00", modifiedDate: "m", notes: [] },
-      { kind: "document", ref: "7", version: expect.any(String) as string, title: "7", text: "seven", documentType: "letter", createdDate: "2025", tags: [], notes: [] },
+      {
+        kind: "document",
+        ref: "a",
+        version: expect.any(String) as string,
+        title: "A title",
+        text: "text",
+        correspondent: "X",
+        documentType: "bill",
+        tags: ["t"],
+        createdDate: "2026-01-01",
+        addedDate: "2026-01-02T00:00:00+01:00",
+        modifiedDate: "m",
+        notes: [],
+      },
+      {
+        kind: "document",
+        ref: "7",
+        version: expect.any(String) as string,
+        title: "7",
+        text: "seven",
+        documentType: "letter",
+        createdDate: "2025",
+        tags: [],
+        notes: [],
+      },
     ]);
   });
 
   it("names broken lines by number, says what is wrong, and goes on", async () => {
     const lines: (string | Uint8Array)[] = [
-      "\ufeff{\"id\":\"first\",\"content\":\"with a mark and CRLF\"}\r", "", "{\"id\":\"cut\",\"content\":\"x", "[1]", "null", "{\"content\":\"x\"}", "{\"id\":\"x\"}", "{\"id\":\"x\",\"content\":5}",
-      "{\"id\":true,\"content\":\"x\"}", "{\"id\":\"\",\"content\":\"x\"}", "{\"id\":12345678901234567890,\"content\":\"x\"}", "{\"id\":\"x\",\"content\":\"x\",\"tags\":\"t\"}", "{\"id\":\"x\",\"content\":\"x\",\"title\":[]}",
-      Buffer.from("{\"id\":\"l\",\"content\":\"caf\xe9\"}", "latin1"), `{"id":"${"i".repeat(2_000)}","content":"x"}`, "{\"id\":\"first\",\"content\":\"again\"}", "{\"id\":\"last\",\"content\":\"without line end\"}",
+      '\ufeff{"id":"first","content":"with a mark and CRLF"}\r',
+      "",
+      '{"id":"cut","content":"x',
+      "[1]",
+      "null",
+      '{"content":"x"}',
+      '{"id":"x"}',
+      '{"id":"x","content":5}',
+      '{"id":true,"content":"x"}',
+      '{"id":"","content":"x"}',
+      '{"id":12345678901234567890,"content":"x"}',
+      '{"id":"x","content":"x","tags":"t"}',
+      '{"id":"x","content":"x","title":[]}',
+      Buffer.from('{"id":"l","content":"caf\xe9"}', "latin1"),
+      `{"id":"${"i".repeat(2_000)}","content":"x"}`,
+      '{"id":"first","content":"again"}',
+      '{"id":"last","content":"without line end"}',
     ];
-    const bytes = Buffer.concat(lines.flatMap((line, at) => (at === 0 ? [Buffer.from(line)] : [Buffer.from("\n"), Buffer.from(line)])));
+    const bytes = Buffer.concat(
+      lines.flatMap((line, at) =>
+        at === 0 ? [Buffer.from(line)] : [Buffer.from("\n"), Buffer.from(line)],
+      ),
+    );
     const items = await readAll(archiveOf(bytes));
     expect(refsOf(items)).toEqual(["first", "last"]);
     expect(complaints(items)).toEqual([
-      expect.stringMatching(/^line 3: broken line: is not valid JSON: Unterminated string/) as string,
-      "line 4: broken line: is not a JSON object but a list", "line 5: broken line: is not a JSON object but null", "line 6: broken line: has no id", "line 7: broken line: has no content",
-      "line 8: broken line: has content that is not text but a number", "line 9: broken line: has an id that is neither text nor number but a boolean", "line 10: broken line: has an empty id",
-      "line 11: broken line: has an id too large for a number; write it as text", "line 12: broken line: has tags that are not a list but a string", "line 13: broken line: has title that is not text but a list",
-      "line 14: broken line: is not valid UTF-8", "line 15: broken line: has an id that cannot be stored: too long, or with invalid characters", "line 16: equal id: has the id \"first\" of line 1, which counts",
+      expect.stringMatching(
+        /^line 3: broken line: is not valid JSON: Unterminated string/,
+      ) as string,
+      "line 4: broken line: is not a JSON object but a list",
+      "line 5: broken line: is not a JSON object but null",
+      "line 6: broken line: has no id",
+      "line 7: broken line: has no content",
+      "line 8: broken line: has content that is not text but a number",
+      "line 9: broken line: has an id that is neither text nor number but a boolean",
+      "line 10: broken line: has an empty id",
+      "line 11: broken line: has an id too large for a number; write it as text",
+      "line 12: broken line: has tags that are not a list but a string",
+      "line 13: broken line: has title that is not text but a list",
+      "line 14: broken line: is not valid UTF-8",
+      "line 15: broken line: has an id that cannot be stored: too long, or with invalid characters",
+      'line 16: equal id: has the id "first" of line 1, which counts',
     ]);
     expect(skippedOf(items).every(({ failure }) => failure)).toBe(true);
   });
@@ -47,53 +124,97 @@ describe("JSON Lines as an archive", () => {
   it("parses large lines on the pool, with the same words about what is wrong", async () => {
     const pad = "word ".repeat(120_000);
     const pool = createInlinePool();
-    const path = join(folderWith({ "l.jsonl": [JSON.stringify({ id: "big", content: pad, title: "T" }), `{"id":"b","content":"${pad}`, JSON.stringify([pad]), JSON.stringify({ id: "small", content: "x" })].join("\n") }), "l.jsonl");
+    const path = join(
+      folderWith({
+        "l.jsonl": [
+          JSON.stringify({ id: "big", content: pad, title: "T" }),
+          `{"id":"b","content":"${pad}`,
+          JSON.stringify([pad]),
+          JSON.stringify({ id: "small", content: "x" }),
+        ].join("\n"),
+      }),
+      "l.jsonl",
+    );
     const items = await readAll(createJsonlArchive({ pool }, { name: "lines", source: { path } }));
     expect(pool.runs).toEqual({ "json-line": 3 });
-    expect(documentsOf(items).map(({ ref, title, text }) => [ref, title, text.length])).toEqual([["big", "T", 500_002], ["small", "small", 1]]);
-    expect(complaints(items)).toEqual([expect.stringMatching(/^line 2: broken line: is not valid JSON: Unterminated/) as string, "line 3: broken line: is not a JSON object but a list"]);
+    expect(documentsOf(items).map(({ ref, title, text }) => [ref, title, text.length])).toEqual([
+      ["big", "T", 500_002],
+      ["small", "small", 1],
+    ]);
+    expect(complaints(items)).toEqual([
+      expect.stringMatching(/^line 2: broken line: is not valid JSON: Unterminated/) as string,
+      "line 3: broken line: is not a JSON object but a list",
+    ]);
   });
 
   it("skips a line over 64 MiB with bounded memory", async () => {
     const chunk = Buffer.alloc(1024 * 1024, "x");
-    const stream = Readable.from((function* () {
-      yield Buffer.from("{\"id\":\"a\",\"content\":\"1\"}\n{\"id\":\"b\",\"content\":\"");
-      for (let at = 0; at < 70; at++) yield chunk;
-      yield Buffer.from("\"}\n{\"id\":\"c\",\"content\":\"3\"}");
-    })());
+    const stream = Readable.from(
+      (function* () {
+        yield Buffer.from('{"id":"a","content":"1"}\n{"id":"b","content":"');
+        for (let at = 0; at < 70; at++) yield chunk;
+        yield Buffer.from('"}\n{"id":"c","content":"3"}');
+      })(),
+    );
     const before = process.memoryUsage().arrayBuffers;
-    const items = await readAll(createJsonlArchive({ pool: createInlinePool() }, { name: "stdin", source: { stream } }));
+    const items = await readAll(
+      createJsonlArchive({ pool: createInlinePool() }, { name: "stdin", source: { stream } }),
+    );
     expect(refsOf(items)).toEqual(["a", "c"]);
     expect(complaints(items)).toEqual(["line 2: too large: is longer than 64 MiB"]);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80 * 1024 * 1024);
   });
 
   it("leaves a line unread whose version is known, unless forced", async () => {
-    const archive = archiveOf("{\"id\":\"a\",\"content\":\"1\"}\n{\"id\":\"b\",\"content\":\"2\"}\n");
-    const versions = new Map(documentsOf(await readAll(archive)).map(({ ref, version }) => [ref, version]));
-    const known = (ref: string, version: string): boolean => ref === "a" && versions.get(ref) === version;
-    expect((await readAll(archive, { known })).map(({ kind }) => kind)).toEqual(["unchanged", "document"]);
-    expect((await readAll(archive, { known, force: true })).map(({ kind }) => kind)).toEqual(["document", "document"]);
+    const archive = archiveOf('{"id":"a","content":"1"}\n{"id":"b","content":"2"}\n');
+    const versions = new Map(
+      documentsOf(await readAll(archive)).map(({ ref, version }) => [ref, version]),
+    );
+    const known = (ref: string, version: string): boolean =>
+      ref === "a" && versions.get(ref) === version;
+    expect((await readAll(archive, { known })).map(({ kind }) => kind)).toEqual([
+      "unchanged",
+      "document",
+    ]);
+    expect((await readAll(archive, { known, force: true })).map(({ kind }) => kind)).toEqual([
+      "document",
+      "document",
+    ]);
   });
 
   it("unpacks .jsonl.gz and says when it is damaged", async () => {
-    const packed = gzipSync("{\"id\":\"a\",\"content\":\"1\"}\n");
+    const packed = gzipSync('{"id":"a","content":"1"}\n');
     expect(refsOf(await readAll(archiveOf(packed, "l.jsonl.gz")))).toEqual(["a"]);
-    await expect(readAll(archiveOf(packed.subarray(0, 25), "l.jsonl.gz"))).rejects.toMatchObject({ code: "upstream", message: "archive lines: cannot be unpacked: Z_BUF_ERROR" });
+    await expect(readAll(archiveOf(packed.subarray(0, 25), "l.jsonl.gz"))).rejects.toMatchObject({
+      code: "upstream",
+      message: "archive lines: cannot be unpacked: Z_BUF_ERROR",
+    });
   });
 
   it("fails when the file is not there or is a folder", async () => {
     const path = join(folderWith({}), "none.jsonl");
-    const archive = createJsonlArchive({ pool: createInlinePool() }, { name: "lines", source: { path } });
+    const archive = createJsonlArchive(
+      { pool: createInlinePool() },
+      { name: "lines", source: { path } },
+    );
     await expect(archive.check(never)).rejects.toMatchObject({ code: "upstream", rule: "ENOENT" });
     await expect(readAll(archive)).rejects.toMatchObject({ code: "upstream" });
-    const folder = createJsonlArchive({ pool: createInlinePool() }, { name: "lines", source: { path: folderWith({}) } });
+    const folder = createJsonlArchive(
+      { pool: createInlinePool() },
+      { name: "lines", source: { path: folderWith({}) } },
+    );
     await expect(folder.check(never)).rejects.toMatchObject({ code: "upstream", rule: "EISDIR" });
   });
 
   it("stops reading a stream that says nothing when it is cancelled", async () => {
     const stop = new AbortController();
-    const reading = readAll(createJsonlArchive({ pool: createInlinePool() }, { name: "stdin", source: { stream: new Readable({ read: () => undefined }) } }), { signal: stop.signal });
+    const reading = readAll(
+      createJsonlArchive(
+        { pool: createInlinePool() },
+        { name: "stdin", source: { stream: new Readable({ read: () => undefined }) } },
+      ),
+      { signal: stop.signal },
+    );
     setImmediate(() => stop.abort(new Error("enough")));
     await expect(reading).rejects.toThrow("enough");
   });

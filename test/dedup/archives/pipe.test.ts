@@ -34,7 +34,10 @@ function readPipe(path: string): Reading {
     refs.push(ref);
     return false;
   };
-  const items = readAll(createJsonlArchive({ pool: createInlinePool() }, { name: "pipe", source: { path } }), { known, signal: stop.signal });
+  const items = readAll(
+    createJsonlArchive({ pool: createInlinePool() }, { name: "pipe", source: { path } }),
+    { known, signal: stop.signal },
+  );
   items.catch(() => undefined);
   return { items, refs, stop };
 }
@@ -141,7 +144,9 @@ describe("a named pipe as an archive", () => {
       const { items, stop } = readPipe(path);
       await untilOpen(path);
       stop.abort(enough);
-      await expect(items).rejects.toSatisfy((error: Error) => error === enough || error.cause === enough);
+      await expect(items).rejects.toSatisfy(
+        (error: Error) => error === enough || error.cause === enough,
+      );
       await untilOpen(path, false);
     }
     expect((await stat(path)).isFIFO()).toBe(true);
@@ -155,7 +160,9 @@ describe("a named pipe as an archive", () => {
     await writer.writeFile(line("a"));
     await untilRead(reading, "a");
     reading.stop.abort(enough);
-    await expect(reading.items).rejects.toSatisfy((error: Error) => error === enough || error.cause === enough);
+    await expect(reading.items).rejects.toSatisfy(
+      (error: Error) => error === enough || error.cause === enough,
+    );
     await expect(writer.writeFile(line("b"))).rejects.toMatchObject({ code: "EPIPE" });
   });
 
@@ -163,7 +170,9 @@ describe("a named pipe as an archive", () => {
     const path = makePipe();
     const { items, stop } = readPipe(path);
     stop.abort(enough);
-    await expect(items).rejects.toSatisfy((error: Error) => error === enough || error.cause === enough);
+    await expect(items).rejects.toSatisfy(
+      (error: Error) => error === enough || error.cause === enough,
+    );
     await untilOpen(path, false);
   });
 });

@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Archive, ArchiveDocument, ArchiveItem, ReadOptions, SkippedItem } from "../../../src/dedup/archives/archive.ts";
+import type {
+  Archive,
+  ArchiveDocument,
+  ArchiveItem,
+  ReadOptions,
+  SkippedItem,
+} from "../../../src/dedup/archives/archive.ts";
 
 /** A new folder with these files, removed at the end of the test. */
 export function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {
@@ -17,9 +23,18 @@ export function folderWith(files: Readonly<Record<string, string | Uint8Array>>)
 }
 
 /** Everything an archive gives. */
-export async function readAll(archive: Archive, options: Partial<ReadOptions> = {}): Promise<ArchiveItem[]> {
+export async function readAll(
+  archive: Archive,
+  options: Partial<ReadOptions> = {},
+): Promise<ArchiveItem[]> {
   const items: ArchiveItem[] = [];
-  for await (const batch of archive.read({ known: () => false, force: false, signal: new AbortController().signal, ...options })) items.push(...batch.items);
+  for await (const batch of archive.read({
+    known: () => false,
+    force: false,
+    signal: new AbortController().signal,
+    ...options,
+  }))
+    items.push(...batch.items);
   return items;
 }
 

@@ -17,21 +17,40 @@ describe("the names of a column", () => {
   });
 
   it("have a code each while rows have them, whatever comes and goes", () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(5), fc.option(fc.constantFrom("a", "b", "c", "", "d"), { nil: undefined }))), (changes) => {
-      const names = createVocabulary();
-      const rows = new Map<number, number>();
-      const plain = new Map<number, string>();
-      for (const [row, name] of changes) {
-        const before = rows.get(row) ?? 0;
-        rows.set(row, name === undefined ? 0 : names.take(name));
-        names.release(before);
-        if (name === undefined) plain.delete(row);
-        else plain.set(row, name);
-        for (const [each, text] of plain) expect([names.text(rows.get(each) ?? 0), names.find(text)]).toEqual([text, rows.get(each)]);
-        expect(names.all().toSorted()).toEqual([...new Set(plain.values())].toSorted());
-        for (const text of ["a", ""]) expect(names.count(text)).toBe([...plain.values()].filter((other) => other === text).length);
-        expect(names.codes((text) => text > "a")).toHaveLength(new Set([...plain.values()].filter((text) => text > "a")).size);
-      }
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(
+            fc.nat(5),
+            fc.option(fc.constantFrom("a", "b", "c", "", "d"), { nil: undefined }),
+          ),
+        ),
+        (changes) => {
+          const names = createVocabulary();
+          const rows = new Map<number, number>();
+          const plain = new Map<number, string>();
+          for (const [row, name] of changes) {
+            const before = rows.get(row) ?? 0;
+            rows.set(row, name === undefined ? 0 : names.take(name));
+            names.release(before);
+            if (name === undefined) plain.delete(row);
+            else plain.set(row, name);
+            for (const [each, text] of plain)
+              expect([names.text(rows.get(each) ?? 0), names.find(text)]).toEqual([
+                text,
+                rows.get(each),
+              ]);
+            expect(names.all().toSorted()).toEqual([...new Set(plain.values())].toSorted());
+            for (const text of ["a", ""])
+              expect(names.count(text)).toBe(
+                [...plain.values()].filter((other) => other === text).length,
+              );
+            expect(names.codes((text) => text > "a")).toHaveLength(
+              new Set([...plain.values()].filter((text) => text > "a")).size,
+            );
+          }
+        },
+      ),
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** A store with documents, a list of groups and an analysis over them, for the tests of groups and of the job. */
+/**
+ * A store with documents, a list of groups and an analysis over them, for the tests of groups and
+ * of the job.
+ */
 import { create } from "@bufbuild/protobuf";
 import type { AnalysisInput, AnalysisResult } from "../../../src/dedup/analysis/job.ts";
 import { createAnalysisJob } from "../../../src/dedup/analysis/job.ts";
@@ -28,7 +31,9 @@ import { openEnv, temporaryFolder } from "../../kernel/state/fixtures/tables.ts"
 import { createInlinePool } from "../inline-pool.ts";
 
 /** What a document may have beside its text. */
-export type Fields = Partial<Pick<DocumentRow, "title" | "correspondent" | "tags" | "createdDate" | "paperlessId" | "pending">>;
+export type Fields = Partial<
+  Pick<DocumentRow, "title" | "correspondent" | "tags" | "createdDate" | "paperlessId" | "pending">
+>;
 
 /** What tests work with. */
 export interface Bench {
@@ -43,7 +48,11 @@ export interface Bench {
   put(docNo: number, text: string, fields?: Fields): Promise<void>;
   remove(docNo: number): Promise<void>;
   /** Runs the job to its end; `beforeCommit` sees each transaction before it happens. */
-  analyse(options?: { force?: boolean; signal?: AbortSignal; beforeCommit?: (count: number) => void | Promise<void> }): Promise<AnalysisResult>;
+  analyse(options?: {
+    force?: boolean;
+    signal?: AbortSignal;
+    beforeCommit?: (count: number) => void | Promise<void>;
+  }): Promise<AnalysisResult>;
   /** All groups that readers see, by the order of their members. */
   groups(): StoredGroup[];
   group(id: string): StoredGroup | undefined;
@@ -51,7 +60,12 @@ export interface Bench {
 }
 
 /** Every status. */
-export const allStatuses: ReadonlySet<GroupStatus> = new Set([GroupStatus.PENDING, GroupStatus.FALSE_POSITIVE, GroupStatus.IGNORED, GroupStatus.DELETED]);
+export const allStatuses: ReadonlySet<GroupStatus> = new Set([
+  GroupStatus.PENDING,
+  GroupStatus.FALSE_POSITIVE,
+  GroupStatus.IGNORED,
+  GroupStatus.DELETED,
+]);
 
 /** A clock whose wall time the test moves; the other one is the machine's. */
 function createTestClock(): Clock & { advance(ms: number): void } {
@@ -60,7 +74,13 @@ function createTestClock(): Clock & { advance(ms: number): void } {
 }
 
 /** Opens a bench in a folder of its own, or in one that another bench has left. */
-export async function openBench(options: { directory?: string; parameters?: Partial<AnalysisParameters>; sketches?: SketchStore } = {}): Promise<Bench> {
+export async function openBench(
+  options: {
+    directory?: string;
+    parameters?: Partial<AnalysisParameters>;
+    sketches?: SketchStore;
+  } = {},
+): Promise<Bench> {
   const directory = options.directory ?? temporaryFolder();
   const env = await openEnv(directory, { tables: [documents, groups, decisions, meta] });
   const textEnv = await openEnv(`${directory}/text`, { tables: [texts] });
@@ -71,16 +91,41 @@ export async function openBench(options: { directory?: string; parameters?: Part
   const sketches = options.sketches ?? createMemorySketchStore();
   const parameters = { ...defaultParameters, ...options.parameters };
   const membership = createMembership(index);
-  const job = createAnalysisJob({ env, documents: store, index, sketches, pool: createInlinePool(), clock, parameters: () => parameters });
+  const job = createAnalysisJob({
+    env,
+    documents: store,
+    index,
+    sketches,
+    pool: createInlinePool(),
+    clock,
+    parameters: () => parameters,
+  });
   return {
-    env, documents: store, index, membership, sketches, clock, job,
+    env,
+    documents: store,
+    index,
+    membership,
+    sketches,
+    clock,
+    job,
     async put(docNo, text, fields = {}) {
       clock.advance(1_000);
       const normalised = normalise(text);
-      const contentHash = normalised === "" ? new Uint8Array() : new Uint8Array(textHash(normalised));
-      if (normalised !== "") await store.putTexts([{ docNo, contentHash, zstd: compressText(text, 1) }]);
+      const contentHash =
+        normalised === "" ? new Uint8Array() : new Uint8Array(textHash(normalised));
+      if (normalised !== "")
+        await store.putTexts([{ docNo, contentHash, zstd: compressText(text, 1) }]);
       const row = create(DocumentRowSchema, {
-        docNo, id: `document-${docNo}`, archive: "box", archiveRef: `${docNo}.txt`, title: `Title ${docNo}`, contentHash, wordCount: countWords(normalised), pending: true, syncedAtMs: clock.now(), ...fields,
+        docNo,
+        id: `document-${docNo}`,
+        archive: "box",
+        archiveRef: `${docNo}.txt`,
+        title: `Title ${docNo}`,
+        contentHash,
+        wordCount: countWords(normalised),
+        pending: true,
+        syncedAtMs: clock.now(),
+        ...fields,
       });
       await env.write((tx) => store.put(tx, row));
     },
@@ -95,8 +140,18 @@ export async function openBench(options: { directory?: string; parameters?: Part
       clock.advance(1_000);
       return await job.run(createContext(env, { force }, cancel, beforeCommit));
     },
-    groups: () => env.read((snapshot) => index.select({ statuses: allStatuses }, { by: "confidence", descending: true }, { offset: 0, limit: 100_000 }).ids.flatMap((id) => readGroup(snapshot, id) ?? []))
-      .sort((a, b) => a.row.members.join() < b.row.members.join() ? -1 : 1),
+    groups: () =>
+      env
+        .read((snapshot) =>
+          index
+            .select(
+              { statuses: allStatuses },
+              { by: "confidence", descending: true },
+              { offset: 0, limit: 100_000 },
+            )
+            .ids.flatMap((id) => readGroup(snapshot, id) ?? []),
+        )
+        .sort((a, b) => (a.row.members.join() < b.row.members.join() ? -1 : 1)),
     group: (id) => env.read((snapshot) => readGroup(snapshot, id)),
     async close() {
       await env.close();
@@ -105,17 +160,26 @@ export async function openBench(options: { directory?: string; parameters?: Part
   };
 }
 
-function createContext(env: Env, input: AnalysisInput, signal: AbortSignal, beforeCommit: (count: number) => void | Promise<void>): JobContext<AnalysisInput> {
+function createContext(
+  env: Env,
+  input: AnalysisInput,
+  signal: AbortSignal,
+  beforeCommit: (count: number) => void | Promise<void>,
+): JobContext<AnalysisInput> {
   let commits = 0;
   return {
-    id: "job", input, signal,
+    id: "job",
+    input,
+    signal,
     phase: () => ({ step: () => undefined }),
     async commit(change: (tx: Tx) => void) {
       await beforeCommit(commits++);
       if (signal.aborted) throw new StewardError("cancelled", "the job was cancelled");
       await env.write(change);
     },
-    resume: () => undefined, note: () => undefined, notes: () => ({}),
+    resume: () => undefined,
+    note: () => undefined,
+    notes: () => ({}),
   };
 }
 

@@ -1,11 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { decide, hasNewMembers, HISTORY_LIMIT, historyOf, newDecision, rejectedMembers, statusOf } from "../../../src/dedup/groups/decision.ts";
+import {
+  decide,
+  hasNewMembers,
+  HISTORY_LIMIT,
+  historyOf,
+  newDecision,
+  rejectedMembers,
+  statusOf,
+} from "../../../src/dedup/groups/decision.ts";
 import type { Decided, Verdict } from "../../../src/dedup/groups/decision.ts";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
 
 const still = { gained: false };
 const grown = { gained: true };
-const members: Decided[] = [{ docNo: 1, contentHash: Uint8Array.of(1) }, { docNo: 2, contentHash: Uint8Array.of(2) }];
+const members: Decided[] = [
+  { docNo: 1, contentHash: Uint8Array.of(1) },
+  { docNo: 2, contentHash: Uint8Array.of(2) },
+];
 
 function verdict(status: GroupStatus, atMs: number): Verdict {
   return { status, members, primaryTitle: "The first", atMs };
@@ -14,41 +25,80 @@ function verdict(status: GroupStatus, atMs: number): Verdict {
 describe("a verdict", () => {
   it("is what readers see until the group has new members, and then part of the history", () => {
     const decision = decide(still, newDecision(5), verdict(GroupStatus.IGNORED, 10));
-    expect([statusOf(still, decision), historyOf(still, decision)]).toEqual([GroupStatus.IGNORED, []]);
+    expect([statusOf(still, decision), historyOf(still, decision)]).toEqual([
+      GroupStatus.IGNORED,
+      [],
+    ]);
     expect(statusOf(grown, decision)).toBe(GroupStatus.PENDING);
-    expect(historyOf(grown, decision)).toMatchObject([{ status: GroupStatus.IGNORED, decidedAtMs: 10 }]);
-    expect([hasNewMembers(decision, [2, 1]), hasNewMembers(decision, [2]), hasNewMembers(decision, [1, 2, 3]), hasNewMembers(newDecision(5), [9])]).toEqual([false, false, true, false]);
+    expect(historyOf(grown, decision)).toMatchObject([
+      { status: GroupStatus.IGNORED, decidedAtMs: 10 },
+    ]);
+    expect([
+      hasNewMembers(decision, [2, 1]),
+      hasNewMembers(decision, [2]),
+      hasNewMembers(decision, [1, 2, 3]),
+      hasNewMembers(newDecision(5), [9]),
+    ]).toEqual([false, false, true, false]);
   });
 
   it("follows earlier ones, the resting one included", () => {
     const ignored = decide(still, newDecision(5), verdict(GroupStatus.IGNORED, 10));
     const back = decide(still, ignored, verdict(GroupStatus.PENDING, 20));
-    expect(back.history.map(({ status, decidedAtMs }) => [status, decidedAtMs])).toEqual([[GroupStatus.IGNORED, 10]]);
+    expect(back.history.map(({ status, decidedAtMs }) => [status, decidedAtMs])).toEqual([
+      [GroupStatus.IGNORED, 10],
+    ]);
     const again = decide(still, back, verdict(GroupStatus.FALSE_POSITIVE, 30));
-    expect(again.history.map(({ status, decidedAtMs }) => [status, decidedAtMs])).toEqual([[GroupStatus.IGNORED, 10], [GroupStatus.PENDING, 20]]);
-    expect(decide(grown, ignored, verdict(GroupStatus.IGNORED, 40)).history).toMatchObject([{ status: GroupStatus.IGNORED, decidedAtMs: 10 }]);
+    expect(again.history.map(({ status, decidedAtMs }) => [status, decidedAtMs])).toEqual([
+      [GroupStatus.IGNORED, 10],
+      [GroupStatus.PENDING, 20],
+    ]);
+    expect(decide(grown, ignored, verdict(GroupStatus.IGNORED, 40)).history).toMatchObject([
+      { status: GroupStatus.IGNORED, decidedAtMs: 10 },
+    ]);
     expect(decide(still, newDecision(5), verdict(GroupStatus.IGNORED, 10)).history).toEqual([]);
   });
 
   it("keeps the number of members and the primary's title only while deleted", () => {
     const deleted = decide(still, newDecision(5), verdict(GroupStatus.DELETED, 10));
-    expect(deleted).toMatchObject({ archivedMemberCount: 2, archivedPrimaryTitle: "The first", deletedAtMs: 10 });
+    expect(deleted).toMatchObject({
+      archivedMemberCount: 2,
+      archivedPrimaryTitle: "The first",
+      deletedAtMs: 10,
+    });
     const back = decide(still, deleted, verdict(GroupStatus.PENDING, 20));
-    expect([back.archivedMemberCount, back.archivedPrimaryTitle, back.deletedAtMs]).toEqual([undefined, undefined, undefined]);
+    expect([back.archivedMemberCount, back.archivedPrimaryTitle, back.deletedAtMs]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("'not a duplicate' rejects the members whose text is what it was", () => {
     const decision = decide(still, newDecision(5), verdict(GroupStatus.FALSE_POSITIVE, 10));
-    const hashes = new Map([[1, Uint8Array.of(1)], [2, Uint8Array.of(2)]]);
+    const hashes = new Map([
+      [1, Uint8Array.of(1)],
+      [2, Uint8Array.of(2)],
+    ]);
     expect(rejectedMembers(decision, (docNo) => hashes.get(docNo))).toEqual([1, 2]);
-    expect(rejectedMembers(decision, (docNo) => (docNo === 1 ? hashes.get(1) : Uint8Array.of(9)))).toEqual([]);
+    expect(
+      rejectedMembers(decision, (docNo) => (docNo === 1 ? hashes.get(1) : Uint8Array.of(9))),
+    ).toEqual([]);
     expect(rejectedMembers(decision, () => undefined)).toEqual([]);
-    expect(rejectedMembers(decide(still, decision, verdict(GroupStatus.PENDING, 20)), (docNo) => hashes.get(docNo))).toEqual([]);
+    expect(
+      rejectedMembers(decide(still, decision, verdict(GroupStatus.PENDING, 20)), (docNo) =>
+        hashes.get(docNo),
+      ),
+    ).toEqual([]);
   });
 
   it("keeps a bounded history, the latest", () => {
     let decision = newDecision(0);
-    for (let at = 1; at <= HISTORY_LIMIT + 10; at++) decision = decide(still, decision, verdict(at % 2 ? GroupStatus.IGNORED : GroupStatus.PENDING, at));
+    for (let at = 1; at <= HISTORY_LIMIT + 10; at++)
+      decision = decide(
+        still,
+        decision,
+        verdict(at % 2 ? GroupStatus.IGNORED : GroupStatus.PENDING, at),
+      );
     expect(decision.history).toHaveLength(HISTORY_LIMIT);
     expect(decision.history.at(-1)?.decidedAtMs).toBe(HISTORY_LIMIT + 9);
   });

@@ -9,11 +9,27 @@ import type { GroupRow } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
 /** Texts {10, 30}, {20}, {40}: the first like both others. */
 function row(): GroupRow {
   const scores = { confidence: 0.8, jaccard: 0.7, fuzzy: 0.9, discriminative: 1 };
-  const [found] = runAtOnce(groupSteps({
-    classes: [{ hash: "a", documents: [30, 10] }, { hash: "b", documents: [20] }, { hash: "c", documents: [40] }],
-    edges: [{ low: 0, high: 1, ...scores }, { low: 0, high: 2, ...scores, confidence: 0.9 }], rejections: [],
-  }));
-  return groupRow(found as FoundGroup, { id: "g", suggestedPrimary: 20, reasons: ["why"], gained: false, updatedAtMs: 1 });
+  const [found] = runAtOnce(
+    groupSteps({
+      classes: [
+        { hash: "a", documents: [30, 10] },
+        { hash: "b", documents: [20] },
+        { hash: "c", documents: [40] },
+      ],
+      edges: [
+        { low: 0, high: 1, ...scores },
+        { low: 0, high: 2, ...scores, confidence: 0.9 },
+      ],
+      rejections: [],
+    }),
+  );
+  return groupRow(found as FoundGroup, {
+    id: "g",
+    suggestedPrimary: 20,
+    reasons: ["why"],
+    gained: false,
+    updatedAtMs: 1,
+  });
 }
 
 function pairs(group: GroupRow, limit = 100): string[] {

@@ -21,11 +21,16 @@ describe("steps", () => {
     const stop = new AbortController();
     const reason = new Error("enough");
     setTimeout(() => stop.abort(reason), 20);
-    await expect(runInSlices(endless(), { clock: systemClock, signal: stop.signal, sliceMs: 2 })).rejects.toBe(reason);
+    await expect(
+      runInSlices(endless(), { clock: systemClock, signal: stop.signal, sliceMs: 2 }),
+    ).rejects.toBe(reason);
   });
 
   it("hand on the result of a run in slices", async () => {
-    const sorted = await runInSlices(sortSteps([3, 1, 2], (a, b) => a - b), { clock: systemClock, signal: new AbortController().signal });
+    const sorted = await runInSlices(
+      sortSteps([3, 1, 2], (a, b) => a - b),
+      { clock: systemClock, signal: new AbortController().signal },
+    );
     expect(sorted).toEqual([1, 2, 3]);
   });
 });

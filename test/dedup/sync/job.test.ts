@@ -28,34 +28,67 @@ interface Side extends StoreBench {
   notes: string[];
   messages: string[];
   /** Runs a sync; dies in the place of its commit number `dieAt`. */
-  sync(input?: Partial<SyncInput>, options?: { readonly dieAt?: number; readonly resumed?: boolean; readonly signal?: AbortSignal }): Promise<SyncResult>;
+  sync(
+    input?: Partial<SyncInput>,
+    options?: {
+      readonly dieAt?: number;
+      readonly resumed?: boolean;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<SyncResult>;
 }
 
 async function openSide(archives: Archive[]): Promise<Side> {
   const bench = await openBench(archives.map(({ name }) => name));
   const clock = createHandClock();
   const ids = countingIds();
-  const side: Side = { ...bench, changes: [], forgotten: [], archives, cursor: undefined, notes: [], messages: [], sync };
+  const side: Side = {
+    ...bench,
+    changes: [],
+    forgotten: [],
+    archives,
+    cursor: undefined,
+    notes: [],
+    messages: [],
+    sync,
+  };
   const deps: SyncDeps = {
-    ...bench, archives: () => side.archives, pool, clock, ids,
-    groups: { forgetMember: (_, docNo) => void side.forgotten.push(docNo), forgetAll: (commit) => commit(() => undefined) },
+    ...bench,
+    archives: () => side.archives,
+    pool,
+    clock,
+    ids,
+    groups: {
+      forgetMember: (_, docNo) => void side.forgotten.push(docNo),
+      forgetAll: (commit) => commit(() => undefined),
+    },
     afterSync: (changed) => void side.changes.push(changed),
   };
-  async function sync(input: Partial<SyncInput> = {}, options: { dieAt?: number; resumed?: boolean; signal?: AbortSignal } = {}): Promise<SyncResult> {
+  async function sync(
+    input: Partial<SyncInput> = {},
+    options: { dieAt?: number; resumed?: boolean; signal?: AbortSignal } = {},
+  ): Promise<SyncResult> {
     clock.advance(60_000);
     if (options.resumed !== true) side.cursor = undefined;
     side.notes = [];
     let commits = 0;
     const writes: Promise<void>[] = [];
     const job: JobContext<SyncInput> = {
-      id: "job", input: { force: false, purge: false, ...input }, signal: options.signal ?? new AbortController().signal,
-      phase: (name) => ({ step: (done, message) => void side.messages.push(`${name} ${done} ${message ?? ""}`) }),
+      id: "job",
+      input: { force: false, purge: false, ...input },
+      signal: options.signal ?? new AbortController().signal,
+      phase: (name) => ({
+        step: (done, message) => void side.messages.push(`${name} ${done} ${message ?? ""}`),
+      }),
       async commit(change, cursor) {
         commits += 1;
-        if (options.dieAt !== undefined && commits >= options.dieAt) throw new StewardError("cancelled", "died");
+        if (options.dieAt !== undefined && commits >= options.dieAt)
+          throw new StewardError("cancelled", "died");
         const write = bench.env.write((tx) => {
           change(tx);
-          tx.after(() => { side.cursor = cursor ?? side.cursor; });
+          tx.after(() => {
+            side.cursor = cursor ?? side.cursor;
+          });
         });
         writes.push(write);
         await write;
@@ -78,22 +111,46 @@ function folder(name: string, path: string): Archive {
 }
 
 /** What is stored, without ids and times: ref → [text, pending]. */
-async function contents({ env, store }: Side): Promise<Record<string, [string | undefined, boolean]>> {
+async function contents({
+  env,
+  store,
+}: Side): Promise<Record<string, [string | undefined, boolean]>> {
   const rows = env.read((snapshot) => [...snapshot.range(documents)].map(([, row]) => row));
-  const entries = await Promise.all(rows.map(async (row) => [row.archiveRef, [await store.fullText(row), row.pending]] as const));
-  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1))) as Record<string, [string | undefined, boolean]>;
+  const entries = await Promise.all(
+    rows.map(async (row) => [row.archiveRef, [await store.fullText(row), row.pending]] as const),
+  );
+  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1))) as Record<
+    string,
+    [string | undefined, boolean]
+  >;
 }
 
 async function markAnalysed({ env, store }: Side): Promise<void> {
-  await env.write((tx) => { for (const [, row] of Array.from(tx.range(documents))) store.put(tx, { ...row, pending: false }); });
+  await env.write((tx) => {
+    for (const [, row] of Array.from(tx.range(documents)))
+      store.put(tx, { ...row, pending: false });
+  });
 }
 
 /** An archive of given items. */
-function scripted(name: string, items: () => readonly ArchiveItem[], check: () => Promise<void> = () => Promise.resolve()): Archive {
+function scripted(
+  name: string,
+  items: () => readonly ArchiveItem[],
+  check: () => Promise<void> = () => Promise.resolve(),
+): Archive {
   return {
-    name, kind: "jsonl", check,
+    name,
+    kind: "jsonl",
+    check,
     async *read({ known, force }) {
-      yield { items: items().map((item) => (item.kind === "document" && !force && known(item.ref, item.version) ? { kind: "unchanged" as const, ref: item.ref } : item)), fraction: 1 };
+      yield {
+        items: items().map((item) =>
+          item.kind === "document" && !force && known(item.ref, item.version)
+            ? { kind: "unchanged" as const, ref: item.ref }
+            : item,
+        ),
+        fraction: 1,
+      };
     },
   };
 }
@@ -104,22 +161,69 @@ function documentOf(ref: string, text: string, version = text): ArchiveItem {
 
 describe("a sync", () => {
   it("stores what is new, and the second time finds nothing to do", async () => {
-    const path = folderWith({ "a.txt": "alpha beta", "b/c.md": "# Title\n\ntext", "empty.txt": " \n", "x.png": "" });
+    const path = folderWith({
+      "a.txt": "alpha beta",
+      "b/c.md": "# Title\n\ntext",
+      "empty.txt": " \n",
+      "x.png": "",
+    });
     const side = await openSide([folder("notes", path)]);
-    expect(await side.sync()).toEqual({ totalFetched: 3, inserted: 3, updated: 0, skipped: 0, failed: 0, reconciled: 0, errors: [], durationMs: 0, syncType: "full", skipReasons: { "other type": 1 } });
-    expect(await contents(side)).toEqual({ "a.txt": ["alpha beta", true], "b/c.md": ["# Title\n\ntext", true], "empty.txt": [undefined, true] });
-    expect(side.store.byRef("notes", "b/c.md")).toMatchObject({ title: "Title", wordCount: 3, archive: "notes", docNo: 2 });
+    expect(await side.sync()).toEqual({
+      totalFetched: 3,
+      inserted: 3,
+      updated: 0,
+      skipped: 0,
+      failed: 0,
+      reconciled: 0,
+      errors: [],
+      durationMs: 0,
+      syncType: "full",
+      skipReasons: { "other type": 1 },
+    });
+    expect(await contents(side)).toEqual({
+      "a.txt": ["alpha beta", true],
+      "b/c.md": ["# Title\n\ntext", true],
+      "empty.txt": [undefined, true],
+    });
+    expect(side.store.byRef("notes", "b/c.md")).toMatchObject({
+      title: "Title",
+      wordCount: 3,
+      archive: "notes",
+      docNo: 2,
+    });
     const before = side.env.read((snapshot) => [...snapshot.range(documents)]);
-    expect(await side.sync()).toMatchObject({ totalFetched: 3, inserted: 0, updated: 0, skipped: 3, syncType: "incremental" });
+    expect(await side.sync()).toMatchObject({
+      totalFetched: 3,
+      inserted: 0,
+      updated: 0,
+      skipped: 3,
+      syncType: "incremental",
+    });
     expect(side.env.read((snapshot) => [...snapshot.range(documents)])).toEqual(before);
-    expect(await side.sync({ force: true })).toMatchObject({ inserted: 0, updated: 0, skipped: 3, syncType: "full" });
+    expect(await side.sync({ force: true })).toMatchObject({
+      inserted: 0,
+      updated: 0,
+      skipped: 3,
+      syncType: "full",
+    });
     expect(side.changes).toEqual([3, 0, 0]);
-    expect(side.env.read((snapshot) => [metaNumber(snapshot, "lastSyncCount"), metaNumber(snapshot, "syncSerial"), metaNumber(snapshot, "nextDocNo")])).toEqual([0, 3, 4]);
+    expect(
+      side.env.read((snapshot) => [
+        metaNumber(snapshot, "lastSyncCount"),
+        metaNumber(snapshot, "syncSerial"),
+        metaNumber(snapshot, "nextDocNo"),
+      ]),
+    ).toEqual([0, 3, 4]);
     expect(side.messages).toContain("read 900 notes: 3 documents read, 3 new, 0 changed");
   });
 
   it("sees edits, deletions, renames and touches, each as what it is", async () => {
-    const path = folderWith({ "edit.txt": "one", "gone.txt": "two", "old.txt": "three", "touch.txt": "four" });
+    const path = folderWith({
+      "edit.txt": "one",
+      "gone.txt": "two",
+      "old.txt": "three",
+      "touch.txt": "four",
+    });
     const side = await openSide([folder("notes", path)]);
     await side.sync();
     await markAnalysed(side);
@@ -128,9 +232,22 @@ describe("a sync", () => {
     rmSync(join(path, "gone.txt"));
     renameSync(join(path, "old.txt"), join(path, "new.txt"));
     writeFileSync(join(path, "touch.txt"), "four");
-    expect(await side.sync()).toMatchObject({ inserted: 1, updated: 2, reconciled: 2, skipped: 0, failed: 0 });
-    expect(await contents(side)).toEqual({ "edit.txt": ["one changed", true], "new.txt": ["three", true], "touch.txt": ["four", false] });
-    expect(side.store.byRef("notes", "touch.txt")).toMatchObject({ id: touched?.id, docNo: touched?.docNo });
+    expect(await side.sync()).toMatchObject({
+      inserted: 1,
+      updated: 2,
+      reconciled: 2,
+      skipped: 0,
+      failed: 0,
+    });
+    expect(await contents(side)).toEqual({
+      "edit.txt": ["one changed", true],
+      "new.txt": ["three", true],
+      "touch.txt": ["four", false],
+    });
+    expect(side.store.byRef("notes", "touch.txt")).toMatchObject({
+      id: touched?.id,
+      docNo: touched?.docNo,
+    });
     expect(side.forgotten).toHaveLength(2);
     expect(side.textEnv.read((snapshot) => snapshot.count(texts as never))).toBe(3);
   });
@@ -150,7 +267,9 @@ describe("a sync", () => {
 
   it("updates metadata without another analysis", async () => {
     let title = "one";
-    const side = await openSide([scripted("s", () => [{ ...documentOf("a", "text", title), title } as ArchiveItem])]);
+    const side = await openSide([
+      scripted("s", () => [{ ...documentOf("a", "text", title), title } as ArchiveItem]),
+    ]);
     await side.sync();
     await markAnalysed(side);
     title = "two";
@@ -163,7 +282,9 @@ describe("a sync", () => {
     const side = await openSide([folder("notes", path)]);
     await side.sync();
     for (const name of ["a.txt", "b.txt"]) rmSync(join(path, name));
-    await expect(side.sync()).rejects.toThrow("archive notes is empty, but 2 documents of it are known; run sync with force if it really is empty");
+    await expect(side.sync()).rejects.toThrow(
+      "archive notes is empty, but 2 documents of it are known; run sync with force if it really is empty",
+    );
     expect(side.store.index.size).toBe(2);
     expect(await side.sync({ force: true })).toMatchObject({ reconciled: 2 });
     expect(side.store.index.size).toBe(0);
@@ -177,7 +298,9 @@ describe("a sync", () => {
     rmSync(join(path, "in"), { recursive: true });
     rmSync(join(other, "o.txt"));
     writeFileSync(join(other, "p.txt"), "p");
-    await expect(side.sync()).rejects.toThrow(/archive notes: .* cannot be read: ENOENT; 1 of 2 archives were synced: 1 new, 0 changed/);
+    await expect(side.sync()).rejects.toThrow(
+      /archive notes: .* cannot be read: ENOENT; 1 of 2 archives were synced: 1 new, 0 changed/,
+    );
     expect(Object.keys(await contents(side))).toEqual(["a.txt", "p.txt"]);
     expect(side.changes.at(-1)).toBe(2);
     mkdirSync(join(path, "in"));
@@ -186,79 +309,179 @@ describe("a sync", () => {
   });
 
   it("keeps what may hide behind something unreadable", async () => {
-    const there = [documentOf("f/a", "a"), documentOf("f/g/b", "b"), documentOf("c", "c"), documentOf("d", "d")];
+    const there = [
+      documentOf("f/a", "a"),
+      documentOf("f/g/b", "b"),
+      documentOf("c", "c"),
+      documentOf("d", "d"),
+    ];
     let items = there;
     const side = await openSide([scripted("s", () => items)]);
     await side.sync();
-    const skipped = { kind: "skipped", reason: "unreadable", detail: "cannot be read: EACCES", failure: true } as const;
-    items = [{ ...skipped, ref: "f", hides: "below" }, { ...skipped, ref: "c", hides: "itself" }];
+    const skipped = {
+      kind: "skipped",
+      reason: "unreadable",
+      detail: "cannot be read: EACCES",
+      failure: true,
+    } as const;
+    items = [
+      { ...skipped, ref: "f", hides: "below" },
+      { ...skipped, ref: "c", hides: "itself" },
+    ];
     const result = await side.sync();
-    expect(result).toMatchObject({ failed: 2, reconciled: 1, skipReasons: { unreadable: 2 }, errors: ["s: f: cannot be read: EACCES", "s: c: cannot be read: EACCES"] });
+    expect(result).toMatchObject({
+      failed: 2,
+      reconciled: 1,
+      skipReasons: { unreadable: 2 },
+      errors: ["s: f: cannot be read: EACCES", "s: c: cannot be read: EACCES"],
+    });
     expect(Object.keys(await contents(side))).toEqual(["c", "f/a", "f/g/b"]);
     items = [{ ...skipped, ref: "line 2", hides: "any" }, documentOf("c", "c")];
-    expect((await side.sync()).errors).toContain("s: 2 documents are no longer listed but kept, because 1 lines could not be read; fix those lines or run sync with force");
+    expect((await side.sync()).errors).toContain(
+      "s: 2 documents are no longer listed but kept, because 1 lines could not be read; fix those lines or run sync with force",
+    );
     expect(await side.sync({ force: true })).toMatchObject({ reconciled: 2 });
     expect(Object.keys(await contents(side))).toEqual(["c"]);
   });
 
   it("counts at most a hundred failures in words, all of them in numbers", async () => {
-    const side = await openSide([scripted("s", () => Array.from({ length: 250 }, (_, at) => ({ kind: "skipped" as const, ref: String(at), reason: "broken line", detail: "bad", failure: true, hides: "any" as const })))]);
+    const side = await openSide([
+      scripted("s", () =>
+        Array.from({ length: 250 }, (_, at) => ({
+          kind: "skipped" as const,
+          ref: String(at),
+          reason: "broken line",
+          detail: "bad",
+          failure: true,
+          hides: "any" as const,
+        })),
+      ),
+    ]);
     const result = await side.sync();
-    expect([result.failed, result.errors.length, result.errors.at(-1)]).toEqual([250, 101, "and 150 more"]);
+    expect([result.failed, result.errors.length, result.errors.at(-1)]).toEqual([
+      250,
+      101,
+      "and 150 more",
+    ]);
     expect(side.notes).toHaveLength(250);
   });
 
   it("keeps documents of an archive that left the configuration until it is forced", async () => {
-    const side = await openSide([scripted("a", () => [documentOf("x", "x")]), scripted("b", () => [documentOf("y", "y")])]);
+    const side = await openSide([
+      scripted("a", () => [documentOf("x", "x")]),
+      scripted("b", () => [documentOf("y", "y")]),
+    ]);
     await side.sync();
     side.archives = side.archives.slice(0, 1);
-    expect((await side.sync()).errors).toEqual(["b is no longer among the archives; its 1 documents are kept until a sync with force"]);
+    expect((await side.sync()).errors).toEqual([
+      "b is no longer among the archives; its 1 documents are kept until a sync with force",
+    ]);
     expect(await side.sync({ force: true })).toMatchObject({ reconciled: 1 });
     expect(Object.keys(await contents(side))).toEqual(["x"]);
   });
 
   it("forgets everything on purge and numbers go on", async () => {
-    const side = await openSide([scripted("s", () => Array.from({ length: 200 }, (_, at) => documentOf(String(at), `text ${at}`)))]);
+    const side = await openSide([
+      scripted("s", () =>
+        Array.from({ length: 200 }, (_, at) => documentOf(String(at), `text ${at}`)),
+      ),
+    ]);
     await side.sync();
-    expect(await side.sync({ purge: true })).toMatchObject({ inserted: 200, updated: 0, skipped: 0, syncType: "full" });
-    const docNos = side.env.read((snapshot) => [...snapshot.range(documents)].map(([docNo]) => docNo));
-    expect([docNos.length, docNos[0], side.store.index.size, side.textEnv.read((snapshot) => snapshot.count(texts as never))]).toEqual([200, 201, 200, 200]);
+    expect(await side.sync({ purge: true })).toMatchObject({
+      inserted: 200,
+      updated: 0,
+      skipped: 0,
+      syncType: "full",
+    });
+    const docNos = side.env.read((snapshot) =>
+      [...snapshot.range(documents)].map(([docNo]) => docNo),
+    );
+    expect([
+      docNos.length,
+      docNos[0],
+      side.store.index.size,
+      side.textEnv.read((snapshot) => snapshot.count(texts as never)),
+    ]).toEqual([200, 201, 200, 200]);
   });
 
   it("cuts texts to what is kept, also those that hardly pack", async () => {
     const bytes = createHash("shake256", { outputLength: 1_000_000 }).update("seed").digest();
-    const noise = Array.from({ length: 500_000 }, (_, at) => String.fromCharCode(0x800 + bytes.readUInt16LE(at * 2) % 0xd000)).join("");
-    const side = await openSide([scripted("s", () => [documentOf("long", "word ".repeat(200_000), "1"), documentOf("noise", noise, "1")])]);
+    const noise = Array.from({ length: 500_000 }, (_, at) =>
+      String.fromCharCode(0x800 + (bytes.readUInt16LE(at * 2) % 0xd000)),
+    ).join("");
+    const side = await openSide([
+      scripted("s", () => [
+        documentOf("long", "word ".repeat(200_000), "1"),
+        documentOf("noise", noise, "1"),
+      ]),
+    ]);
     await side.sync();
     const { long, noise: kept } = await contents(side);
     expect(long?.[0]).toHaveLength(500_000);
     expect(kept?.[0] === noise.slice(0, 250_000)).toBe(true);
-    expect(side.notes).toEqual(["truncated to 500,000 characters: s: long", "truncated to 250000 characters, because it cannot be compressed further: s: noise"]);
+    expect(side.notes).toEqual([
+      "truncated to 500,000 characters: s: long",
+      "truncated to 250000 characters, because it cannot be compressed further: s: noise",
+    ]);
   });
 
   it("ends at a cancel and leaves what was stored whole", async () => {
     const stop = new AbortController();
-    const side = await openSide([scripted("s", () => (stop.abort(new Error("enough")), [documentOf("a", "a")]))]);
+    const side = await openSide([
+      scripted("s", () => (stop.abort(new Error("enough")), [documentOf("a", "a")])),
+    ]);
     await expect(side.sync({}, { signal: stop.signal })).rejects.toThrow("enough");
     expect(await side.sync()).toMatchObject({ inserted: 1 });
   });
 
   it("broken lines and links do not stop it", async () => {
-    const path = folderWith({ "a.txt": "a", "bad.txt": "\0", "lines/l.jsonl": "{\"id\":1,\"content\":\"x\"}\n{oops\n{\"id\":1,\"content\":\"y\"}\n" });
+    const path = folderWith({
+      "a.txt": "a",
+      "bad.txt": "\0",
+      "lines/l.jsonl": '{"id":1,"content":"x"}\n{oops\n{"id":1,"content":"y"}\n',
+    });
     symlinkSync("nowhere", join(path, "dangling"));
     symlinkSync(".", join(path, "self"));
-    const lines = createJsonlArchive({ pool }, { name: "lines", source: { path: join(path, "lines/l.jsonl") } });
+    const lines = createJsonlArchive(
+      { pool },
+      { name: "lines", source: { path: join(path, "lines/l.jsonl") } },
+    );
     const side = await openSide([folder("notes", path), lines]);
     const result = await side.sync();
-    expect(result).toMatchObject({ inserted: 2, failed: 4, skipReasons: { "other type": 1, link: 1, "not text": 1, "broken link": 1, "broken line": 1, "equal id": 1 } });
-    expect(result.errors.map((error) => error.split(":").slice(0, 2).join(":"))).toEqual(["notes: bad.txt", "notes: dangling", "lines: line 2", "lines: line 3"]);
+    expect(result).toMatchObject({
+      inserted: 2,
+      failed: 4,
+      skipReasons: {
+        "other type": 1,
+        link: 1,
+        "not text": 1,
+        "broken link": 1,
+        "broken line": 1,
+        "equal id": 1,
+      },
+    });
+    expect(result.errors.map((error) => error.split(":").slice(0, 2).join(":"))).toEqual([
+      "notes: bad.txt",
+      "notes: dangling",
+      "lines: line 2",
+      "lines: line 3",
+    ]);
   });
 });
 
 describe("a sync that died", () => {
   it("ends in the same store and the same counts, wherever it died", async () => {
-    const first = Array.from({ length: 150 }, (_, at) => documentOf(String(at), `text number ${at}`));
-    const second = [...first.slice(20, 100).map((item, at) => (at % 2 === 0 ? documentOf(item.ref, `changed text ${item.ref}`) : item)), ...Array.from({ length: 90 }, (_, at) => documentOf(`new ${at}`, `new text ${at}`))];
+    const first = Array.from({ length: 150 }, (_, at) =>
+      documentOf(String(at), `text number ${at}`),
+    );
+    const second = [
+      ...first
+        .slice(20, 100)
+        .map((item, at) =>
+          at % 2 === 0 ? documentOf(item.ref, `changed text ${item.ref}`) : item,
+        ),
+      ...Array.from({ length: 90 }, (_, at) => documentOf(`new ${at}`, `new text ${at}`)),
+    ];
     let items = first;
     const undisturbed = await openSide([scripted("s", () => items)]);
     await undisturbed.sync();
@@ -270,12 +493,18 @@ describe("a sync that died", () => {
       const side = await openSide([scripted("s", () => items)]);
       await side.sync();
       items = second;
-      const died = await side.sync({}, { dieAt }).then(() => false, () => true);
+      const died = await side.sync({}, { dieAt }).then(
+        () => false,
+        () => true,
+      );
       if (!died) {
         expect(dieAt).toBeGreaterThan(5);
         break;
       }
-      expect(await side.sync({}, { resumed: true })).toMatchObject({ ...wanted, durationMs: expect.any(Number) as number });
+      expect(await side.sync({}, { resumed: true })).toMatchObject({
+        ...wanted,
+        durationMs: expect.any(Number) as number,
+      });
       expect(await contents(side)).toEqual(stored);
       expect(side.env.read((snapshot) => metaDocNos(snapshot, "rewriting"))).toEqual([]);
     }
@@ -296,11 +525,18 @@ describe("a sync that died", () => {
   });
 
   it("during a purge goes on with it, and does not purge again what came after", async () => {
-    const side = await openSide([scripted("s", () => Array.from({ length: 100 }, (_, at) => documentOf(String(at), `text ${at}`)))]);
+    const side = await openSide([
+      scripted("s", () =>
+        Array.from({ length: 100 }, (_, at) => documentOf(String(at), `text ${at}`)),
+      ),
+    ]);
     await side.sync();
     for (const dieAt of [3, 6]) {
       await expect(side.sync({ purge: true }, { dieAt })).rejects.toThrow("died");
-      expect(await side.sync({ purge: true }, { resumed: true })).toMatchObject({ inserted: 100, skipped: 0 });
+      expect(await side.sync({ purge: true }, { resumed: true })).toMatchObject({
+        inserted: 100,
+        skipped: 0,
+      });
       expect(side.store.index.size).toBe(100);
     }
   });

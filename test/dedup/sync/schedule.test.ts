@@ -47,7 +47,9 @@ class HeldJobs {
 
   async *#watch(signal: AbortSignal): AsyncIterable<{ event: "progress" | "complete"; job: Job }> {
     yield { event: "progress", job: { status: "running" } as Job };
-    const left = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
+    const left = new Promise<undefined>((resolve) =>
+      signal.addEventListener("abort", () => resolve(undefined)),
+    );
     const ended = await Promise.race([this.#ended, left]);
     if (ended !== undefined) yield { event: "complete", job: ended };
   }
@@ -60,7 +62,13 @@ let scheduler: Scheduler & Component;
 beforeEach(async () => {
   clock = createManualClock();
   jobs = new HeldJobs();
-  scheduler = createScheduler({ clock, log: createLog({ level: "error", format: "text", now: () => 0, write: () => undefined }) }, { name: "schedules" });
+  scheduler = createScheduler(
+    {
+      clock,
+      log: createLog({ level: "error", format: "text", now: () => 0, write: () => undefined }),
+    },
+    { name: "schedules" },
+  );
   scheduler.add(createSyncSchedule({ jobs: jobs.deps, job }, HOUR));
   await scheduler.start(new AbortController().signal, () => undefined);
 });
@@ -78,8 +86,13 @@ describe("a sync by the clock", () => {
     await first();
     jobs.end("completed");
     await clock.advance(HOUR);
-    expect(jobs.started).toEqual([{ force: false, purge: false }, { force: false, purge: false }]);
-    expect(scheduler.status()).toMatchObject([{ name: "sync", everyMs: HOUR, phase: "running", runs: 1, failures: 0 }]);
+    expect(jobs.started).toEqual([
+      { force: false, purge: false },
+      { force: false, purge: false },
+    ]);
+    expect(scheduler.status()).toMatchObject([
+      { name: "sync", everyMs: HOUR, phase: "running", runs: 1, failures: 0 },
+    ]);
   });
 
   it("never overlaps: one that takes long leaves out what comes due meanwhile", async () => {
@@ -103,11 +116,18 @@ describe("a sync by the clock", () => {
 
   it("joins also the one that began at the very same moment", async () => {
     const start = jobs.deps.start;
-    const deps: SyncScheduleDeps["jobs"] = { ...jobs.deps, start: async (type, input) => {
-      await start(type, input);
-      throw new StewardError("already_running", "a sync runs");
-    } };
-    scheduler.add({ ...createSyncSchedule({ jobs: deps, job }, HOUR), name: "other", staggerMs: 0 });
+    const deps: SyncScheduleDeps["jobs"] = {
+      ...jobs.deps,
+      start: async (type, input) => {
+        await start(type, input);
+        throw new StewardError("already_running", "a sync runs");
+      },
+    };
+    scheduler.add({
+      ...createSyncSchedule({ jobs: deps, job }, HOUR),
+      name: "other",
+      staggerMs: 0,
+    });
     await clock.advance(0);
     jobs.end("completed");
     await clock.advance(0);
@@ -120,7 +140,10 @@ describe("a sync by the clock", () => {
     await clock.advance(HOUR);
     jobs.end("cancelled");
     await clock.advance(0);
-    expect(history()).toMatchObject([{ outcome: "failed", reason: "archive papers cannot be read" }, { outcome: "failed", reason: "the sync was cancelled" }]);
+    expect(history()).toMatchObject([
+      { outcome: "failed", reason: "archive papers cannot be read" },
+      { outcome: "failed", reason: "the sync was cancelled" },
+    ]);
   });
 
   it("leaves its sync to be resumed when the process stops", async () => {
@@ -134,6 +157,8 @@ describe("a sync by the clock", () => {
     await first();
     await clock.advance(DAY);
     expect(jobs.cancelled).toEqual(["j1"]);
-    expect(history()).toMatchObject([{ outcome: "failed", reason: `sync took longer than ${DAY} ms` }]);
+    expect(history()).toMatchObject([
+      { outcome: "failed", reason: `sync took longer than ${DAY} ms` },
+    ]);
   });
 });

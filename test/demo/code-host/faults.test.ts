@@ -10,8 +10,18 @@ describe("faults", () => {
     faults.next("mint", { kind: "hang" });
     faults.next("revoke", { kind: "garbage" }, Infinity);
     faults.next("app", { kind: "garbage" }, 0);
-    expect([faults.pending("mint"), faults.pending("revoke"), faults.pending("app"), faults.pending()]).toEqual([3, Infinity, 0, Infinity]);
-    expect(["mint", "mint", "mint", "mint"].map(() => faults.take("mint")?.kind)).toEqual(["reset", "reset", "hang", undefined]);
+    expect([
+      faults.pending("mint"),
+      faults.pending("revoke"),
+      faults.pending("app"),
+      faults.pending(),
+    ]).toEqual([3, Infinity, 0, Infinity]);
+    expect(["mint", "mint", "mint", "mint"].map(() => faults.take("mint")?.kind)).toEqual([
+      "reset",
+      "reset",
+      "hang",
+      undefined,
+    ]);
     for (let index = 0; index < 5; index++) expect(faults.take("revoke")?.kind).toBe("garbage");
     faults.clear("revoke");
     expect(faults.take("revoke")).toBeUndefined();
@@ -22,13 +32,30 @@ describe("faults", () => {
 
   it("answer with a status, a page, another place or nonsense instead, and then all is well again", async () => {
     const { host, mint } = await startHost();
-    host.faults.next("mint", { kind: "status", status: 429, message: "slow down", headers: { "retry-after": "3" } });
+    host.faults.next("mint", {
+      kind: "status",
+      status: 429,
+      message: "slow down",
+      headers: { "retry-after": "3" },
+    });
     host.faults.next("mint", { kind: "html" });
     host.faults.next("mint", { kind: "redirect", location: "http://elsewhere.example/" });
     host.faults.next("mint", { kind: "garbage" });
     const answers = [await mint(), await mint(), await mint(), await mint()];
     expect(answers.map(({ status }) => status)).toEqual([429, 502, 307, 201]);
-    expect([answers[0]?.headers["retry-after"], answers[0]?.json.message, answers[1]?.headers["content-type"], answers[2]?.headers.location, answers[3]?.json]).toEqual(["3", "slow down", "text/html; charset=utf-8", "http://elsewhere.example/", undefined]);
+    expect([
+      answers[0]?.headers["retry-after"],
+      answers[0]?.json.message,
+      answers[1]?.headers["content-type"],
+      answers[2]?.headers.location,
+      answers[3]?.json,
+    ]).toEqual([
+      "3",
+      "slow down",
+      "text/html; charset=utf-8",
+      "http://elsewhere.example/",
+      undefined,
+    ]);
     expect(host.counts().minted).toBe(0);
     expect((await mint()).status).toBe(201);
   });
@@ -36,7 +63,12 @@ describe("faults", () => {
   it("lose the answer of what took place when they are told to", async () => {
     const { host, mint, call } = await startHost();
     const { token } = (await mint()).json;
-    const lost: Fault[] = [{ kind: "status", status: 500, effect: true }, { kind: "html", effect: true }, { kind: "reset", effect: true }, { kind: "garbage", effect: true }];
+    const lost: Fault[] = [
+      { kind: "status", status: 500, effect: true },
+      { kind: "html", effect: true },
+      { kind: "reset", effect: true },
+      { kind: "garbage", effect: true },
+    ];
     for (const fault of lost) {
       host.faults.next("mint", fault);
       await mint().catch(() => undefined);
@@ -87,7 +119,10 @@ describe("faults", () => {
     host.faults.next("app", { kind: "oversize", bytes: 2 ** 31 });
     for (let index = 0; index < 2; index++) {
       const left = new AbortController();
-      const answer = fetch(`${host.url}/app`, { headers: { authorization: `Bearer ${jwt()}` }, signal: left.signal });
+      const answer = fetch(`${host.url}/app`, {
+        headers: { authorization: `Bearer ${jwt()}` },
+        signal: left.signal,
+      });
       await answer;
       left.abort();
     }
@@ -99,13 +134,27 @@ describe("faults", () => {
     const { host, mint, jwt } = await startHost();
     host.faults.next("mint", { kind: "no_expiry" });
     host.faults.next("mint", { kind: "null_repositories" });
-    host.faults.next("mint", { kind: "patch", members: { token: 7, expires_at: "yesterday", permissions: undefined } });
-    const [first, second, third] = [(await mint()).json, (await mint({ repositories: ["web"] })).json, (await mint()).json];
+    host.faults.next("mint", {
+      kind: "patch",
+      members: { token: 7, expires_at: "yesterday", permissions: undefined },
+    });
+    const [first, second, third] = [
+      (await mint()).json,
+      (await mint({ repositories: ["web"] })).json,
+      (await mint()).json,
+    ];
     expect("expires_at" in first).toBe(false);
     expect([second.repositories, second.repository_selection]).toEqual([null, "selected"]);
-    expect([third.token, third.expires_at, "permissions" in third]).toEqual([7, "yesterday", false]);
+    expect([third.token, third.expires_at, "permissions" in third]).toEqual([
+      7,
+      "yesterday",
+      false,
+    ]);
     host.faults.next("mint", { kind: "no_expiry" });
-    expect((await ask(host.url, "POST", "/app/installations/9/access_tokens", { as: jwt() })).json.message).toBe("Not Found");
+    expect(
+      (await ask(host.url, "POST", "/app/installations/9/access_tokens", { as: jwt() })).json
+        .message,
+    ).toBe("Not Found");
     expect(host.counts().minted).toBe(3);
   });
 });

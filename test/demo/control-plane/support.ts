@@ -1,4 +1,7 @@
-/** What tests of the simulated control planes share: a clock that stands still, started simulators that end with the test, and a client. */
+/**
+ * What tests of the simulated control planes share: a clock that stands still, started simulators
+ * that end with the test, and a client.
+ */
 import { request, type IncomingHttpHeaders } from "node:http";
 import { onTestFinished } from "vitest";
 import { startHeadscale } from "../../support/headscale/headscale.ts";
@@ -23,7 +26,12 @@ export function setClock(nowMs: number = NOW_MS): SetClock {
 }
 
 /** Says nothing. */
-export const silent: Log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
+export const silent: Log = createLog({
+  level: "error",
+  format: "text",
+  write: () => undefined,
+  now: () => 0,
+});
 
 /** One answer. */
 export interface Answer {
@@ -43,14 +51,26 @@ export interface Sent {
 }
 
 /** Sends one request on a connection of its own. Rejects when the answer does not come whole. */
-export function ask(url: string, { method = "GET", headers = {}, body }: Sent = {}): Promise<Answer> {
+export function ask(
+  url: string,
+  { method = "GET", headers = {}, body }: Sent = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method, agent: false, headers }, (incoming) => {
       const pieces: Buffer[] = [];
-      incoming.on("data", (piece: Buffer) => pieces.push(piece)).once("error", reject).once("end", () => {
-        const raw = Buffer.concat(pieces);
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, raw, text: raw.toString(), json: parse(raw.toString()) });
-      });
+      incoming
+        .on("data", (piece: Buffer) => pieces.push(piece))
+        .once("error", reject)
+        .once("end", () => {
+          const raw = Buffer.concat(pieces);
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            raw,
+            text: raw.toString(),
+            json: parse(raw.toString()),
+          });
+        });
     });
     outgoing.once("error", reject).end(body);
   });
@@ -64,7 +84,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** A started control plane of Tailscale's kind; paths are below `/api/v2`, asked with the API key unless told otherwise. */
+/**
+ * A started control plane of Tailscale's kind; paths are below `/api/v2`, asked with the API key
+ * unless told otherwise.
+ */
 export interface TailscaleBench {
   readonly sim: Tailscale;
   readonly clock: SetClock;
@@ -73,17 +96,35 @@ export interface TailscaleBench {
   readonly token: (scopes?: string) => Promise<string>;
 }
 
-export async function benchTailscale(options: Partial<TailscaleOptions> = {}): Promise<TailscaleBench> {
+export async function benchTailscale(
+  options: Partial<TailscaleOptions> = {},
+): Promise<TailscaleBench> {
   const clock = setClock();
   const sim = await startTailscale({ clock, ids: systemIds, log: silent, ...options });
   onTestFinished(() => sim.stop());
   const form = { "content-type": "application/x-www-form-urlencoded" };
   return {
-    sim, clock,
-    get: (path, sent = {}) => ask(`${sim.url}/api/v2${path}`, { ...sent, headers: { authorization: `Bearer ${sim.credentials.apiKey}`, ...sent.headers } }),
+    sim,
+    clock,
+    get: (path, sent = {}) =>
+      ask(`${sim.url}/api/v2${path}`, {
+        ...sent,
+        headers: { authorization: `Bearer ${sim.credentials.apiKey}`, ...sent.headers },
+      }),
     async token(scopes) {
-      const body = new URLSearchParams({ grant_type: "client_credentials", client_id: sim.credentials.clientId, client_secret: sim.credentials.clientSecret, ...(scopes === undefined ? {} : { scope: scopes }) });
-      return (await ask(`${sim.url}/api/v2/oauth/token`, { method: "POST", headers: form, body: body.toString() })).json.access_token as string;
+      const body = new URLSearchParams({
+        grant_type: "client_credentials",
+        client_id: sim.credentials.clientId,
+        client_secret: sim.credentials.clientSecret,
+        ...(scopes === undefined ? {} : { scope: scopes }),
+      });
+      return (
+        await ask(`${sim.url}/api/v2/oauth/token`, {
+          method: "POST",
+          headers: form,
+          body: body.toString(),
+        })
+      ).json.access_token as string;
     },
   };
 }
@@ -95,9 +136,19 @@ export interface HeadscaleBench {
   readonly get: (path: string, sent?: Sent) => Promise<Answer>;
 }
 
-export async function benchHeadscale(options: Partial<HeadscaleOptions> & Pick<HeadscaleOptions, "flavour">): Promise<HeadscaleBench> {
+export async function benchHeadscale(
+  options: Partial<HeadscaleOptions> & Pick<HeadscaleOptions, "flavour">,
+): Promise<HeadscaleBench> {
   const clock = setClock();
   const sim = await startHeadscale({ clock, ids: systemIds, log: silent, ...options });
   onTestFinished(() => sim.stop());
-  return { sim, clock, get: (path, sent = {}) => ask(`${sim.url}${path}`, { ...sent, headers: { authorization: `Bearer ${sim.apiKey}`, ...sent.headers } }) };
+  return {
+    sim,
+    clock,
+    get: (path, sent = {}) =>
+      ask(`${sim.url}${path}`, {
+        ...sent,
+        headers: { authorization: `Bearer ${sim.apiKey}`, ...sent.headers },
+      }),
+  };
 }

@@ -1,11 +1,17 @@
-/** Faults of a disk for a running daemon: a library that makes calls on one file fail with a chosen error while a test says so (faults.c). */
+/**
+ * Faults of a disk for a running daemon: a library that makes calls on one file fail with a chosen
+ * error while a test says so (faults.c).
+ */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { temporaryFolder } from "../../contract/daemon.ts";
 
-/** What may fail, in the order of faults.c: writes, writes that are their own flush, the same failing after the bytes were written, flushes, changes of size, opening for writing. */
+/**
+ * What may fail, in the order of faults.c: writes, writes that are their own flush, the same
+ * failing after the bytes were written, flushes, changes of size, opening for writing.
+ */
 export const OPERATIONS = ["data", "dsync", "dsynclate", "flush", "size", "open"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
@@ -19,7 +25,8 @@ const source = join(import.meta.dirname, "faults.c");
 const addon = join(import.meta.dirname, "../../../tools/lmdb-addon.ts");
 
 /** Why faults cannot be injected here; undefined when they can. */
-export const noInjector: string | undefined = process.platform !== "linux" ? "the library is for Linux" : compilerMissing();
+export const noInjector: string | undefined =
+  process.platform !== "linux" ? "the library is for Linux" : compilerMissing();
 
 /** Faults for processes that get this environment. */
 export interface Injector {
@@ -61,7 +68,13 @@ export function createInjector(): Injector {
       const file = openSync(control, "r");
       readSync(file, counts, 0, counts.length, HALF_BYTES);
       closeSync(file);
-      return OPERATIONS.reduce((sum, each, at) => (operation === undefined || operation === each ? sum + Number(counts.readBigUInt64LE(at * 8)) : sum), 0);
+      return OPERATIONS.reduce(
+        (sum, each, at) =>
+          operation === undefined || operation === each
+            ? sum + Number(counts.readBigUInt64LE(at * 8))
+            : sum,
+        0,
+      );
     },
   };
 }

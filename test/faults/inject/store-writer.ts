@@ -1,6 +1,7 @@
 /**
- * A process that writes rows one after the other, several at a time, until its input ends. Then it closes the store, opens it again,
- * and prints whether what was acknowledged is there and whether memory agreed with the file.
+ * A process that writes rows one after the other, several at a time, until its input ends. Then it
+ * closes the store, opens it again, and prints whether what was acknowledged is there and whether
+ * memory agreed with the file.
  */
 import { setTimeout } from "node:timers/promises";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -29,9 +30,21 @@ export interface StoreWriterReport {
 const WRITERS = 4;
 
 const directory = process.argv[2] ?? "";
-const log = createLog({ level: "info", format: "json", write: (line) => process.stderr.write(line), now: () => systemClock.now() });
+const log = createLog({
+  level: "info",
+  format: "json",
+  write: (line) => process.stderr.write(line),
+  now: () => systemClock.now(),
+});
 logConsole(log);
-const open = (): Promise<Env> => createStateFactory({ directory, clock: systemClock, log }).open({ name: "rows", tables: [numberedTable], schema: 1, derived: false, maxBytes: 2 ** 30 });
+const open = (): Promise<Env> =>
+  createStateFactory({ directory, clock: systemClock, log }).open({
+    name: "rows",
+    tables: [numberedTable],
+    schema: 1,
+    derived: false,
+    maxBytes: 2 ** 30,
+  });
 const acknowledged = new Set<number>();
 const effects = new Map<number, number>();
 const refused: Record<string, number> = {};
@@ -67,7 +80,13 @@ async function write(env: Env): Promise<void> {
 
 const env = await open();
 process.stdin.on("end", () => ended.abort()).resume();
-const health = setInterval(() => process.stdout.write(`${JSON.stringify({ healthy: env.status().healthy, reason: env.status().reason, acknowledged: acknowledged.size })}\n`), 50);
+const health = setInterval(
+  () =>
+    process.stdout.write(
+      `${JSON.stringify({ healthy: env.status().healthy, reason: env.status().reason, acknowledged: acknowledged.size })}\n`,
+    ),
+  50,
+);
 await Promise.all(Array.from({ length: WRITERS }, () => write(env)));
 clearInterval(health);
 await env.close();
@@ -78,8 +97,13 @@ again.read((snapshot) => {
 });
 await again.close();
 const report: StoreWriterReport = {
-  acknowledged: acknowledged.size, refused, unread, lost: [...acknowledged].filter((number) => !stored.has(number)).length,
-  disagreeing: [...stored].filter((number) => !effects.has(number)).length + [...effects.keys()].filter((number) => !stored.has(number)).length,
+  acknowledged: acknowledged.size,
+  refused,
+  unread,
+  lost: [...acknowledged].filter((number) => !stored.has(number)).length,
+  disagreeing:
+    [...stored].filter((number) => !effects.has(number)).length +
+    [...effects.keys()].filter((number) => !stored.has(number)).length,
   doubled: [...effects.values()].filter((times) => times > 1).length,
 };
 process.stdout.write(`${JSON.stringify({ report })}\n`);

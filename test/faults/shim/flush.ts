@@ -15,9 +15,15 @@ export interface Written {
 /** A log of the processes that get `env`. */
 export interface FlushLog {
   readonly env: Readonly<Record<string, string>>;
-  /** Flushes take this much longer from now on, so that who does not wait for one is seen to overtake it. */
+  /**
+   * Flushes take this much longer from now on, so that who does not wait for one is seen to
+   * overtake it.
+   */
   slowFlushes(ms: number): void;
-  /** Runs an action and gives what was written from its beginning until all is quiet, once what came before it is. */
+  /**
+   * Runs an action and gives what was written from its beginning until all is quiet, once what came
+   * before it is.
+   */
   during(action: () => Promise<unknown>): Promise<readonly Written[]>;
 }
 
@@ -48,23 +54,35 @@ export function createFlushLog(library: string, under: string): FlushLog {
       const from = await quiet();
       await action();
       await quiet();
-      return lines().slice(from).map((line) => {
-        const [kind = "", ...rest] = line.split(" ");
-        return { kind: kind as Written["kind"], what: rest.join(" ") };
-      });
+      return lines()
+        .slice(from)
+        .map((line) => {
+          const [kind = "", ...rest] = line.split(" ");
+          return { kind: kind as Written["kind"], what: rest.join(" ") };
+        });
     },
   };
 }
 
-/** What happened before the first byte to a client of this port left, and after it: to the latest client. Undefined when none left. */
-export function aroundAnswer(written: readonly Written[], port: number): { readonly before: readonly Written[]; readonly after: readonly Written[] } | undefined {
-  const isAnswer = ({ kind, what }: Written): boolean => kind === "socket" && what.startsWith(`${port} `);
+/**
+ * What happened before the first byte to a client of this port left, and after it: to the latest
+ * client. Undefined when none left.
+ */
+export function aroundAnswer(
+  written: readonly Written[],
+  port: number,
+): { readonly before: readonly Written[]; readonly after: readonly Written[] } | undefined {
+  const isAnswer = ({ kind, what }: Written): boolean =>
+    kind === "socket" && what.startsWith(`${port} `);
   const client = written.findLast(isAnswer)?.what;
   const at = written.findIndex((one) => isAnswer(one) && one.what === client);
   return at < 0 ? undefined : { before: written.slice(0, at), after: written.slice(at) };
 }
 
-/** Commits of an LMDB file: pages, their flush, and then a meta page through a synchronous descriptor. */
+/**
+ * Commits of an LMDB file: pages, their flush, and then a meta page through a synchronous
+ * descriptor.
+ */
 export function commitsOf(written: readonly Written[], path: string): number {
   let commits = 0;
   let state: "none" | "pages" | "flushed" = "none";

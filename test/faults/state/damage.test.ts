@@ -6,9 +6,23 @@ import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { checkFolder } from "../../../src/kernel/state/folder-check.ts";
 import { defineTable } from "../../../src/kernel/state/table.ts";
 import type { Env } from "../../../src/kernel/state/types.ts";
-import { contents, damageFile, damages, dice, fillStore, makeStore } from "../../kernel/state/fixtures/damage.ts";
+import {
+  contents,
+  damageFile,
+  damages,
+  dice,
+  fillStore,
+  makeStore,
+} from "../../kernel/state/fixtures/damage.ts";
 import type { Damage } from "../../kernel/state/fixtures/damage.ts";
-import { allTables, numbers, openEnv, pairs, people, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
+import {
+  allTables,
+  numbers,
+  openEnv,
+  pairs,
+  people,
+  temporaryFolder,
+} from "../../kernel/state/fixtures/tables.ts";
 
 const CASES = process.env["STEWARD_TEST_LONG"] === undefined ? 60 : 500;
 const root = Buffer.alloc(32, 9);
@@ -77,24 +91,34 @@ async function look(kind: Kind, bytes: Buffer): Promise<string | StewardError> {
 }
 
 describe.each(Object.keys(kinds))("a %s store", (name) => {
-  it(`is refused, or says exactly what it said before, in ${CASES} cases of damage`, { timeout: 600_000 }, async () => {
-    const kind = kinds[name] as Kind;
-    const whole = readFileSync(await kind.make(temporaryFolder()));
-    const before = await look(kind, whole);
-    expect(before).toBeTypeOf("string");
-    const roll = dice(name.length);
-    let refused = 0;
-    for (let at = 0; at < CASES; at += 1) {
-      const damage = damages[at % damages.length] as Damage;
-      const { bytes, position } = damageFile(whole, damage, roll);
-      const seen = await look(kind, bytes);
-      if (seen instanceof StewardError) {
-        expect(["corrupt", "unsupported", "denied"], `case ${at}, ${damage} at ${position}: ${seen.message}`).toContain(seen.code);
-        refused += 1;
-      } else expect(seen === before, `case ${at}, ${damage} at ${position}: other contents`).toBe(true);
-    }
-    expect(refused).toBeGreaterThan(CASES / 5);
-  });
+  it(
+    `is refused, or says exactly what it said before, in ${CASES} cases of damage`,
+    { timeout: 600_000 },
+    async () => {
+      const kind = kinds[name] as Kind;
+      const whole = readFileSync(await kind.make(temporaryFolder()));
+      const before = await look(kind, whole);
+      expect(before).toBeTypeOf("string");
+      const roll = dice(name.length);
+      let refused = 0;
+      for (let at = 0; at < CASES; at += 1) {
+        const damage = damages[at % damages.length] as Damage;
+        const { bytes, position } = damageFile(whole, damage, roll);
+        const seen = await look(kind, bytes);
+        if (seen instanceof StewardError) {
+          expect(
+            ["corrupt", "unsupported", "denied"],
+            `case ${at}, ${damage} at ${position}: ${seen.message}`,
+          ).toContain(seen.code);
+          refused += 1;
+        } else
+          expect(seen === before, `case ${at}, ${damage} at ${position}: other contents`).toBe(
+            true,
+          );
+      }
+      expect(refused).toBeGreaterThan(CASES / 5);
+    },
+  );
 });
 
 it(`check agrees with opening in ${CASES} cases of damage`, { timeout: 600_000 }, async () => {
@@ -105,8 +129,16 @@ it(`check agrees with opening in ${CASES} cases of damage`, { timeout: 600_000 }
     const { bytes } = damageFile(whole, damages[at % damages.length] as Damage, roll);
     const directory = temporaryFolder();
     writeFileSync(join(directory, "test.mdb"), bytes);
-    const [checked] = await checkFolder({ directory, known: [spec], signal: new AbortController().signal, checked: () => {} });
+    const [checked] = await checkFolder({
+      directory,
+      known: [spec],
+      signal: new AbortController().signal,
+      checked: () => {},
+    });
     const opened = await look(kinds["closed"] as Kind, bytes);
-    expect([at, checked?.severity]).toEqual([at, opened instanceof StewardError ? "damaged" : "sound"]);
+    expect([at, checked?.severity]).toEqual([
+      at,
+      opened instanceof StewardError ? "damaged" : "sound",
+    ]);
   }
 });

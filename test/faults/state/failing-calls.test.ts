@@ -1,4 +1,7 @@
-/** Every call to the file system fails once: the Nth, for every N. What fails is told, nothing is lost, and the next try works. */
+/**
+ * Every call to the file system fails once: the Nth, for every N. What fails is told, nothing is
+ * lost, and the next try works.
+ */
 import { readdirSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -6,47 +9,91 @@ import { toStewardError } from "../../../src/kernel/base/errors.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import type { Env } from "../../../src/kernel/state/types.ts";
 import { contents, fillStore } from "../../kernel/state/fixtures/damage.ts";
-import { allTables, openEnv, quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
+import {
+  allTables,
+  openEnv,
+  quietLog,
+  temporaryFolder,
+} from "../../kernel/state/fixtures/tables.ts";
 
 const injected = vi.hoisted(() => {
   const state = { failAt: 0, calls: 0, code: "EIO" };
   const step = (name: string): void => {
     state.calls += 1;
-    if (state.calls === state.failAt) throw Object.assign(new Error(`${state.code}: injected into ${name}`), { code: state.code });
+    if (state.calls === state.failAt)
+      throw Object.assign(new Error(`${state.code}: injected into ${name}`), { code: state.code });
   };
   /** The same functions, each of which counts and may fail before it does anything. */
   const wrap = <M extends Record<string, unknown>>(module: M, names: readonly string[]): M => {
     const wrapped: Record<string, unknown> = { ...module };
     for (const name of names) {
       const inner = module[name] as (...args: unknown[]) => unknown;
-      wrapped[name] = name === "open" || name === "stat" || name === "rename" || name === "writeFile" || name === "chmod"
-        ? async (...args: unknown[]) => (step(name), await inner(...args))
-        : (...args: unknown[]) => (step(name), inner(...args));
+      wrapped[name] =
+        name === "open" ||
+        name === "stat" ||
+        name === "rename" ||
+        name === "writeFile" ||
+        name === "chmod"
+          ? async (...args: unknown[]) => (step(name), await inner(...args))
+          : (...args: unknown[]) => (step(name), inner(...args));
     }
     return wrapped as M;
   };
   return { state, wrap };
 });
 
-vi.mock("node:fs", async (original) => injected.wrap(await original<Record<string, unknown>>(), ["openSync", "readSync", "fsyncSync", "renameSync", "mkdirSync", "writeFileSync"]));
-vi.mock("node:fs/promises", async (original) => injected.wrap(await original<Record<string, unknown>>(), ["open", "rename", "stat", "writeFile", "chmod"]));
+vi.mock("node:fs", async (original) =>
+  injected.wrap(await original<Record<string, unknown>>(), [
+    "openSync",
+    "readSync",
+    "fsyncSync",
+    "renameSync",
+    "mkdirSync",
+    "writeFileSync",
+  ]),
+);
+vi.mock("node:fs/promises", async (original) =>
+  injected.wrap(await original<Record<string, unknown>>(), [
+    "open",
+    "rename",
+    "stat",
+    "writeFile",
+    "chmod",
+  ]),
+);
 
-const CODES = process.env["STEWARD_TEST_LONG"] === undefined ? ["EIO"] : ["EIO", "ENOSPC", "EMFILE", "EACCES"];
+const CODES =
+  process.env["STEWARD_TEST_LONG"] === undefined ? ["EIO"] : ["EIO", "ENOSPC", "EMFILE", "EACCES"];
 const never = new AbortController().signal;
 
 function open(directory: string): Promise<Env> {
-  return createStateFactory({ directory, clock: systemClock, log: quietLog, reserveBytes: 4_096 }).open({ name: "test", tables: allTables, schema: 1, derived: false, maxBytes: 2 ** 30 });
+  return createStateFactory({
+    directory,
+    clock: systemClock,
+    log: quietLog,
+    reserveBytes: 4_096,
+  }).open({ name: "test", tables: allTables, schema: 1, derived: false, maxBytes: 2 ** 30 });
 }
 
 beforeEach(() => {
   Object.assign(injected.state, { failAt: 0, calls: 0 });
 });
 
-/** Fails the Nth call of an attempt for every N until an attempt gets through without one; gives how many failed. */
-async function failEach(code: string, attempt: () => Promise<void>, after: (failure: unknown) => Promise<void>): Promise<number> {
+/**
+ * Fails the Nth call of an attempt for every N until an attempt gets through without one; gives how
+ * many failed.
+ */
+async function failEach(
+  code: string,
+  attempt: () => Promise<void>,
+  after: (failure: unknown) => Promise<void>,
+): Promise<number> {
   for (let at = 1; at < 2_000; at += 1) {
     Object.assign(injected.state, { failAt: at, calls: 0, code });
-    const failure = await attempt().then(() => undefined, (error: unknown) => error);
+    const failure = await attempt().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     const reached = injected.state.calls >= at;
     Object.assign(injected.state, { failAt: 0, calls: 0 });
     if (failure !== undefined) expect(toStewardError(failure).message).not.toContain("assertion");
@@ -57,46 +104,68 @@ async function failEach(code: string, attempt: () => Promise<void>, after: (fail
 }
 
 describe.each(CODES)("%s", (code) => {
-  it("while a store is made: there is none or a whole one afterwards", { timeout: 120_000 }, async () => {
-    let directory = temporaryFolder();
-    const failures = await failEach(code, async () => {
-      directory = temporaryFolder();
-      await (await open(directory)).close();
-    }, async () => {
-      const env = await open(directory);
-      expect(env.status()).toMatchObject({ healthy: true, rows: { people: 0 } });
-      await env.close();
-    });
-    expect(failures).toBeGreaterThan(5);
-  });
+  it(
+    "while a store is made: there is none or a whole one afterwards",
+    { timeout: 120_000 },
+    async () => {
+      let directory = temporaryFolder();
+      const failures = await failEach(
+        code,
+        async () => {
+          directory = temporaryFolder();
+          await (await open(directory)).close();
+        },
+        async () => {
+          const env = await open(directory);
+          expect(env.status()).toMatchObject({ healthy: true, rows: { people: 0 } });
+          await env.close();
+        },
+      );
+      expect(failures).toBeGreaterThan(5);
+    },
+  );
 
-  it("while a store is opened: it is refused or opened, and whole at the next try", { timeout: 120_000 }, async () => {
-    const directory = temporaryFolder();
-    const filled = await openEnv(directory);
-    await fillStore(filled);
-    const before = contents(filled);
-    await filled.close();
-    const failures = await failEach(code, async () => {
-      await (await open(directory)).close();
-    }, async () => {
-      const env = await open(directory);
-      expect(contents(env)).toBe(before);
-      await env.close();
-    });
-    expect(failures).toBeGreaterThan(20);
-  });
+  it(
+    "while a store is opened: it is refused or opened, and whole at the next try",
+    { timeout: 120_000 },
+    async () => {
+      const directory = temporaryFolder();
+      const filled = await openEnv(directory);
+      await fillStore(filled);
+      const before = contents(filled);
+      await filled.close();
+      const failures = await failEach(
+        code,
+        async () => {
+          await (await open(directory)).close();
+        },
+        async () => {
+          const env = await open(directory);
+          expect(contents(env)).toBe(before);
+          await env.close();
+        },
+      );
+      expect(failures).toBeGreaterThan(20);
+    },
+  );
 
   it("while a backup is made: it is complete or leaves nothing", { timeout: 120_000 }, async () => {
     const env = await openEnv(temporaryFolder());
     await fillStore(env);
     let target = temporaryFolder();
-    const failures = await failEach(code, async () => {
-      target = temporaryFolder();
-      await env.backup(target, never);
-    }, (failure) => {
-      expect(readdirSync(target)).toEqual(failure === undefined ? ["test.mdb", "test.mdb.json"] : []);
-      return Promise.resolve();
-    });
+    const failures = await failEach(
+      code,
+      async () => {
+        target = temporaryFolder();
+        await env.backup(target, never);
+      },
+      (failure) => {
+        expect(readdirSync(target)).toEqual(
+          failure === undefined ? ["test.mdb", "test.mdb.json"] : [],
+        );
+        return Promise.resolve();
+      },
+    );
     expect(failures).toBeGreaterThan(10);
     expect(env.status().healthy).toBe(true);
   });

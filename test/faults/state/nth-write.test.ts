@@ -1,4 +1,7 @@
-/** LMDB's own writes fail at one place after another: files limited to every few kilobytes, as a disk that takes no more. */
+/**
+ * LMDB's own writes fail at one place after another: files limited to every few kilobytes, as a
+ * disk that takes no more.
+ */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -23,22 +26,47 @@ interface Outcome {
 function fill(directory: string, bytes: number): Promise<Outcome | undefined> {
   const filler = fileURLToPath(new URL("../../kernel/state/fixtures/filler.ts", import.meta.url));
   return new Promise((resolve) => {
-    execFile("sh", ["-c", `trap '' XFSZ; ulimit -f ${bytes / BLOCK_BYTES}; exec "$0" "$@"`, process.execPath, filler, directory], (_, stdout) => resolve(stdout === "" ? undefined : (JSON.parse(stdout) as Outcome)));
+    execFile(
+      "sh",
+      [
+        "-c",
+        `trap '' XFSZ; ulimit -f ${bytes / BLOCK_BYTES}; exec "$0" "$@"`,
+        process.execPath,
+        filler,
+        directory,
+      ],
+      (_, stdout) => resolve(stdout === "" ? undefined : (JSON.parse(stdout) as Outcome)),
+    );
   });
 }
 
-it(`loses nothing that was acknowledged wherever one of ${LIMITS} writes fails, and goes on when the fault has ended`, { timeout: LIMITS * 20_000 }, async () => {
-  for (let at = 0; at < LIMITS; at += 1) {
-    const limit = (3 + at) * 7 * 4_096 + (at % 8) * BLOCK_BYTES;
-    const directory = temporaryFolder();
-    const outcome = await fill(directory, limit);
-    if (outcome !== undefined) {
-      expect([limit, outcome.unhandled, outcome.counted, outcome.read]).toEqual([limit, 0, outcome.stored, outcome.stored]);
-      expect(["disk_full", "not_ready"]).toContain(outcome.code);
+it(
+  `loses nothing that was acknowledged wherever one of ${LIMITS} writes fails, and goes on when the fault has ended`,
+  { timeout: LIMITS * 20_000 },
+  async () => {
+    for (let at = 0; at < LIMITS; at += 1) {
+      const limit = (3 + at) * 7 * 4_096 + (at % 8) * BLOCK_BYTES;
+      const directory = temporaryFolder();
+      const outcome = await fill(directory, limit);
+      if (outcome !== undefined) {
+        expect([limit, outcome.unhandled, outcome.counted, outcome.read]).toEqual([
+          limit,
+          0,
+          outcome.stored,
+          outcome.stored,
+        ]);
+        expect(["disk_full", "not_ready"]).toContain(outcome.code);
+      }
+      const env = await createStateFactory({ directory, clock: systemClock, log: quietLog }).open({
+        name: "kill",
+        tables: [numberedTable],
+        schema: 1,
+        derived: false,
+        maxBytes: 2 ** 30,
+      });
+      expect([limit, env.status().rows["numbered"]]).toEqual([limit, outcome?.stored ?? 0]);
+      await env.write((tx) => tx.put(numberedTable, 999, new Uint8Array(50_000)));
+      await env.close();
     }
-    const env = await createStateFactory({ directory, clock: systemClock, log: quietLog }).open({ name: "kill", tables: [numberedTable], schema: 1, derived: false, maxBytes: 2 ** 30 });
-    expect([limit, env.status().rows["numbered"]]).toEqual([limit, outcome?.stored ?? 0]);
-    await env.write((tx) => tx.put(numberedTable, 999, new Uint8Array(50_000)));
-    await env.close();
-  }
-});
+  },
+);

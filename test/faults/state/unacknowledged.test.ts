@@ -1,7 +1,9 @@
 /**
- * What has no answer over the network that waits for its write: the monitor's memory and settings. A store that keeps back the word
- * that a write is stored shows that nobody goes on before it. (Answers over the network: `../flush.test.ts`.) Checked by breaking it:
- * each `await env.write` of `src/monitor/checkpoints/env-store.ts` and of `src/kernel/settings/settings.ts` left out turns a test red.
+ * What has no answer over the network that waits for its write: the monitor's memory and settings.
+ * A store that keeps back the word that a write is stored shows that nobody goes on before it.
+ * (Answers over the network: `../flush.test.ts`.) Checked by breaking it: each `await env.write` of
+ * `src/monitor/checkpoints/env-store.ts` and of `src/kernel/settings/settings.ts` left out turns a
+ * test red.
  */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -16,7 +18,9 @@ import { checkpointStore } from "../../../src/monitor/checkpoints/tables.ts";
 import { openEnv, quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 
 /** An environment whose writes are stored and do not resolve before `release`. */
-async function heldEnv(tables: readonly AnyTable[]): Promise<{ readonly env: Env; readonly release: () => void }> {
+async function heldEnv(
+  tables: readonly AnyTable[],
+): Promise<{ readonly env: Env; readonly release: () => void }> {
   const real = await openEnv(temporaryFolder(), { tables });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const write: Env["write"] = async (change, options) => {
@@ -28,14 +32,18 @@ async function heldEnv(tables: readonly AnyTable[]): Promise<{ readonly env: Env
     get(target, name) {
       if (name === "write") return write;
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) as unknown : value;
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });
   return { env, release };
 }
 
 /** Whether a promise waits for the release, and resolves after it. */
-async function waits(promise: Promise<unknown>, { env, release }: { readonly env: Env; readonly release: () => void }, meanwhile: () => void): Promise<void> {
+async function waits(
+  promise: Promise<unknown>,
+  { env, release }: { readonly env: Env; readonly release: () => void },
+  meanwhile: () => void,
+): Promise<void> {
   let settled = false;
   void promise.finally(() => (settled = true));
   // The write itself is through when one behind it could be read.
@@ -50,12 +58,17 @@ async function waits(promise: Promise<unknown>, { env, release }: { readonly env
 describe("before it is stored, nothing counts:", () => {
   const memory = async () => {
     const held = await heldEnv(checkpointStore.tables);
-    return { ...held, network: createEnvStore({ env: held.env, clock: { now: () => 0 }, log: quietLog })("a") };
+    return {
+      ...held,
+      network: createEnvStore({ env: held.env, clock: { now: () => 0 }, log: quietLog })("a"),
+    };
   };
 
   it("a mark of the monitor", async () => {
     const { network, ...held } = await memory();
-    await waits(network.marks.set("flowlogs", 50), held, () => expect(network.marks.get("flowlogs")).toBeUndefined());
+    await waits(network.marks.set("flowlogs", 50), held, () =>
+      expect(network.marks.get("flowlogs")).toBeUndefined(),
+    );
     expect(network.marks.get("flowlogs")).toBe(50);
   });
 
@@ -73,7 +86,15 @@ describe("before it is stored, nothing counts:", () => {
 
   it("a change of settings", async () => {
     const held = await heldEnv([settingsTable] as readonly unknown[] as readonly AnyTable[]);
-    const schema = defineSchema([defineKey({ path: "dedup.retain", type: integer(0, 100), default: 60, owner: "runtime", help: "A key." })]);
+    const schema = defineSchema([
+      defineKey({
+        path: "dedup.retain",
+        type: integer(0, 100),
+        default: 60,
+        owner: "runtime",
+        help: "A key.",
+      }),
+    ]);
     const { config } = loadConfig({ environment: {}, schema, readFile: () => "" });
     if (config === undefined) throw new Error("the test's configuration is sound");
     const settings = createSettings({ env: held.env, config, log: quietLog }, { schema });

@@ -1,4 +1,7 @@
-/** Killed at each step while the store's key is replaced: the store opens by the key file, nothing is lost, and another run ends it. */
+/**
+ * Killed at each step while the store's key is replaced: the store opens by the key file, nothing
+ * is lost, and another run ends it.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,7 +13,12 @@ import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import type { AnyTable, Env } from "../../../src/kernel/state/types.ts";
 import { tokensStore } from "../../../src/tokens/stores.ts";
 import { parseKey } from "../../../src/tokens/vault/seal/root-key.ts";
-import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "../../contract/daemon.ts";
+import {
+  cleanEnvironment,
+  removeTemporaryFolders,
+  runSteward,
+  temporaryFolder,
+} from "../../contract/daemon.ts";
 import { configure, startCodeHost, startVault } from "../../contract/vault.ts";
 import { quietLog } from "../../kernel/state/fixtures/tables.ts";
 import { LAUNCHER } from "../../support/launcher.ts";
@@ -31,7 +39,11 @@ beforeAll(async () => {
   host = await startCodeHost();
   const vault = await startVault();
   await configure(vault, host);
-  const minted = await Promise.all(Array.from({ length: LEASES }, () => vault.ask("POST", "github/token", { body: { installation_id: 1001 } })));
+  const minted = await Promise.all(
+    Array.from({ length: LEASES }, () =>
+      vault.ask("POST", "github/token", { body: { installation_id: 1001 } }),
+    ),
+  );
   lease = minted[0]?.json.lease_id as string;
   expect(await vault.daemon.stop()).toEqual({ code: 0, signal: null });
   [root, original, formerKey] = [vault.root, vault.state, keyOf(vault.state)];
@@ -49,7 +61,11 @@ function keyOf(state: string): string {
 }
 
 async function look<T>(state: string, key: string, view: (env: Env) => T): Promise<T> {
-  const env = await createStateFactory({ directory: state, clock: systemClock, log: quietLog }).open(tokensStore);
+  const env = await createStateFactory({
+    directory: state,
+    clock: systemClock,
+    log: quietLog,
+  }).open(tokensStore);
   try {
     await env.keyring?.unseal(parseKey(key) ?? new Uint8Array());
     return view(env);
@@ -59,7 +75,8 @@ async function look<T>(state: string, key: string, view: (env: Env) => T): Promi
 }
 
 function rowsOf(env: Env): unknown {
-  const rows = (table: AnyTable): unknown[] => env.read((snapshot) => [...snapshot.range(table)].map((row) => [table.name, row]));
+  const rows = (table: AnyTable): unknown[] =>
+    env.read((snapshot) => [...snapshot.range(table)].map((row) => [table.name, row]));
   return tokensStore.tables.flatMap(rows);
 }
 
@@ -70,8 +87,15 @@ function copyOf(state: string): string {
 }
 
 /** The steps that were made, and whether the process was killed. */
-function rotate(state: string, killAt: number): { readonly steps: readonly string[]; readonly killed: boolean } {
-  const { stdout, signal, status, stderr } = spawnSync(process.execPath, [rotator, state, String(killAt)], { encoding: "utf8", env: cleanEnvironment });
+function rotate(
+  state: string,
+  killAt: number,
+): { readonly steps: readonly string[]; readonly killed: boolean } {
+  const { stdout, signal, status, stderr } = spawnSync(
+    process.execPath,
+    [rotator, state, String(killAt)],
+    { encoding: "utf8", env: cleanEnvironment },
+  );
   if (signal === null && status !== 0) throw new Error(stderr);
   return { steps: stdout.trim().split("\n"), killed: signal === "SIGKILL" };
 }
@@ -80,14 +104,24 @@ function wrappedKeys(state: string): readonly string[] {
   return readFileSync(join(state, "tokens.mdb"), "latin1").match(/"wrapped":"[^"]+"/g) ?? [];
 }
 
-/** After a run that ended: only the new key opens, nothing of the former one is in the file, and no leftovers lie about. */
+/**
+ * After a run that ended: only the new key opens, nothing of the former one is in the file, and no
+ * leftovers lie about.
+ */
 async function expectReplaced(state: string): Promise<void> {
   const key = keyOf(state);
   expect(key).not.toBe(formerKey);
   await expect(look(state, formerKey, () => undefined)).rejects.toMatchObject({ code: "denied" });
-  expect(await look(state, key, (env) => env.keyring?.status())).toMatchObject({ sealed: false, keys: 1, replacing: false });
+  expect(await look(state, key, (env) => env.keyring?.status())).toMatchObject({
+    sealed: false,
+    keys: 1,
+    replacing: false,
+  });
   const former = wrappedKeys(original);
-  expect([former.length > 0, wrappedKeys(state).some((wrapped) => former.includes(wrapped))]).toEqual([true, false]);
+  expect([
+    former.length > 0,
+    wrappedKeys(state).some((wrapped) => former.includes(wrapped)),
+  ]).toEqual([true, false]);
   expect(readdirSync(state).filter((name) => /rotate-key|\.new$|\.part$/.test(name))).toEqual([]);
 }
 
@@ -107,23 +141,34 @@ it("at every step", { timeout: 300_000 }, async () => {
   }
 });
 
-it(`at any moment of the real command, ${KILLS} times on one folder; a daemon starts on it, and its leases are revoked`, { timeout: 300_000 }, async () => {
-  const state = copyOf(original);
-  const config = join(temporaryFolder(), "steward.yaml");
-  writeFileSync(config, `state: { directory: ${state} }\n`);
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    const child = spawn(LAUNCHER, ["rotate-key", "--config", config], { env: cleanEnvironment, stdio: ["ignore", "ignore", "pipe"] });
-    const ended = new Promise((resolve) => child.on("close", resolve));
-    // From the first step on, so that it is no kill of a start alone.
-    child.stderr.once("data", () => setTimeout(() => child.kill("SIGKILL"), randomInt(150)));
-    await ended;
-    expect(await look(state, keyOf(state), rowsOf)).toEqual(formerRows);
-  }
-  expect(await runSteward(["rotate-key", "--config", config])).toMatchObject({ code: 0 });
-  await expectReplaced(state);
-  expect(existsSync(join(state, "audit.log"))).toBe(true);
-  const vault = await startVault({ state, root });
-  expect((await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: lease } })).status).toBe(204);
-  expect((await vault.ask("POST", "github/token", { body: { installation_id: 1001 } })).status).toBe(200);
-  expect(await vault.daemon.stop()).toEqual({ code: 0, signal: null });
-});
+it(
+  `at any moment of the real command, ${KILLS} times on one folder; a daemon starts on it, and its leases are revoked`,
+  { timeout: 300_000 },
+  async () => {
+    const state = copyOf(original);
+    const config = join(temporaryFolder(), "steward.yaml");
+    writeFileSync(config, `state: { directory: ${state} }\n`);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const child = spawn(LAUNCHER, ["rotate-key", "--config", config], {
+        env: cleanEnvironment,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const ended = new Promise((resolve) => child.on("close", resolve));
+      // From the first step on, so that it is no kill of a start alone.
+      child.stderr.once("data", () => setTimeout(() => child.kill("SIGKILL"), randomInt(150)));
+      await ended;
+      expect(await look(state, keyOf(state), rowsOf)).toEqual(formerRows);
+    }
+    expect(await runSteward(["rotate-key", "--config", config])).toMatchObject({ code: 0 });
+    await expectReplaced(state);
+    expect(existsSync(join(state, "audit.log"))).toBe(true);
+    const vault = await startVault({ state, root });
+    expect(
+      (await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: lease } })).status,
+    ).toBe(204);
+    expect(
+      (await vault.ask("POST", "github/token", { body: { installation_id: 1001 } })).status,
+    ).toBe(200);
+    expect(await vault.daemon.stop()).toEqual({ code: 0, signal: null });
+  },
+);

@@ -8,8 +8,14 @@ describe("a request that changes something", () => {
     ["from a program", {}],
     ["from the same origin", { fetchSite: "same-origin", origin: "http://localhost:8400" }],
     ["typed by the visitor", { fetchSite: "none" }],
-    ["behind a proxy that ends TLS", { host: "steward.example", origin: "https://steward.example" }],
-    ["on the usual port, said or not", { host: "steward.example:80", origin: "http://steward.example" }],
+    [
+      "behind a proxy that ends TLS",
+      { host: "steward.example", origin: "https://steward.example" },
+    ],
+    [
+      "on the usual port, said or not",
+      { host: "steward.example:80", origin: "http://steward.example" },
+    ],
   ])("passes %s", (_name, more) => {
     expect(isCrossSite({ ...post, ...more }, [])).toBe(false);
   });
@@ -23,20 +29,28 @@ describe("a request that changes something", () => {
     ["with a hidden origin", { origin: "null" }],
     ["with an origin of another scheme", { origin: "file://localhost:8400" }],
     ["with a name like ours in front", { origin: "http://localhost:8400.evil.example" }],
-    ["of the same origin by its word but not by its site", { fetchSite: "cross-site", origin: "http://localhost:8400" }],
+    [
+      "of the same origin by its word but not by its site",
+      { fetchSite: "cross-site", origin: "http://localhost:8400" },
+    ],
   ])("is refused from a page %s", (_name, more) => {
-    for (const method of ["POST", "PUT", "DELETE", "PATCH"]) expect(isCrossSite({ ...post, ...more, method }, [])).toBe(true);
+    for (const method of ["POST", "PUT", "DELETE", "PATCH"])
+      expect(isCrossSite({ ...post, ...more, method }, [])).toBe(true);
   });
 
   it("passes from an origin that the configuration allows", () => {
     const request = { ...post, origin: "https://app.example", fetchSite: "cross-site" };
     expect(isCrossSite(request, ["https://app.example"])).toBe(false);
-    expect(isCrossSite({ ...request, origin: "https://app.example.evil" }, ["https://app.example"])).toBe(true);
+    expect(
+      isCrossSite({ ...request, origin: "https://app.example.evil" }, ["https://app.example"]),
+    ).toBe(true);
   });
 });
 
 describe("a request that only reads", () => {
   it.each(["GET", "HEAD", "OPTIONS"])("passes from anywhere by %s", (method) => {
-    expect(isCrossSite({ ...post, method, fetchSite: "cross-site", origin: "http://evil.example" }, [])).toBe(false);
+    expect(
+      isCrossSite({ ...post, method, fetchSite: "cross-site", origin: "http://evil.example" }, []),
+    ).toBe(false);
   });
 });

@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { httpStatus, dedupCode } from "../../../gateway/codes.ts";
 import type { OpenApi, Operation } from "../../../gateway/describe/openapi.ts";
 import { StewardError, type Code } from "../../../src/kernel/base/errors.ts";
-import { removeTemporaryFolders, rest, startDaemon, temporaryFolder, type Daemon } from "../../contract/daemon.ts";
+import {
+  removeTemporaryFolders,
+  rest,
+  startDaemon,
+  temporaryFolder,
+  type Daemon,
+} from "../../contract/daemon.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const committed = JSON.parse(readFileSync(join(root, "docs/api/openapi.json"), "utf8")) as OpenApi;
@@ -14,7 +20,10 @@ let served: OpenApi;
 let page: string;
 
 beforeAll(async () => {
-  daemon = await startDaemon({ args: ["-demo"], env: { STEWARD_GATEWAY__LISTEN: "127.0.0.1:0", STEWARD_STATE__DIRECTORY: temporaryFolder() } });
+  daemon = await startDaemon({
+    args: ["-demo"],
+    env: { STEWARD_GATEWAY__LISTEN: "127.0.0.1:0", STEWARD_STATE__DIRECTORY: temporaryFolder() },
+  });
   served = (await rest(daemon, "GET", "/openapi.json")).json as OpenApi;
   page = (await rest(daemon, "GET", "/docs")).text;
 });
@@ -30,8 +39,12 @@ interface Named {
 }
 
 function operationsOf(document: OpenApi): readonly Named[] {
-  return Object.entries(document.paths).flatMap(([path, verbs]) => (
-    Object.entries(verbs).map(([verb, operation]) => ({ name: `${verb.toUpperCase()} ${path}`, operation }))));
+  return Object.entries(document.paths).flatMap(([path, verbs]) =>
+    Object.entries(verbs).map(([verb, operation]) => ({
+      name: `${verb.toUpperCase()} ${path}`,
+      operation,
+    })),
+  );
 }
 
 /** The findings of the linter; empty when there are none. Nothing leaves the machine. */
@@ -39,13 +52,30 @@ function lint(document: OpenApi): string {
   const file = join(temporaryFolder(), "openapi.json");
   writeFileSync(file, JSON.stringify(document));
   const quiet = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-  const args = ["node_modules/@redocly/cli/bin/cli.js", "lint", file, "--config", "redocly.yaml", "--format", "codeclimate"];
-  const done = spawnSync(process.execPath, args, { cwd: root, env: { ...process.env, ...quiet }, encoding: "utf8" });
+  const args = [
+    "node_modules/@redocly/cli/bin/cli.js",
+    "lint",
+    file,
+    "--config",
+    "redocly.yaml",
+    "--format",
+    "codeclimate",
+  ];
+  const done = spawnSync(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...quiet },
+    encoding: "utf8",
+  });
   expect([0, 1], done.stderr).toContain(done.status);
   // Nothing at all stands for no findings.
-  const found = JSON.parse(done.stdout || "[]") as readonly { readonly description: string; readonly check_name?: string }[];
+  const found = JSON.parse(done.stdout || "[]") as readonly {
+    readonly description: string;
+    readonly check_name?: string;
+  }[];
   expect(found.length > 0, done.stderr).toBe(done.status !== 0);
-  return found.map(({ description, check_name: rule = "" }) => `${rule}: ${description}`).join("\n");
+  return found
+    .map(({ description, check_name: rule = "" }) => `${rule}: ${description}`)
+    .join("\n");
 }
 
 describe("the linter", () => {
@@ -58,7 +88,11 @@ describe("the linter", () => {
     const [path = "", verbs = {}] = Object.entries(committed.paths)[0] ?? [];
     const [verb = "", operation] = Object.entries(verbs)[0] ?? [];
     const { operationId: _id, summary: _summary, ...rest } = operation as Operation;
-    const broken = { ...committed, servers: [], paths: { ...committed.paths, [path]: { ...verbs, [verb]: rest } } } as unknown as OpenApi;
+    const broken = {
+      ...committed,
+      servers: [],
+      paths: { ...committed.paths, [path]: { ...verbs, [verb]: rest } },
+    } as unknown as OpenApi;
     expect(lint(broken)).toMatch(/server[^]*operationId|operationId[^]*server/i);
   });
 });
@@ -67,32 +101,61 @@ describe("the served document", () => {
   it("is the committed one, but for the address", () => {
     expect({ ...served, servers: committed.servers }).toEqual(committed);
     expect(committed.servers.map(({ url }) => url)).toEqual(["http://127.0.0.1:8400"]);
-    expect(new URL(served.servers[0]?.url ?? "", `${daemon.url}/openapi.json`).href).toBe(`${daemon.url}/`);
+    expect(new URL(served.servers[0]?.url ?? "", `${daemon.url}/openapi.json`).href).toBe(
+      `${daemon.url}/`,
+    );
   });
 
   it("has a summary of one line for every operation, and /docs shows its whole text", () => {
-    const plain = page.replaceAll(/<[^>]+>/g, "").replaceAll(/&#(?:39|x27);/g, "'").replaceAll("&quot;", '"');
-    for (const { name, operation: { summary = "", description = summary } } of operationsOf(served)) {
+    const plain = page
+      .replaceAll(/<[^>]+>/g, "")
+      .replaceAll(/&#(?:39|x27);/g, "'")
+      .replaceAll("&quot;", '"');
+    for (const {
+      name,
+      operation: { summary = "", description = summary },
+    } of operationsOf(served)) {
       expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z].{5,100}[^.]$/)]);
       expect(plain.includes(description) ? "shown" : `${name}: ${description}`).toBe("shown");
     }
   });
 
   it("describes each parameter, each field of a body and each answer", () => {
-    const silent = operationsOf(served).flatMap(({ name, operation: { parameters, requestBody, responses } }) => {
-      const fields = Object.entries(requestBody?.content["application/json"]?.schema.properties ?? {});
-      return [
-        ...parameters.filter(({ description }) => !description).map((each) => `${name} ${each.name}`),
-        ...fields.filter(([, { description }]) => !description).map(([field]) => `${name} ${field}`),
-        ...Object.entries(responses).filter(([, each]) => !textOf(each)).map(([status]) => `${name} ${status}`),
-      ];
-    });
+    const silent = operationsOf(served).flatMap(
+      ({ name, operation: { parameters, requestBody, responses } }) => {
+        const fields = Object.entries(
+          requestBody?.content["application/json"]?.schema.properties ?? {},
+        );
+        return [
+          ...parameters
+            .filter(({ description }) => !description)
+            .map((each) => `${name} ${each.name}`),
+          ...fields
+            .filter(([, { description }]) => !description)
+            .map(([field]) => `${name} ${field}`),
+          ...Object.entries(responses)
+            .filter(([, each]) => !textOf(each))
+            .map(([status]) => `${name} ${status}`),
+        ];
+      },
+    );
     expect(silent).toEqual([]);
   });
 
   it("says for each failure what it means, with the code that the body has", () => {
     const startSync = served.paths["/api/v1/sync"]?.["post"]?.responses ?? {};
-    expect(Object.keys(startSync)).toEqual(["202", "400", "401", "409", "413", "429", "500", "503", "507", "default"]);
+    expect(Object.keys(startSync)).toEqual([
+      "202",
+      "400",
+      "401",
+      "409",
+      "413",
+      "429",
+      "500",
+      "503",
+      "507",
+      "default",
+    ]);
     expect(textOf(startSync["409"])).toMatch(/`CONFLICT`: .+ `JOB_ALREADY_RUNNING`: /);
     const health = served.paths["/v1/sys/health"]?.["get"]?.responses ?? {};
     expect(health["503"]).toEqual(health["200"]);
@@ -107,31 +170,52 @@ describe("the served document", () => {
   }
 });
 
-// Names of generated clients' methods. A line is added for a new operation; none is ever changed or taken away.
+// Names of generated clients' methods. A line is added for a new operation; none is ever changed or
+// taken away.
 const IDS: Readonly<Record<string, string>> = {
-  "GET /api/v1/health": "getHealth", "GET /api/v1/ready": "getReadiness", "GET /api/v1/metrics": "getMetrics",
-  "POST /api/v1/sync": "startSync", "GET /api/v1/sync/status": "getSyncStatus",
-  "POST /api/v1/analysis": "startAnalysis", "GET /api/v1/analysis/status": "getAnalysisStatus",
-  "GET /api/v1/jobs": "listJobs", "GET /api/v1/jobs/{jobId}": "getJob", "POST /api/v1/jobs/{jobId}/cancel": "cancelJob",
+  "GET /api/v1/health": "getHealth",
+  "GET /api/v1/ready": "getReadiness",
+  "GET /api/v1/metrics": "getMetrics",
+  "POST /api/v1/sync": "startSync",
+  "GET /api/v1/sync/status": "getSyncStatus",
+  "POST /api/v1/analysis": "startAnalysis",
+  "GET /api/v1/analysis/status": "getAnalysisStatus",
+  "GET /api/v1/jobs": "listJobs",
+  "GET /api/v1/jobs/{jobId}": "getJob",
+  "POST /api/v1/jobs/{jobId}/cancel": "cancelJob",
   "GET /api/v1/jobs/{jobId}/progress": "streamJobProgress",
-  "GET /api/v1/documents": "listDocuments", "GET /api/v1/documents/{id}": "getDocument",
+  "GET /api/v1/documents": "listDocuments",
+  "GET /api/v1/documents/{id}": "getDocument",
   "GET /api/v1/documents/{id}/content": "getDocumentContent",
-  "GET /api/v1/duplicates": "listGroups", "GET /api/v1/duplicates/{id}": "getGroup", "DELETE /api/v1/duplicates/{id}": "deleteGroup",
+  "GET /api/v1/duplicates": "listGroups",
+  "GET /api/v1/duplicates/{id}": "getGroup",
+  "DELETE /api/v1/duplicates/{id}": "deleteGroup",
   "GET /api/v1/duplicates/{id}/content": "compareMembers",
-  "PUT /api/v1/duplicates/{id}/status": "setGroupStatus", "PUT /api/v1/duplicates/{id}/primary": "setGroupPrimary",
-  "GET /api/status.json": "monitorGetStatus", "GET /api/config.json": "monitorGetConfigSummary",
-  "GET /api/cardinality.json": "monitorGetCardinality", "GET /api/support-bundle.zip": "monitorGetSupportBundle",
-  "GET /v1/sys/health": "tokensGetHealth", "GET /v1/sys/seal-status": "tokensGetSealStatus",
-  "GET /v1/{mount}/info": "tokensReadInfo", "GET /v1/{mount}/config": "tokensReadConfig", "POST /v1/{mount}/config": "tokensWriteConfig",
-  "DELETE /v1/{mount}/config": "tokensDeleteConfig", "POST /v1/{mount}/token": "tokensMintToken",
+  "PUT /api/v1/duplicates/{id}/status": "setGroupStatus",
+  "PUT /api/v1/duplicates/{id}/primary": "setGroupPrimary",
+  "GET /api/status.json": "monitorGetStatus",
+  "GET /api/config.json": "monitorGetConfigSummary",
+  "GET /api/cardinality.json": "monitorGetCardinality",
+  "GET /api/support-bundle.zip": "monitorGetSupportBundle",
+  "GET /v1/sys/health": "tokensGetHealth",
+  "GET /v1/sys/seal-status": "tokensGetSealStatus",
+  "GET /v1/{mount}/info": "tokensReadInfo",
+  "GET /v1/{mount}/config": "tokensReadConfig",
+  "POST /v1/{mount}/config": "tokensWriteConfig",
+  "DELETE /v1/{mount}/config": "tokensDeleteConfig",
+  "POST /v1/{mount}/token": "tokensMintToken",
   "POST /v1/{mount}/token/{permissionset}": "tokensMintTokenFromSet",
-  "GET /v1/{mount}/permissionset/{name}": "tokensReadPermissionSet", "POST /v1/{mount}/permissionset/{name}": "tokensWritePermissionSet",
+  "GET /v1/{mount}/permissionset/{name}": "tokensReadPermissionSet",
+  "POST /v1/{mount}/permissionset/{name}": "tokensWritePermissionSet",
   "DELETE /v1/{mount}/permissionset/{name}": "tokensDeletePermissionSet",
-  "GET /v1/{mount}/installations": "tokensListInstallations", "GET /v1/{mount}/doctor": "tokensDiagnose",
+  "GET /v1/{mount}/installations": "tokensListInstallations",
+  "GET /v1/{mount}/doctor": "tokensDiagnose",
 };
 
 it("an operation keeps its id, and each has its own", () => {
-  const ids = operationsOf(committed).map(({ name, operation }) => [name, operation.operationId] as const);
+  const ids = operationsOf(committed).map(
+    ({ name, operation }) => [name, operation.operationId] as const,
+  );
   expect(Object.fromEntries(ids)).toEqual(IDS);
   expect(new Set(ids.map(([, id]) => id)).size).toBe(ids.length);
 });
@@ -141,22 +225,54 @@ describe("docs/api.md", () => {
 
   it("lists every operation below /api/v1 with its query parameters, and no other", () => {
     const rows = [...text.matchAll(/^\| (GET|POST|PUT|DELETE) \| `(\/[^`]*)`(?: `\?([^`]*)`)?/gm)];
-    const listed = rows.map(([, verb, path, query = ""]) => [`${verb} /api/v1${path}`, query.replace(/=.*/, "").split("&").filter(Boolean).sort()]);
-    const described = operationsOf(committed).filter(({ name }) => name.includes(" /api/v1/")).map(({ name, operation }) => (
-      [name, operation.parameters.filter((each) => each.in === "query").map((each) => each.name).sort()] as const));
+    const listed = rows.map(([, verb, path, query = ""]) => [
+      `${verb} /api/v1${path}`,
+      query.replace(/=.*/, "").split("&").filter(Boolean).sort(),
+    ]);
+    const described = operationsOf(committed)
+      .filter(({ name }) => name.includes(" /api/v1/"))
+      .map(
+        ({ name, operation }) =>
+          [
+            name,
+            operation.parameters
+              .filter((each) => each.in === "query")
+              .map((each) => each.name)
+              .sort(),
+          ] as const,
+      );
     expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(described));
   });
 
   it("lists every error code with its status", () => {
     const codes: Readonly<Record<Code, true>> = {
-      invalid: true, unauthenticated: true, denied: true, not_found: true, conflict: true, already_running: true, too_large: true,
-      exhausted: true, not_ready: true, sealed: true, upstream: true, unsupported: true, cancelled: true, deadline: true,
-      disk_full: true, corrupt: true, internal: true,
+      invalid: true,
+      unauthenticated: true,
+      denied: true,
+      not_found: true,
+      conflict: true,
+      already_running: true,
+      too_large: true,
+      exhausted: true,
+      not_ready: true,
+      sealed: true,
+      upstream: true,
+      unsupported: true,
+      cancelled: true,
+      deadline: true,
+      disk_full: true,
+      corrupt: true,
+      internal: true,
     };
     for (const code of Object.keys(codes) as Code[]) {
       const error = new StewardError(code, "");
-      const row = text.split("\n").find((line) => line.startsWith("| ") && line.includes(`\`${dedupCode(error)}\``));
-      expect([code, row]).toEqual([code, expect.stringContaining(`| ${httpStatus(error, "dedup")} |`)]);
+      const row = text
+        .split("\n")
+        .find((line) => line.startsWith("| ") && line.includes(`\`${dedupCode(error)}\``));
+      expect([code, row]).toEqual([
+        code,
+        expect.stringContaining(`| ${httpStatus(error, "dedup")} |`),
+      ]);
     }
   });
 });

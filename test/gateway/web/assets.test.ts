@@ -4,7 +4,13 @@ import { pageAssets } from "../../../gateway/web/assets.ts";
 import { startGateway } from "../start-gateway.ts";
 
 const assets = pageAssets();
-const all = [assets.url("steward.css"), assets.url("early.js"), assets.url("landing.js"), assets.url("plain.js"), ...assets.modules("landing.js")];
+const all = [
+  assets.url("steward.css"),
+  assets.url("early.js"),
+  assets.url("landing.js"),
+  assets.url("plain.js"),
+  ...assets.modules("landing.js"),
+];
 
 describe("the pages' assets", () => {
   it("are served under their content's hash, to be kept for a year, and as what they are", async () => {
@@ -14,7 +20,9 @@ describe("the pages' assets", () => {
       const body = await answer.text();
       expect(path).toContain(createHash("sha256").update(body).digest("base64url").slice(0, 16));
       expect(answer.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
-      expect(answer.headers.get("content-type")).toBe(path.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8");
+      expect(answer.headers.get("content-type")).toBe(
+        path.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8",
+      );
       expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     }
   });
@@ -24,14 +32,23 @@ describe("the pages' assets", () => {
     for (const path of all.filter((each) => each.endsWith(".js"))) {
       const body = await (await fetch(`${url}${path}`)).text();
       expect(body).not.toMatch(/sourceMappingURL|^import type|^export interface/m);
-      for (const [, specifier] of body.matchAll(/\bfrom\s*"([^"]+)";?$/gm)) expect(all).toContain(specifier);
+      for (const [, specifier] of body.matchAll(/\bfrom\s*"([^"]+)";?$/gm))
+        expect(all).toContain(specifier);
     }
   });
 
   it("know everything a module needs, so that a page can ask for it at once", () => {
-    expect(assets.modules("landing.js").some((each) => each.includes("preact-dist-preact."))).toBe(true);
-    expect(assets.modules("landing.js").some((each) => each.includes("landing-landing."))).toBe(true);
-    expect(new Set(all).size).toBe(all.length - assets.modules("plain.js").filter((each) => !assets.modules("landing.js").includes(each)).length);
+    expect(assets.modules("landing.js").some((each) => each.includes("preact-dist-preact."))).toBe(
+      true,
+    );
+    expect(assets.modules("landing.js").some((each) => each.includes("landing-landing."))).toBe(
+      true,
+    );
+    expect(new Set(all).size).toBe(
+      all.length -
+        assets.modules("plain.js").filter((each) => !assets.modules("landing.js").includes(each))
+          .length,
+    );
   });
 
   it("are named anew when they change and otherwise keep their name", () => {
@@ -40,7 +57,8 @@ describe("the pages' assets", () => {
 
   it("that are not there are not found, whatever the name", async () => {
     const { url } = await startGateway();
-    for (const path of ["/assets/landing.js", "/assets/..%2f..%2fpackage.json", "/assets/"]) expect((await fetch(`${url}${path}`)).status).toBe(404);
+    for (const path of ["/assets/landing.js", "/assets/..%2f..%2fpackage.json", "/assets/"])
+      expect((await fetch(`${url}${path}`)).status).toBe(404);
     expect(() => assets.url("nothing.js")).toThrow("there is no asset nothing.js");
   });
 });

@@ -7,35 +7,66 @@ import { renderHtml } from "./render-html.ts";
 
 /** As a parser of HTML reads character references. */
 function unescape(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+  return text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
 }
 
-const hostile = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("</title><script>alert(1)</script>", '" onload="alert(1)', "<!--", "]]>", "&lt;", "${x}", "javascript:alert(1)", "<\u0000b>"));
+const hostile = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom(
+    "</title><script>alert(1)</script>",
+    '" onload="alert(1)',
+    "<!--",
+    "]]>",
+    "&lt;",
+    "${x}",
+    "javascript:alert(1)",
+    "<\u0000b>",
+  ),
+);
 
 describe("a template", () => {
   it("shows any text as that text, in elements and in attributes, and nothing of it is markup", () => {
-    fc.assert(fc.property(hostile, hostile, (text, attribute) => {
-      const written = renderHtml(html`<p title=${attribute}>${text}</p>`);
-      const match = /^<p title="([^"]*)">([^<]*)<\/p>$/.exec(written);
-      expect(match).not.toBeNull();
-      expect([unescape(match?.[1] ?? ""), unescape(match?.[2] ?? "")]).toEqual([attribute, text]);
-    }));
+    fc.assert(
+      fc.property(hostile, hostile, (text, attribute) => {
+        const written = renderHtml(html`<p title=${attribute}>${text}</p>`);
+        const match = /^<p title="([^"]*)">([^<]*)<\/p>$/.exec(written);
+        expect(match).not.toBeNull();
+        expect([unescape(match?.[1] ?? ""), unescape(match?.[2] ?? "")]).toEqual([attribute, text]);
+      }),
+    );
   });
 
   it("shows text in spread attributes and lists just as safely", () => {
-    fc.assert(fc.property(fc.array(hostile), hostile, (texts, value) => {
-      const written = renderHtml(html`<ul ...${{ "data-x": value }}>${texts.map((text) => html`<li>${text}</li>`)}</ul>`);
-      expect([...written.matchAll(/<(?!\/?(?:ul|li)\b)/g)]).toEqual([]);
-      expect([...written.matchAll(/<li>([^<]*)<\/li>/g)].map((match) => unescape(match[1] ?? ""))).toEqual(texts);
-    }));
+    fc.assert(
+      fc.property(fc.array(hostile), hostile, (texts, value) => {
+        const written = renderHtml(
+          html`<ul ...${{ "data-x": value }}>${texts.map((text) => html`<li>${text}</li>`)}</ul>`,
+        );
+        expect([...written.matchAll(/<(?!\/?(?:ul|li)\b)/g)]).toEqual([]);
+        expect(
+          [...written.matchAll(/<li>([^<]*)<\/li>/g)].map((match) => unescape(match[1] ?? "")),
+        ).toEqual(texts);
+      }),
+    );
   });
 
   it("leaves out what is undefined, null or a boolean, and writes zero", () => {
-    expect(renderHtml(html`<p>${undefined}${null}${false}${true}${0}${[1, [2]]}</p>`)).toBe("<p>012</p>");
+    expect(renderHtml(html`<p>${undefined}${null}${false}${true}${0}${[1, [2]]}</p>`)).toBe(
+      "<p>012</p>",
+    );
   });
 
   it("writes booleans as a browser's framework does: bare, left out, or spelled where the attribute has words", () => {
-    expect(renderHtml(html`<input hidden=${true} disabled=${false} title=${undefined} aria-hidden=${true} aria-busy=${false} data-x=${true} key="1" />`)).toBe('<input hidden aria-hidden="true" aria-busy="false" data-x="true">');
+    expect(
+      renderHtml(
+        html`<input hidden=${true} disabled=${false} title=${undefined} aria-hidden=${true} aria-busy=${false} data-x=${true} key="1" />`,
+      ),
+    ).toBe('<input hidden aria-hidden="true" aria-busy="false" data-x="true">');
   });
 
   it("takes nothing that is not a view for one, however much it looks like one", () => {
@@ -85,7 +116,9 @@ describe("a page in pieces", () => {
     }
     expect(pieces[0]).toBe("<main><h1>Head</h1>");
     expect(pieces.length).toBeGreaterThan(3);
-    expect(pieces.join("")).toBe("<main><h1>Head</h1><p>one &amp; co</p><hr><p>two &amp; co</p></main>");
+    expect(pieces.join("")).toBe(
+      "<main><h1>Head</h1><p>one &amp; co</p><hr><p>two &amp; co</p></main>",
+    );
     expect(renderHtml(view)).toBe(pieces.join(""));
   });
 });

@@ -19,10 +19,33 @@ export interface LandingFixture {
 const assets = pageAssets();
 
 /** The routes, with `/api/status.json`. */
-export function routesOf({ status, house = allServices, demo = false }: LandingFixture): readonly PlainRoute[] {
-  const plain = (template: string, answer: () => unknown): PlainRoute => ({ verb: "GET", template, access: Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(answer()) }) });
+export function routesOf({
+  status,
+  house = allServices,
+  demo = false,
+}: LandingFixture): readonly PlainRoute[] {
+  const plain = (template: string, answer: () => unknown): PlainRoute => ({
+    verb: "GET",
+    template,
+    access: Access.ADMIN,
+    dialect: "monitor",
+    handle: () =>
+      Promise.resolve({
+        status: 200,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(answer()),
+      }),
+  });
   return [
-    ...landingRoutes({ house: () => house, assets, clock: systemClock, ...(status === undefined ? {} : { status: () => Promise.resolve(status()) }) }, { demo, version: "0.1.0" }),
+    ...landingRoutes(
+      {
+        house: () => house,
+        assets,
+        clock: systemClock,
+        ...(status === undefined ? {} : { status: () => Promise.resolve(status()) }),
+      },
+      { demo, version: "0.1.0" },
+    ),
     ...(status === undefined ? [] : [plain("/api/status.json", status)]),
   ];
 }

@@ -1,7 +1,14 @@
 import { expect, it } from "vitest";
 import { withoutEnd, withoutEnds } from "../../../src/kernel/base/ends.ts";
 
-it.each([["", "", ""], ["/", "", ""], ["///", "", ""], ["/a/b//", "/a/b", "a/b"], ["a", "a", "a"], ["//a", "//a", "a"]])("cuts slashes off %j", (text, withoutLast, withoutBoth) => {
+it.each([
+  ["", "", ""],
+  ["/", "", ""],
+  ["///", "", ""],
+  ["/a/b//", "/a/b", "a/b"],
+  ["a", "a", "a"],
+  ["//a", "//a", "a"],
+])("cuts slashes off %j", (text, withoutLast, withoutBoth) => {
   expect([withoutEnd(text, "/"), withoutEnds(text, "/")]).toEqual([withoutLast, withoutBoth]);
 });
 

@@ -13,26 +13,50 @@ describe("toStewardError", () => {
     expect(error.message).toBe("internal error");
   });
 
-  it.each([["ENOSPC", "disk_full"], ["ENOENT", "not_found"], ["EACCES", "denied"], ["EROFS", "denied"], ["EIO", "internal"], ["ENFILE", "exhausted"]])("knows the system's %s", (system, code) => {
-    expect(toStewardError(Object.assign(new Error("x"), { code: system }))).toMatchObject({ code, message: "x" });
+  it.each([
+    ["ENOSPC", "disk_full"],
+    ["ENOENT", "not_found"],
+    ["EACCES", "denied"],
+    ["EROFS", "denied"],
+    ["EIO", "internal"],
+    ["ENFILE", "exhausted"],
+  ])("knows the system's %s", (system, code) => {
+    expect(toStewardError(Object.assign(new Error("x"), { code: system }))).toMatchObject({
+      code,
+      message: "x",
+    });
   });
 
   it("finds the reason behind an abort", () => {
     const reason = new StewardError("deadline", "too late");
-    expect(toStewardError(Object.assign(new Error("aborted", { cause: reason }), { name: "AbortError" }))).toBe(reason);
+    expect(
+      toStewardError(
+        Object.assign(new Error("aborted", { cause: reason }), { name: "AbortError" }),
+      ),
+    ).toBe(reason);
   });
 });
 
 describe("what anybody may read of an error", () => {
-  const foreign = Object.assign(new Error("EACCES: permission denied, open '/root/x'"), { code: "EACCES" });
+  const foreign = Object.assign(new Error("EACCES: permission denied, open '/root/x'"), {
+    code: "EACCES",
+  });
 
   it("is the message of one of ours, also where it has a cause", () => {
-    expect(ownWords(new StewardError("conflict", "it runs already", { cause: foreign }))).toBe("it runs already");
+    expect(ownWords(new StewardError("conflict", "it runs already", { cause: foreign }))).toBe(
+      "it runs already",
+    );
     expect(ownWords(new Error("MDB_CORRUPTED: at /root/x"))).toBe("the store is damaged");
   });
 
   it("is only the code of somebody else's, also after it was turned into one of ours", () => {
-    expect([ownWords(foreign), ownWords(toStewardError(foreign))]).toEqual(["denied (EACCES); see the log", "denied (EACCES); see the log"]);
-    expect([ownWords(new TypeError("x of undefined")), ownWords("text")]).toEqual(["internal error", "something that is not an error was thrown"]);
+    expect([ownWords(foreign), ownWords(toStewardError(foreign))]).toEqual([
+      "denied (EACCES); see the log",
+      "denied (EACCES); see the log",
+    ]);
+    expect([ownWords(new TypeError("x of undefined")), ownWords("text")]).toEqual([
+      "internal error",
+      "something that is not an error was thrown",
+    ]);
   });
 });

@@ -4,7 +4,15 @@ import { nearest } from "../../../src/kernel/base/nearest.ts";
 
 describe("the nearest name", () => {
   it.each([
-    ["statsu", "status"], ["STATUS", "status"], ["group_ids", "groupIds"], ["groupId", "groupIds"], ["confrim", "confirm"], ["stauts", "status"], ["", undefined], ["zzzzzz", undefined], ["x".repeat(65), undefined],
+    ["statsu", "status"],
+    ["STATUS", "status"],
+    ["group_ids", "groupIds"],
+    ["groupId", "groupIds"],
+    ["confrim", "confirm"],
+    ["stauts", "status"],
+    ["", undefined],
+    ["zzzzzz", undefined],
+    ["x".repeat(65), undefined],
   ])("of %s is %s", (name, expected) => {
     expect(nearest(name, ["status", "groupIds", "confirm", "documentId"])).toBe(expected);
   });
@@ -16,12 +24,17 @@ describe("the nearest name", () => {
   it("is what comparing with all of them finds", () => {
     const name = fc.stringMatching(/^[ab_]{0,7}$/);
     const alone = (from: string, to: string): boolean => nearest(from, [to]) !== undefined;
-    fc.assert(fc.property(name, fc.array(name, { maxLength: 6 }), (from, all) => {
-      const found = nearest(from, all);
-      // One that is near by itself is no further away than what was found among others.
-      expect(found === undefined).toBe(!all.some((to) => alone(from, to)));
-      if (found !== undefined) for (const to of all) if (alone(from, to)) expect([found, nearest(from, [found, to])]).toEqual([found, found]);
-    }));
+    fc.assert(
+      fc.property(name, fc.array(name, { maxLength: 6 }), (from, all) => {
+        const found = nearest(from, all);
+        // One that is near by itself is no further away than what was found among others.
+        expect(found === undefined).toBe(!all.some((to) => alone(from, to)));
+        if (found !== undefined)
+          for (const to of all)
+            if (alone(from, to))
+              expect([found, nearest(from, [found, to])]).toEqual([found, found]);
+      }),
+    );
   });
 
   it("forgives two swapped letters in a short name", () => {

@@ -7,32 +7,48 @@ import { createManualClock } from "../supervisor/manual-clock.ts";
 
 const FIVE_MINUTES = 5 * 60_000;
 
-function open(options: Partial<LogOptions> = {}): { log: RootLog; written: string[]; pass: (ms: number) => Promise<void> } {
+function open(options: Partial<LogOptions> = {}): {
+  log: RootLog;
+  written: string[];
+  pass: (ms: number) => Promise<void>;
+} {
   const written: string[] = [];
   const clock = createManualClock();
-  const log = createLog({ level: "info", format: "text", write: (line) => void written.push(line.slice(25, -1)), now: () => clock.now(), ...options });
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: (line) => void written.push(line.slice(25, -1)),
+    now: () => clock.now(),
+    ...options,
+  });
   return { log, written, pass: (ms) => clock.advance(ms) };
 }
 
 describe("warnings and errors that are equal", () => {
-  it.each(["warn", "error"] as const)("are written once in five minutes, then with how many were left out (%s)", async (level) => {
-    const { log, written, pass } = open();
-    const archive = log.child("archive");
-    for (let count = 0; count < 4; count++) archive[level]("is down", { tries: count });
-    expect(written).toEqual([`${level.padEnd(5)} archive: is down tries=0`]);
-    await pass(FIVE_MINUTES - 1_000);
-    archive[level]("is down", { tries: 4 });
-    expect(written.length).toBe(1);
-    await pass(1_000);
-    archive[level]("is down", { tries: 5 });
-    archive[level]("is down", { tries: 6 });
-    expect(written.slice(1)).toEqual([`${level.padEnd(5)} archive: is down tries=5 repeated=4`]);
-    await pass(FIVE_MINUTES);
-    archive[level]("is down");
-    await pass(FIVE_MINUTES);
-    archive[level]("is down");
-    expect(written.slice(2)).toEqual([`${level.padEnd(5)} archive: is down repeated=1`, `${level.padEnd(5)} archive: is down`]);
-  });
+  it.each(["warn", "error"] as const)(
+    "are written once in five minutes, then with how many were left out (%s)",
+    async (level) => {
+      const { log, written, pass } = open();
+      const archive = log.child("archive");
+      for (let count = 0; count < 4; count++) archive[level]("is down", { tries: count });
+      expect(written).toEqual([`${level.padEnd(5)} archive: is down tries=0`]);
+      await pass(FIVE_MINUTES - 1_000);
+      archive[level]("is down", { tries: 4 });
+      expect(written.length).toBe(1);
+      await pass(1_000);
+      archive[level]("is down", { tries: 5 });
+      archive[level]("is down", { tries: 6 });
+      expect(written.slice(1)).toEqual([`${level.padEnd(5)} archive: is down tries=5 repeated=4`]);
+      await pass(FIVE_MINUTES);
+      archive[level]("is down");
+      await pass(FIVE_MINUTES);
+      archive[level]("is down");
+      expect(written.slice(2)).toEqual([
+        `${level.padEnd(5)} archive: is down repeated=1`,
+        `${level.padEnd(5)} archive: is down`,
+      ]);
+    },
+  );
 
   it("are heard by taps as they are written, in either format", async () => {
     const lines: string[] = [];
@@ -45,8 +61,15 @@ describe("warnings and errors that are equal", () => {
     await pass(FIVE_MINUTES);
     log.child("x", { a: 1 }).warn("other");
     log.warn("slow");
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: "slow" }, { component: "x", msg: "other" }, { level: "warn", msg: "slow", repeated: 2 }]);
-    expect(heard.map(({ message, attributes }) => [message, attributes])).toEqual([["other", { a: 1 }], ["slow", { repeated: 2 }]]);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: "slow" },
+      { component: "x", msg: "other" },
+      { level: "warn", msg: "slow", repeated: 2 },
+    ]);
+    expect(heard.map(({ message, attributes }) => [message, attributes])).toEqual([
+      ["other", { a: 1 }],
+      ["slow", { repeated: 2 }],
+    ]);
   });
 
   it("differ by component, level, words, what they are about, and the class of their error", () => {
@@ -89,7 +112,8 @@ describe("lines that are not limited", () => {
   it("are those of information, and warnings of the configuration, each of which names its key", () => {
     const { log, written } = open();
     for (let count = 0; count < 3; count++) log.info("listening");
-    for (let count = 0; count < 3_000; count++) log.warn(`WARN tokens.mounts[${count}].path: is named twice — rename one of them.`);
+    for (let count = 0; count < 3_000; count++)
+      log.warn(`WARN tokens.mounts[${count}].path: is named twice — rename one of them.`);
     expect(written.length).toBe(3_003);
   });
 });
@@ -97,7 +121,8 @@ describe("lines that are not limited", () => {
 describe("what is remembered of lines", () => {
   it("is bounded: the line written longest ago is forgotten first", () => {
     const limit = new RepeatLimit(() => 0);
-    const line = (count: number): number | undefined => limit.admit({ level: "warn", msg: String(count) });
+    const line = (count: number): number | undefined =>
+      limit.admit({ level: "warn", msg: String(count) });
     for (let count = 0; count < 1_025; count++) line(count);
     expect([line(1), line(1_024)]).toEqual([undefined, undefined]);
     expect(line(0)).toBe(0);

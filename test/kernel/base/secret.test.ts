@@ -6,7 +6,13 @@ describe("a secret", () => {
   const secret = Secret.of("hunter2-canary", "STEWARD_AUTH__TOKEN");
 
   it("prints as [secret] whatever prints it", () => {
-    const printed = [String(secret), JSON.stringify({ secret }), inspect(secret), inspect({ deep: { secret } }), Object.values(secret).join()];
+    const printed = [
+      String(secret),
+      JSON.stringify({ secret }),
+      inspect(secret),
+      inspect({ deep: { secret } }),
+      Object.values(secret).join(),
+    ];
     for (const text of printed) expect(text).not.toContain("canary");
     expect(printed[0]).toBe("[secret]");
   });

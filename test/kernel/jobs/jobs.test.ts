@@ -19,7 +19,12 @@ function gate<T = void>(): PromiseWithResolvers<T> {
 
 describe("a kind of job", () => {
   it("has phases that add up to the whole, or no jobs are made", async () => {
-    await expect(openJobs(temporaryFolder(), jobType(() => Promise.resolve(), { phases: { a: 0.5 } }))).rejects.toThrow("the phases of test add up to 1 and not to 0.5");
+    await expect(
+      openJobs(
+        temporaryFolder(),
+        jobType(() => Promise.resolve(), { phases: { a: 0.5 } }),
+      ),
+    ).rejects.toThrow("the phases of test add up to 1 and not to 0.5");
   });
 });
 
@@ -31,20 +36,46 @@ describe("a job", () => {
     });
     const { jobs } = await openJobs(temporaryFolder(), type);
     const started = await jobs.start(type, "Ada");
-    expect(started).toMatchObject({ type: "test", status: "pending", progress: 0, exclusive: "test", startedAtMs: undefined });
+    expect(started).toMatchObject({
+      type: "test",
+      status: "pending",
+      progress: 0,
+      exclusive: "test",
+      startedAtMs: undefined,
+    });
     expect(started.id).toMatch(/^[\w-]{21}$/);
     const done = await ended(jobs, started.id);
-    expect(done).toMatchObject({ status: "completed", progress: 1, resultJson: '{"greeted":"Ada"}', error: undefined, message: "half loaded", phaseProgress: undefined });
+    expect(done).toMatchObject({
+      status: "completed",
+      progress: 1,
+      resultJson: '{"greeted":"Ada"}',
+      error: undefined,
+      message: "half loaded",
+      phaseProgress: undefined,
+    });
     expect(jobs.get(started.id)).toEqual(done);
     expect(done.completedAtMs).toBeGreaterThanOrEqual(done.startedAtMs ?? Infinity);
     expect(jobs.active("test")).toBeUndefined();
   });
 
   it("fails with the words of a StewardError, and with none of an internal error", async () => {
-    const type = jobType((job) => Promise.reject(job.input === "ours" ? new StewardError("upstream", "the archive is gone") : new TypeError("a secret path")));
+    const type = jobType((job) =>
+      Promise.reject(
+        job.input === "ours"
+          ? new StewardError("upstream", "the archive is gone")
+          : new TypeError("a secret path"),
+      ),
+    );
     const { jobs } = await openJobs(temporaryFolder(), type);
-    expect(await ended(jobs, (await jobs.start(type, "ours")).id)).toMatchObject({ status: "failed", error: "the archive is gone", resultJson: undefined });
-    expect(await ended(jobs, (await jobs.start(type, "theirs")).id)).toMatchObject({ status: "failed", error: "internal error" });
+    expect(await ended(jobs, (await jobs.start(type, "ours")).id)).toMatchObject({
+      status: "failed",
+      error: "the archive is gone",
+      resultJson: undefined,
+    });
+    expect(await ended(jobs, (await jobs.start(type, "theirs")).id)).toMatchObject({
+      status: "failed",
+      error: "internal error",
+    });
   });
 
   it("excludes a second one of its name while active, naming the first, also when both start at once", async () => {
@@ -52,7 +83,10 @@ describe("a job", () => {
     const type = jobType(() => open.promise);
     const other = jobType(() => open.promise, { type: "other", exclusive: "other" });
     const { jobs } = await openJobs(temporaryFolder(), type, other);
-    const [first, second] = await Promise.allSettled([jobs.start(type, "a"), jobs.start(type, "b")]);
+    const [first, second] = await Promise.allSettled([
+      jobs.start(type, "a"),
+      jobs.start(type, "b"),
+    ]);
     const id = (first as PromiseFulfilledResult<{ id: string }>).value.id;
     expect(second).toMatchObject({ status: "rejected", reason: { code: "already_running" } });
     expect(String((second as PromiseRejectedResult).reason)).toContain(id);
@@ -65,11 +99,14 @@ describe("a job", () => {
 
   it("keeps the first thousand remarks with their counts", async () => {
     const type = jobType(async (job) => {
-      for (let at = 0; at < 1_500; at += 1) job.note(at % 3 === 0 ? "empty" : "short", `document ${at}`);
+      for (let at = 0; at < 1_500; at += 1)
+        job.note(at % 3 === 0 ? "empty" : "short", `document ${at}`);
       return Promise.resolve(job.notes());
     });
     const { jobs } = await openJobs(temporaryFolder(), type);
-    expect((await ended(jobs, (await jobs.start(type, "")).id)).resultJson).toBe('{"empty":500,"short":1000}');
+    expect((await ended(jobs, (await jobs.start(type, "")).id)).resultJson).toBe(
+      '{"empty":500,"short":1000}',
+    );
   });
 });
 
@@ -86,7 +123,11 @@ describe("cancel", () => {
       await job.commit((tx) => tx.put(numbers, 1, Uint8Array.of(1)));
       running.resolve(job);
       await aborted(job.signal).catch(() => {});
-      left.resolve(await job.commit((tx) => tx.put(numbers, 2, Uint8Array.of(1))).catch((error: unknown) => error));
+      left.resolve(
+        await job
+          .commit((tx) => tx.put(numbers, 2, Uint8Array.of(1)))
+          .catch((error: unknown) => error),
+      );
       return "finished all the same";
     });
     const { env, jobs } = await openJobs(temporaryFolder(), type);
@@ -96,7 +137,9 @@ describe("cancel", () => {
     expect(await jobs.cancel(id)).toMatchObject({ id, status: "cancelled" });
     expect(await left.promise).toMatchObject({ code: "cancelled" });
     const seenMs = performance.now() - from;
-    await vi.waitFor(async () => expect((await jobs.start(type, "")).status).toBe("pending"), { timeout: 30_000 });
+    await vi.waitFor(async () => expect((await jobs.start(type, "")).status).toBe("pending"), {
+      timeout: 30_000,
+    });
     expect(jobs.get(id)).toMatchObject({ status: "cancelled", resultJson: undefined });
     expect(env.read((snapshot) => snapshot.get(numbers, 2))).toBeUndefined();
     await jobs.stop(1_000);
@@ -118,7 +161,10 @@ describe("cancel", () => {
       job.commit((tx) => tx.put(numbers, 2, Uint8Array.of(1))),
     ]);
     expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
-    expect(env.read((snapshot) => [snapshot.count(numbers), jobs.get(id)?.status])).toEqual([1, "cancelled"]);
+    expect(env.read((snapshot) => [snapshot.count(numbers), jobs.get(id)?.status])).toEqual([
+      1,
+      "cancelled",
+    ]);
   });
 
   // The cancel is told only once it is stored; what is queued behind it is refused before.
@@ -130,13 +176,20 @@ describe("cancel", () => {
     const type = jobType(async (job) => {
       running.resolve();
       await goOn.promise;
-      await job.commit((tx) => tx.put(numbers, 1, Uint8Array.of(1))).catch((error: unknown) => {
-        heard.resolve(job.signal.aborted);
-        throw error;
-      });
+      await job
+        .commit((tx) => tx.put(numbers, 1, Uint8Array.of(1)))
+        .catch((error: unknown) => {
+          heard.resolve(job.signal.aborted);
+          throw error;
+        });
     });
     const { env } = await openJobs(temporaryFolder(), type);
-    const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const log = createLog({
+      level: "debug",
+      format: "json",
+      write: (line) => lines.push(line),
+      now: () => 0,
+    });
     const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
     const { id } = await jobs.start(type, "");
     await running.promise;
@@ -151,9 +204,16 @@ describe("cancel", () => {
 
   it("leaves a failure in the log that came before it", async () => {
     const lines: string[] = [];
-    const type = jobType(() => Promise.reject(new StewardError("cancelled", "the archive gave up")));
+    const type = jobType(() =>
+      Promise.reject(new StewardError("cancelled", "the archive gave up")),
+    );
     const { env } = await openJobs(temporaryFolder(), type);
-    const log = createLog({ level: "error", format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const log = createLog({
+      level: "error",
+      format: "json",
+      write: (line) => lines.push(line),
+      now: () => 0,
+    });
     const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
     const { id } = await jobs.start(type, "");
     await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("failed"), { timeout: 30_000 });
@@ -165,14 +225,24 @@ describe("cancel", () => {
     const lines: string[] = [];
     const { env } = await openJobs(temporaryFolder());
     const type = jobType(() => {
-      vi.spyOn(env, "write").mockRejectedValueOnce(new StewardError("corrupt", "the store is damaged"));
+      vi.spyOn(env, "write").mockRejectedValueOnce(
+        new StewardError("corrupt", "the store is damaged"),
+      );
       return Promise.reject(new StewardError("upstream", "the archive is gone"));
     });
-    const log = createLog({ level: "error", format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const log = createLog({
+      level: "error",
+      format: "json",
+      write: (line) => lines.push(line),
+      now: () => 0,
+    });
     const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
     await jobs.start(type, "");
     await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 30_000 });
-    expect(lines).toEqual([expect.stringContaining("the archive is gone") as string, expect.stringContaining("cannot finish a job") as string]);
+    expect(lines).toEqual([
+      expect.stringContaining("the archive is gone") as string,
+      expect.stringContaining("cannot finish a job") as string,
+    ]);
   });
 
   it("wins or loses against the end of the job as a whole, never half", async () => {
@@ -182,7 +252,10 @@ describe("cancel", () => {
     for (let round = 0; round < 60; round += 1) {
       const { id } = await jobs.start(type, "");
       for (let turn = 0; turn < round % 12; turn += 1) await new Promise(setImmediate);
-      const cancelled = await jobs.cancel(id).then(() => true, (error: unknown) => (error as StewardError).code);
+      const cancelled = await jobs.cancel(id).then(
+        () => true,
+        (error: unknown) => (error as StewardError).code,
+      );
       const job = await ended(jobs, id);
       expect([true, "conflict"]).toContain(cancelled);
       expect(job.status).toBe(cancelled === true ? "cancelled" : "completed");
@@ -208,7 +281,15 @@ describe("progress", () => {
     const look = gate<(id: string) => void>();
     const type = jobType(async (job) => {
       const show = await look.promise;
-      const steps = [() => job.phase("load", 4), () => job.phase("load", 4).step(2), () => job.phase("work"), () => job.phase("work").step(3, "still"), () => job.phase("work", 10).step(5), () => job.phase("load", 4).step(1), () => job.phase("work", 10).step(99)];
+      const steps = [
+        () => job.phase("load", 4),
+        () => job.phase("load", 4).step(2),
+        () => job.phase("work"),
+        () => job.phase("work").step(3, "still"),
+        () => job.phase("work", 10).step(5),
+        () => job.phase("load", 4).step(1),
+        () => job.phase("work", 10).step(99),
+      ];
       for (const step of steps) {
         step();
         show(job.id);
@@ -221,7 +302,9 @@ describe("progress", () => {
       seen.push([job?.progress ?? -1, job?.phaseProgress]);
     });
     await ended(jobs, id);
-    expect(seen.map(([progress]) => Number(progress.toFixed(6)))).toEqual([0, 0.1, 0.2, 0.2, 0.6, 0.6, 1]);
+    expect(seen.map(([progress]) => Number(progress.toFixed(6)))).toEqual([
+      0, 0.1, 0.2, 0.2, 0.6, 0.6, 1,
+    ]);
     expect(seen.map(([, inner]) => inner)).toEqual([0, 0.5, undefined, undefined, 0.5, 0.25, 1]);
   });
 
@@ -256,16 +339,25 @@ describe("watch", () => {
     const events = jobs.watch(id, never)[Symbol.asyncIterator]();
     const next = async (): Promise<JobEvent> => (await events.next()).value as JobEvent;
     expect((await next()).event).toBe("progress");
-    await vi.waitFor(async () => expect((await next()).job.status).toBe("running"), { timeout: 30_000 });
-    expect(await fastest(600, async () => {
-      const from = performance.now();
-      await next();
-      return performance.now() - from;
-    })).toBeLessThan(600);
+    await vi.waitFor(async () => expect((await next()).job.status).toBe("running"), {
+      timeout: 30_000,
+    });
+    expect(
+      await fastest(600, async () => {
+        const from = performance.now();
+        await next();
+        return performance.now() - from;
+      }),
+    ).toBeLessThan(600);
     step.resolve();
-    await vi.waitFor(async () => expect((await next()).job).toMatchObject({ progress: 0.6, message: "half" }), { timeout: 30_000 });
+    await vi.waitFor(
+      async () => expect((await next()).job).toMatchObject({ progress: 0.6, message: "half" }),
+      { timeout: 30_000 },
+    );
     end.resolve();
-    await vi.waitFor(async () => expect((await next()).event).toBe("complete"), { timeout: 30_000 });
+    await vi.waitFor(async () => expect((await next()).event).toBe("complete"), {
+      timeout: 30_000,
+    });
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
 
@@ -279,7 +371,9 @@ describe("watch", () => {
     const { id } = await jobs.start(type, "");
     const events = jobs.watch(id, never)[Symbol.asyncIterator]();
     await events.next();
-    await vi.waitFor(() => expect(jobs.get(id)?.progress).toBeGreaterThan(0.99), { timeout: 30_000 });
+    await vi.waitFor(() => expect(jobs.get(id)?.progress).toBeGreaterThan(0.99), {
+      timeout: 30_000,
+    });
     done.resolve();
     await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("completed"), { timeout: 30_000 });
     expect((await events.next()).value).toMatchObject({ event: "complete" });
@@ -296,23 +390,33 @@ describe("watch", () => {
     const last = events.next();
     stop.abort();
     expect(await last).toEqual({ done: true, value: undefined });
-    await expect(jobs.watch("nothing", never)[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "not_found" });
+    await expect(jobs.watch("nothing", never)[Symbol.asyncIterator]().next()).rejects.toMatchObject(
+      { code: "not_found" },
+    );
     await jobs.stop(1_000);
   });
 });
 
 describe("the list of jobs", () => {
   it("is newest first, filtered and limited", async () => {
-    const type = jobType((job) => (job.input === "bad" ? Promise.reject(new Error("no")) : Promise.resolve(1)));
+    const type = jobType((job) =>
+      job.input === "bad" ? Promise.reject(new Error("no")) : Promise.resolve(1),
+    );
     const other = jobType(() => Promise.resolve(2), { type: "other", exclusive: "other" });
     const { jobs } = await openJobs(temporaryFolder(), type, other);
     const made: string[] = [];
-    for (const [kind, input] of [[type, "a"], [type, "bad"], [other, "b"], [type, "c"]] as const) {
+    for (const [kind, input] of [
+      [type, "a"],
+      [type, "bad"],
+      [other, "b"],
+      [type, "c"],
+    ] as const) {
       const { id } = await jobs.start(kind, input);
       await ended(jobs, id);
       made.unshift(id);
     }
-    const list = (query: Parameters<typeof jobs.list>[0]): string[] => jobs.list(query).map((job) => job.id);
+    const list = (query: Parameters<typeof jobs.list>[0]): string[] =>
+      jobs.list(query).map((job) => job.id);
     expect(list({ limit: 10 })).toEqual(made);
     expect(list({ limit: 2 })).toEqual(made.slice(0, 2));
     expect(list({ limit: 10, types: ["other"] })).toEqual([made[1]]);
@@ -324,7 +428,14 @@ describe("the list of jobs", () => {
     const { env } = await openJobs(temporaryFolder(), type);
     await env.write((tx) => {
       for (let seq = 1; seq <= 1_000; seq += 1) {
-        const row = newRow({ id: `old${seq}`, type: "test", exclusive: "test", input: new Uint8Array(), createdAtMs: seq, seq });
+        const row = newRow({
+          id: `old${seq}`,
+          type: "test",
+          exclusive: "test",
+          input: new Uint8Array(),
+          createdAtMs: seq,
+          seq,
+        });
         tx.put(jobRows, row.id, { ...row, status: "completed" });
       }
     });

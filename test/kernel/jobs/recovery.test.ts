@@ -16,8 +16,14 @@ import { aborted, ended, jobType, openJobs } from "./fixtures/types.ts";
 const worker = fileURLToPath(new URL("./fixtures/worker.ts", import.meta.url));
 
 /** Runs the worker until it has printed `steps` numbers, then kills it. */
-async function runAndKill(directory: string, mode: "start" | "recover", steps: number): Promise<void> {
-  const child = spawn(process.execPath, [worker, directory, mode], { stdio: ["ignore", "pipe", "inherit"] });
+async function runAndKill(
+  directory: string,
+  mode: "start" | "recover",
+  steps: number,
+): Promise<void> {
+  const child = spawn(process.execPath, [worker, directory, mode], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let seen = 0;
   for await (const _line of createInterface({ input: child.stdout })) {
     seen += 1;
@@ -28,9 +34,18 @@ async function runAndKill(directory: string, mode: "start" | "recover", steps: n
 
 /** The jobs of the folder that the worker used. */
 async function open(directory: string, ...types: AnyJobType[]): Promise<{ env: Env; jobs: Jobs }> {
-  const env = await createStateFactory({ directory, clock: systemClock, log: quietLog }).open({ name: "jobs", tables: [numbered, ...jobTables], schema: 1, derived: false, maxBytes: 2 ** 30 });
+  const env = await createStateFactory({ directory, clock: systemClock, log: quietLog }).open({
+    name: "jobs",
+    tables: [numbered, ...jobTables],
+    schema: 1,
+    derived: false,
+    maxBytes: 2 ** 30,
+  });
   onTestFinished(() => env.close());
-  return { env, jobs: createJobs({ env, clock: systemClock, ids: systemIds, log: quietLog }, types) };
+  return {
+    env,
+    jobs: createJobs({ env, clock: systemClock, ids: systemIds, log: quietLog }, types),
+  };
 }
 
 /** What a watcher sees until it is let go. */
@@ -45,11 +60,18 @@ describe("a killed process", () => {
     const directory = temporaryFolder();
     await runAndKill(directory, "start", 40);
     await runAndKill(directory, "recover", 30);
-    const { env, jobs } = await open(directory, counting(() => {}));
+    const { env, jobs } = await open(
+      directory,
+      counting(() => {}),
+    );
     const job = jobs.active("counting");
     expect(job).toMatchObject({ status: "running" });
     await jobs.recover();
-    expect(await ended(jobs, job?.id ?? "")).toMatchObject({ status: "completed", progress: 1, resultJson: '{"rows":200,"notes":{"even":100,"odd":100}}' });
+    expect(await ended(jobs, job?.id ?? "")).toMatchObject({
+      status: "completed",
+      progress: 1,
+      resultJson: '{"rows":200,"notes":{"even":100,"odd":100}}',
+    });
     expect(env.read((snapshot) => snapshot.count(numbered))).toBe(200);
   });
 
@@ -60,7 +82,14 @@ describe("a killed process", () => {
       const { jobs } = await open(directory, ...types);
       const id = jobs.active("counting")?.id ?? "";
       await jobs.recover();
-      expect(jobs.get(id)).toMatchObject({ status: "failed", error: expect.stringMatching(types.length === 1 ? /interrupted by a restart/ : /does not know jobs of the kind counting/) as string });
+      expect(jobs.get(id)).toMatchObject({
+        status: "failed",
+        error: expect.stringMatching(
+          types.length === 1
+            ? /interrupted by a restart/
+            : /does not know jobs of the kind counting/,
+        ) as string,
+      });
       expect(jobs.active("counting")).toBeUndefined();
     }
   });
@@ -70,10 +99,16 @@ describe("a killed process", () => {
     await runAndKill(directory, "start", 2);
     await runAndKill(directory, "recover", 2);
     await runAndKill(directory, "recover", 2);
-    const { jobs } = await open(directory, counting(() => {}));
+    const { jobs } = await open(
+      directory,
+      counting(() => {}),
+    );
     const id = jobs.active("counting")?.id ?? "";
     await jobs.recover();
-    expect(jobs.get(id)).toMatchObject({ status: "failed", error: "given up: the process ended 3 times while this job ran" });
+    expect(jobs.get(id)).toMatchObject({
+      status: "failed",
+      error: "given up: the process ended 3 times while this job ran",
+    });
   });
 });
 
@@ -85,7 +120,10 @@ describe("stop", () => {
       const round = Number(Buffer.from(job.resume() ?? Buffer.from("0")).toString());
       rounds.push(round);
       if (round === 5) return "done";
-      await job.commit((tx) => tx.put(numbers, round, Uint8Array.of(1)), Buffer.from(String(round + 1)));
+      await job.commit(
+        (tx) => tx.put(numbers, round, Uint8Array.of(1)),
+        Buffer.from(String(round + 1)),
+      );
       return aborted(job.signal);
     });
     let id = "";
@@ -94,7 +132,11 @@ describe("stop", () => {
       await jobs.recover();
       if (round === 0) ({ id } = await jobs.start(type, ""));
       for await (const { job } of jobs.watch(id, new AbortController().signal)) {
-        if (job.status === "running" && env.read((snapshot) => snapshot.count(numbers)) === round + 1) break;
+        if (
+          job.status === "running" &&
+          env.read((snapshot) => snapshot.count(numbers)) === round + 1
+        )
+          break;
       }
       const watch = eventsOf(jobs, id);
       await jobs.stop(2_000);
@@ -116,7 +158,11 @@ describe("stop", () => {
     const type = jobType(async (job) => {
       begun.resolve();
       await leave.promise;
-      late.resolve(await job.commit((tx) => tx.put(numbers, 1, Uint8Array.of(1))).catch((error: unknown) => error));
+      late.resolve(
+        await job
+          .commit((tx) => tx.put(numbers, 1, Uint8Array.of(1)))
+          .catch((error: unknown) => error),
+      );
     });
     const { jobs } = await openJobs(temporaryFolder(), type);
     await jobs.start(type, "");

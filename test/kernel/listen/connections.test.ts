@@ -12,14 +12,26 @@ function connections(count: number): { all: Connections; sockets: Socket[] } {
 /** Which of them are cut, in order, until none may be. */
 function cutOrder({ all, sockets }: ReturnType<typeof connections>): number[] {
   const order: number[] = [];
-  while (all.makeRoom()) order.push(...sockets.map((socket, at) => (socket.destroyed && !order.includes(at) ? at : -1)).filter((at) => at >= 0));
+  while (all.makeRoom())
+    order.push(
+      ...sockets
+        .map((socket, at) => (socket.destroyed && !order.includes(at) ? at : -1))
+        .filter((at) => at >= 0),
+    );
   return order;
 }
 
 describe("a new connection beyond the limit", () => {
   it("takes the place of a stranger's idle one, then of one with a stranger's request, of one without a request, of an owner's idle one", () => {
     const made = connections(6);
-    const [, busyStranger, idleOwner, idleStranger, busyOwner, mixed] = made.sockets as [Socket, Socket, Socket, Socket, Socket, Socket];
+    const [, busyStranger, idleOwner, idleStranger, busyOwner, mixed] = made.sockets as [
+      Socket,
+      Socket,
+      Socket,
+      Socket,
+      Socket,
+      Socket,
+    ];
     made.all.begin(busyStranger, "stranger");
     made.all.begin(idleOwner, "owner");
     made.all.end(idleOwner, "owner");

@@ -1,4 +1,9 @@
-import { connect as connectHttp2, constants, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import {
+  connect as connectHttp2,
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+} from "node:http2";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Handler } from "../../../src/kernel/listen/exchange.ts";
@@ -14,7 +19,11 @@ function openSession(port: number): ClientHttp2Session {
   return session;
 }
 
-function openStream(session: ClientHttp2Session, headers: Record<string, string>, endStream = true): ClientHttp2Stream {
+function openStream(
+  session: ClientHttp2Session,
+  headers: Record<string, string>,
+  endStream = true,
+): ClientHttp2Stream {
   const stream = session.request(headers, { endStream });
   stream.on("error", () => undefined);
   return stream;
@@ -26,7 +35,7 @@ function gone(session: ClientHttp2Session): Promise<void> {
 }
 
 async function status(stream: ClientHttp2Stream): Promise<unknown> {
-  const [headers] = await once(stream, "response") as [Record<string, unknown>];
+  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
   return headers[":status"];
 }
 
@@ -69,25 +78,38 @@ describe("an HTTP/1.1 connection", () => {
 
   it("is cut with 408 when its body comes a byte at a time, and the handler hears of it", async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    const { port } = await listen(async (request) => {
-      await bodyLength(request).catch((error: unknown) => resolve(error));
-    }, { owner: { bodyMs: 300 } });
+    const { port } = await listen(
+      async (request) => {
+        await bodyLength(request).catch((error: unknown) => resolve(error));
+      },
+      { owner: { bodyMs: 300 } },
+    );
     const client = await connectRaw(port);
     client.socket.write("POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
     trickle(client, "a", 10);
-    expect(await client.closed()).toMatch(/^HTTP\/1\.1 408 Request Timeout[^]*the body took too long/);
+    expect(await client.closed()).toMatch(
+      /^HTTP\/1\.1 408 Request Timeout[^]*the body took too long/,
+    );
     expect(await promise).toBeInstanceOf(Error);
   });
 
   it("is cut when a body goes on after its answer", async () => {
-    const { port } = await listen((request, response) => {
-      request.resume();
-      response.writeHead(413).end("too large");
-    }, { owner: { bodyMs: 300 } });
+    const { port } = await listen(
+      (request, response) => {
+        request.resume();
+        response.writeHead(413).end("too large");
+      },
+      { owner: { bodyMs: 300 } },
+    );
     const client = await connectRaw(port);
-    client.socket.write("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
+    client.socket.write(
+      "POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
+    );
     await client.until(/too large/);
-    const timer = setInterval(() => client.socket.writable && client.socket.write("1\r\na\r\n"), 10);
+    const timer = setInterval(
+      () => client.socket.writable && client.socket.write("1\r\na\r\n"),
+      10,
+    );
     await client.closed();
     clearInterval(timer);
   });
@@ -98,7 +120,9 @@ describe("an HTTP/1.1 connection", () => {
       response.writeHead(413).end("too large");
     });
     const client = await connectRaw(port);
-    client.socket.write(`POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${"a".repeat(300_000)}`);
+    client.socket.write(
+      `POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${"a".repeat(300_000)}`,
+    );
     await client.until(/too large/);
     client.socket.write(head());
     expect(await client.until(/too large[^]*too large/)).not.toMatch(/connection: close/i);
@@ -115,7 +139,8 @@ describe("an HTTP/1.1 connection", () => {
       client.socket.write(`POST /${count} HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc`);
       await client.until(new RegExp(`POST /${count} 3`));
     }
-    // What ends the connection refers to the request at hand, not to a chain of all that came before.
+    // What ends the connection refers to the request at hand, not to a chain of all that came
+    // before.
     expect(ends.size).toBe(1);
   });
 
@@ -142,11 +167,14 @@ describe("an HTTP/1.1 connection", () => {
     client.socket.pause();
     await cut;
 
-    const quiet = await listen((_request, response) => {
-      response.writeHead(200);
-      response.write("first ");
-      setTimeout(() => response.end("last"), 250);
-    }, { stallMs: 50 });
+    const quiet = await listen(
+      (_request, response) => {
+        response.writeHead(200);
+        response.write("first ");
+        setTimeout(() => response.end("last"), 250);
+      },
+      { stallMs: 50 },
+    );
     const patient = await connectRaw(quiet.port);
     patient.socket.write(head());
     expect(await patient.until(/last/)).toMatch(/first/);
@@ -155,10 +183,13 @@ describe("an HTTP/1.1 connection", () => {
 
 describe("an HTTP/2 connection", () => {
   it("is answered 408 when a body comes a byte at a time, and stays open", async () => {
-    const { port } = await listen(async (request, response) => {
-      await bodyLength(request).catch(() => undefined);
-      if (!response.headersSent) response.end("read");
-    }, { owner: { bodyMs: 100 } });
+    const { port } = await listen(
+      async (request, response) => {
+        await bodyLength(request).catch(() => undefined);
+        if (!response.headersSent) response.end("read");
+      },
+      { owner: { bodyMs: 100 } },
+    );
     const session = openSession(port);
     const slow = openStream(session, { ":method": "POST", ":path": "/slow" }, false);
     const timer = setInterval(() => slow.writable && slow.write("a"), 10);
@@ -170,7 +201,11 @@ describe("an HTTP/2 connection", () => {
   });
 
   it("has no body time on paths that stay open", async () => {
-    const { port } = await listen(echo, { owner: { bodyMs: 30 } }, ({ url }) => ({ share: "owner", kind: url === "/both-ways" ? "conversation" : "request", address: undefined }));
+    const { port } = await listen(echo, { owner: { bodyMs: 30 } }, ({ url }) => ({
+      share: "owner",
+      kind: url === "/both-ways" ? "conversation" : "request",
+      address: undefined,
+    }));
     const session = openSession(port);
     const stream = openStream(session, { ":method": "POST", ":path": "/both-ways" }, false);
     setTimeout(() => stream.end("done"), 150);
@@ -203,7 +238,12 @@ describe("an HTTP/2 connection", () => {
     const closed = gone(session);
     let resets = 0;
     const timer = setInterval(() => {
-      for (let index = 0; index < 10 && !session.closed && !session.destroyed; index += 1, resets += 1) openStream(session, { ":path": "/" }).close(constants.NGHTTP2_CANCEL);
+      for (
+        let index = 0;
+        index < 10 && !session.closed && !session.destroyed;
+        index += 1, resets += 1
+      )
+        openStream(session, { ":path": "/" }).close(constants.NGHTTP2_CANCEL);
     }, 5);
     await closed;
     clearInterval(timer);
@@ -222,7 +262,10 @@ describe("an HTTP/2 connection", () => {
   });
 
   it("is not closed while an answer is being made, however long that takes", async () => {
-    const { port } = await listen((_request, response) => void setTimeout(() => response.end("late"), 600), { headerMs: 200, idleMs: 200 });
+    const { port } = await listen(
+      (_request, response) => void setTimeout(() => response.end("late"), 600),
+      { headerMs: 200, idleMs: 200 },
+    );
     const stream = openStream(openSession(port), { ":path": "/" });
     expect(await status(stream.resume())).toBe(200);
   });
@@ -247,13 +290,18 @@ describe("an HTTP/2 connection", () => {
 
 describe("a listener", () => {
   it("answers one connection too many with 503 while all carry requests, and accepts again when one has left", async () => {
-    const listener = await listen((_request, response) => void response.writeHead(200).write("held"), { connections: 2 });
+    const listener = await listen(
+      (_request, response) => void response.writeHead(200).write("held"),
+      { connections: 2 },
+    );
     const first = await connectRaw(listener.port);
     const stream = openStream(openSession(listener.port), { ":path": "/" });
     first.socket.write(head());
     await Promise.all([first.until(/held/), once(stream, "data")]);
     const third = await connectRaw(listener.port);
-    expect(await third.closed()).toMatch(/^HTTP\/1\.1 503[^]*Retry-After: 1[^]*too many connections/);
+    expect(await third.closed()).toMatch(
+      /^HTTP\/1\.1 503[^]*Retry-After: 1[^]*too many connections/,
+    );
     first.socket.destroy();
     await expect.poll(() => listener.connections()).toBe(1);
     const fourth = await connectRaw(listener.port);
@@ -324,7 +372,15 @@ describe("a listener", () => {
   });
 
   it("answers what takes no place however many others wait", async () => {
-    const listener = await listen((request, response) => void (request.url === "/probe" && response.end("alive")), { admissionMs: 20, owner: { requests: 1 } }, ({ url }) => ({ share: url === "/probe" ? "probe" : "owner", kind: "request", address: undefined }));
+    const listener = await listen(
+      (request, response) => void (request.url === "/probe" && response.end("alive")),
+      { admissionMs: 20, owner: { requests: 1 } },
+      ({ url }) => ({
+        share: url === "/probe" ? "probe" : "owner",
+        kind: "request",
+        address: undefined,
+      }),
+    );
     const [busy, probe] = [await connectRaw(listener.port), await connectRaw(listener.port)];
     busy.socket.write(head());
     await expect.poll(() => listener.inFlight()).toBe(1);
@@ -335,7 +391,10 @@ describe("a listener", () => {
 
   it("answers a request 503 that found no place in time, and serves one that did", async () => {
     const releases: (() => void)[] = [];
-    const listener = await listen((_request, response) => void releases.push(() => response.end("served")), { admissionMs: 100, owner: { requests: 1 } });
+    const listener = await listen(
+      (_request, response) => void releases.push(() => response.end("served")),
+      { admissionMs: 100, owner: { requests: 1 } },
+    );
     const clients = await Promise.all([1, 2].map(() => connectRaw(listener.port)));
     const [first, second] = clients;
     first?.socket.write(head());

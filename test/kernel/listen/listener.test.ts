@@ -7,8 +7,17 @@ import type { ServerResponse } from "../../../src/kernel/listen/exchange.ts";
 import { createListener, type ListenerSpec } from "../../../src/kernel/listen/listener.ts";
 import { connectRaw, echo, listen } from "./raw-client.ts";
 
-const deps = { clock: systemClock, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }) };
-const spec: ListenerSpec = { name: "test", setting: "gateway.listen", address: { host: "127.0.0.1", port: 0 }, credential: false, handle: echo };
+const deps = {
+  clock: systemClock,
+  log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
+};
+const spec: ListenerSpec = {
+  name: "test",
+  setting: "gateway.listen",
+  address: { host: "127.0.0.1", port: 0 },
+  credential: false,
+  handle: echo,
+};
 const request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 
 /** A handler whose answers wait until they are let go. */
@@ -18,18 +27,28 @@ function held(): { answers: ServerResponse[]; handle: ListenerSpec["handle"] } {
 }
 
 describe("binding", () => {
-  it.each(["0.0.0.0", "", "::", "192.168.1.5", "example.org"])("is refused on %j without a credential, before a socket opens", (host) => {
-    expect(() => createListener({ ...spec, address: { host, port: 0 } }, deps)).toThrow(expect.objectContaining({
-      code: "invalid", field: "gateway.listen", remedy: "set auth.token, or listen on 127.0.0.1",
-    }));
-  });
+  it.each(["0.0.0.0", "", "::", "192.168.1.5", "example.org"])(
+    "is refused on %j without a credential, before a socket opens",
+    (host) => {
+      expect(() => createListener({ ...spec, address: { host, port: 0 } }, deps)).toThrow(
+        expect.objectContaining({
+          code: "invalid",
+          field: "gateway.listen",
+          remedy: "set auth.token, or listen on 127.0.0.1",
+        }),
+      );
+    },
+  );
 
   it.each(["127.0.0.1", "::1", "localhost"])("is allowed on %s without a credential", (host) => {
     expect(createListener({ ...spec, address: { host, port: 0 } }, deps).port).toBe(0);
   });
 
   it("is allowed everywhere with a credential", async () => {
-    const listener = createListener({ ...spec, credential: true, address: { host: "0.0.0.0", port: 0 } }, deps);
+    const listener = createListener(
+      { ...spec, credential: true, address: { host: "0.0.0.0", port: 0 } },
+      deps,
+    );
     await listener.start();
     expect(listener.port).toBeGreaterThan(0);
     await listener.stop(0);
@@ -37,17 +56,27 @@ describe("binding", () => {
 
   it("names address and remedy when the port is taken", async () => {
     const first = await listen(echo);
-    const second = createListener({ ...spec, address: { host: "127.0.0.1", port: first.port } }, deps);
+    const second = createListener(
+      { ...spec, address: { host: "127.0.0.1", port: first.port } },
+      deps,
+    );
     await expect(second.start()).rejects.toMatchObject({
-      code: "conflict", field: "gateway.listen",
+      code: "conflict",
+      field: "gateway.listen",
       message: `127.0.0.1:${first.port} is already in use by another process`,
       remedy: "stop that process, or set gateway.listen to another address",
     });
   });
 
   it("names the address when this machine does not have it", async () => {
-    const listener = createListener({ ...spec, credential: true, address: { host: "192.0.2.1", port: 0 } }, deps);
-    await expect(listener.start()).rejects.toMatchObject({ code: "invalid", message: "192.0.2.1:0 is no address of this machine" });
+    const listener = createListener(
+      { ...spec, credential: true, address: { host: "192.0.2.1", port: 0 } },
+      deps,
+    );
+    await expect(listener.start()).rejects.toMatchObject({
+      code: "invalid",
+      message: "192.0.2.1:0 is no address of this machine",
+    });
   });
 });
 
@@ -76,7 +105,7 @@ describe("stopping", () => {
     await goaway;
     await expect(connectRaw(port)).rejects.toThrow("refused");
     for (const answer of answers) answer.end("finished");
-    const [headers] = await once(stream, "response") as [Record<string, unknown>];
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
     stream.resume();
     expect(headers[":status"]).toBe(200);
     expect(await busy.closed()).toMatch(/connection: close[^]*finished/i);

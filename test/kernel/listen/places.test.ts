@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createPlaces, type HeldRequest, type Places, type PlacesOptions } from "../../../src/kernel/listen/places.ts";
+import {
+  createPlaces,
+  type HeldRequest,
+  type Places,
+  type PlacesOptions,
+} from "../../../src/kernel/listen/places.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 
 interface Holder extends HeldRequest {
@@ -8,13 +13,28 @@ interface Holder extends HeldRequest {
 }
 
 function holder(address?: string, waits = false): Holder {
-  const made: Holder = { address, waits, evicted: false, waitsForClient: () => made.waits, evict: () => void (made.evicted = true) };
+  const made: Holder = {
+    address,
+    waits,
+    evicted: false,
+    waitsForClient: () => made.waits,
+    evict: () => void (made.evicted = true),
+  };
   return made;
 }
 
-function places(options: Partial<PlacesOptions> = {}): { places: Places; clock: ReturnType<typeof createManualClock> } {
+function places(options: Partial<PlacesOptions> = {}): {
+  places: Places;
+  clock: ReturnType<typeof createManualClock>;
+} {
   const clock = createManualClock();
-  return { clock, places: createPlaces({ places: 2, perAddress: 2, waitMs: 250, evicts: "nobody", ...options }, clock) };
+  return {
+    clock,
+    places: createPlaces(
+      { places: 2, perAddress: 2, waitMs: 250, evicts: "nobody", ...options },
+      clock,
+    ),
+  };
 }
 
 describe("places", () => {
@@ -23,7 +43,10 @@ describe("places", () => {
     const [a, b, c, d] = [holder(), holder(), holder(), holder()];
     expect([await all.enter(a), await all.enter(b), all.inUse()]).toEqual([true, true, 2]);
     const order: string[] = [];
-    const waiting = [all.enter(c).then(() => order.push("c")), all.enter(d).then(() => order.push("d"))];
+    const waiting = [
+      all.enter(c).then(() => order.push("c")),
+      all.enter(d).then(() => order.push("d")),
+    ];
     all.leave(a);
     all.leave(b);
     await Promise.all(waiting);
@@ -44,7 +67,12 @@ describe("places", () => {
     const first = holder("192.0.2.1");
     expect(await all.enter(first)).toBe(true);
     const second = all.enter(holder("192.0.2.1"));
-    expect([await all.enter(holder("192.0.2.2")), await all.enter(holder()), await all.enter(holder()), all.inUse()]).toEqual([true, true, true, 4]);
+    expect([
+      await all.enter(holder("192.0.2.2")),
+      await all.enter(holder()),
+      await all.enter(holder()),
+      all.inUse(),
+    ]).toEqual([true, true, true, 4]);
     all.leave(first);
     expect([await second, all.inUse()]).toEqual([true, 4]);
   });
@@ -78,6 +106,11 @@ describe("places", () => {
     const [first, second] = [holder(), holder()];
     await all.enter(first);
     await all.enter(second);
-    expect([await all.enter(holder()), first.evicted, second.evicted, all.inUse()]).toEqual([true, true, false, 2]);
+    expect([await all.enter(holder()), first.evicted, second.evicted, all.inUse()]).toEqual([
+      true,
+      true,
+      false,
+      2,
+    ]);
   });
 });

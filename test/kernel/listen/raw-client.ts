@@ -1,4 +1,6 @@
-/** A client that sends exactly the bytes it is told to, and the listener that such tests talk to. */
+/**
+ * A client that sends exactly the bytes it is told to, and the listener that such tests talk to.
+ */
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -12,7 +14,9 @@ import type { Classify } from "../../../src/kernel/listen/shares.ts";
 export interface RawClient {
   readonly socket: Socket;
   received(): string;
-  /** Resolves with all that was received once it matches. Rejects when the connection closes before. */
+  /**
+   * Resolves with all that was received once it matches. Rejects when the connection closes before.
+   */
   until(pattern: RegExp): Promise<string>;
   /** Resolves with all that was received when the server has closed the connection. */
   closed(): Promise<string>;
@@ -23,29 +27,36 @@ export async function connectRaw(port: number): Promise<RawClient> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   onTestFinished(() => void socket.destroy());
   let text = "";
-  socket.on("data", (chunk: Buffer) => text += chunk.toString("latin1"));
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
   socket.on("error", () => undefined);
   const gone = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  await Promise.race([new Promise((resolve) => socket.once("connect", resolve)), gone.then(() => Promise.reject(new Error("refused")))]);
+  await Promise.race([
+    new Promise((resolve) => socket.once("connect", resolve)),
+    gone.then(() => Promise.reject(new Error("refused"))),
+  ]);
   return {
     socket,
     received: () => text,
     closed: () => gone.then(() => text),
-    until: (pattern) => new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (!pattern.test(text)) return;
-        socket.off("data", look);
-        resolve(text);
-      };
-      socket.on("data", look);
-      void gone.then(() => reject(new Error(`closed after ${JSON.stringify(text)}`)));
-      look();
-    }),
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (!pattern.test(text)) return;
+          socket.off("data", look);
+          resolve(text);
+        };
+        socket.on("data", look);
+        void gone.then(() => reject(new Error(`closed after ${JSON.stringify(text)}`)));
+        look();
+      }),
   };
 }
 
 /** Sends each piece after the one before was sent on its way. */
-export async function sendPieces(client: RawClient, pieces: readonly (string | Uint8Array)[]): Promise<void> {
+export async function sendPieces(
+  client: RawClient,
+  pieces: readonly (string | Uint8Array)[],
+): Promise<void> {
   for (const piece of pieces) {
     await new Promise<void>((resolve) => {
       client.socket.write(piece, () => setImmediate(resolve));
@@ -74,12 +85,24 @@ export async function bodyLength(request: ServerRequest): Promise<number> {
 }
 
 /** A started listener on a free port, stopped when the test ends. */
-export async function listen(handle: Handler, limits: LimitOverrides = {}, classify?: Classify): Promise<Listener> {
+export async function listen(
+  handle: Handler,
+  limits: LimitOverrides = {},
+  classify?: Classify,
+): Promise<Listener> {
   const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
-  const listener = createListener({
-    name: "test", setting: "gateway.listen", address: { host: "127.0.0.1", port: 0 }, credential: false, limits, handle,
-    ...(classify === undefined ? {} : { classify }),
-  }, { clock: systemClock, log });
+  const listener = createListener(
+    {
+      name: "test",
+      setting: "gateway.listen",
+      address: { host: "127.0.0.1", port: 0 },
+      credential: false,
+      limits,
+      handle,
+      ...(classify === undefined ? {} : { classify }),
+    },
+    { clock: systemClock, log },
+  );
   await listener.start();
   onTestFinished(() => listener.stop(0));
   return listener;

@@ -11,7 +11,8 @@ const emptySettings = Uint8Array.of(0, 0, 0, 4, 0, 0, 0, 0, 0);
 
 describe("the first bytes of a connection", () => {
   it("decide nothing while they are a part of the HTTP/2 preface", () => {
-    for (let length = 0; length < preface.length; length += 1) expect(classify(Buffer.from(preface.slice(0, length)))).toBeUndefined();
+    for (let length = 0; length < preface.length; length += 1)
+      expect(classify(Buffer.from(preface.slice(0, length)))).toBeUndefined();
     expect(classify(Buffer.from(preface))).toBe("h2");
     expect(classify(Buffer.from(`${preface}more`))).toBe("h2");
   });
@@ -24,25 +25,34 @@ describe("the first bytes of a connection", () => {
   });
 
   it("are decided alike however they are cut", () => {
-    fc.assert(fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (bytes) => {
-      const whole = classify(bytes);
-      for (let length = 1; length < bytes.length; length += 1) {
-        const part = classify(bytes.subarray(0, length));
-        expect(part === undefined || part === whole).toBe(true);
-      }
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (bytes) => {
+        const whole = classify(bytes);
+        for (let length = 1; length < bytes.length; length += 1) {
+          const part = classify(bytes.subarray(0, length));
+          expect(part === undefined || part === whole).toBe(true);
+        }
+      }),
+    );
   });
 });
 
-/** Sends pieces to a sniffed socket, each when the one before has surely been read by itself; resolves with what was decided and what is then read. */
-async function sniffPieces(pieces: readonly string[]): Promise<{ protocol: Protocol; text: string }> {
+/**
+ * Sends pieces to a sniffed socket, each when the one before has surely been read by itself;
+ * resolves with what was decided and what is then read.
+ */
+async function sniffPieces(
+  pieces: readonly string[],
+): Promise<{ protocol: Protocol; text: string }> {
   const server = createServer();
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const client = connectRaw((server.address() as AddressInfo).port);
-  const [socket] = await once(server, "connection") as [Socket];
+  const [socket] = (await once(server, "connection")) as [Socket];
   onTestFinished(() => void socket.destroy());
-  const decided = new Promise<Protocol>((resolve) => sniff(socket, { clock: systemClock, deadlineMs: 10_000, decided: resolve }));
+  const decided = new Promise<Protocol>((resolve) =>
+    sniff(socket, { clock: systemClock, deadlineMs: 10_000, decided: resolve }),
+  );
   const whole = pieces.join("");
   for (const piece of pieces) {
     const before = socket.bytesRead;
@@ -51,13 +61,17 @@ async function sniffPieces(pieces: readonly string[]): Promise<{ protocol: Proto
   }
   const protocol = await decided;
   let text = "";
-  socket.on("data", (chunk: Buffer) => text += chunk.toString("latin1")).resume();
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).resume();
   await expect.poll(() => text.length).toBe(whole.length);
   return { protocol, text };
 }
 
 describe("a connection that is handed over", () => {
-  it.each([["HTTP/2", "h2", preface], ["HTTP/1.1", "h1", "PO"], ["HTTP/1.1 almost like the preface", "h1", "PRI * HTTP/1"]])("has every byte once, in order, however they came: %s", async (_name, protocol, text) => {
+  it.each([
+    ["HTTP/2", "h2", preface],
+    ["HTTP/1.1", "h1", "PO"],
+    ["HTTP/1.1 almost like the preface", "h1", "PRI * HTTP/1"],
+  ])("has every byte once, in order, however they came: %s", async (_name, protocol, text) => {
     expect(await sniffPieces(text.split(""))).toEqual({ protocol, text });
   });
 });
@@ -74,7 +88,12 @@ describe("a port", () => {
   it("answers HTTP/1.1 when the method arrives in pieces that look like the preface", async () => {
     const { port } = await listen(echo);
     const client = await connectRaw(port);
-    await sendPieces(client, ["P", "OST", " /things HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nab", "c"]);
+    await sendPieces(client, [
+      "P",
+      "OST",
+      " /things HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nab",
+      "c",
+    ]);
     expect(await client.until(/\/things 3/)).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
@@ -95,7 +114,9 @@ describe("a port", () => {
   it("answers an upgrade to HTTP/2 in HTTP/1.1", async () => {
     const { port } = await listen(echo);
     const client = await connectRaw(port);
-    client.socket.write("GET /up HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n");
+    client.socket.write(
+      "GET /up HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+    );
     expect(await client.until(/GET \/up/)).toMatch(/^HTTP\/1\.1 200/);
   });
 

@@ -9,15 +9,38 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "n
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
-import { createListener, type Listener, type ListenerSpec } from "../../../src/kernel/listen/listener.ts";
+import {
+  createListener,
+  type Listener,
+  type ListenerSpec,
+} from "../../../src/kernel/listen/listener.ts";
 import { connectRaw, echo } from "./raw-client.ts";
 import { hasOpenssl, makePair, swapLink, testFolder, writePair } from "./test-certificates.ts";
 
 /** A listener with TLS on a free port, not started yet. */
-function tlsListener(tls: ListenerSpec["tls"], more: Partial<ListenerSpec> = {}): { listener: Listener; lines: string[] } {
+function tlsListener(
+  tls: ListenerSpec["tls"],
+  more: Partial<ListenerSpec> = {},
+): { listener: Listener; lines: string[] } {
   const lines: string[] = [];
-  const log = createLog({ level: "info", format: "text", write: (line) => void lines.push(line), now: () => 0 });
-  const listener = createListener({ name: "test", setting: "gateway.listen", address: { host: "127.0.0.1", port: 0 }, credential: false, handle: echo, ...(tls === undefined ? {} : { tls: { reloadMs: 5, ...tls } }), ...more }, { clock: systemClock, log });
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: (line) => void lines.push(line),
+    now: () => 0,
+  });
+  const listener = createListener(
+    {
+      name: "test",
+      setting: "gateway.listen",
+      address: { host: "127.0.0.1", port: 0 },
+      credential: false,
+      handle: echo,
+      ...(tls === undefined ? {} : { tls: { reloadMs: 5, ...tls } }),
+      ...more,
+    },
+    { clock: systemClock, log },
+  );
   onTestFinished(() => listener.stop(0));
   return { listener, lines };
 }
@@ -39,9 +62,15 @@ async function servedName(port: number): Promise<string> {
 }
 
 async function getOverHttps(port: number): Promise<string> {
-  const request = httpsRequest({ port, host: "127.0.0.1", path: "/a", rejectUnauthorized: false, agent: false });
+  const request = httpsRequest({
+    port,
+    host: "127.0.0.1",
+    path: "/a",
+    rejectUnauthorized: false,
+    agent: false,
+  });
   request.end();
-  const [response] = await once(request, "response") as [IncomingMessage];
+  const [response] = (await once(request, "response")) as [IncomingMessage];
   let text = "";
   for await (const chunk of response as AsyncIterable<Buffer>) text += chunk.toString();
   return text;
@@ -53,8 +82,12 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
     await listener.start();
     expect(await getOverHttps(listener.port)).toBe("GET /a 0");
     expect((await handshake(listener.port)).alpnProtocol).toBe(false);
-    expect((await handshake(listener.port, { ALPNProtocols: ["h2", "http/1.1"] })).alpnProtocol).toBe("h2");
-    const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
+    expect(
+      (await handshake(listener.port, { ALPNProtocols: ["h2", "http/1.1"] })).alpnProtocol,
+    ).toBe("h2");
+    const session = connectHttp2(`https://127.0.0.1:${listener.port}`, {
+      rejectUnauthorized: false,
+    });
     onTestFinished(() => session.destroy());
     const stream = session.request({ ":path": "/b", ":method": "POST" });
     stream.end("body");
@@ -66,9 +99,22 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
   it("takes TLS 1.2 and 1.3 and nothing older", async () => {
     const { listener } = tlsListener(writePair(testFolder(), makePair("one")));
     await listener.start();
-    for (const version of ["TLSv1.2", "TLSv1.3"] as const) expect((await handshake(listener.port, { minVersion: version, maxVersion: version })).getProtocol()).toBe(version);
-    await expect(handshake(listener.port, { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT:@SECLEVEL=0" })).rejects.toThrow(/alert|protocol version/i);
-    await expect(handshake(listener.port, { ALPNProtocols: ["spdy/1"] })).rejects.toThrow(/alert no application protocol/i);
+    for (const version of ["TLSv1.2", "TLSv1.3"] as const)
+      expect(
+        (
+          await handshake(listener.port, { minVersion: version, maxVersion: version })
+        ).getProtocol(),
+      ).toBe(version);
+    await expect(
+      handshake(listener.port, {
+        minVersion: "TLSv1",
+        maxVersion: "TLSv1.1",
+        ciphers: "DEFAULT:@SECLEVEL=0",
+      }),
+    ).rejects.toThrow(/alert|protocol version/i);
+    await expect(handshake(listener.port, { ALPNProtocols: ["spdy/1"] })).rejects.toThrow(
+      /alert no application protocol/i,
+    );
   });
 
   it("answers plain HTTP with one line that says why, and nothing else", async () => {
@@ -77,13 +123,17 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
     for (const text of ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]) {
       const client = await connectRaw(listener.port);
       client.socket.end(text);
-      expect(await client.closed()).toMatch(/^HTTP\/1\.1 400 [^]*this port speaks HTTPS, not HTTP\.\n$/);
+      expect(await client.closed()).toMatch(
+        /^HTTP\/1\.1 400 [^]*this port speaks HTTPS, not HTTP\.\n$/,
+      );
     }
     expect(listener.inFlight()).toBe(0);
   });
 
   it("gives up a handshake that does not end, and counts and drains what it secured", async () => {
-    const { listener } = tlsListener(writePair(testFolder(), makePair("one")), { limits: { headerMs: 100 } });
+    const { listener } = tlsListener(writePair(testFolder(), makePair("one")), {
+      limits: { headerMs: 100 },
+    });
     await listener.start();
     const silent = await connectRaw(listener.port);
     silent.socket.write(Buffer.from([0x16, 3, 1, 0, 200, 1]));
@@ -107,35 +157,79 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
     await listener.start();
     const leaf = new X509Certificate(pair.cert);
     expect(listener.certificate()).toEqual({
-      fingerprint: leaf.fingerprint256.replaceAll(":", "").toLowerCase(), notBefore: leaf.validFromDate.getTime(), notAfter: leaf.validToDate.getTime(),
-      lastReloadAt: undefined, loadedAt: expect.any(Number) as number, failures: 0, lastFailureAt: undefined, lastFailure: "",
+      fingerprint: leaf.fingerprint256.replaceAll(":", "").toLowerCase(),
+      notBefore: leaf.validFromDate.getTime(),
+      notAfter: leaf.validToDate.getTime(),
+      lastReloadAt: undefined,
+      loadedAt: expect.any(Number) as number,
+      failures: 0,
+      lastFailureAt: undefined,
+      lastFailure: "",
     });
   });
 });
 
-describe.skipIf(!hasOpenssl)("a pair that is unusable at start (skipped without the openssl command)", () => {
-  const one = (): { cert: string; key: string } => makePair("one");
+describe.skipIf(!hasOpenssl)(
+  "a pair that is unusable at start (skipped without the openssl command)",
+  () => {
+    const one = (): { cert: string; key: string } => makePair("one");
 
-  it.each([
-    ["a missing file", (folder: string) => rmSync(join(folder, "tls.key")), /tls\.key cannot be read \(ENOENT\)/],
-    ["a folder in its place", (folder: string) => { rmSync(join(folder, "tls.crt")); mkdirSync(join(folder, "tls.crt")); }, /tls\.crt is not a regular file/],
-    ["half a certificate", (folder: string) => truncateSync(join(folder, "tls.crt"), 300), /tls\.crt contains no complete certificate/],
-    ["a chain whose second part is cut off", (folder: string) => appendFileSync(join(folder, "tls.crt"), makePair("two").cert.slice(0, 300)), /tls\.crt contains no complete certificate/],
-    ["half a key", (folder: string) => truncateSync(join(folder, "tls.key"), 100), /tls\.key contains no private key/],
-    ["the key of another certificate", (folder: string) => writeFileSync(join(folder, "tls.key"), makePair("two").key), /tls\.key does not belong to the certificate/],
-    ["two megabytes", (folder: string) => writeFileSync(join(folder, "tls.key"), Buffer.alloc(2_000_000)), /tls\.key is not a regular file of at most 1 MiB/],
-  ])("stops the start, naming the file: %s", async (_name, spoil, message) => {
-    const folder = testFolder();
-    const pair = one();
-    const files = writePair(folder, pair);
-    spoil(folder);
-    const { listener } = tlsListener(files);
-    const failure = await listener.start().then(() => undefined, (error: unknown) => error);
-    expect(failure).toMatchObject({ code: "invalid", message: expect.stringMatching(message) });
-    expect(listener.port).toBe(0);
-    expect(String(failure)).not.toContain(pair.key.split("\n")[1]);
-  });
-});
+    it.each([
+      [
+        "a missing file",
+        (folder: string) => rmSync(join(folder, "tls.key")),
+        /tls\.key cannot be read \(ENOENT\)/,
+      ],
+      [
+        "a folder in its place",
+        (folder: string) => {
+          rmSync(join(folder, "tls.crt"));
+          mkdirSync(join(folder, "tls.crt"));
+        },
+        /tls\.crt is not a regular file/,
+      ],
+      [
+        "half a certificate",
+        (folder: string) => truncateSync(join(folder, "tls.crt"), 300),
+        /tls\.crt contains no complete certificate/,
+      ],
+      [
+        "a chain whose second part is cut off",
+        (folder: string) =>
+          appendFileSync(join(folder, "tls.crt"), makePair("two").cert.slice(0, 300)),
+        /tls\.crt contains no complete certificate/,
+      ],
+      [
+        "half a key",
+        (folder: string) => truncateSync(join(folder, "tls.key"), 100),
+        /tls\.key contains no private key/,
+      ],
+      [
+        "the key of another certificate",
+        (folder: string) => writeFileSync(join(folder, "tls.key"), makePair("two").key),
+        /tls\.key does not belong to the certificate/,
+      ],
+      [
+        "two megabytes",
+        (folder: string) => writeFileSync(join(folder, "tls.key"), Buffer.alloc(2_000_000)),
+        /tls\.key is not a regular file of at most 1 MiB/,
+      ],
+    ])("stops the start, naming the file: %s", async (_name, spoil, message) => {
+      const folder = testFolder();
+      const pair = one();
+      const files = writePair(folder, pair);
+      spoil(folder);
+      const { listener } = tlsListener(files);
+      const failure = await listener.start().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({ code: "invalid", message: expect.stringMatching(message) });
+      expect(listener.port).toBe(0);
+      expect(String(failure)).not.toContain(pair.key.split("\n")[1]);
+    });
+  },
+);
 
 describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl command)", () => {
   it("is served to new connections, while those that are open go on", async () => {
@@ -159,7 +253,10 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
       writePair(join(folder, name), makePair(name));
     }
     swapLink(folder, "a");
-    const { listener } = tlsListener({ certFile: join(folder, "current/tls.crt"), keyFile: join(folder, "current/tls.key") });
+    const { listener } = tlsListener({
+      certFile: join(folder, "current/tls.crt"),
+      keyFile: join(folder, "current/tls.key"),
+    });
     await listener.start();
     for (const name of ["b", "a"]) {
       swapLink(folder, name);
@@ -172,7 +269,8 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
     const [one, two] = [makePair("one"), makePair("two")];
     const { listener, lines } = tlsListener(writePair(folder, one));
     await listener.start();
-    const failure = (pattern: RegExp): Promise<unknown> => expect.poll(() => listener.certificate()?.lastFailure).toMatch(pattern);
+    const failure = (pattern: RegExp): Promise<unknown> =>
+      expect.poll(() => listener.certificate()?.lastFailure).toMatch(pattern);
     writeFileSync(join(folder, "tls.crt"), two.cert.slice(0, 400));
     await failure(/no complete certificate/);
     writeFileSync(join(folder, "tls.crt"), two.cert);
@@ -180,7 +278,10 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
     rmSync(join(folder, "tls.key"));
     await failure(/cannot be read \(ENOENT\)/);
     expect(await servedName(listener.port)).toBe("one");
-    expect(listener.certificate()).toMatchObject({ lastReloadAt: undefined, lastFailureAt: expect.any(Number) });
+    expect(listener.certificate()).toMatchObject({
+      lastReloadAt: undefined,
+      lastFailureAt: expect.any(Number),
+    });
     writeFileSync(join(folder, "tls.key"), two.key);
     await expect.poll(() => servedName(listener.port)).toBe("two");
     const warned = lines.filter((line) => line.includes("the last good one stays in use"));
@@ -197,7 +298,12 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
     await expect.poll(() => listener.certificate()?.lastFailure).toMatch(/no complete certificate/);
     writePair(folder, one);
     const last = listener.certificate()?.lastFailureAt;
-    await expect.poll(() => listener.certificate()?.lastFailureAt === last || listener.certificate()?.lastFailureAt).toBeTruthy();
+    await expect
+      .poll(
+        () =>
+          listener.certificate()?.lastFailureAt === last || listener.certificate()?.lastFailureAt,
+      )
+      .toBeTruthy();
     expect(await servedName(listener.port)).toBe("one");
     expect(listener.certificate()?.lastReloadAt).toBeUndefined();
   });

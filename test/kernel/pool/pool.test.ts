@@ -50,22 +50,41 @@ describe("a run", () => {
   });
 
   it("keeps the code and the message of a task's error", async () => {
-    await expect(pool.run(fail, { how: "code", code: "too_large" }, { signal: never })).rejects.toMatchObject({ name: "StewardError", code: "too_large", message: "it failed: code" });
+    await expect(
+      pool.run(fail, { how: "code", code: "too_large" }, { signal: never }),
+    ).rejects.toMatchObject({
+      name: "StewardError",
+      code: "too_large",
+      message: "it failed: code",
+    });
   });
 
   it("keeps an error of unknown kind inside", async () => {
-    await expect(pool.run(fail, { how: "plain", code: "ERR_FOO" }, { signal: never })).rejects.toMatchObject({ code: "internal", message: "internal error" });
+    await expect(
+      pool.run(fail, { how: "plain", code: "ERR_FOO" }, { signal: never }),
+    ).rejects.toMatchObject({ code: "internal", message: "internal error" });
   });
 
   it("fails when the file exports no run, or when the input cannot be sent", async () => {
-    await expect(pool.run(task("empty"), 1, { signal: never })).rejects.toMatchObject({ code: "internal" });
-    await expect(pool.run(double as Task<unknown, number>, () => 1, { signal: never })).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("double") as string });
+    await expect(pool.run(task("empty"), 1, { signal: never })).rejects.toMatchObject({
+      code: "internal",
+    });
+    await expect(
+      pool.run(double as Task<unknown, number>, () => 1, { signal: never }),
+    ).rejects.toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("double") as string,
+    });
     expect(await pool.run(double, 1, { signal: never })).toBe(2);
   });
 
   it("reports units done at most every 100 ms", async () => {
     const seen: { units: number; atMs: number }[] = [];
-    await pool.run(spin, { deaf: false, rounds: 1_500 }, { signal: never, onProgress: (units) => void seen.push({ units, atMs: performance.now() }) });
+    await pool.run(
+      spin,
+      { deaf: false, rounds: 1_500 },
+      { signal: never, onProgress: (units) => void seen.push({ units, atMs: performance.now() }) },
+    );
     expect(seen.length).toBeGreaterThan(1);
     for (let i = 1; i < seen.length; i += 1) {
       expect(seen[i]?.units).toBeGreaterThan(seen[i - 1]?.units ?? 0);
@@ -80,19 +99,28 @@ describe("a cancelled run", () => {
     it(`rejects at once with the signal's reason when the task is ${deaf ? "deaf" : "attentive"}, and the pool works on`, async () => {
       const pool = open(1);
       expect(await pool.run(double, 1, { signal: never })).toBe(2);
-      expect(await fastest(100, async () => {
-        const stop = new AbortController();
-        const reason = new Error("enough");
-        let firedAtMs = 0;
-        const running = pool.run(spin, { deaf, rounds: 1e9 }, { signal: stop.signal, onProgress: () => {
-          firedAtMs = performance.now();
-          stop.abort(reason);
-        } });
-        await expect(running).rejects.toBe(reason);
-        const rejectedMs = performance.now() - firedAtMs;
-        expect(await pool.run(double, 4, { signal: never })).toBe(8);
-        return rejectedMs;
-      })).toBeLessThan(100);
+      expect(
+        await fastest(100, async () => {
+          const stop = new AbortController();
+          const reason = new Error("enough");
+          let firedAtMs = 0;
+          const running = pool.run(
+            spin,
+            { deaf, rounds: 1e9 },
+            {
+              signal: stop.signal,
+              onProgress: () => {
+                firedAtMs = performance.now();
+                stop.abort(reason);
+              },
+            },
+          );
+          await expect(running).rejects.toBe(reason);
+          const rejectedMs = performance.now() - firedAtMs;
+          expect(await pool.run(double, 4, { signal: never })).toBe(8);
+          return rejectedMs;
+        }),
+      ).toBeLessThan(100);
       expect(pool.status()).toMatchObject({ running: 0, queued: 0, crashed: 0 });
     });
   }
@@ -112,7 +140,9 @@ describe("a cancelled run", () => {
   });
 
   it("does not start when the signal has fired already", async () => {
-    await expect(open(1).run(double, 1, { signal: AbortSignal.abort(new Error("too late")) })).rejects.toThrow("too late");
+    await expect(
+      open(1).run(double, 1, { signal: AbortSignal.abort(new Error("too late")) }),
+    ).rejects.toThrow("too late");
   });
 });
 
@@ -120,26 +150,41 @@ describe("a worker that dies", () => {
   it("fails only the input that killed two of them, and the pool lives on", async () => {
     const pool = open(2);
     const others = settle(pool.map(double, [1, 2, 3, 4, 5, 6, 7, 8], { signal: never }));
-    await expect(pool.run(fail, { how: "exit" }, { signal: never })).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("task fail ended 2 worker threads") as string });
+    await expect(pool.run(fail, { how: "exit" }, { signal: never })).rejects.toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("task fail ended 2 worker threads") as string,
+    });
     expect(await others).toEqual([2, 4, 6, 8, 10, 12, 14, 16]);
     expect(pool.status().crashed).toBe(2);
   });
 
   it("fails the input at once when it may cost only one", async () => {
     const pool = open(1);
-    await expect(pool.run(fail, { how: "exit" }, { signal: never, tries: 1 })).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("task fail ended its worker thread") as string });
-    await expect(settle(pool.map(fail, [{ how: "exit" }], { signal: never, tries: 1 }))).rejects.toMatchObject({ code: "internal" });
+    await expect(
+      pool.run(fail, { how: "exit" }, { signal: never, tries: 1 }),
+    ).rejects.toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("task fail ended its worker thread") as string,
+    });
+    await expect(
+      settle(pool.map(fail, [{ how: "exit" }], { signal: never, tries: 1 })),
+    ).rejects.toMatchObject({ code: "internal" });
     expect(await pool.run(double, 2, { signal: never })).toBe(4);
     expect(pool.status().crashed).toBe(2);
   });
 
   it("is forgiven once", async () => {
-    expect(await open(1).run(once, new Int32Array(new SharedArrayBuffer(4)), { signal: never })).toBe(2);
+    expect(
+      await open(1).run(once, new Int32Array(new SharedArrayBuffer(4)), { signal: never }),
+    ).toBe(2);
   });
 
   it("out of heap is exhausted, naming the task and the limit", async () => {
     const pool = open(1, 16);
-    await expect(pool.run(fail, { how: "heap" }, { signal: never })).rejects.toMatchObject({ code: "exhausted", message: expect.stringMatching(/task fail needs more than the 16 MiB/) as string });
+    await expect(pool.run(fail, { how: "heap" }, { signal: never })).rejects.toMatchObject({
+      code: "exhausted",
+      message: expect.stringMatching(/task fail needs more than the 16 MiB/) as string,
+    });
     expect(await pool.run(double, 2, { signal: never })).toBe(4);
   });
 });
@@ -148,9 +193,13 @@ describe("the line in front of the pool", () => {
   it("refuses what exceeds twice the threads with exhausted", async () => {
     const pool = open(1);
     const stop = new AbortController();
-    const held = [1, 2, 3].map(() => pool.run(spin, { deaf: false, rounds: 1e9 }, { signal: stop.signal }));
+    const held = [1, 2, 3].map(() =>
+      pool.run(spin, { deaf: false, rounds: 1e9 }, { signal: stop.signal }),
+    );
     const ends = Promise.allSettled(held);
-    await expect(pool.run(double, 1, { signal: never })).rejects.toMatchObject({ code: "exhausted" });
+    await expect(pool.run(double, 1, { signal: never })).rejects.toMatchObject({
+      code: "exhausted",
+    });
     stop.abort(new Error("over"));
     expect((await ends).map((end) => end.status)).toEqual(["rejected", "rejected", "rejected"]);
   });
@@ -195,7 +244,18 @@ describe("a map", () => {
 
   it("fails with the first failing input in order", async () => {
     const pool = open(2);
-    await expect(settle(pool.map(fail, [{ how: "code", code: "conflict" }, { how: "code", code: "sealed" }], { signal: never }))).rejects.toMatchObject({ code: "conflict" });
+    await expect(
+      settle(
+        pool.map(
+          fail,
+          [
+            { how: "code", code: "conflict" },
+            { how: "code", code: "sealed" },
+          ],
+          { signal: never },
+        ),
+      ),
+    ).rejects.toMatchObject({ code: "conflict" });
   });
 });
 
@@ -207,7 +267,9 @@ describe("closing", () => {
     await pool.close();
     await end;
     await pool.close();
-    await expect(pool.run(double, 1, { signal: never })).rejects.toMatchObject({ code: "cancelled" });
+    await expect(pool.run(double, 1, { signal: never })).rejects.toMatchObject({
+      code: "cancelled",
+    });
   });
 
   it("works without a start", async () => {

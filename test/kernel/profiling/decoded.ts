@@ -4,7 +4,11 @@ import { Profile } from "pprof-format";
 
 export interface DecodedSample {
   /** The callee first. */
-  readonly stack: readonly { readonly name: string; readonly file: string; readonly line: number }[];
+  readonly stack: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly line: number;
+  }[];
   readonly values: readonly number[];
   readonly thread: string;
 }
@@ -25,15 +29,23 @@ export function decode(bytes: Uint8Array): Decoded {
   return {
     types: profile.sampleType.map(({ type, unit }) => `${text(type)}/${text(unit)}`),
     period: `${text(profile.periodType?.type ?? 0)}/${text(profile.periodType?.unit ?? 0)} ${profile.period}`,
-    timeMs: Number(profile.timeNanos) / 1e6, durationMs: Number(profile.durationNanos) / 1e6,
+    timeMs: Number(profile.timeNanos) / 1e6,
+    durationMs: Number(profile.durationNanos) / 1e6,
     samples: profile.sample.map((sample) => ({
       stack: sample.locationId.map((id) => {
         const line = locations.get(Number(id))?.line[0];
         const called = functions.get(Number(line?.functionId));
-        return { name: text(called?.name ?? 0), file: text(called?.filename ?? 0), line: Number(line?.line) };
+        return {
+          name: text(called?.name ?? 0),
+          file: text(called?.filename ?? 0),
+          line: Number(line?.line),
+        };
       }),
       values: sample.value.map(Number),
-      thread: sample.label.filter(({ key }) => text(key) === "thread").map(({ str }) => text(str)).join(),
+      thread: sample.label
+        .filter(({ key }) => text(key) === "thread")
+        .map(({ str }) => text(str))
+        .join(),
     })),
   };
 }
@@ -44,5 +56,7 @@ export function decodeCompressed(bytes: Uint8Array): Decoded {
 
 /** The sum of one value over samples whose stack has a function of this name. */
 export function totalOf({ samples }: Decoded, name: string, value: number): number {
-  return samples.filter(({ stack }) => stack.some((frame) => frame.name === name)).reduce((sum, { values }) => sum + (values[value] ?? 0), 0);
+  return samples
+    .filter(({ stack }) => stack.some((frame) => frame.name === name))
+    .reduce((sum, { values }) => sum + (values[value] ?? 0), 0);
 }

@@ -1,5 +1,14 @@
-/** A server of Pyroscope's ingest API on loopback, that answers as a test says and takes uploads apart. */
-import { createServer as createPlain, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+/**
+ * A server of Pyroscope's ingest API on loopback, that answers as a test says and takes uploads
+ * apart.
+ */
+import {
+  createServer as createPlain,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createSecure, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 
@@ -33,7 +42,8 @@ export async function startIngest(tls?: ServerOptions): Promise<Ingest> {
   const server: Server = tls === undefined ? createPlain(listener) : createSecure(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const ingest: Ingest = {
-    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`, uploads: [],
+    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    uploads: [],
     answer: (response) => void response.writeHead(200).end(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -45,8 +55,15 @@ export async function startIngest(tls?: ServerOptions): Promise<Ingest> {
 
 async function read(request: IncomingMessage, body: Buffer): Promise<Ingested> {
   const url = new URL(request.url ?? "", "http://x");
-  const form = await new Response(new Uint8Array(body), { headers: { "content-type": request.headers["content-type"] ?? "" } }).formData();
+  const form = await new Response(new Uint8Array(body), {
+    headers: { "content-type": request.headers["content-type"] ?? "" },
+  }).formData();
   const profile = form.get("profile");
   if (!(profile instanceof Blob)) throw new Error("the form has no file profile");
-  return { path: url.pathname, query: Object.fromEntries(url.searchParams), headers: request.headers, profile: new Uint8Array(await profile.arrayBuffer()) };
+  return {
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    headers: request.headers,
+    profile: new Uint8Array(await profile.arrayBuffer()),
+  };
 }

@@ -30,18 +30,37 @@ describe("Profiles of this process", () => {
     expect(totalOf(decoded, "turnMill", 1) / NANOSECONDS).toBeLessThan(1_500);
     expect(totalOf(decoded, "turnMill", 0)).toBeGreaterThan(2);
     expect(totalOf(decoded, "grindWheel", 1)).toBeGreaterThan(0);
-    expect(new Set(decoded.samples.map(({ thread }) => thread))).toEqual(new Set(["main", "miller", "late"]));
+    expect(new Set(decoded.samples.map(({ thread }) => thread))).toEqual(
+      new Set(["main", "miller", "late"]),
+    );
     const frames = decoded.samples.flatMap(({ stack }) => stack);
-    expect(frames.find(({ name }) => name === "turnMill")).toMatchObject({ file: "test/kernel/profiling/busy.ts" });
+    expect(frames.find(({ name }) => name === "turnMill")).toMatchObject({
+      file: "test/kernel/profiling/busy.ts",
+    });
     expect(frames.map(({ name }) => name)).not.toContain("(idle)");
     expect(decoded.durationMs).toBeGreaterThanOrEqual(2_900);
   });
 
   it("show no thread of the pool that only waits for a task", async () => {
-    const pool = createPool({ clock: systemClock, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }), threads: 1 });
-    await pool.run({ name: "double", file: new URL("../pool/fixtures/double.ts", import.meta.url) }, [1], { signal: never });
-    const decoded = decodeCompressed(await createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) }).cpu(300, never));
-    expect(decoded.samples.flatMap(({ stack }) => stack.map(({ name }) => name))).not.toContain("atomicsWaitLoop");
+    const pool = createPool({
+      clock: systemClock,
+      log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
+      threads: 1,
+    });
+    await pool.run(
+      { name: "double", file: new URL("../pool/fixtures/double.ts", import.meta.url) },
+      [1],
+      { signal: never },
+    );
+    const decoded = decodeCompressed(
+      await createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) }).cpu(
+        300,
+        never,
+      ),
+    );
+    expect(decoded.samples.flatMap(({ stack }) => stack.map(({ name }) => name))).not.toContain(
+      "atomicsWaitLoop",
+    );
     await pool.close();
   });
 
@@ -49,7 +68,10 @@ describe("Profiles of this process", () => {
     const profiles = createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) });
     const leaving = new AbortController();
     const recording = profiles.cpu(60_000, leaving.signal);
-    await expect(profiles.cpu(1_000, never)).rejects.toMatchObject({ code: "already_running", rule: "one_profile" });
+    await expect(profiles.cpu(1_000, never)).rejects.toMatchObject({
+      code: "already_running",
+      rule: "one_profile",
+    });
     leaving.abort(new Error("gone"));
     await expect(recording).rejects.toThrow("gone");
     const gone = AbortSignal.abort(new Error("gone before"));
@@ -59,9 +81,14 @@ describe("Profiles of this process", () => {
 
   it("leave out a thread that ends while they are recorded", async () => {
     const worker = await openBusyWorker("short");
-    const recording = createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) }).cpu(300, never);
+    const recording = createProfiles({
+      clock: systemClock,
+      heap: createHeapSampler(systemClock),
+    }).cpu(300, never);
     await worker.terminate();
-    expect(decodeCompressed(await recording).samples.map(({ thread }) => thread)).not.toContain("short");
+    expect(decodeCompressed(await recording).samples.map(({ thread }) => thread)).not.toContain(
+      "short",
+    );
   });
 
   it("of the heap show who holds memory, on every thread, while the sampler runs", async () => {
@@ -73,12 +100,15 @@ describe("Profiles of this process", () => {
     const farm = await openBusyWorker("farm");
     workers.push(farm);
     // The sampler of a thread begins after the thread, and does not see what was held before.
-    const decoded = await vi.waitFor(async () => {
-      await fillAnew(farm);
-      const seen = decodeCompressed(await profiles.heap());
-      expect(totalOf(seen, "fillBarn", 0)).toBeGreaterThan(0);
-      return seen;
-    }, { timeout: 30_000 });
+    const decoded = await vi.waitFor(
+      async () => {
+        await fillAnew(farm);
+        const seen = decodeCompressed(await profiles.heap());
+        expect(totalOf(seen, "fillBarn", 0)).toBeGreaterThan(0);
+        return seen;
+      },
+      { timeout: 30_000 },
+    );
     expect(barn).toHaveLength(300_000);
     expect(totalOf(decoded, "fillStore", 0)).toBeGreaterThan(4e6);
     expect(decoded.samples.find(({ thread }) => thread === "farm")).toBeDefined();

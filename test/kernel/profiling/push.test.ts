@@ -18,11 +18,25 @@ const RATE_MS = 60_000;
 async function setUp(ingest: Ingest, options: Partial<ProfilerOptions> = {}) {
   const clock = createManualClock();
   const lines: string[] = [];
-  const log = createLog({ level: "info", format: "text", write: (line) => void lines.push(line), now: () => clock.now() });
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: (line) => void lines.push(line),
+    now: () => clock.now(),
+  });
   const heap = createHeapSampler(clock);
   const scope = { add: () => undefined, gauge: () => undefined, record: () => undefined };
-  const target = { server: ingest.url, application: "steward", tags: new Map([["region", "eu"]]), headers: { "x-token": "one" }, tls: { insecureSkipVerify: false } };
-  const profiler = createProfiler({ clock, ids: systemIds, log, version: "1.2.3", scope, heap }, { target, uploadRateMs: RATE_MS, reload: undefined, ...options });
+  const target = {
+    server: ingest.url,
+    application: "steward",
+    tags: new Map([["region", "eu"]]),
+    headers: { "x-token": "one" },
+    tls: { insecureSkipVerify: false },
+  };
+  const profiler = createProfiler(
+    { clock, ids: systemIds, log, version: "1.2.3", scope, heap },
+    { target, uploadRateMs: RATE_MS, reload: undefined, ...options },
+  );
   await heap.start(never, () => undefined);
   const until = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await setImmediate();
@@ -52,12 +66,31 @@ describe("The profiler", () => {
     const beganMs = clock.now();
     turnMill(200);
     await round(2);
-    const [cpu, heap] = ingest.uploads.toSorted((one, other) => decodeCompressed(other.profile).types.length - decodeCompressed(one.profile).types.length).map(({ profile }) => decodeCompressed(profile));
+    const [cpu, heap] = ingest.uploads
+      .toSorted(
+        (one, other) =>
+          decodeCompressed(other.profile).types.length - decodeCompressed(one.profile).types.length,
+      )
+      .map(({ profile }) => decodeCompressed(profile));
     expect(cpu && totalOf(cpu, "turnMill", 1)).toBeGreaterThan(0);
     expect(heap?.types).toEqual(["inuse_space/bytes"]);
-    expect(ingest.uploads.map(({ query }) => [query["name"], query["from"], query["until"]])).toEqual(Array.from({ length: 2 }, () => ["steward{region=eu}", String(Math.floor(beganMs / 1_000)), String(Math.floor((beganMs + RATE_MS) / 1_000))]));
+    expect(
+      ingest.uploads.map(({ query }) => [query["name"], query["from"], query["until"]]),
+    ).toEqual(
+      Array.from({ length: 2 }, () => [
+        "steward{region=eu}",
+        String(Math.floor(beganMs / 1_000)),
+        String(Math.floor((beganMs + RATE_MS) / 1_000)),
+      ]),
+    );
     await round(4);
-    expect(profiler.status()).toMatchObject({ attempts: 4, failures: 0, healthy: true, lastSuccessAtMs: clock.now(), lastErrorClass: undefined });
+    expect(profiler.status()).toMatchObject({
+      attempts: 4,
+      failures: 0,
+      healthy: true,
+      lastSuccessAtMs: clock.now(),
+      lastErrorClass: undefined,
+    });
     await stop();
   });
 
@@ -67,7 +100,12 @@ describe("The profiler", () => {
     ingest.answer = (response) => void response.writeHead(401).end("canary");
     await start();
     await round(2);
-    expect(profiler.status()).toMatchObject({ attempts: 2, failures: 2, healthy: true, lastErrorClass: "unauthenticated" });
+    expect(profiler.status()).toMatchObject({
+      attempts: 2,
+      failures: 2,
+      healthy: true,
+      lastErrorClass: "unauthenticated",
+    });
     await round(4);
     expect(profiler.status()).toMatchObject({ consecutiveFailures: 4, healthy: false });
     ingest.answer = (response) => void response.writeHead(200).end();
@@ -105,18 +143,34 @@ describe("The profiler", () => {
     await clock.advance(RATE_MS);
     await until(() => ingest.uploads.length === 2);
     await stop();
-    expect([profiler.status().failures, profiler.status().lastErrorClass, lines, clock.timers()]).toEqual([2, "canceled", [], 0]);
+    expect([
+      profiler.status().failures,
+      profiler.status().lastErrorClass,
+      lines,
+      clock.timers(),
+    ]).toEqual([2, "canceled", [], 0]);
   });
 
   it("takes other credentials from their files, and keeps the last good ones", async () => {
     await using ingest = await startIngest();
     const file = join(testFolder(), "token");
     writeFileSync(file, "one\n");
-    const { start, round, stop, lines, clock, until } = await setUp(ingest, { reload: { everyMs: 20_000, caFile: undefined, certFile: undefined, keyFile: undefined, headerFiles: { "x-token": file }, basic: undefined } });
+    const { start, round, stop, lines, clock, until } = await setUp(ingest, {
+      reload: {
+        everyMs: 20_000,
+        caFile: undefined,
+        certFile: undefined,
+        keyFile: undefined,
+        headerFiles: { "x-token": file },
+        basic: undefined,
+      },
+    });
     await start();
     writeFileSync(file, "two\n");
     await clock.advance(20_000);
-    await until(() => lines.some((line) => line.includes("reloaded the credentials of the profiler")));
+    await until(() =>
+      lines.some((line) => line.includes("reloaded the credentials of the profiler")),
+    );
     await until(() => clock.timers() > 1);
     writeFileSync(file, "");
     await clock.advance(20_000);

@@ -19,7 +19,10 @@ describe("The threads of this process", () => {
     const first = await openBusyWorker("first");
     const joined: string[] = [];
     const threads = await inspectThreads(({ name }) => joined.push(name));
-    const unnamed = new Worker("setInterval(() => undefined, 1000); require('node:worker_threads').parentPort.postMessage('up')", { eval: true });
+    const unnamed = new Worker(
+      "setInterval(() => undefined, 1000); require('node:worker_threads').parentPort.postMessage('up')",
+      { eval: true },
+    );
     await new Promise((resolve) => unnamed.once("message", resolve));
     while (joined.length < 3) await setImmediate();
     expect(joined.slice(0, 2)).toEqual(["main", "first"]);
@@ -35,9 +38,14 @@ describe("The threads of this process", () => {
     const worker = await openBusyWorker("asked");
     const threads = await inspectThreads(() => undefined);
     const asked = threads.list().find(({ name }) => name === "asked") as InspectedThread;
-    expect(await asked.ask("Runtime.evaluate", { expression: "40 + 2" })).toMatchObject({ result: { value: 42 } });
+    expect(await asked.ask("Runtime.evaluate", { expression: "40 + 2" })).toMatchObject({
+      result: { value: 42 },
+    });
     await expect(asked.ask("Nothing.atAll")).rejects.toThrow(/the thread asked refused: .*Nothing/);
-    const pending = asked.ask("Runtime.evaluate", { expression: "new Promise(() => undefined)", awaitPromise: true });
+    const pending = asked.ask("Runtime.evaluate", {
+      expression: "new Promise(() => undefined)",
+      awaitPromise: true,
+    });
     pending.catch(() => undefined);
     expect(asked.busy()).toBe(true);
     threads.close();
@@ -50,14 +58,23 @@ describe.runIf(hasPipes)("A thread that waits outside of JavaScript", () => {
   async function openWaiting(): Promise<{ release: () => Promise<unknown> }> {
     const pipe = join(testFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);
-    const worker = new Worker(`require("node:worker_threads").parentPort.postMessage("up"); setImmediate(() => require("node:fs").readFileSync(${JSON.stringify(pipe)}))`, { eval: true, name: "sleeper" });
+    const worker = new Worker(
+      `require("node:worker_threads").parentPort.postMessage("up"); setImmediate(() => require("node:fs").readFileSync(${JSON.stringify(pipe)}))`,
+      { eval: true, name: "sleeper" },
+    );
     await new Promise((resolve) => worker.once("message", resolve));
     // It is in the read once it does not answer.
     const threads = await inspectThreads(() => undefined);
     const sleeper = threads.list().find(({ name }) => name === "sleeper") as InspectedThread;
     for (let waits = false; !waits;) {
-      const answer = sleeper.ask("Runtime.evaluate", { expression: "1" }).then(() => false, () => false);
-      waits = await Promise.race([answer, new Promise<boolean>((resolve) => setTimeout(resolve, 100, true))]);
+      const answer = sleeper.ask("Runtime.evaluate", { expression: "1" }).then(
+        () => false,
+        () => false,
+      );
+      waits = await Promise.race([
+        answer,
+        new Promise<boolean>((resolve) => setTimeout(resolve, 100, true)),
+      ]);
     }
     threads.close();
     return {

@@ -21,7 +21,11 @@ async function filled(env: Env, rows = 300): Promise<void> {
 }
 
 function contents(env: Env): unknown {
-  return env.read((snapshot) => [[...snapshot.range(numbers)], [...snapshot.range(people)], snapshot.find(people, "tag", ["all"]).length]);
+  return env.read((snapshot) => [
+    [...snapshot.range(numbers)],
+    [...snapshot.range(people)],
+    snapshot.find(people, "tag", ["all"]).length,
+  ]);
 }
 
 describe("a backup of an environment", () => {
@@ -34,9 +38,17 @@ describe("a backup of an environment", () => {
     const target = temporaryFolder();
     const report = await env.backup(target, never);
     const file = readFileSync(join(target, "test.mdb"));
-    expect(report).toMatchObject({ name: "test", file: "test.mdb", schema: 1, bytes: file.length, rows: { numbers: 100, people: 2_000 } });
+    expect(report).toMatchObject({
+      name: "test",
+      file: "test.mdb",
+      schema: 1,
+      bytes: file.length,
+      rows: { numbers: 100, people: 2_000 },
+    });
     expect(report.sha256).toBe(createHash("sha256").update(file).digest("hex"));
-    expect(JSON.parse(readFileSync(join(target, "test.mdb.json"), "utf8")) as BackupReport).toEqual(report);
+    expect(JSON.parse(readFileSync(join(target, "test.mdb.json"), "utf8")) as BackupReport).toEqual(
+      report,
+    );
     expect(file.length).toBeLessThan(env.status().bytes);
     expect(readdirSync(target).sort()).toEqual(["test.mdb", "test.mdb.json"]);
     const restored = await openEnv(target);
@@ -51,7 +63,8 @@ describe("a backup of an environment", () => {
     const writing = (async () => {
       while (!done.signal.aborted) {
         await env.write((tx) => {
-          for (let row = 0; row < 50; row += 1) tx.put(numbers, row * 40, Uint8Array.of(written % 256));
+          for (let row = 0; row < 50; row += 1)
+            tx.put(numbers, row * 40, Uint8Array.of(written % 256));
         });
         written += 1;
       }
@@ -62,8 +75,16 @@ describe("a backup of an environment", () => {
     await writing;
     expect(written).toBeGreaterThan(0);
     const restored = await openEnv(target);
-    const firsts = restored.read((snapshot) => new Set(Array.from({ length: 50 }, (_, row) => Buffer.from(snapshot.get(numbers, row * 40) ?? []).toString("hex"))));
-    // Either all fifty rows of one change or, before the first of them, all fifty as they were filled.
+    const firsts = restored.read(
+      (snapshot) =>
+        new Set(
+          Array.from({ length: 50 }, (_, row) =>
+            Buffer.from(snapshot.get(numbers, row * 40) ?? []).toString("hex"),
+          ),
+        ),
+    );
+    // Either all fifty rows of one change or, before the first of them, all fifty as they were
+    // filled.
     expect([1, 50]).toContain(firsts.size);
     expect(env.read((snapshot) => snapshot.count(numbers))).toBe(2_000);
   });
@@ -89,7 +110,10 @@ describe("a backup of an environment", () => {
     const env = await openEnv(temporaryFolder());
     const target = temporaryFolder();
     writeFileSync(join(target, "test.mdb"), "mine");
-    await expect(env.backup(target, never)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("test.mdb is there already") as string });
+    await expect(env.backup(target, never)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("test.mdb is there already") as string,
+    });
     expect(readFileSync(join(target, "test.mdb"), "utf8")).toBe("mine");
   });
 

@@ -15,7 +15,11 @@ describe("a damaged store", () => {
       const cut = join(directory, "test.mdb");
       writeFileSync(cut, whole.subarray(0, size));
       const report = await verifyFile(cut).catch((error: unknown) => error);
-      if (report instanceof StewardError) expect(report).toMatchObject({ code: "corrupt", remedy: expect.stringContaining("restore") as string });
+      if (report instanceof StewardError)
+        expect(report).toMatchObject({
+          code: "corrupt",
+          remedy: expect.stringContaining("restore") as string,
+        });
       else expect(size).toBeGreaterThan(whole.length / 2); // only free pages at the end were cut away
       if (size === 0) await expect(openEnv(directory)).rejects.toThrow(`${cut} is damaged`);
     }
@@ -37,7 +41,8 @@ describe("a damaged store", () => {
       if (env instanceof StewardError) expect(env.code).toBe("corrupt");
       else opened.push(contents(env));
     }
-    // The last commit of a clean close only takes the marker away, so the state before it says the same.
+    // The last commit of a clean close only takes the marker away, so the state before it says the
+    // same.
     expect(opened.length).toBeLessThanOrEqual(1);
     expect(opened.every((after) => after === before)).toBe(true);
   });
@@ -66,11 +71,17 @@ describe("a damaged store", () => {
     await env.write((tx) => tx.put(people, "ada", { name: "Ada Lovelace", age: 36, tags: [] }));
     const file = join(directory, "test.mdb");
     const bytes = readFileSync(file);
-    for (let at = bytes.indexOf("Lovelace"); at >= 0; at = bytes.indexOf("Lovelace", at + 1)) bytes.write("lovelace", at);
+    for (let at = bytes.indexOf("Lovelace"); at >= 0; at = bytes.indexOf("Lovelace", at + 1))
+      bytes.write("lovelace", at);
     writeFileSync(file, bytes, { flag: "r+" });
-    expect(() => env.read((snapshot) => snapshot.get(people, "ada"))).toThrow(/people: the row with key \["ada"\] is damaged/);
+    expect(() => env.read((snapshot) => snapshot.get(people, "ada"))).toThrow(
+      /people: the row with key \["ada"\] is damaged/,
+    );
     expect(() => env.read((snapshot) => [...snapshot.range(people)])).toThrow(StewardError);
-    expect(env.status()).toMatchObject({ healthy: false, reason: expect.stringContaining("people") as string });
+    expect(env.status()).toMatchObject({
+      healthy: false,
+      reason: expect.stringContaining("people") as string,
+    });
   });
 
   it("is not taken for another: a file under a wrong name is refused", async () => {
@@ -81,7 +92,15 @@ describe("a damaged store", () => {
     const { systemClock } = await import("../../../src/kernel/base/clock.ts");
     const { allTables, quietLog } = await import("./fixtures/tables.ts");
     const factory = createStateFactory({ directory, clock: systemClock, log: quietLog });
-    await expect(factory.open({ name: "other", tables: allTables, schema: 1, derived: false, maxBytes: 2 ** 30 })).rejects.toThrow("is not the store other");
+    await expect(
+      factory.open({
+        name: "other",
+        tables: allTables,
+        schema: 1,
+        derived: false,
+        maxBytes: 2 ** 30,
+      }),
+    ).rejects.toThrow("is not the store other");
   });
 });
 
@@ -91,21 +110,28 @@ describe("a large store that was closed cleanly", () => {
     const file = await makeStore(directory);
     const bytes = readFileSync(file);
     const changed = Buffer.from(bytes);
-    for (let at = changed.indexOf("name 77"); at >= 0; at = changed.indexOf("name 77", at + 1)) changed.write("nom", at);
+    for (let at = changed.indexOf("name 77"); at >= 0; at = changed.indexOf("name 77", at + 1))
+      changed.write("nom", at);
     writeFileSync(file, changed);
     const env = await openEnv(directory, { wholeWalkBytes: 0 });
-    expect(() => env.read((snapshot) => snapshot.get(people, "p77"))).toThrow(/people: the row with key \["p77"\] is damaged/);
+    expect(() => env.read((snapshot) => snapshot.get(people, "p77"))).toThrow(
+      /people: the row with key \["p77"\] is damaged/,
+    );
     expect(env.status().healthy).toBe(false);
     const crashed = temporaryFolder();
     copyFileSync(file, join(crashed, "test.mdb")); // the store is open: its marker says so
-    await expect(openEnv(crashed, { wholeWalkBytes: 0 })).rejects.toMatchObject({ code: "corrupt" });
+    await expect(openEnv(crashed, { wholeWalkBytes: 0 })).rejects.toMatchObject({
+      code: "corrupt",
+    });
   });
 
   it("is refused for every damaged page that leads to rows, cut or blanked", async () => {
     const directory = temporaryFolder();
     const file = await makeStore(directory);
     const whole = readFileSync(file);
-    const branches = Array.from({ length: whole.length / 4096 }, (_, page) => page).filter((page) => page > 1 && whole.readUInt16LE(page * 4096 + 18) === 1);
+    const branches = Array.from({ length: whole.length / 4096 }, (_, page) => page).filter(
+      (page) => page > 1 && whole.readUInt16LE(page * 4096 + 18) === 1,
+    );
     expect(branches.length).toBeGreaterThan(2);
     let refused = 0;
     for (const page of branches) {
@@ -115,7 +141,8 @@ describe("a large store that was closed cleanly", () => {
       const report = await verifyFile(file, { depth: "paths" }).catch((error: unknown) => error);
       refused += Number(report instanceof StewardError);
       // A page that no tree uses any more may say anything.
-      if (!(report instanceof StewardError)) expect((await verifyFile(file)).entries.get("t:people")).toBe(260);
+      if (!(report instanceof StewardError))
+        expect((await verifyFile(file)).entries.get("t:people")).toBe(260);
     }
     expect(refused).toBeGreaterThan(1);
   });
@@ -130,12 +157,15 @@ describe("a large store that was closed cleanly", () => {
     for (let page = 2; page < bytes.length / 4096; page += 1) {
       const at = page * 4096;
       const text = bytes.subarray(at, at + 4096).includes('{"name":"name');
-      if (text && bytes.readUInt16LE(at + 18) === 2 && bytes.readUInt16LE(at + 20) > 4) bytes.writeUInt16LE(bytes.readUInt16LE(at + 20) - 2, at + 20);
+      if (text && bytes.readUInt16LE(at + 18) === 2 && bytes.readUInt16LE(at + 20) > 4)
+        bytes.writeUInt16LE(bytes.readUInt16LE(at + 20) - 2, at + 20);
     }
     writeFileSync(file, bytes);
     const env = await openEnv(directory, { wholeWalkBytes: 0 });
     const options = { sliceMs: 5, signal: new AbortController().signal };
-    await expect(env.scan(people, () => {}, options)).rejects.toThrow(/the table people counted 260 rows and shows \d+/);
+    await expect(env.scan(people, () => {}, options)).rejects.toThrow(
+      /the table people counted 260 rows and shows \d+/,
+    );
     expect(env.status().healthy).toBe(false);
     await env.scan(people, () => {}, { ...options, bounds: { limit: 10 } });
   });

@@ -1,6 +1,17 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
@@ -17,7 +28,9 @@ interface Locker {
 }
 
 async function startLocker(directory: string): Promise<Locker> {
-  const child = spawn(process.execPath, [locker, directory], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [locker, directory], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<string> => String((await lines.next()).value);
@@ -33,7 +46,9 @@ it("makes the folder private and takes it, until it is released", () => {
   const directory = join(temporaryFolder(), "deep", "state");
   const lock = lockStateDirectory(directory);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
-  expect(() => lockStateDirectory(directory)).toThrow(`the state folder ${directory} is in use by process ${process.pid}`);
+  expect(() => lockStateDirectory(directory)).toThrow(
+    `the state folder ${directory} is in use by process ${process.pid}`,
+  );
   lock.release();
   lock.release();
   lockStateDirectory(directory).release();
@@ -73,27 +88,37 @@ it("stays taken when its holder forgets the handle and the garbage is collected"
     for (let round = 0; round < 5; round += 1) { gc(); await new Promise(setImmediate); }
     console.log("collected");
     setInterval(() => {}, 1_000);`;
-  const child = spawn(process.execPath, ["--expose-gc", "--input-type=module", "-e", script, directory], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(
+    process.execPath,
+    ["--expose-gc", "--input-type=module", "-e", script, directory],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   onTestFinished(() => void child.kill("SIGKILL"));
-  for await (const line of createInterface({ input: child.stdout })) if (line === "collected") break;
+  for await (const line of createInterface({ input: child.stdout }))
+    if (line === "collected") break;
   expect(() => lockStateDirectory(directory)).toThrow(`process ${child.pid}`);
 });
 
-it.runIf(process.platform === "linux")("stays taken when all files in the folder are deleted, and is free at once after its holder was killed", async () => {
-  const directory = temporaryFolder();
-  const first = await startLocker(directory);
-  first.child.stdin.write("go\n");
-  expect(await first.next()).toBe(`locked ${first.child.pid}`);
-  for (const file of readdirSync(directory)) rmSync(join(directory, file));
-  expect(() => lockStateDirectory(directory)).toThrow(`the state folder ${directory} is in use by process ${first.child.pid}`);
-  expect(() => assertUnlocked(directory)).toThrow(`in use by process ${first.child.pid}`);
-  expect(existsSync(join(directory, "lock"))).toBe(false);
-  const gone = ended(first.child);
-  first.child.kill("SIGKILL");
-  await gone;
-  assertUnlocked(directory);
-  lockStateDirectory(directory).release();
-});
+it.runIf(process.platform === "linux")(
+  "stays taken when all files in the folder are deleted, and is free at once after its holder was killed",
+  async () => {
+    const directory = temporaryFolder();
+    const first = await startLocker(directory);
+    first.child.stdin.write("go\n");
+    expect(await first.next()).toBe(`locked ${first.child.pid}`);
+    for (const file of readdirSync(directory)) rmSync(join(directory, file));
+    expect(() => lockStateDirectory(directory)).toThrow(
+      `the state folder ${directory} is in use by process ${first.child.pid}`,
+    );
+    expect(() => assertUnlocked(directory)).toThrow(`in use by process ${first.child.pid}`);
+    expect(existsSync(join(directory, "lock"))).toBe(false);
+    const gone = ended(first.child);
+    first.child.kill("SIGKILL");
+    await gone;
+    assertUnlocked(directory);
+    lockStateDirectory(directory).release();
+  },
+);
 
 it("follows the folder when that is renamed, and not its name", async () => {
   const parent = temporaryFolder();
@@ -106,7 +131,10 @@ it("follows the folder when that is renamed, and not its name", async () => {
   expect(() => lockStateDirectory(moved)).toThrow(`in use by process ${first.child.pid}`);
 });
 
-it.each([["a symbolic link", symlinkSync], ["a second name", linkSync]] as const)("leaves the file alone that lock.pid is %s of", (_what, link) => {
+it.each([
+  ["a symbolic link", symlinkSync],
+  ["a second name", linkSync],
+] as const)("leaves the file alone that lock.pid is %s of", (_what, link) => {
   const directory = temporaryFolder();
   const target = join(temporaryFolder(), "target");
   writeFileSync(target, "precious");

@@ -9,12 +9,17 @@ import { openEnv, quietLog, temporaryFolder } from "./fixtures/tables.ts";
 
 const never = new AbortController().signal;
 
-/** A clock whose wall time can be stepped on its own, and that lets writes end after each of its timers. */
+/**
+ * A clock whose wall time can be stepped on its own, and that lets writes end after each of its
+ * timers.
+ */
 function steppedClock(env: () => Env): ManualClock & { step(ms: number): void } {
   const clock = createManualClock();
   let stepMs = 0;
   return {
-    ...clock, now: () => clock.now() + stepMs, step: (ms) => void (stepMs += ms),
+    ...clock,
+    now: () => clock.now() + stepMs,
+    step: (ms) => void (stepMs += ms),
     async advance(ms) {
       for (let left = ms; left > 0; left -= 500) {
         await clock.advance(Math.min(500, left));
@@ -32,7 +37,10 @@ interface Bench {
   /** Batches in the order they were handed over. */
   readonly batches: (readonly string[])[];
   readonly taken: string[];
-  readonly start: (claim?: Claim, options?: { batch: number; parallel: number }) => Promise<Component>;
+  readonly start: (
+    claim?: Claim,
+    options?: { batch: number; parallel: number },
+  ) => Promise<Component>;
   readonly set: (timers: Readonly<Record<string, number>>) => Promise<void>;
 }
 
@@ -42,11 +50,16 @@ async function createBench(directory = temporaryFolder()): Promise<Bench> {
   const due = createDue({ env, clock, log: quietLog }, "lease", 10_000);
   const batches: (readonly string[])[] = [];
   const taken: string[] = [];
-  const takeAll: Claim = (ids) => env.write((tx) => {
-    for (const id of ids) if (due.take(tx, id)) tx.after(() => taken.push(id));
-  });
+  const takeAll: Claim = (ids) =>
+    env.write((tx) => {
+      for (const id of ids) if (due.take(tx, id)) tx.after(() => taken.push(id));
+    });
   return {
-    env, due, clock, batches, taken,
+    env,
+    due,
+    clock,
+    batches,
+    taken,
     async start(claim = takeAll, options = { batch: 256, parallel: 1 }) {
       const component = due.run((ids, signal) => {
         batches.push(ids);
@@ -56,9 +69,10 @@ async function createBench(directory = temporaryFolder()): Promise<Bench> {
       await component.start(never, () => {});
       return component;
     },
-    set: (timers) => env.write((tx) => {
-      for (const [id, inMs] of Object.entries(timers)) due.set(tx, id, clock.now() + inMs);
-    }),
+    set: (timers) =>
+      env.write((tx) => {
+        for (const [id, inMs] of Object.entries(timers)) due.set(tx, id, clock.now() + inMs);
+      }),
   };
 }
 
@@ -79,19 +93,32 @@ describe("durable timers", () => {
   it("keep one timer, however many there are", async () => {
     const { clock, set, start } = await createBench();
     await start();
-    await set(Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`t${at}`, 60_000 + at])));
+    await set(
+      Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`t${at}`, 60_000 + at])),
+    );
     expect(clock.timers()).toBe(1);
   });
 
   it("forget what is cleared or taken with the change alone: one that fails leaves the timer", async () => {
     const { clock, due, env, set } = await createBench();
     await set({ kept: 0, cleared: 0 });
-    await expect(env.write((tx) => {
-      due.take(tx, "kept");
-      throw new Error("no");
-    })).rejects.toThrow("no");
-    expect(await env.write((tx) => [due.clear(tx, "cleared"), due.clear(tx, "cleared"), due.take(tx, "cleared"), due.take(tx, "unknown")])).toEqual([true, false, false, false]);
-    expect(env.read((snapshot) => [due.at(snapshot, "kept"), due.at(snapshot, "cleared")])).toEqual([clock.now(), undefined]);
+    await expect(
+      env.write((tx) => {
+        due.take(tx, "kept");
+        throw new Error("no");
+      }),
+    ).rejects.toThrow("no");
+    expect(
+      await env.write((tx) => [
+        due.clear(tx, "cleared"),
+        due.clear(tx, "cleared"),
+        due.take(tx, "cleared"),
+        due.take(tx, "unknown"),
+      ]),
+    ).toEqual([true, false, false, false]);
+    expect(env.read((snapshot) => [due.at(snapshot, "kept"), due.at(snapshot, "cleared")])).toEqual(
+      [clock.now(), undefined],
+    );
     expect(env.status().rows).toEqual({ lease_due: 1, lease_due_at: 1 });
   });
 
@@ -117,14 +144,17 @@ describe("durable timers", () => {
     await set(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`t${at}`, 0])));
     let now = 0;
     let most = 0;
-    await start(async (ids) => {
-      now += 1;
-      most = Math.max(most, now);
-      await env.write((tx) => {
-        for (const id of ids) due.take(tx, id);
-      });
-      now -= 1;
-    }, { batch: 256, parallel: 2 });
+    await start(
+      async (ids) => {
+        now += 1;
+        most = Math.max(most, now);
+        await env.write((tx) => {
+          for (const id of ids) due.take(tx, id);
+        });
+        now -= 1;
+      },
+      { batch: 256, parallel: 2 },
+    );
     await clock.advance(2_000);
     expect(batches.map((ids) => ids.length)).toEqual([256, 256, 256, 232]);
     expect(new Set(batches.flat()).size).toBe(1_000);
@@ -173,7 +203,10 @@ describe("durable timers", () => {
     await set({ later: 0 });
     await clock.advance(1_500);
     expect(taken).toEqual(["later", "good"]);
-    expect(component.health?.()).toEqual({ ok: false, reason: "due timers could not be processed: internal error" });
+    expect(component.health?.()).toEqual({
+      ok: false,
+      reason: "due timers could not be processed: internal error",
+    });
     await clock.advance(28_000);
     const tries = batches.filter((ids) => ids.includes("poison"));
     expect(tries[0]).toEqual(["good", "poison"]);
@@ -192,17 +225,25 @@ describe("durable timers", () => {
     const component = await start(() => Promise.resolve());
     await clock.advance(10_000);
     expect(batches.length).toBeLessThan(6);
-    expect(component.health?.()).toMatchObject({ ok: false, reason: expect.stringContaining("still due") as string });
+    expect(component.health?.()).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining("still due") as string,
+    });
   });
 
   it("stop: the claim that runs is told and waited for, and nothing is handed over afterwards", async () => {
     const { batches, clock, set, start } = await createBench();
     await set({ a: 0 });
     const seen: string[] = [];
-    const component = await start((_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => {
-      seen.push("told");
-      resolve();
-    })));
+    const component = await start(
+      (_, signal) =>
+        new Promise((resolve) =>
+          signal.addEventListener("abort", () => {
+            seen.push("told");
+            resolve();
+          }),
+        ),
+    );
     await clock.advance(500);
     await component.stop(1_000);
     expect(seen).toEqual(["told"]);

@@ -25,8 +25,14 @@ describe("an environment", () => {
     await env.close();
     const again = await openEnv(directory);
     expect(again.read((snapshot) => snapshot.get(people, "a"))).toEqual(ada);
-    expect(again.read((snapshot) => [...snapshot.range(pairs)])).toEqual([[["x", 7], Uint8Array.of(1, 2)]]);
-    expect(again.status()).toMatchObject({ rows: { people: 1, numbers: 0, pairs: 1 }, healthy: true, queuedWrites: 0 });
+    expect(again.read((snapshot) => [...snapshot.range(pairs)])).toEqual([
+      [["x", 7], Uint8Array.of(1, 2)],
+    ]);
+    expect(again.status()).toMatchObject({
+      rows: { people: 1, numbers: 0, pairs: 1 },
+      healthy: true,
+      queuedWrites: 0,
+    });
   });
 
   it("stores nothing of a change that throws and everything of its neighbours", async () => {
@@ -43,7 +49,13 @@ describe("an environment", () => {
     ]);
     expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect((results[1] as PromiseRejectedResult).reason).toBe(own);
-    expect(env.read((snapshot) => [[...snapshot.range(people)], snapshot.count(people), snapshot.find(people, "name", ["Bob"])])).toEqual([[["a", ada]], 1, []]);
+    expect(
+      env.read((snapshot) => [
+        [...snapshot.range(people)],
+        snapshot.count(people),
+        snapshot.find(people, "name", ["Bob"]),
+      ]),
+    ).toEqual([[["a", ada]], 1, []]);
     expect(env.status().rows).toEqual({ people: 1, numbers: 1, pairs: 0 });
   });
 
@@ -67,18 +79,31 @@ describe("an environment", () => {
       tx.put(people, "a", ada);
       tx.put(people, "b", bob);
     });
-    expect(env.read((snapshot) => [snapshot.find(people, "tag", ["maths"]), snapshot.find(people, "tag", ["maths", 36])])).toEqual([["b", "a"], ["a"]]);
+    expect(
+      env.read((snapshot) => [
+        snapshot.find(people, "tag", ["maths"]),
+        snapshot.find(people, "tag", ["maths", 36]),
+      ]),
+    ).toEqual([["b", "a"], ["a"]]);
     await env.write((tx) => tx.put(people, "a", { ...ada, tags: ["engines"] }));
     expect(env.read((snapshot) => snapshot.find(people, "tag", ["maths"]))).toEqual(["b"]);
     await env.write((tx) => expect(tx.delete(people, "a")).toBe(true));
     await env.write((tx) => expect(tx.delete(people, "a")).toBe(false));
-    expect(env.read((snapshot) => [snapshot.find(people, "tag", ["engines"]), snapshot.find(people, "name", ["Ada"]), snapshot.count(people)])).toEqual([[], [], 1]);
+    expect(
+      env.read((snapshot) => [
+        snapshot.find(people, "tag", ["engines"]),
+        snapshot.find(people, "name", ["Ada"]),
+        snapshot.count(people),
+      ]),
+    ).toEqual([[], [], 1]);
   });
 
   it("refuses a second row with a unique index key, and takes the key over within one change", async () => {
     const env = await openEnv(temporaryFolder());
     await env.write((tx) => tx.put(people, "a", ada));
-    await expect(env.write((tx) => tx.put(people, "b", { ...bob, name: "Ada" }))).rejects.toMatchObject({ code: "conflict", field: "name" });
+    await expect(
+      env.write((tx) => tx.put(people, "b", { ...bob, name: "Ada" })),
+    ).rejects.toMatchObject({ code: "conflict", field: "name" });
     await env.write((tx) => {
       tx.delete(people, "a");
       tx.put(people, "b", { ...bob, name: "Ada" });
@@ -90,10 +115,17 @@ describe("an environment", () => {
     const env = await openEnv(temporaryFolder());
     const seen = await env.write((tx) => {
       tx.put(people, "a", ada);
-      return [tx.get(people, "a"), tx.count(people), [...tx.range(people)].length, tx.find(people, "name", ["Ada"])];
+      return [
+        tx.get(people, "a"),
+        tx.count(people),
+        [...tx.range(people)].length,
+        tx.find(people, "name", ["Ada"]),
+      ];
     });
     expect(seen).toEqual([ada, 1, 1, ["a"]]);
-    await expect(env.write(() => env.read((snapshot) => snapshot.count(people)))).rejects.toMatchObject({ code: "internal" });
+    await expect(
+      env.write(() => env.read((snapshot) => snapshot.count(people))),
+    ).rejects.toMatchObject({ code: "internal" });
   });
 
   it("refuses every use of a snapshot or transaction after its end", async () => {
@@ -126,20 +158,33 @@ describe("an environment", () => {
       }),
       env.write((tx) => {
         tx.put(people, "a", ada);
-        tx.after(() => effects.push(`third sees ${env.read((snapshot) => snapshot.count(people))}`));
+        tx.after(() =>
+          effects.push(`third sees ${env.read((snapshot) => snapshot.count(people))}`),
+        );
       }),
     ]);
-    expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+    expect(results.map((result) => result.status)).toEqual([
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+      "fulfilled",
+    ]);
     expect(effects).toEqual(["first", "second", "third sees 1"]);
   });
 
   it("reads a consistent snapshot while writes go on", async () => {
     const env = await openEnv(temporaryFolder());
-    const writers = Array.from({ length: 50 }, (_, at) => env.write((tx) => {
-      tx.put(numbers, at, Uint8Array.of(1));
-      tx.put(pairs, ["n", at], Uint8Array.of(1));
-    }));
-    const look = (snapshot: Snapshot): number => [...snapshot.range(numbers)].length - [...snapshot.range(pairs)].length + snapshot.count(numbers) - snapshot.count(pairs);
+    const writers = Array.from({ length: 50 }, (_, at) =>
+      env.write((tx) => {
+        tx.put(numbers, at, Uint8Array.of(1));
+        tx.put(pairs, ["n", at], Uint8Array.of(1));
+      }),
+    );
+    const look = (snapshot: Snapshot): number =>
+      [...snapshot.range(numbers)].length -
+      [...snapshot.range(pairs)].length +
+      snapshot.count(numbers) -
+      snapshot.count(pairs);
     for (const write of writers) {
       expect(env.read(look)).toBe(0);
       await write;
@@ -148,10 +193,15 @@ describe("an environment", () => {
 
   it("refuses a change of more than a mebibyte and a table over its limit of rows", async () => {
     const env = await openEnv(temporaryFolder());
-    await expect(env.write((tx) => tx.put(numbers, 1, new Uint8Array(2 ** 20 + 1)))).rejects.toMatchObject({ code: "too_large" });
+    await expect(
+      env.write((tx) => tx.put(numbers, 1, new Uint8Array(2 ** 20 + 1))),
+    ).rejects.toMatchObject({ code: "too_large" });
     await env.write((tx) => tx.put(numbers, 1, new Uint8Array(2 ** 20 - 100)));
-    for (let row = 0; row < 100; row += 1) await env.write((tx) => tx.put(pairs, ["n", row], Uint8Array.of(1)));
-    await expect(env.write((tx) => tx.put(pairs, ["n", 100], Uint8Array.of(1)))).rejects.toMatchObject({ code: "disk_full", rule: "limit.rows" });
+    for (let row = 0; row < 100; row += 1)
+      await env.write((tx) => tx.put(pairs, ["n", row], Uint8Array.of(1)));
+    await expect(
+      env.write((tx) => tx.put(pairs, ["n", 100], Uint8Array.of(1))),
+    ).rejects.toMatchObject({ code: "disk_full", rule: "limit.rows" });
     await env.write((tx) => tx.put(pairs, ["n", 0], Uint8Array.of(2)));
   });
 
@@ -174,9 +224,13 @@ describe("an environment", () => {
   it("refuses writes and reads once closed, after storing what was queued", async () => {
     const directory = temporaryFolder();
     const env = await openEnv(directory);
-    const queued = Array.from({ length: 200 }, (_, row) => env.write((tx) => tx.put(numbers, row, Uint8Array.of(1))));
+    const queued = Array.from({ length: 200 }, (_, row) =>
+      env.write((tx) => tx.put(numbers, row, Uint8Array.of(1))),
+    );
     const closed = env.close();
-    await expect(env.write((tx) => tx.put(numbers, 999, Uint8Array.of(1)))).rejects.toMatchObject({ code: "not_ready" });
+    await expect(env.write((tx) => tx.put(numbers, 999, Uint8Array.of(1)))).rejects.toMatchObject({
+      code: "not_ready",
+    });
     expect(() => env.read(() => 1)).toThrow("is closed");
     await Promise.all(queued);
     await closed;
@@ -189,9 +243,11 @@ describe("ranges", () => {
     const env = await openEnv(temporaryFolder());
     await env.write((tx) => {
       for (let row = 0; row < 1_000; row += 1) tx.put(numbers, row, Uint8Array.of(row % 256));
-      for (const name of ["a", "ab", "b"]) for (let row = 0; row < 3; row += 1) tx.put(pairs, [name, row], Uint8Array.of(row));
+      for (const name of ["a", "ab", "b"])
+        for (let row = 0; row < 3; row += 1) tx.put(pairs, [name, row], Uint8Array.of(row));
     });
-    const keys = (bounds: Parameters<Snapshot["range"]>[1]): number[] => env.read((snapshot) => Array.from(snapshot.range(numbers, bounds), ([key]) => key));
+    const keys = (bounds: Parameters<Snapshot["range"]>[1]): number[] =>
+      env.read((snapshot) => Array.from(snapshot.range(numbers, bounds), ([key]) => key));
     expect(keys({ start: [5], end: [8] })).toEqual([5, 6, 7]);
     expect(keys({ start: [5], end: [8], reverse: true })).toEqual([7, 6, 5]);
     expect(keys({ start: [5], end: [8], reverse: true, limit: 2 })).toEqual([7, 6]);
@@ -200,12 +256,28 @@ describe("ranges", () => {
     expect(keys({ start: [8], end: [5] })).toEqual([]);
     expect(keys({ start: [997] })).toEqual([997, 998, 999]);
     expect(keys({ limit: 0 })).toEqual([]);
-    expect(env.read((snapshot) => Array.from(snapshot.range(pairs, { prefix: ["a"] }), ([key]) => key))).toEqual([["a", 0], ["a", 1], ["a", 2]]);
-    expect(env.read((snapshot) => Array.from(snapshot.range(pairs, { prefix: ["ab"], reverse: true }), ([key]) => key))).toEqual([["ab", 2], ["ab", 1], ["ab", 0]]);
-    expect(env.read((snapshot) => {
-      for (const [key] of snapshot.range(numbers)) if (key === 3) return key;
-      return undefined;
-    })).toBe(3);
+    expect(
+      env.read((snapshot) => Array.from(snapshot.range(pairs, { prefix: ["a"] }), ([key]) => key)),
+    ).toEqual([
+      ["a", 0],
+      ["a", 1],
+      ["a", 2],
+    ]);
+    expect(
+      env.read((snapshot) =>
+        Array.from(snapshot.range(pairs, { prefix: ["ab"], reverse: true }), ([key]) => key),
+      ),
+    ).toEqual([
+      ["ab", 2],
+      ["ab", 1],
+      ["ab", 0],
+    ]);
+    expect(
+      env.read((snapshot) => {
+        for (const [key] of snapshot.range(numbers)) if (key === 3) return key;
+        return undefined;
+      }),
+    ).toBe(3);
     await env.write((tx) => {
       for (const [key] of tx.range(numbers)) if (key % 2 === 1) tx.delete(numbers, key);
     });
@@ -220,7 +292,10 @@ describe("scan", () => {
       const stored = env.write((tx) => tx.put(numbers, row, Uint8Array.of(1)));
       // From every moment of the store, as far as the loop's turns divide it.
       for (let turn = 0; turn < row % 5; turn++) await setImmediate();
-      await Promise.all([stored, env.scan(numbers, () => {}, { sliceMs: 1, signal: new AbortController().signal })]);
+      await Promise.all([
+        stored,
+        env.scan(numbers, () => {}, { sliceMs: 1, signal: new AbortController().signal }),
+      ]);
     }
     expect(env.status().healthy).toBe(true);
   });
@@ -232,16 +307,26 @@ describe("scan", () => {
     });
     const seen: number[] = [];
     let slices = 0;
-    await env.scan(numbers, async (batch) => {
-      slices += 1;
-      seen.push(...batch.map(([key]) => key));
-      await env.write((tx) => tx.delete(numbers, 1_999 - slices)); // each slice has its own snapshot
-    }, { sliceMs: 5, signal: new AbortController().signal });
+    await env.scan(
+      numbers,
+      async (batch) => {
+        slices += 1;
+        seen.push(...batch.map(([key]) => key));
+        await env.write((tx) => tx.delete(numbers, 1_999 - slices)); // each slice has its own snapshot
+      },
+      { sliceMs: 5, signal: new AbortController().signal },
+    );
     expect(slices).toBeGreaterThan(4);
-    expect(seen).toEqual(Array.from({ length: 2_000 }, (_, row) => row).filter((row) => seen.includes(row)));
+    expect(seen).toEqual(
+      Array.from({ length: 2_000 }, (_, row) => row).filter((row) => seen.includes(row)),
+    );
     expect(seen.length).toBeGreaterThan(1_950);
     const last: number[] = [];
-    await env.scan(numbers, (batch) => void last.push(...batch.map(([key]) => key)), { sliceMs: 5, signal: new AbortController().signal, bounds: { reverse: true, start: [2], limit: 300 } });
+    await env.scan(numbers, (batch) => void last.push(...batch.map(([key]) => key)), {
+      sliceMs: 5,
+      signal: new AbortController().signal,
+      bounds: { reverse: true, start: [2], limit: 300 },
+    });
     expect(last).toEqual([...last].sort((left, right) => right - left));
     expect(last.length).toBe(300);
   });
@@ -253,7 +338,9 @@ describe("scan", () => {
     });
     const stop = new AbortController();
     const reason = new StewardError("cancelled", "enough");
-    await expect(env.scan(numbers, () => stop.abort(reason), { sliceMs: 5, signal: stop.signal })).rejects.toBe(reason);
+    await expect(
+      env.scan(numbers, () => stop.abort(reason), { sliceMs: 5, signal: stop.signal }),
+    ).rejects.toBe(reason);
   });
 });
 
@@ -262,7 +349,10 @@ describe("the shape of a store", () => {
     const directory = temporaryFolder();
     await (await openEnv(directory, { schema: 2 })).close();
     await expect(openEnv(directory, { schema: 1 })).rejects.toThrow(/schema 2 .* reads schema 1/);
-    await expect(openEnv(directory, { schema: 3 })).rejects.toMatchObject({ code: "unsupported", rule: "schema" });
+    await expect(openEnv(directory, { schema: 3 })).rejects.toMatchObject({
+      code: "unsupported",
+      rule: "schema",
+    });
     await (await openEnv(directory, { schema: 2 })).close();
   });
 
@@ -271,17 +361,32 @@ describe("the shape of a store", () => {
     const env = await openEnv(directory, { schema: 2, derived: true });
     await env.write((tx) => tx.put(numbers, 1, Uint8Array.of(1)));
     await env.close();
-    expect((await openEnv(directory, { schema: 1, derived: true })).status().rows["numbers"]).toBe(0);
+    expect((await openEnv(directory, { schema: 1, derived: true })).status().rows["numbers"]).toBe(
+      0,
+    );
   });
 
   it("takes a new table, and refuses an index that its rows were written without", async () => {
     const directory = temporaryFolder();
-    const plain = defineTable({ name: "plain", key: stringKey, value: bytesCodec, limit: { rows: 10 } });
+    const plain = defineTable({
+      name: "plain",
+      key: stringKey,
+      value: bytesCodec,
+      limit: { rows: 10 },
+    });
     const env = await openEnv(directory, { tables: [plain] });
     await env.write((tx) => tx.put(plain, "a", Uint8Array.of(1)));
     await env.close();
     await (await openEnv(directory, { tables: [plain, ...allTables] })).close();
-    const indexed = defineTable({ name: "plain", key: stringKey, value: bytesCodec, limit: { rows: 10 }, indexes: [{ name: "size", unique: false, of: (row) => [[row.length]] }] });
-    await expect(openEnv(directory, { tables: [indexed] })).rejects.toThrow("written without its index size");
+    const indexed = defineTable({
+      name: "plain",
+      key: stringKey,
+      value: bytesCodec,
+      limit: { rows: 10 },
+      indexes: [{ name: "size", unique: false, of: (row) => [[row.length]] }],
+    });
+    await expect(openEnv(directory, { tables: [indexed] })).rejects.toThrow(
+      "written without its index size",
+    );
   });
 });

@@ -1,4 +1,6 @@
-/** Who may read the files of a store: its owner alone, also in a folder that others may look into. */
+/**
+ * Who may read the files of a store: its owner alone, also in a folder that others may look into.
+ */
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -15,7 +17,11 @@ function openFolder(): string {
 }
 
 function modesOf(directory: string): Record<string, string> {
-  return Object.fromEntries(readdirSync(directory).sort().map((file) => [file, modeOf(join(directory, file))]));
+  return Object.fromEntries(
+    readdirSync(directory)
+      .sort()
+      .map((file) => [file, modeOf(join(directory, file))]),
+  );
 }
 
 function modeOf(path: string): string {

@@ -20,7 +20,11 @@ interface Outcome {
 function fill(directory: string): Promise<Outcome> {
   const filler = fileURLToPath(new URL("./fixtures/filler.ts", import.meta.url));
   return new Promise((resolve) => {
-    execFile("sh", ["-c", "trap '' XFSZ; ulimit -f 4096; exec \"$0\" \"$@\"", process.execPath, filler, directory], (_, stdout) => resolve(JSON.parse(stdout) as Outcome));
+    execFile(
+      "sh",
+      ["-c", 'trap \'\' XFSZ; ulimit -f 4096; exec "$0" "$@"', process.execPath, filler, directory],
+      (_, stdout) => resolve(JSON.parse(stdout) as Outcome),
+    );
   });
 }
 
@@ -29,8 +33,20 @@ it("refuses what the disk does not take, keeps and reads what it took, and opens
   const outcome = await fill(directory);
   expect(outcome.stored).toBeGreaterThan(10);
   expect(["disk_full", "not_ready"]).toContain(outcome.code); // a short write on a disk with room is the disk's failure
-  expect(outcome).toMatchObject({ effects: outcome.stored, healthy: false, counted: outcome.stored, read: outcome.stored, unhandled: 0 });
-  const env = await createStateFactory({ directory, clock: systemClock, log: quietLog }).open({ name: "kill", tables: [numberedTable], schema: 1, derived: false, maxBytes: 2 ** 30 });
+  expect(outcome).toMatchObject({
+    effects: outcome.stored,
+    healthy: false,
+    counted: outcome.stored,
+    read: outcome.stored,
+    unhandled: 0,
+  });
+  const env = await createStateFactory({ directory, clock: systemClock, log: quietLog }).open({
+    name: "kill",
+    tables: [numberedTable],
+    schema: 1,
+    derived: false,
+    maxBytes: 2 ** 30,
+  });
   expect(env.status().rows["numbered"]).toBe(outcome.stored);
   await env.write((tx) => tx.put(numberedTable, outcome.stored, new Uint8Array(50_000)));
   await env.close();

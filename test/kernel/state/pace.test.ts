@@ -8,7 +8,11 @@ const bulk = { bytes: MEBIBYTE, tookMs: 7 };
 
 function paceAt(): { pace: Pace; readonly at: (ms: number) => void } {
   let now = 0;
-  const pace = createPace({ now: () => now, monotonic: () => now, timer: () => ({ [Symbol.dispose]: () => {} }) });
+  const pace = createPace({
+    now: () => now,
+    monotonic: () => now,
+    timer: () => ({ [Symbol.dispose]: () => {} }),
+  });
   return { pace, at: (ms) => void (now = ms) };
 }
 

@@ -12,7 +12,9 @@ import { numbers, quietLog, temporaryFolder } from "./fixtures/tables.ts";
 const EIO = lmdbError(new Error("Input/output error"), "held.mdb");
 const FULL = lmdbError(new Error("No space left on device"), "held.mdb");
 
-/** What becomes of a call of `storeAll`: it is stored, it fails, or it fails after it was stored. */
+/**
+ * What becomes of a call of `storeAll`: it is stored, it fails, or it fails after it was stored.
+ */
 type Fate = "stored" | StewardError | { readonly late: StewardError };
 
 interface House {
@@ -28,7 +30,11 @@ interface House {
 
 /** A queue over a file whose writes fail as a test says. */
 function openFailing(): House {
-  const real = openLmdbFile(join(temporaryFolder(), "held.mdb"), { tables: [numbers], ring: undefined, maxBytes: 2 ** 30 });
+  const real = openLmdbFile(join(temporaryFolder(), "held.mdb"), {
+    tables: [numbers],
+    ring: undefined,
+    maxBytes: 2 ** 30,
+  });
   const fates: Fate[] = [];
   const checks: House["checks"] = { count: 0, error: undefined };
   const clock = createManualClock();
@@ -51,14 +57,40 @@ function openFailing(): House {
     checks.count += 1;
     return checks.error === undefined ? Promise.resolve() : Promise.reject(checks.error);
   };
-  const recovery = new Recovery({ file, clock, log: quietLog, check, unpin: () => Promise.resolve() });
-  const reserve = { prepare: () => Promise.resolve(), release: () => false, shortage: () => undefined };
-  const queue = new WriteQueue({ file, clock, log: quietLog, maxBytes: 2 ** 30, rows: new Map(), reserve, recovery });
+  const recovery = new Recovery({
+    file,
+    clock,
+    log: quietLog,
+    check,
+    unpin: () => Promise.resolve(),
+  });
+  const reserve = {
+    prepare: () => Promise.resolve(),
+    release: () => false,
+    shortage: () => undefined,
+  };
+  const queue = new WriteQueue({
+    file,
+    clock,
+    log: quietLog,
+    maxBytes: 2 ** 30,
+    rows: new Map(),
+    reserve,
+    recovery,
+  });
   onTestFinished(async () => {
     await queue.close();
     await real.close();
   });
-  return { queue, recovery, clock, fates, checks, reopened: () => reopened, stored: (key) => new FileSnapshot(real).get(numbers, key) !== undefined };
+  return {
+    queue,
+    recovery,
+    clock,
+    fates,
+    checks,
+    reopened: () => reopened,
+    stored: (key) => new FileSnapshot(real).get(numbers, key) !== undefined,
+  };
 }
 
 const row = new Uint8Array(8);
@@ -72,7 +104,13 @@ describe("a group whose write fails once", () => {
       tx.put(numbers, 1, row);
       tx.after(() => (effects += 1));
     });
-    expect([effects, checks.count, reopened(), stored(1), queue.trouble]).toEqual([1, 1, 1, true, undefined]);
+    expect([effects, checks.count, reopened(), stored(1), queue.trouble]).toEqual([
+      1,
+      1,
+      1,
+      true,
+      undefined,
+    ]);
   });
 
   it("is not stored again when it is in the file already", async () => {
@@ -99,12 +137,17 @@ describe("a group whose write fails once", () => {
     const { queue, fates, stored } = openFailing();
     let isLeader = true;
     fates.push(EIO);
-    const guarded = queue.push((tx) => {
-      tx.put(numbers, 1, row);
-      tx.after(() => expect.unreachable());
-    }, { guard: () => {
-      if (!isLeader) throw new StewardError("conflict", "not the leader");
-    } });
+    const guarded = queue.push(
+      (tx) => {
+        tx.put(numbers, 1, row);
+        tx.after(() => expect.unreachable());
+      },
+      {
+        guard: () => {
+          if (!isLeader) throw new StewardError("conflict", "not the leader");
+        },
+      },
+    );
     await setImmediate();
     isLeader = false;
     await expect(guarded).rejects.toBe(EIO);
@@ -115,7 +158,9 @@ describe("a group whose write fails once", () => {
   it("is refused at a full disk, which urgent changes alone would outlive", async () => {
     const { queue, fates, stored } = openFailing();
     fates.push(FULL);
-    await expect(queue.push((tx) => tx.put(numbers, 1, row))).rejects.toMatchObject({ code: "disk_full" });
+    await expect(queue.push((tx) => tx.put(numbers, 1, row))).rejects.toMatchObject({
+      code: "disk_full",
+    });
     expect([stored(1), queue.trouble]).toEqual([false, undefined]);
   });
 });
@@ -126,10 +171,23 @@ describe("a file that takes no writes", () => {
     fates.push(EIO, EIO, EIO, EIO);
     await expect(queue.push((tx) => tx.put(numbers, 1, row))).rejects.toBe(EIO);
     let ran = false;
-    await expect(queue.push(() => (ran = true))).rejects.toMatchObject({ code: "not_ready", message: "held.mdb accepts no writes: its disk reports input/output errors", retryAfterMs: 1_000 });
-    expect([ran, queue.trouble]).toEqual([false, "held.mdb accepts no writes: its disk reports input/output errors"]);
+    await expect(queue.push(() => (ran = true))).rejects.toMatchObject({
+      code: "not_ready",
+      message: "held.mdb accepts no writes: its disk reports input/output errors",
+      retryAfterMs: 1_000,
+    });
+    expect([ran, queue.trouble]).toEqual([
+      false,
+      "held.mdb accepts no writes: its disk reports input/output errors",
+    ]);
     const before = reopened();
-    for (const [waitMs, left] of [[999, 2], [1, 1], [1_999, 1], [1, 0], [3_999, 0]] as const) {
+    for (const [waitMs, left] of [
+      [999, 2],
+      [1, 1],
+      [1_999, 1],
+      [1, 0],
+      [3_999, 0],
+    ] as const) {
       await clock.advance(waitMs);
       await vi.waitFor(() => expect(fates.length).toBe(left), { timeout: 30_000 });
       for (let turn = 0; turn < 20; turn += 1) await setImmediate();
@@ -146,10 +204,12 @@ describe("a file that takes no writes", () => {
     const { queue, fates, clock, stored } = openFailing();
     let effects = 0;
     fates.push({ late: EIO }, EIO);
-    await expect(queue.push((tx) => {
-      tx.put(numbers, 1, row);
-      tx.after(() => (effects += 1));
-    })).rejects.toBe(EIO);
+    await expect(
+      queue.push((tx) => {
+        tx.put(numbers, 1, row);
+        tx.after(() => (effects += 1));
+      }),
+    ).rejects.toBe(EIO);
     expect([effects, stored(1), queue.rows.get("numbers")]).toEqual([1, true, 1]);
     await clock.advance(1_000);
     await vi.waitFor(() => expect(queue.trouble).toBeUndefined(), { timeout: 30_000 });
@@ -161,10 +221,12 @@ describe("a file that takes no writes", () => {
     let effects = 0;
     checks.error = EIO;
     fates.push({ late: EIO });
-    await expect(queue.push((tx) => {
-      tx.put(numbers, 1, row);
-      tx.after(() => (effects += 1));
-    })).rejects.toBe(EIO);
+    await expect(
+      queue.push((tx) => {
+        tx.put(numbers, 1, row);
+        tx.after(() => (effects += 1));
+      }),
+    ).rejects.toBe(EIO);
     expect([effects, queue.rows.get("numbers")]).toEqual([0, undefined]);
     checks.error = undefined;
     await clock.advance(1_000);
@@ -180,7 +242,9 @@ describe("a file that takes no writes", () => {
     await clock.advance(60_000);
     await setImmediate();
     expect([checks.count, queue.trouble]).toEqual([1, "held.mdb is damaged"]);
-    await expect(queue.push((tx) => tx.put(numbers, 2, row))).rejects.toMatchObject({ code: "corrupt" });
+    await expect(queue.push((tx) => tx.put(numbers, 2, row))).rejects.toMatchObject({
+      code: "corrupt",
+    });
   });
 
   it("is closed without waiting for its disk", async () => {
@@ -194,27 +258,48 @@ describe("a file that takes no writes", () => {
 
 describe("a file that is reopened", () => {
   it("gives readers what is stored, and the same sub-databases", async () => {
-    const file = openLmdbFile(join(temporaryFolder(), "again.mdb"), { tables: [numbers], ring: undefined, maxBytes: 2 ** 30 });
+    const file = openLmdbFile(join(temporaryFolder(), "again.mdb"), {
+      tables: [numbers],
+      ring: undefined,
+      maxBytes: 2 ** 30,
+    });
     const store = file.store("house");
     await file.transact(() => store.db.putSync(Uint8Array.of(1), Buffer.from("a")));
     const closed = file.reopen();
-    expect(() => file.store("house")).toThrow(expect.objectContaining({ code: "not_ready" }) as Error);
+    expect(() => file.store("house")).toThrow(
+      expect.objectContaining({ code: "not_ready" }) as Error,
+    );
     await closed;
-    expect([file.store("house") === store, store.db.getBinary(Uint8Array.of(1))?.toString()]).toEqual([true, "a"]);
+    expect([
+      file.store("house") === store,
+      store.db.getBinary(Uint8Array.of(1))?.toString(),
+    ]).toEqual([true, "a"]);
     await file.close();
   });
 });
 
 describe("errors of a disk", () => {
   it.each([
-    ["Input/output error", "not_ready"], ["Read-only file system", "not_ready"], ["No space left on device", "disk_full"], ["Disk quota exceeded", "disk_full"],
-    ["File too large", "disk_full"], ["MDB_PANIC: Update of meta page failed", "not_ready"], ["MDB_CORRUPTED: Located page was wrong type", "corrupt"],
+    ["Input/output error", "not_ready"],
+    ["Read-only file system", "not_ready"],
+    ["No space left on device", "disk_full"],
+    ["Disk quota exceeded", "disk_full"],
+    ["File too large", "disk_full"],
+    ["MDB_PANIC: Update of meta page failed", "not_ready"],
+    ["MDB_CORRUPTED: Located page was wrong type", "corrupt"],
   ])("%s is %s", (text, code) => {
     expect(lmdbError(new Error(text), "/x/y.mdb").code).toBe(code);
   });
 
   it("a quota, which Node has no name for, is a full disk", () => {
-    expect(lmdbError(Object.assign(new Error("Unknown system error -122: write"), { errno: -122, code: "Unknown system error -122" }), "/x/y.mdb").code).toBe("disk_full");
+    expect(
+      lmdbError(
+        Object.assign(new Error("Unknown system error -122: write"), {
+          errno: -122,
+          code: "Unknown system error -122",
+        }),
+        "/x/y.mdb",
+      ).code,
+    ).toBe("disk_full");
   });
 });
-

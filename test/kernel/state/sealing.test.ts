@@ -14,7 +14,12 @@ import type { Env, Keyring, Table, Tx } from "../../../src/kernel/state/types.ts
 import { numbers, openEnv, temporaryFolder, jsonCodec } from "./fixtures/tables.ts";
 
 const secrets: Table<string, string> = defineTable({
-  name: "secrets", key: stringKey, value: jsonCodec<string>(), limit: { rows: 1_000 }, sealed: true, indexes: [{ name: "length", unique: false, of: (row) => [[row.length]] }],
+  name: "secrets",
+  key: stringKey,
+  value: jsonCodec<string>(),
+  limit: { rows: 1_000 },
+  sealed: true,
+  indexes: [{ name: "length", unique: false, of: (row) => [[row.length]] }],
 });
 const root = Buffer.alloc(32, 7);
 const CANARY = "canary-4711-canary";
@@ -30,13 +35,28 @@ describe("a sealed table", () => {
   it("can be neither read nor written before it is unsealed, while other tables can and its rows are counted", async () => {
     const directory = temporaryFolder();
     const env = await openSealed(directory);
-    await expect(env.write((tx) => tx.put(secrets, "a", CANARY))).rejects.toMatchObject({ code: "sealed", remedy: "unseal it with its root key" });
+    await expect(env.write((tx) => tx.put(secrets, "a", CANARY))).rejects.toMatchObject({
+      code: "sealed",
+      remedy: "unseal it with its root key",
+    });
     await env.keyring.unseal(root);
     await env.write((tx) => tx.put(secrets, "a", CANARY));
-    expect(env.read((snapshot) => [snapshot.get(secrets, "a"), [...snapshot.range(secrets)], snapshot.find(secrets, "length", [CANARY.length])])).toEqual([CANARY, [["a", CANARY]], ["a"]]);
+    expect(
+      env.read((snapshot) => [
+        snapshot.get(secrets, "a"),
+        [...snapshot.range(secrets)],
+        snapshot.find(secrets, "length", [CANARY.length]),
+      ]),
+    ).toEqual([CANARY, [["a", CANARY]], ["a"]]);
     env.keyring.seal();
-    for (const use of [() => env.read((snapshot) => snapshot.get(secrets, "a")), () => env.read((snapshot) => [...snapshot.range(secrets)])]) expect(use).toThrow(expect.objectContaining({ code: "sealed" }));
-    await expect(env.write((tx) => tx.delete(secrets, "a"))).rejects.toMatchObject({ code: "sealed" });
+    for (const use of [
+      () => env.read((snapshot) => snapshot.get(secrets, "a")),
+      () => env.read((snapshot) => [...snapshot.range(secrets)]),
+    ])
+      expect(use).toThrow(expect.objectContaining({ code: "sealed" }));
+    await expect(env.write((tx) => tx.delete(secrets, "a"))).rejects.toMatchObject({
+      code: "sealed",
+    });
     expect(env.read((snapshot) => snapshot.count(secrets))).toBe(1);
     await env.write((tx) => tx.put(numbers, 1, Uint8Array.of(1)));
     expect(env.status().healthy).toBe(true);
@@ -50,12 +70,18 @@ describe("a sealed table", () => {
     await env.close();
     const again = await openSealed(directory);
     expect(again.keyring.status()).toMatchObject({ sealed: true });
-    await expect(again.keyring.unseal(Buffer.alloc(32, 8))).rejects.toMatchObject({ code: "denied" });
-    await expect(again.keyring.unseal(Buffer.alloc(31, 7))).rejects.toMatchObject({ code: "invalid" });
+    await expect(again.keyring.unseal(Buffer.alloc(32, 8))).rejects.toMatchObject({
+      code: "denied",
+    });
+    await expect(again.keyring.unseal(Buffer.alloc(31, 7))).rejects.toMatchObject({
+      code: "invalid",
+    });
     expect(again.keyring.status().sealed).toBe(true);
     await again.keyring.unseal(root);
     expect(again.read((snapshot) => snapshot.get(secrets, "a"))).toBe(CANARY);
-    await expect(again.keyring.unseal(Buffer.alloc(32, 8))).rejects.toMatchObject({ code: "denied" });
+    await expect(again.keyring.unseal(Buffer.alloc(32, 8))).rejects.toMatchObject({
+      code: "denied",
+    });
     expect(again.read((snapshot) => snapshot.get(secrets, "a"))).toBe(CANARY);
   });
 
@@ -70,7 +96,11 @@ describe("a sealed table", () => {
     await env.close();
     for (const folder of [directory, target]) {
       const bytes = readFileSync(join(folder, "test.mdb"));
-      expect([bytes.includes(CANARY), bytes.includes(random), bytes.includes(random.toString("base64"))]).toEqual([false, false, false]);
+      expect([
+        bytes.includes(CANARY),
+        bytes.includes(random),
+        bytes.includes(random.toString("base64")),
+      ]).toEqual([false, false, false]);
     }
     const restored = await openSealed(target);
     await restored.keyring.unseal(random);
@@ -91,7 +121,9 @@ describe("a sealed table", () => {
     await env.close();
     const again = await openSealed(directory);
     await again.keyring.unseal(root);
-    expect(again.read((snapshot) => [snapshot.get(secrets, "old"), snapshot.get(secrets, "new")])).toEqual(["by the first key", "by the last key"]);
+    expect(
+      again.read((snapshot) => [snapshot.get(secrets, "old"), snapshot.get(secrets, "new")]),
+    ).toEqual(["by the first key", "by the last key"]);
     expect(again.keyring.status().keys).toBe(keys);
     expect(again.keyring.status().writes).toBeGreaterThanOrEqual(1);
     again.keyring.seal();
@@ -105,7 +137,11 @@ describe("a sealed table", () => {
     await env.write((tx) => tx.put(secrets, "old", CANARY));
     const given = Uint8Array.from(randomBytes(32));
     const next = Uint8Array.from(given);
-    await Promise.all([env.keyring.rotate(), env.keyring.replaceRootKey(given), env.keyring.rotate()]);
+    await Promise.all([
+      env.keyring.rotate(),
+      env.keyring.replaceRootKey(given),
+      env.keyring.rotate(),
+    ]);
     given.fill(0); // the caller's copy is the caller's
     await env.write((tx) => tx.put(secrets, "new", CANARY));
     expect(env.keyring.status()).toMatchObject({ sealed: false, keys: 4, writes: 1 });
@@ -113,25 +149,54 @@ describe("a sealed table", () => {
     const again = await openSealed(directory);
     await expect(again.keyring.unseal(root)).rejects.toMatchObject({ code: "denied" });
     await again.keyring.unseal(next);
-    expect(again.read((snapshot) => [snapshot.get(secrets, "old"), snapshot.get(secrets, "new")])).toEqual([CANARY, CANARY]);
+    expect(
+      again.read((snapshot) => [snapshot.get(secrets, "old"), snapshot.get(secrets, "new")]),
+    ).toEqual([CANARY, CANARY]);
   });
 
   it("without an index, too, takes neither a put over a row nor its deletion while it is sealed", async () => {
-    const plain: Table<string, string> = defineTable({ name: "bare", key: stringKey, value: jsonCodec<string>(), limit: { rows: 10 }, sealed: true });
+    const plain: Table<string, string> = defineTable({
+      name: "bare",
+      key: stringKey,
+      value: jsonCodec<string>(),
+      limit: { rows: 10 },
+      sealed: true,
+    });
     const env = await openEnv(temporaryFolder(), { tables: [plain] });
     await env.keyring?.unseal(root);
     await env.write((tx) => tx.put(plain, "a", CANARY));
     await env.write((tx) => tx.put(plain, "a", CANARY));
     env.keyring?.seal();
-    for (const change of [(tx: Tx) => void tx.delete(plain, "a"), (tx: Tx) => void tx.delete(plain, "missing"), (tx: Tx) => tx.put(plain, "a", "b")]) await expect(env.write(change)).rejects.toMatchObject({ code: "sealed" });
+    for (const change of [
+      (tx: Tx) => void tx.delete(plain, "a"),
+      (tx: Tx) => void tx.delete(plain, "missing"),
+      (tx: Tx) => tx.put(plain, "a", "b"),
+    ])
+      await expect(env.write(change)).rejects.toMatchObject({ code: "sealed" });
     await env.keyring?.unseal(root);
-    expect(env.read((snapshot) => [snapshot.get(plain, "a"), snapshot.count(plain)])).toEqual([CANARY, 1]);
-    expect(await env.write((tx) => [tx.delete(plain, "missing"), tx.delete(plain, "a"), tx.delete(plain, "a"), tx.count(plain)])).toEqual([false, true, false, 0]);
+    expect(env.read((snapshot) => [snapshot.get(plain, "a"), snapshot.count(plain)])).toEqual([
+      CANARY,
+      1,
+    ]);
+    expect(
+      await env.write((tx) => [
+        tx.delete(plain, "missing"),
+        tx.delete(plain, "a"),
+        tx.delete(plain, "a"),
+        tx.count(plain),
+      ]),
+    ).toEqual([false, true, false, 0]);
   });
 
   it("never encrypts twice with the same nonce", () => {
     const ring = openRing();
-    const seen = new Set(Array.from({ length: 2_000 }, () => Buffer.from(ring.encrypt("t", Buffer.from("k"), Buffer.from("v")).subarray(4, 16)).toString("hex")));
+    const seen = new Set(
+      Array.from({ length: 2_000 }, () =>
+        Buffer.from(ring.encrypt("t", Buffer.from("k"), Buffer.from("v")).subarray(4, 16)).toString(
+          "hex",
+        ),
+      ),
+    );
     expect(seen.size).toBe(2_000);
   });
 
@@ -140,12 +205,17 @@ describe("a sealed table", () => {
     const env = await openSealed(directory);
     await expect(env.keyring.replaceRootKey(root)).rejects.toMatchObject({ code: "sealed" });
     await env.keyring.unseal(root);
-    await expect(env.keyring.replaceRootKey(Buffer.alloc(31))).rejects.toMatchObject({ code: "invalid" });
+    await expect(env.keyring.replaceRootKey(Buffer.alloc(31))).rejects.toMatchObject({
+      code: "invalid",
+    });
     await env.write((tx) => tx.put(secrets, "a", CANARY));
     const next = Buffer.alloc(32, 8);
     const wrapping = env.keyring.replaceRootKey(next);
     await env.write((tx) => tx.after(() => env.keyring.seal()));
-    const wrapped = await wrapping.then(() => true, () => false);
+    const wrapped = await wrapping.then(
+      () => true,
+      () => false,
+    );
     expect(env.keyring.status().sealed).toBe(true);
     await env.keyring.unseal(wrapped ? next : root);
     expect(env.read((snapshot) => snapshot.get(secrets, "a"))).toBe(CANARY);
@@ -154,7 +224,9 @@ describe("a sealed table", () => {
   it("calls a value damaged that was encrypted for another row, though its check word fits", async () => {
     const ring = openRing();
     const sealed = ring.encrypt("t:secrets", Buffer.from("a"), Buffer.from("value"));
-    expect(Buffer.from(ring.decrypt("t:secrets", Buffer.from("a"), sealed) ?? []).toString()).toBe("value");
+    expect(Buffer.from(ring.decrypt("t:secrets", Buffer.from("a"), sealed) ?? []).toString()).toBe(
+      "value",
+    );
     expect(ring.decrypt("t:secrets", Buffer.from("b"), sealed)).toBeUndefined();
     expect(ring.decrypt("t:others", Buffer.from("a"), sealed)).toBeUndefined();
     const elsewhere = openRing("other");
@@ -168,9 +240,16 @@ describe("a sealed table", () => {
     await env.write((tx) => tx.put(secrets, "a-key-to-find", CANARY));
     const file = join(directory, "test.mdb");
     const bytes = readFileSync(file);
-    for (let at = bytes.indexOf("a-key-to-find"); at >= 0; at = bytes.indexOf("a-key-to-find", at + 1)) bytes.writeUInt8((bytes[at + 30] ?? 0) ^ 1, at + 30);
+    for (
+      let at = bytes.indexOf("a-key-to-find");
+      at >= 0;
+      at = bytes.indexOf("a-key-to-find", at + 1)
+    )
+      bytes.writeUInt8((bytes[at + 30] ?? 0) ^ 1, at + 30);
     writeFileSync(file, bytes, { flag: "r+" });
-    expect(() => env.read((snapshot) => snapshot.get(secrets, "a-key-to-find"))).toThrow(StewardError);
+    expect(() => env.read((snapshot) => snapshot.get(secrets, "a-key-to-find"))).toThrow(
+      StewardError,
+    );
     expect(env.status().healthy).toBe(false);
   });
 });
@@ -184,13 +263,17 @@ function openRing(name = "test"): KeyRing {
 
 describe("re-encryption", () => {
   const never = new AbortController().signal;
-  const wrappedKeys = (directory: string): string[] => readFileSync(join(directory, "test.mdb"), "latin1").match(/"wrapped":"[^"]+"/g) ?? [];
+  const wrappedKeys = (directory: string): string[] =>
+    readFileSync(join(directory, "test.mdb"), "latin1").match(/"wrapped":"[^"]+"/g) ?? [];
 
   it("gives each row of an older data key the newest, removes the older ones, and the rows are what they were", async () => {
     const directory = temporaryFolder();
     const env = await openSealed(directory);
     await env.keyring.unseal(root);
-    const rows = Array.from({ length: 300 }, (_, at): [string, string] => [`row-${String(at).padStart(3, "0")}`, CANARY.repeat(at % 100)]);
+    const rows = Array.from({ length: 300 }, (_, at): [string, string] => [
+      `row-${String(at).padStart(3, "0")}`,
+      CANARY.repeat(at % 100),
+    ]);
     for (const part of [rows.slice(0, 150), rows.slice(150, 290), rows.slice(290)]) {
       await env.write((tx) => part.forEach(([key, value]) => tx.put(secrets, key, value)));
       await env.keyring.rotate();
@@ -201,7 +284,12 @@ describe("re-encryption", () => {
     expect([seen.at(-1), seen.length > 3]).toEqual([300, true]);
     expect(env.keyring.status()).toMatchObject({ keys: 1, term: 4, writes: 300 });
     expect(await env.keyring.reencrypt(never)).toBe(0);
-    const whole = (): unknown => env.read((snapshot) => [[...snapshot.range(secrets)], snapshot.count(secrets), snapshot.find(secrets, "length", [CANARY.length])]);
+    const whole = (): unknown =>
+      env.read((snapshot) => [
+        [...snapshot.range(secrets)],
+        snapshot.count(secrets),
+        snapshot.find(secrets, "length", [CANARY.length]),
+      ]);
     expect(whole()).toEqual([rows, 300, ["row-001", "row-101", "row-201"]]);
     await env.close();
     const again = await openSealed(directory);
@@ -231,7 +319,10 @@ describe("re-encryption", () => {
         if (at % 10 === 0) await setImmediate();
       }
       const done = env.keyring.rotate().then(() => env.keyring.reencrypt(never));
-      writes.push(...Array.from({ length: 40 }, (_, at) => put(`new-${round}-${at}`, "beside it")), put("a", `first of all ${round}`));
+      writes.push(
+        ...Array.from({ length: 40 }, (_, at) => put(`new-${round}-${at}`, "beside it")),
+        put("a", `first of all ${round}`),
+      );
       await Promise.all([...writes, done]);
       expect(env.keyring.status().keys).toBe(1);
     }
@@ -260,16 +351,21 @@ describe("re-encryption", () => {
     const directory = temporaryFolder();
     const env = await openSealed(directory);
     await env.keyring.unseal(root);
-    await env.write((tx) => Array.from({ length: 200 }, (_, at) => tx.put(secrets, `row-${at}`, CANARY)));
+    await env.write((tx) =>
+      Array.from({ length: 200 }, (_, at) => tx.put(secrets, `row-${at}`, CANARY)),
+    );
     await env.keyring.rotate();
     const stop = new AbortController();
-    await expect(env.keyring.reencrypt(stop.signal, () => stop.abort(new StewardError("cancelled", "enough")))).rejects.toMatchObject({ code: "cancelled" });
+    await expect(
+      env.keyring.reencrypt(stop.signal, () => stop.abort(new StewardError("cancelled", "enough"))),
+    ).rejects.toMatchObject({ code: "cancelled" });
     expect(env.keyring.status().keys).toBe(2);
     expect(await env.keyring.reencrypt(never)).toBe(200 - 64);
     await env.keyring.rotate();
     const file = join(directory, "test.mdb");
     const bytes = readFileSync(file);
-    for (let at = bytes.indexOf("row-77"); at >= 0; at = bytes.indexOf("row-77", at + 1)) bytes.writeUInt8((bytes[at + 30] ?? 0) ^ 1, at + 30);
+    for (let at = bytes.indexOf("row-77"); at >= 0; at = bytes.indexOf("row-77", at + 1))
+      bytes.writeUInt8((bytes[at + 30] ?? 0) ^ 1, at + 30);
     writeFileSync(file, bytes, { flag: "r+" });
     await expect(env.keyring.reencrypt(never)).rejects.toMatchObject({ code: "corrupt" });
     expect(env.keyring.status().keys).toBe(2);
@@ -290,7 +386,11 @@ describe("re-encryption", () => {
     const target = temporaryFolder();
     await env.backup(target, never);
     const after = wrappedKeys(target);
-    expect([before.length > 0, after.length, after.some((key) => before.includes(key))]).toEqual([true, 1, false]);
+    expect([before.length > 0, after.length, after.some((key) => before.includes(key))]).toEqual([
+      true,
+      1,
+      false,
+    ]);
   });
 });
 
@@ -325,7 +425,10 @@ describe("a further root key", () => {
     await again.close();
     const last = await openSealed(directory);
     await last.keyring.unseal(next);
-    expect([last.keyring.status().replacing, last.read((snapshot) => snapshot.get(secrets, "a"))]).toEqual([false, CANARY]);
+    expect([
+      last.keyring.status().replacing,
+      last.read((snapshot) => snapshot.get(secrets, "a")),
+    ]).toEqual([false, CANARY]);
   });
 
   it("opens no more once a keyring was stored that was opened by the current one", async () => {
@@ -342,20 +445,33 @@ it("a ring takes no more than 100 data keys", () => {
   const ring = openRing();
   for (let key = 1; key < 100; key += 1) ring.fresh(0).adopt();
   expect(() => ring.fresh(0)).toThrow("data keys, the maximum");
-  expect(Buffer.from(ring.decrypt("t", Buffer.from("k"), ring.encrypt("t", Buffer.from("k"), Buffer.from("v"))) ?? []).toString()).toBe("v");
+  expect(
+    Buffer.from(
+      ring.decrypt("t", Buffer.from("k"), ring.encrypt("t", Buffer.from("k"), Buffer.from("v"))) ??
+        [],
+    ).toString(),
+  ).toBe("v");
 });
 
 describe("a key ring", () => {
   it("gives back any value, never twice the same bytes, and undefined for any changed byte", () => {
     const ring = openRing();
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (value, position, flip) => {
-      const key = Buffer.from("key");
-      const sealed = ring.encrypt("t", key, value);
-      expect(Buffer.compare(ring.decrypt("t", key, sealed) ?? Buffer.from("x"), value)).toBe(0);
-      expect(Buffer.compare(sealed, ring.encrypt("t", key, value))).not.toBe(0);
-      sealed[position % sealed.length] = (sealed[position % sealed.length] ?? 0) ^ flip;
-      expect(ring.decrypt("t", key, sealed)).toBeUndefined();
-    }), { numRuns: 200 });
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 300 }),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        (value, position, flip) => {
+          const key = Buffer.from("key");
+          const sealed = ring.encrypt("t", key, value);
+          expect(Buffer.compare(ring.decrypt("t", key, sealed) ?? Buffer.from("x"), value)).toBe(0);
+          expect(Buffer.compare(sealed, ring.encrypt("t", key, value))).not.toBe(0);
+          sealed[position % sealed.length] = (sealed[position % sealed.length] ?? 0) ^ flip;
+          expect(ring.decrypt("t", key, sealed)).toBeUndefined();
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 
   it("counts ahead on disk, so that a crash never forgets a write", () => {
@@ -388,7 +504,14 @@ it("a worn data key is replaced by itself, once", async () => {
   const row = wrapped.fresh(0).row;
   ring.open(root, row, RETIRE_WRITES);
   const push = vi.fn(() => Promise.resolve());
-  const keyring = createKeyring({ file: undefined as never, ring, queue: { push } as never, clock: systemClock, log: quietLog, sealed: [] });
+  const keyring = createKeyring({
+    file: undefined as never,
+    ring,
+    queue: { push } as never,
+    clock: systemClock,
+    log: quietLog,
+    sealed: [],
+  });
   keyring.worn();
   keyring.worn();
   await setImmediate();

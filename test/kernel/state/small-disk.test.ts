@@ -5,14 +5,20 @@ import type { Env } from "../../../src/kernel/state/types.ts";
 import { mountSmallDisk, noSmallDisk } from "./fixtures/small-disk.ts";
 import { numbers, openEnv, temporaryFolder } from "./fixtures/tables.ts";
 
-if (noSmallDisk !== undefined) process.stderr.write(`the tests on a small disk are skipped: ${noSmallDisk}\n`);
+if (noSmallDisk !== undefined)
+  process.stderr.write(`the tests on a small disk are skipped: ${noSmallDisk}\n`);
 
 const value = new Uint8Array(50_000).fill(7);
 
 /** Puts rows until that fails; gives how many were stored and the failure. */
 async function fill(env: Env, from = 0): Promise<{ stored: number; failure: unknown }> {
   for (let row = from; ; row += 1) {
-    const failure = await env.write((tx) => tx.put(numbers, row, value)).then(() => undefined, (error: unknown) => error);
+    const failure = await env
+      .write((tx) => tx.put(numbers, row, value))
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
     if (failure !== undefined) return { stored: row, failure };
   }
 }
@@ -28,14 +34,32 @@ describe.skipIf(noSmallDisk !== undefined)("a store on a full disk", () => {
     expect(failure).toMatchObject({ code: "disk_full" });
     expect(stored).toBeGreaterThan(20);
     expect(existsSync(join(disk, "reserve"))).toBe(false);
-    expect(env.status()).toMatchObject({ healthy: false, reason: expect.stringContaining("full") as string });
-    for (let round = 0; round < 5; round += 1) await expect(env.write((tx) => tx.put(numbers, 90_000, Uint8Array.of(1)))).rejects.toMatchObject({ code: "disk_full" });
-    for (let round = 0; round < 20; round += 1) await env.write((tx) => tx.put(numbers, 80_000 + round, Uint8Array.of(round)), { urgent: true });
-    expect(env.read((snapshot) => [snapshot.get(numbers, stored - 1), snapshot.get(numbers, 80_019), snapshot.count(numbers)])).toEqual([value, Uint8Array.of(19), stored + 20]);
+    expect(env.status()).toMatchObject({
+      healthy: false,
+      reason: expect.stringContaining("full") as string,
+    });
+    for (let round = 0; round < 5; round += 1)
+      await expect(
+        env.write((tx) => tx.put(numbers, 90_000, Uint8Array.of(1))),
+      ).rejects.toMatchObject({ code: "disk_full" });
+    for (let round = 0; round < 20; round += 1)
+      await env.write((tx) => tx.put(numbers, 80_000 + round, Uint8Array.of(round)), {
+        urgent: true,
+      });
+    expect(
+      env.read((snapshot) => [
+        snapshot.get(numbers, stored - 1),
+        snapshot.get(numbers, 80_019),
+        snapshot.count(numbers),
+      ]),
+    ).toEqual([value, Uint8Array.of(19), stored + 20]);
     await env.write((tx) => expect(tx.delete(numbers, 80_000)).toBe(true));
     rmSync(ballast);
     const freedAt = performance.now();
-    await vi.waitFor(() => expect(env.status().healthy).toBe(true), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(() => expect(env.status().healthy).toBe(true), {
+      timeout: 30_000,
+      interval: 50,
+    });
     expect(performance.now() - freedAt).toBeLessThan(10_000);
     await env.write((tx) => tx.put(numbers, 90_000, Uint8Array.of(1)));
     expect(existsSync(join(disk, "reserve"))).toBe(true);
@@ -51,10 +75,13 @@ describe.skipIf(noSmallDisk !== undefined)("a store on a full disk", () => {
     while (freeBytes(disk) > 2 ** 18) await env.write((tx) => tx.put(numbers, row++, value));
     writeFileSync(join(disk, "ballast"), new Uint8Array(Math.max(0, freeBytes(disk) - 4096)));
     let ran = 0;
-    await env.write((tx) => {
-      ran += 1;
-      for (let at = 0; at < 8; at += 1) tx.put(numbers, 70_000 + at, value);
-    }, { urgent: true });
+    await env.write(
+      (tx) => {
+        ran += 1;
+        for (let at = 0; at < 8; at += 1) tx.put(numbers, 70_000 + at, value);
+      },
+      { urgent: true },
+    );
     expect(ran).toBe(2);
     expect(env.read((snapshot) => snapshot.count(numbers))).toBe(row + 8);
   });
@@ -63,7 +90,10 @@ describe.skipIf(noSmallDisk !== undefined)("a store on a full disk", () => {
     const disk = mountSmallDisk(4);
     writeFileSync(join(disk, "ballast"), new Uint8Array(3 * 2 ** 20));
     const env = await openEnv(disk, { reserveBytes: 2 * 2 ** 20 });
-    await expect(env.write((tx) => tx.put(numbers, 1, Uint8Array.of(1)))).rejects.toMatchObject({ code: "disk_full", rule: "reserve" });
+    await expect(env.write((tx) => tx.put(numbers, 1, Uint8Array.of(1)))).rejects.toMatchObject({
+      code: "disk_full",
+      rule: "reserve",
+    });
     expect(readdirSync(disk)).not.toContain("reserve.new");
     await env.write((tx) => tx.put(numbers, 1, Uint8Array.of(1)), { urgent: true });
     rmSync(join(disk, "ballast"));
@@ -73,7 +103,9 @@ describe.skipIf(noSmallDisk !== undefined)("a store on a full disk", () => {
     const env = await openEnv(temporaryFolder());
     for (let row = 0; row < 100; row += 1) await env.write((tx) => tx.put(numbers, row, value));
     const target = mountSmallDisk(2);
-    await expect(env.backup(target, new AbortController().signal)).rejects.toMatchObject({ code: "disk_full" });
+    await expect(env.backup(target, new AbortController().signal)).rejects.toMatchObject({
+      code: "disk_full",
+    });
     expect(readdirSync(target)).toEqual([]);
     await env.write((tx) => tx.put(numbers, 1_000, value));
     expect(env.status().healthy).toBe(true);

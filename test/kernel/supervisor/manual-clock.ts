@@ -3,7 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 
 export interface ManualClock extends Clock {
-  /** Moves on and runs the timers that fall due, in order; what they set off has come to rest afterwards. */
+  /**
+   * Moves on and runs the timers that fall due, in order; what they set off has come to rest
+   * afterwards.
+   */
   advance(ms: number): Promise<void>;
   /** Timers that wait. */
   timers(): number;
@@ -12,7 +15,8 @@ export interface ManualClock extends Clock {
 export function createManualClock(): ManualClock {
   let nowMs = 1_000;
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
-  const due = (untilMs: number) => [...timers].filter((timer) => timer.atMs <= untilMs).toSorted((a, b) => a.atMs - b.atMs)[0];
+  const due = (untilMs: number) =>
+    [...timers].filter((timer) => timer.atMs <= untilMs).toSorted((a, b) => a.atMs - b.atMs)[0];
   return {
     now: () => 1_700_000_000_000 + nowMs,
     monotonic: () => nowMs,

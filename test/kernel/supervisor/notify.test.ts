@@ -5,18 +5,36 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
-import { createNotifier, type Notifier, type NotifierDeps } from "../../../src/kernel/supervisor/notify.ts";
+import {
+  createNotifier,
+  type Notifier,
+  type NotifierDeps,
+} from "../../../src/kernel/supervisor/notify.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 const clock = createManualClock();
-const has = (program: string): boolean => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+const has = (program: string): boolean =>
+  spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
-function notifier(environment: Record<string, string>, more: Partial<NotifierDeps> = {}): { notifier: Notifier; sent: string[]; lines: string[] } {
+function notifier(
+  environment: Record<string, string>,
+  more: Partial<NotifierDeps> = {},
+): { notifier: Notifier; sent: string[]; lines: string[] } {
   const sent: string[] = [];
   const lines: string[] = [];
-  const log = createLog({ level: "debug", format: "text", now: () => 0, write: (line) => lines.push(line) });
-  const send = async (assignments: readonly string[]): Promise<void> => void sent.push(assignments.join(" "));
-  return { sent, lines, notifier: createNotifier({ clock, log, environment, pid: 7, send, ...more }) };
+  const log = createLog({
+    level: "debug",
+    format: "text",
+    now: () => 0,
+    write: (line) => lines.push(line),
+  });
+  const send = async (assignments: readonly string[]): Promise<void> =>
+    void sent.push(assignments.join(" "));
+  return {
+    sent,
+    lines,
+    notifier: createNotifier({ clock, log, environment, pid: 7, send, ...more }),
+  };
 }
 
 const socket = { NOTIFY_SOCKET: "/run/systemd/notify" };
@@ -36,11 +54,17 @@ describe("systemd", () => {
     told.status("x".repeat(500));
     told.stopping();
     await clock.advance(0);
-    expect(sent).toEqual(["READY=1 STATUS=listening on http://127.0.0.1:8400", `STATUS=${"x".repeat(200)}`, "STOPPING=1"]);
+    expect(sent).toEqual([
+      "READY=1 STATUS=listening on http://127.0.0.1:8400",
+      `STATUS=${"x".repeat(200)}`,
+      "STOPPING=1",
+    ]);
   });
 
   it("that cannot be told is no failure and is said once", async () => {
-    const { notifier: told, lines } = notifier(socket, { send: () => Promise.reject(new Error("no such program")) });
+    const { notifier: told, lines } = notifier(socket, {
+      send: () => Promise.reject(new Error("no such program")),
+    });
     told.ready("up");
     told.stopping();
     await clock.advance(0);
@@ -51,30 +75,56 @@ describe("systemd", () => {
     const folder = mkdtempSync(join(tmpdir(), "steward-notify-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const said = join(folder, "said");
-    writeFileSync(join(folder, "systemd-notify"), `#!/bin/sh\necho "$NOTIFY_SOCKET $*" > ${said}.new && mv ${said}.new ${said}\n`);
+    writeFileSync(
+      join(folder, "systemd-notify"),
+      `#!/bin/sh\necho "$NOTIFY_SOCKET $*" > ${said}.new && mv ${said}.new ${said}\n`,
+    );
     chmodSync(join(folder, "systemd-notify"), 0o755);
     const log = createLog({ level: "error", format: "text", now: () => 0, write: () => {} });
-    createNotifier({ clock, log, pid: 7, environment: { ...socket, PATH: `${folder}:${process.env["PATH"]}` } }).ready("up");
-    await vi.waitFor(() => expect(readFileSync(said, "utf8")).toBe("/run/systemd/notify --no-block READY=1 STATUS=up\n"), { timeout: 30_000, interval: 5 });
+    createNotifier({
+      clock,
+      log,
+      pid: 7,
+      environment: { ...socket, PATH: `${folder}:${process.env["PATH"]}` },
+    }).ready("up");
+    await vi.waitFor(
+      () =>
+        expect(readFileSync(said, "utf8")).toBe(
+          "/run/systemd/notify --no-block READY=1 STATUS=up\n",
+        ),
+      { timeout: 30_000, interval: 5 },
+    );
   });
 
   it.runIf(has("systemd-notify") && has("python3"))("hears it on its socket", async () => {
     const folder = mkdtempSync(join(tmpdir(), "steward-notify-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, "socket");
-    const listener = spawn("python3", ["-c", `import socket
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.settimeout(20); s.bind(${JSON.stringify(path)}); print("bound", flush=True); print(s.recv(999).decode(), flush=True)`]);
+    const listener = spawn("python3", [
+      "-c",
+      `import socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.settimeout(20); s.bind(${JSON.stringify(path)}); print("bound", flush=True); print(s.recv(999).decode(), flush=True)`,
+    ]);
     const lines = createInterface(listener.stdout)[Symbol.asyncIterator]();
     expect((await lines.next()).value).toBe("bound");
     const log = createLog({ level: "error", format: "text", now: () => 0, write: () => {} });
-    createNotifier({ clock, log, pid: 7, environment: { NOTIFY_SOCKET: path, PATH: process.env["PATH"] } }).ready("up");
-    expect([(await lines.next()).value, (await lines.next()).value]).toEqual(["READY=1", "STATUS=up"]);
+    createNotifier({
+      clock,
+      log,
+      pid: 7,
+      environment: { NOTIFY_SOCKET: path, PATH: process.env["PATH"] },
+    }).ready("up");
+    expect([(await lines.next()).value, (await lines.next()).value]).toEqual([
+      "READY=1",
+      "STATUS=up",
+    ]);
   });
 });
 
 describe("the watchdog", () => {
   const environment = { ...socket, WATCHDOG_USEC: "20000000", WATCHDOG_PID: "7" };
-  const start = (told: Notifier): Promise<void> | undefined => told.watchdog?.start(new AbortController().signal, () => {});
+  const start = (told: Notifier): Promise<void> | undefined =>
+    told.watchdog?.start(new AbortController().signal, () => {});
 
   it("hears a sign of life twice in its time, from start to stop", async () => {
     const { notifier: told, sent } = notifier(environment);
@@ -89,10 +139,13 @@ describe("the watchdog", () => {
   it("hears nothing while the process is not well, and no second sign while the first is on its way", async () => {
     let alive = false;
     const sent: string[] = [];
-    const { notifier: told } = notifier(environment, { alive: () => alive, send: (assignments) => {
-      sent.push(...assignments);
-      return new Promise(() => {});
-    } });
+    const { notifier: told } = notifier(environment, {
+      alive: () => alive,
+      send: (assignments) => {
+        sent.push(...assignments);
+        return new Promise(() => {});
+      },
+    });
     await start(told);
     await clock.advance(20_000);
     expect(sent).toEqual([]);
@@ -102,7 +155,10 @@ describe("the watchdog", () => {
     await told.watchdog?.stop(1000);
   });
 
-  it.each([[{ WATCHDOG_PID: "8" }], [{ WATCHDOG_USEC: "0" }], [{ WATCHDOG_USEC: "soon" }]])("is none of ours with %j", (more) => {
-    expect(notifier({ ...environment, ...more }).notifier.watchdog).toBeUndefined();
-  });
+  it.each([[{ WATCHDOG_PID: "8" }], [{ WATCHDOG_USEC: "0" }], [{ WATCHDOG_USEC: "soon" }]])(
+    "is none of ours with %j",
+    (more) => {
+      expect(notifier({ ...environment, ...more }).notifier.watchdog).toBeUndefined();
+    },
+  );
 });

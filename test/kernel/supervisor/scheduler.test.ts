@@ -15,11 +15,30 @@ beforeEach(() => {
   clock = createManualClock();
   lines = [];
   runs = [];
-  scheduler = createScheduler({ clock, log: createLog({ level: "debug", format: "text", now: () => 0, write: (line) => lines.push(line) }) }, { name: "collectors" });
+  scheduler = createScheduler(
+    {
+      clock,
+      log: createLog({
+        level: "debug",
+        format: "text",
+        now: () => 0,
+        write: (line) => lines.push(line),
+      }),
+    },
+    { name: "collectors" },
+  );
 });
 
 function schedule(name: string, more: Partial<Schedule> = {}): Schedule {
-  return { name, everyMs: 60_000, staggerMs: 0, overlap: "never", history: 3, run: async () => void runs.push({ name, atMs: clock.monotonic() }), ...more };
+  return {
+    name,
+    everyMs: 60_000,
+    staggerMs: 0,
+    overlap: "never",
+    history: 3,
+    run: async () => void runs.push({ name, atMs: clock.monotonic() }),
+    ...more,
+  };
 }
 
 /** A run that goes on until it is let go, or its signal fires. */
@@ -27,12 +46,14 @@ function gate(): { run: (tick: Tick) => Promise<void>; release: () => void; tick
   const ticks: Tick[] = [];
   let release = (): void => {};
   return {
-    ticks, release: () => release(),
-    run: (tick) => new Promise<void>((resolve, reject) => {
-      ticks.push(tick);
-      release = resolve;
-      tick.signal.addEventListener("abort", () => reject(tick.signal.reason as Error));
-    }),
+    ticks,
+    release: () => release(),
+    run: (tick) =>
+      new Promise<void>((resolve, reject) => {
+        ticks.push(tick);
+        release = resolve;
+        tick.signal.addEventListener("abort", () => reject(tick.signal.reason as Error));
+      }),
   };
 }
 
@@ -45,18 +66,25 @@ describe("the times of a schedule", () => {
     const beganMs = clock.monotonic();
     await clock.advance(150_000);
     expect(runs.map((run) => run.atMs - beganMs)).toEqual([0, 60_000, 120_000]);
-    expect(scheduler.status()).toMatchObject([{ name: "a", phase: "waiting", runs: 3, failures: 0, skipped: 0, nextInMs: 30_000 }]);
+    expect(scheduler.status()).toMatchObject([
+      { name: "a", phase: "waiting", runs: 3, failures: 0, skipped: 0, nextInMs: 30_000 },
+    ]);
   });
 
   it("spread over the stagger, the same way at every start", async () => {
-    for (const name of ["a", "b", "c", "devices", "keys"]) scheduler.add(schedule(name, { staggerMs: 30_000 }));
+    for (const name of ["a", "b", "c", "devices", "keys"])
+      scheduler.add(schedule(name, { staggerMs: 30_000 }));
     await started();
     const firsts = scheduler.status().map((status) => status.nextInMs ?? -1);
     expect(new Set(firsts).size).toBe(5);
     for (const first of firsts) expect(first).toBeGreaterThanOrEqual(0);
     for (const first of firsts) expect(first).toBeLessThan(30_000);
-    const again = createScheduler({ clock, log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }) }, { name: "again" });
-    for (const name of ["a", "b", "c", "devices", "keys"]) again.add(schedule(name, { staggerMs: 30_000 }));
+    const again = createScheduler(
+      { clock, log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }) },
+      { name: "again" },
+    );
+    for (const name of ["a", "b", "c", "devices", "keys"])
+      again.add(schedule(name, { staggerMs: 30_000 }));
     await again.start(new AbortController().signal, () => {});
     expect(again.status().map((status) => status.nextInMs)).toEqual(firsts);
   });
@@ -97,14 +125,22 @@ describe("a run that takes long", () => {
     scheduler.add(schedule("a", { run: held.run }));
     await started();
     await clock.advance(60_000);
-    expect(scheduler.status()[0]?.history).toMatchObject([{ outcome: "failed", reason: "a took longer than 60000 ms", tookMs: 60_000 }]);
+    expect(scheduler.status()[0]?.history).toMatchObject([
+      { outcome: "failed", reason: "a took longer than 60000 ms", tookMs: 60_000 },
+    ]);
     expect(scheduler.status()).toMatchObject([{ failures: 1 }]);
   });
 
   it("is made up for once after a sleep, not for every time missed", async () => {
     let asleep = 0;
     const sleepy = { ...clock, monotonic: () => clock.monotonic() + asleep };
-    const other = createScheduler({ clock: sleepy, log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }) }, { name: "sleepy" });
+    const other = createScheduler(
+      {
+        clock: sleepy,
+        log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }),
+      },
+      { name: "sleepy" },
+    );
     other.add(schedule("a"));
     await other.start(new AbortController().signal, () => {});
     await clock.advance(30_000);
@@ -118,15 +154,29 @@ describe("a run that takes long", () => {
 describe("what a run throws", () => {
   it("is remembered and logged, and the next run comes all the same", async () => {
     let count = 0;
-    scheduler.add(schedule("a", { run: () => ++count === 1 ? Promise.reject(new Error("upstream is gone")) : Promise.resolve() }));
+    scheduler.add(
+      schedule("a", {
+        run: () =>
+          ++count === 1 ? Promise.reject(new Error("upstream is gone")) : Promise.resolve(),
+      }),
+    );
     await started();
     await clock.advance(60_000);
-    expect(scheduler.status()[0]?.history).toMatchObject([{ outcome: "failed", reason: "internal error" }, { outcome: "ok", reason: undefined }]);
+    expect(scheduler.status()[0]?.history).toMatchObject([
+      { outcome: "failed", reason: "internal error" },
+      { outcome: "ok", reason: undefined },
+    ]);
     expect(lines.join("")).toContain("scheduled run failed");
   });
 
   it("counts also when it is thrown at once", async () => {
-    scheduler.add(schedule("a", { run: () => { throw new Error("careless"); } }));
+    scheduler.add(
+      schedule("a", {
+        run: () => {
+          throw new Error("careless");
+        },
+      }),
+    );
     await started();
     await clock.advance(0);
     expect(scheduler.status()).toMatchObject([{ runs: 1, failures: 1 }]);
@@ -137,7 +187,10 @@ describe("what a run throws", () => {
     scheduler.add(schedule("b", { history: 0 }));
     await started();
     await clock.advance(600_000);
-    expect(scheduler.status().map((status) => [status.runs, status.history.length])).toEqual([[11, 3], [11, 0]]);
+    expect(scheduler.status().map((status) => [status.runs, status.history.length])).toEqual([
+      [11, 3],
+      [11, 0],
+    ]);
   });
 });
 
@@ -150,10 +203,21 @@ describe("pausing", () => {
     await clock.advance(10_000);
     scheduler.pause("another replica leads");
     await clock.advance(20_000);
-    expect(scheduler.status()).toMatchObject([{ phase: "paused", nextInMs: undefined, history: [{ outcome: "cancelled", reason: "another replica leads" }], failures: 0 }, { phase: "paused" }]);
+    expect(scheduler.status()).toMatchObject([
+      {
+        phase: "paused",
+        nextInMs: undefined,
+        history: [{ outcome: "cancelled", reason: "another replica leads" }],
+        failures: 0,
+      },
+      { phase: "paused" },
+    ]);
     expect(scheduler.paused()).toBe("another replica leads");
     scheduler.resume();
-    expect(scheduler.status()).toMatchObject([{ phase: "waiting", nextInMs: 30_000 }, { nextInMs: 30_000 }]);
+    expect(scheduler.status()).toMatchObject([
+      { phase: "waiting", nextInMs: 30_000 },
+      { nextInMs: 30_000 },
+    ]);
   });
 
   it("makes up once for what was due meanwhile", async () => {
@@ -216,7 +280,10 @@ describe("the end", () => {
     await started();
     await clock.advance(0);
     await scheduler.stop(1000);
-    expect(handle.status()).toMatchObject({ phase: "idle", history: [{ outcome: "cancelled", reason: "the process is stopping" }] });
+    expect(handle.status()).toMatchObject({
+      phase: "idle",
+      history: [{ outcome: "cancelled", reason: "the process is stopping" }],
+    });
     expect(clock.timers()).toBe(0);
     await scheduler.stop(1000);
   });

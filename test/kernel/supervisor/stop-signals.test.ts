@@ -1,10 +1,21 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
-import { createStopSignals, type SignalSource } from "../../../src/kernel/supervisor/stop-signals.ts";
+import {
+  createStopSignals,
+  type SignalSource,
+} from "../../../src/kernel/supervisor/stop-signals.ts";
 
-function source(): { signals: SignalSource; emit: (name: string) => void; listeners: () => number } {
+function source(): {
+  signals: SignalSource;
+  emit: (name: string) => void;
+  listeners: () => number;
+} {
   const emitter = new EventEmitter();
-  return { signals: emitter, emit: (name) => void emitter.emit(name, name), listeners: () => emitter.listenerCount("SIGINT") + emitter.listenerCount("SIGTERM") };
+  return {
+    signals: emitter,
+    emit: (name) => void emitter.emit(name, name),
+    listeners: () => emitter.listenerCount("SIGINT") + emitter.listenerCount("SIGTERM"),
+  };
 }
 
 describe("signals to stop", () => {
@@ -17,7 +28,11 @@ describe("signals to stop", () => {
     for (const name of ["SIGTERM", "SIGINT", "SIGINT"]) emit(name);
     await stop.first;
     expect(stop.asked()).toBe(true);
-    expect(heard).toEqual([["SIGTERM", false], ["SIGINT", true], ["SIGINT", true]]);
+    expect(heard).toEqual([
+      ["SIGTERM", false],
+      ["SIGINT", true],
+      ["SIGINT", true],
+    ]);
   });
 
   it("are kept until somebody listens", () => {
@@ -26,7 +41,10 @@ describe("signals to stop", () => {
     for (const name of ["SIGINT", "SIGTERM", "SIGTERM"]) emit(name);
     const heard: unknown[] = [];
     stop.listen((signal, insisted) => heard.push([signal, insisted]));
-    expect(heard).toEqual([["SIGINT", false], ["SIGTERM", true]]);
+    expect(heard).toEqual([
+      ["SIGINT", false],
+      ["SIGTERM", true],
+    ]);
   });
 
   it("mean what they always meant once nobody listens", () => {

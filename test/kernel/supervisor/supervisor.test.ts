@@ -14,7 +14,15 @@ beforeEach(() => {
   clock = createManualClock();
   events = [];
   lines = [];
-  supervisor = createSupervisor({ clock, log: createLog({ level: "debug", format: "text", now: () => 0, write: (line) => lines.push(line) }) });
+  supervisor = createSupervisor({
+    clock,
+    log: createLog({
+      level: "debug",
+      format: "text",
+      now: () => 0,
+      write: (line) => lines.push(line),
+    }),
+  });
 });
 
 interface Probe extends Component {
@@ -24,7 +32,10 @@ interface Probe extends Component {
 
 function probe(name: string, needs: string[] = [], more: Partial<Component> = {}): Probe {
   const self: Probe = {
-    name, needs, readiness: "required", fail: () => {},
+    name,
+    needs,
+    readiness: "required",
+    fail: () => {},
     start: async (_signal, failed) => {
       self.fail = failed;
       events.push(`+${name}`);
@@ -37,7 +48,8 @@ function probe(name: string, needs: string[] = [], more: Partial<Component> = {}
 }
 
 const never = (): Promise<void> => new Promise(() => {});
-const phases = (): Record<string, string> => Object.fromEntries(supervisor.states().map((state) => [state.name, state.phase]));
+const phases = (): Record<string, string> =>
+  Object.fromEntries(supervisor.states().map((state) => [state.name, state.phase]));
 
 describe("order", () => {
   it("starts each after what it needs and stops in reverse", async () => {
@@ -48,20 +60,42 @@ describe("order", () => {
     await supervisor.start();
     expect(supervisor.ready()).toEqual({ ok: true, reasons: [] });
     expect(await supervisor.stop(30_000)).toEqual({ late: [], failed: [], tookMs: 0 });
-    expect(events).toEqual(["+state", "+dedup", "+pool", "+gateway", "-gateway", "-pool", "-dedup", "-state"]);
-    expect(phases()).toEqual({ gateway: "stopped", dedup: "stopped", state: "stopped", pool: "stopped" });
+    expect(events).toEqual([
+      "+state",
+      "+dedup",
+      "+pool",
+      "+gateway",
+      "-gateway",
+      "-pool",
+      "-dedup",
+      "-state",
+    ]);
+    expect(phases()).toEqual({
+      gateway: "stopped",
+      dedup: "stopped",
+      state: "stopped",
+      pool: "stopped",
+    });
     expect(clock.timers()).toBe(0);
   });
 
   it("refuses circles, unknown needs, equal names and late additions as our own mistakes", async () => {
     probe("a", ["b"]);
     probe("b", ["a"]);
-    await expect(supervisor.start()).rejects.toThrow("components need each other in a circle: a → b → a");
-    const another = createSupervisor({ clock, log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }) });
+    await expect(supervisor.start()).rejects.toThrow(
+      "components need each other in a circle: a → b → a",
+    );
+    const another = createSupervisor({
+      clock,
+      log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }),
+    });
     supervisor = another;
     probe("a", ["z"]);
     await expect(another.start()).rejects.toThrow("a needs z, which is there");
-    supervisor = createSupervisor({ clock, log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }) });
+    supervisor = createSupervisor({
+      clock,
+      log: createLog({ level: "error", format: "text", now: () => 0, write: () => {} }),
+    });
     probe("a");
     await supervisor.start();
     expect(() => probe("b")).toThrow("b is added before the start");
@@ -87,16 +121,33 @@ describe("stopping", () => {
   it("reports who is late or fails and goes on with the others", async () => {
     probe("state");
     probe("hangs", ["state"], { stop: never, stopTimeoutMs: 4000 });
-    probe("fails", ["state"], { stop: () => Promise.reject(new StewardError("internal", "no end")) });
-    probe("throws", ["state"], { stop: () => { throw new StewardError("internal", "at once"); } });
+    probe("fails", ["state"], {
+      stop: () => Promise.reject(new StewardError("internal", "no end")),
+    });
+    probe("throws", ["state"], {
+      stop: () => {
+        throw new StewardError("internal", "at once");
+      },
+    });
     await supervisor.start();
     const stopping = supervisor.stop(30_000);
     await clock.advance(4000);
     expect(await stopping).toEqual({
-      late: ["hangs"], failed: [{ name: "throws", reason: "at once" }, { name: "fails", reason: "no end" }], tookMs: 4000,
+      late: ["hangs"],
+      failed: [
+        { name: "throws", reason: "at once" },
+        { name: "fails", reason: "no end" },
+      ],
+      tookMs: 4000,
     });
     expect(events.at(-1)).toBe("-state");
-    expect(supervisor.states()).toContainEqual(expect.objectContaining({ name: "hangs", phase: "failed", reason: "did not stop within 4000 ms" }));
+    expect(supervisor.states()).toContainEqual(
+      expect.objectContaining({
+        name: "hangs",
+        phase: "failed",
+        reason: "did not stop within 4000 ms",
+      }),
+    );
   });
 
   it("keeps a rest of the deadline for those that come after one that hangs", async () => {
@@ -126,7 +177,10 @@ describe("stopping", () => {
   it("interrupts a start that is under way", async () => {
     probe("a");
     probe("slow", ["a"], {
-      start: (signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+      start: (signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason as Error)),
+        ),
     });
     probe("after", ["slow"]);
     const starting = supervisor.start();
@@ -140,7 +194,8 @@ describe("stopping", () => {
 });
 
 describe("a start that fails", () => {
-  const broken = (): Promise<void> => Promise.reject(new StewardError("conflict", "the port is taken"));
+  const broken = (): Promise<void> =>
+    Promise.reject(new StewardError("conflict", "the port is taken"));
 
   it("of a required component fails the whole and undoes what had started", async () => {
     probe("state");
@@ -181,14 +236,18 @@ describe("a start that fails", () => {
 
   it("that never ends is given up after its time", async () => {
     probe("hangs", [], { start: never, startTimeoutMs: 500 });
-    const starting = expect(supervisor.start()).rejects.toThrow("hangs did not start within 500 ms");
+    const starting = expect(supervisor.start()).rejects.toThrow(
+      "hangs did not start within 500 ms",
+    );
     await clock.advance(500);
     await starting;
     expect(events).toContain("-hangs");
   });
 
   it("is also one that breaks while it starts, or in the moment it is done", async () => {
-    probe("early", [], { start: async (_signal, failed) => failed(new StewardError("internal", "broke early")) });
+    probe("early", [], {
+      start: async (_signal, failed) => failed(new StewardError("internal", "broke early")),
+    });
     await expect(supervisor.start()).rejects.toThrow("broke early");
   });
 });
@@ -208,7 +267,9 @@ describe("a crash", () => {
 
   it("shows nothing of somebody else's text, wherever it comes from", async () => {
     const canary = (): never => {
-      throw Object.assign(new Error("ENOENT: no such file, open '/root/canary'"), { code: "ENOENT" });
+      throw Object.assign(new Error("ENOENT: no such file, open '/root/canary'"), {
+        code: "ENOENT",
+      });
     };
     const crashed = probe("crashed", [], { readiness: "reported" });
     probe("unwell", [], { readiness: "reported", health: canary });
@@ -216,7 +277,11 @@ describe("a crash", () => {
     await supervisor.start();
     crashed.fail(new Error("connect to 10.0.0.7 with canary"));
     await clock.advance(0);
-    expect(supervisor.states().map(({ phase, reason }) => `${phase} ${reason}`)).toEqual(["failed internal error", "degraded not found (ENOENT); see the log", "failed not found (ENOENT); see the log"]);
+    expect(supervisor.states().map(({ phase, reason }) => `${phase} ${reason}`)).toEqual([
+      "failed internal error",
+      "degraded not found (ENOENT); see the log",
+      "failed not found (ENOENT); see the log",
+    ]);
     expect(lines.join("")).toContain("canary");
   });
 
@@ -285,8 +350,15 @@ describe("a crash", () => {
 describe("health", () => {
   it("of a required component decides over readiness, of a reported one only shows", async () => {
     let well = false;
-    probe("state", [], { health: () => (well ? { ok: true } : { ok: false, reason: "the disk is full" }) });
-    probe("archive", [], { readiness: "reported", health: () => { throw new StewardError("upstream", "unreachable"); } });
+    probe("state", [], {
+      health: () => (well ? { ok: true } : { ok: false, reason: "the disk is full" }),
+    });
+    probe("archive", [], {
+      readiness: "reported",
+      health: () => {
+        throw new StewardError("upstream", "unreachable");
+      },
+    });
     expect(supervisor.ready()).toMatchObject({ ok: false, reasons: ["starting", "state: idle"] });
     await supervisor.start();
     expect(supervisor.ready()).toEqual({ ok: false, reasons: ["state: the disk is full"] });
@@ -296,9 +368,16 @@ describe("health", () => {
   });
 
   it("of a required component that works in part shows with its remedy and leaves readiness open", async () => {
-    probe("archive", [], { health: () => ({ ok: false, partial: true, reason: "a folder is away", remedy: "mount it" }) });
+    probe("archive", [], {
+      health: () => ({ ok: false, partial: true, reason: "a folder is away", remedy: "mount it" }),
+    });
     await supervisor.start();
     expect(supervisor.ready()).toEqual({ ok: true, reasons: [] });
-    expect(supervisor.states()[0]).toMatchObject({ phase: "degraded", readiness: "reported", reason: "a folder is away", remedy: "mount it" });
+    expect(supervisor.states()[0]).toMatchObject({
+      phase: "degraded",
+      readiness: "reported",
+      reason: "a folder is away",
+      remedy: "mount it",
+    });
   });
 });

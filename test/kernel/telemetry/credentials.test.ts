@@ -27,17 +27,31 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
     writeFileSync(file, "canary-one\n");
     await using telemetry = await startTelemetry({
       pull: false,
-      metrics: { protocol, endpoint: receiver.endpoint, intervalMs: NEVER_MS, headers: { "x-token": "canary-one" }, reload: { everyMs: 20, headerFiles: { "x-token": file } } },
+      metrics: {
+        protocol,
+        endpoint: receiver.endpoint,
+        intervalMs: NEVER_MS,
+        headers: { "x-token": "canary-one" },
+        reload: { everyMs: 20, headerFiles: { "x-token": file } },
+      },
     });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-one");
     replaceFile(file, "canary-two\n");
-    await until(() => telemetry.log.lines.some((line) => line.startsWith("info reloaded the credentials for exporting metrics")));
+    await until(() =>
+      telemetry.log.lines.some((line) =>
+        line.startsWith("info reloaded the credentials for exporting metrics"),
+      ),
+    );
     await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-two");
     replaceFile(file, "canary\u0000three");
-    await until(() => telemetry.log.lines.some((line) => line.startsWith("warn credentials for exporting metrics cannot be used")));
+    await until(() =>
+      telemetry.log.lines.some((line) =>
+        line.startsWith("warn credentials for exporting metrics cannot be used"),
+      ),
+    );
     await telemetry.flush(30_000);
     await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-two");
@@ -53,30 +67,59 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
     const file = join(testFolder(), "ca.pem");
     writeFileSync(file, first.cert);
     await using telemetry = await startTelemetry({
-      pull: false, metrics: { protocol, endpoint: receiver.endpoint, intervalMs: NEVER_MS, timeoutMs: 1_000, retry: { enabled: false }, tls: { ca: first.cert }, reload: { everyMs: 20, caFile: file } },
+      pull: false,
+      metrics: {
+        protocol,
+        endpoint: receiver.endpoint,
+        intervalMs: NEVER_MS,
+        timeoutMs: 1_000,
+        retry: { enabled: false },
+        tls: { ca: first.cert },
+        reload: { everyMs: 20, caFile: file },
+      },
     });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 0 });
     replaceFile(file, second.cert);
-    await until(() => telemetry.log.lines.some((line) => line.startsWith("info reloaded the credentials")));
+    await until(() =>
+      telemetry.log.lines.some((line) => line.startsWith("info reloaded the credentials")),
+    );
     await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 1 });
   });
 
   it("are not needed for a bound on requests: a larger one is not sent, counted as invalid, and said once", async () => {
     receiver = await startReceiver({ protocol });
-    await using telemetry = await startTelemetry({ pull: false, metrics: { protocol, endpoint: receiver.endpoint, intervalMs: NEVER_MS, maxRequestBytes: 2_000 } });
+    await using telemetry = await startTelemetry({
+      pull: false,
+      metrics: {
+        protocol,
+        endpoint: receiver.endpoint,
+        intervalMs: NEVER_MS,
+        maxRequestBytes: 2_000,
+      },
+    });
     const scope = telemetry.scope(spec());
     scope.gauge(plainLevel, 1, {});
     await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ items: 1, failures: 0 });
-    for (let index = 0; index < 100; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
+    for (let index = 0; index < 100; index++)
+      scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
     for (let round = 0; round < 3; round++) await telemetry.flush(30_000);
-    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ items: 1, failures: 3, failuresByClass: { invalid: 3 }, itemsLost: 303 });
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({
+      items: 1,
+      failures: 3,
+      failuresByClass: { invalid: 3 },
+      itemsLost: 303,
+    });
     expect(receiver.batches).toHaveLength(1);
-    expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toEqual([expect.stringMatching(/max_request_size, which is 2000/)]);
-    expect(telemetry.status().suppressed).toEqual([{ signal: "metrics", errorClass: "invalid", lines: 2 }]);
+    expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toEqual([
+      expect.stringMatching(/max_request_size, which is 2000/),
+    ]);
+    expect(telemetry.status().suppressed).toEqual([
+      { signal: "metrics", errorClass: "invalid", lines: 2 },
+    ]);
   });
 });
 
@@ -88,10 +131,22 @@ describe("A connection of gRPC", () => {
     const between = createServer((socket) => {
       accepted.push(socket);
       const onward = connect(running.port, "127.0.0.1");
-      for (const [from, to] of [[socket, onward], [onward, socket]] as const) from.on("error", () => to.destroy()).pipe(to);
+      for (const [from, to] of [
+        [socket, onward],
+        [onward, socket],
+      ] as const)
+        from.on("error", () => to.destroy()).pipe(to);
     });
     await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
-    await using telemetry = await startTelemetry({ pull: false, metrics: { protocol: "grpc", endpoint: `http://127.0.0.1:${(between.address() as AddressInfo).port}`, intervalMs: NEVER_MS, reconnectMs: 20 } });
+    await using telemetry = await startTelemetry({
+      pull: false,
+      metrics: {
+        protocol: "grpc",
+        endpoint: `http://127.0.0.1:${(between.address() as AddressInfo).port}`,
+        intervalMs: NEVER_MS,
+        reconnectMs: 20,
+      },
+    });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     while (accepted.length < 4) await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics.failures).toBe(0);

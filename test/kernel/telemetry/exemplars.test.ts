@@ -10,13 +10,25 @@ import { startReceiver } from "../../support/otlp/receiver.ts";
 import { parseExposition, type Sample } from "./exposition-parser.ts";
 import { duration, memoryLog, requests, scrape, spec, startTelemetry } from "./fixtures.ts";
 
-const traced = defineMetric({ name: "test.traced", kind: "histogram", unit: "s", attributes: ["route"], bounds: [0.1, 1, 10], exemplars: true, group: "Test", help: "For a test." });
+const traced = defineMetric({
+  name: "test.traced",
+  kind: "histogram",
+  unit: "s",
+  attributes: ["route"],
+  bounds: [0.1, 1, 10],
+  exemplars: true,
+  group: "Test",
+  help: "For a test.",
+});
 const PATIENTLY = { timeout: 20_000, interval: 50 };
 const [TRACE, SPAN] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
 const span = (digit: string) => ({ trace_id: TRACE, span_id: digit + SPAN.slice(1) });
 
 /** A scope of a thread that traces; `at` is the span that runs. */
-function openTraced(telemetry: Telemetry): { readonly scope: Scope; at: Readonly<Record<string, string>> } {
+function openTraced(telemetry: Telemetry): {
+  readonly scope: Scope;
+  at: Readonly<Record<string, string>>;
+} {
   const state = { at: {} };
   const writer = createTelemetryWriter({ clock: systemClock, related: () => state.at });
   const port = telemetry.port();
@@ -25,11 +37,18 @@ function openTraced(telemetry: Telemetry): { readonly scope: Scope; at: Readonly
   return Object.assign(state, { scope: writer.scope(spec("traced")) });
 }
 
-/** One observation in a bucket without a span, two in the next, one above all bounds; and what must have none. */
+/**
+ * One observation in a bucket without a span, two in the next, one above all bounds; and what must
+ * have none.
+ */
 function measure(opened: ReturnType<typeof openTraced>): void {
   const { scope } = opened;
   scope.record(traced, 0.0625, { route: "/a" });
-  for (const [digit, value] of [["1", 0.5], ["2", 0.75], ["3", 20]] as const) {
+  for (const [digit, value] of [
+    ["1", 0.5],
+    ["2", 0.75],
+    ["3", 20],
+  ] as const) {
     opened.at = span(digit);
     scope.record(traced, value, { route: "/a" });
   }
@@ -41,10 +60,14 @@ function measure(opened: ReturnType<typeof openTraced>): void {
 
 /** Waits until the other thread knows the scope: a flush waits for the host's own series alone. */
 async function arrived(telemetry: Telemetry): Promise<void> {
-  await vi.waitFor(async () => expect(bucketsOf(await scrape(telemetry)).length).toBeGreaterThan(0), PATIENTLY);
+  await vi.waitFor(
+    async () => expect(bucketsOf(await scrape(telemetry)).length).toBeGreaterThan(0),
+    PATIENTLY,
+  );
 }
 
-const bucketsOf = (text: string): readonly Sample[] => parseExposition(text).samples.filter(({ name }) => name === "test_traced_seconds_bucket");
+const bucketsOf = (text: string): readonly Sample[] =>
+  parseExposition(text).samples.filter(({ name }) => name === "test_traced_seconds_bucket");
 
 describe("Exemplars", { timeout: 40_000 }, () => {
   it("stand behind the buckets in OpenMetrics, the latest in a span of each, and nowhere in plain text", async () => {
@@ -67,35 +90,67 @@ describe("Exemplars", { timeout: 40_000 }, () => {
     expect(check.end().errors).toEqual([]);
     const plain = await scrape(telemetry);
     expect(plain).not.toContain(" # ");
-    expect(open.replaceAll(/ # \{.*$/gm, "").split("\n").filter((line) => line.startsWith("test_traced")).map((line) => line.replace('.0"}', '"}'))).toEqual(plain.split("\n").filter((line) => line.startsWith("test_traced")));
+    expect(
+      open
+        .replaceAll(/ # \{.*$/gm, "")
+        .split("\n")
+        .filter((line) => line.startsWith("test_traced"))
+        .map((line) => line.replace('.0"}', '"}')),
+    ).toEqual(plain.split("\n").filter((line) => line.startsWith("test_traced")));
   });
 
-  it.each(["http", "grpc"] as const)("are part of the data points of OTLP over %s, of the right series, with all that was there before", async (protocol) => {
-    const receiver = await startReceiver({ protocol });
-    await using telemetry = await startTelemetry({ pull: false, metrics: { protocol, endpoint: receiver.endpoint, intervalMs: 3_600_000, batchSize: 3 } });
-    const opened = openTraced(telemetry);
-    for (const route of ["/0", "/1"]) opened.scope.record(traced, 0.5, { route });
-    measure(opened);
-    opened.at = span("4");
-    opened.scope.record(traced, 3, { route: "/z".repeat(100) });
-    const pointsOf = (name: string) => receiver.points().filter(({ metric }) => metric === name);
-    await vi.waitFor(async () => {
-      receiver.clear();
-      await telemetry.flush(5_000);
-      expect(pointsOf("test.traced")).toHaveLength(4);
-    }, PATIENTLY);
-    const points = pointsOf("test.traced");
-    const near = expect.closeTo(Date.now(), -5) as number;
-    const at = (digit: string, value: number) => ({ value, timeMs: near, traceId: TRACE, spanId: span(digit).span_id });
-    expect(points.map(({ attributes, histogram, exemplars }) => ({ route: attributes["route"], counts: histogram?.counts, sum: histogram?.sum, exemplars }))).toEqual([
-      { route: "/0", counts: [0, 1, 0, 0], sum: 0.5, exemplars: undefined }, { route: "/1", counts: [0, 1, 0, 0], sum: 0.5, exemplars: undefined },
-      { route: "/a", counts: [1, 3, 0, 1], sum: 21.9375, exemplars: [at("2", 0.75), at("3", 20)] },
-      { route: "/z".repeat(100), counts: [0, 0, 1, 0], sum: 3, exemplars: [at("4", 3)] },
-    ]);
-    expect(pointsOf("test.duration")[0]?.exemplars).toBeUndefined();
-    expect(pointsOf("test.requests")).toMatchObject([{ value: 1, attributes: { route: "/a" }, resource: { "service.instance.id": "traced" } }]);
-    await receiver.close();
-  });
+  it.each(["http", "grpc"] as const)(
+    "are part of the data points of OTLP over %s, of the right series, with all that was there before",
+    async (protocol) => {
+      const receiver = await startReceiver({ protocol });
+      await using telemetry = await startTelemetry({
+        pull: false,
+        metrics: { protocol, endpoint: receiver.endpoint, intervalMs: 3_600_000, batchSize: 3 },
+      });
+      const opened = openTraced(telemetry);
+      for (const route of ["/0", "/1"]) opened.scope.record(traced, 0.5, { route });
+      measure(opened);
+      opened.at = span("4");
+      opened.scope.record(traced, 3, { route: "/z".repeat(100) });
+      const pointsOf = (name: string) => receiver.points().filter(({ metric }) => metric === name);
+      await vi.waitFor(async () => {
+        receiver.clear();
+        await telemetry.flush(5_000);
+        expect(pointsOf("test.traced")).toHaveLength(4);
+      }, PATIENTLY);
+      const points = pointsOf("test.traced");
+      const near = expect.closeTo(Date.now(), -5) as number;
+      const at = (digit: string, value: number) => ({
+        value,
+        timeMs: near,
+        traceId: TRACE,
+        spanId: span(digit).span_id,
+      });
+      expect(
+        points.map(({ attributes, histogram, exemplars }) => ({
+          route: attributes["route"],
+          counts: histogram?.counts,
+          sum: histogram?.sum,
+          exemplars,
+        })),
+      ).toEqual([
+        { route: "/0", counts: [0, 1, 0, 0], sum: 0.5, exemplars: undefined },
+        { route: "/1", counts: [0, 1, 0, 0], sum: 0.5, exemplars: undefined },
+        {
+          route: "/a",
+          counts: [1, 3, 0, 1],
+          sum: 21.9375,
+          exemplars: [at("2", 0.75), at("3", 20)],
+        },
+        { route: "/z".repeat(100), counts: [0, 0, 1, 0], sum: 3, exemplars: [at("4", 3)] },
+      ]);
+      expect(pointsOf("test.duration")[0]?.exemplars).toBeUndefined();
+      expect(pointsOf("test.requests")).toMatchObject([
+        { value: 1, attributes: { route: "/a" }, resource: { "service.instance.id": "traced" } },
+      ]);
+      await receiver.close();
+    },
+  );
 
   it("are part of OTLP's JSON on standard output", async () => {
     const texts: string[] = [];
@@ -103,7 +158,10 @@ describe("Exemplars", { timeout: 40_000 }, () => {
       texts.push(text);
       written();
     };
-    const telemetry = createTelemetry({ clock: systemClock, log: memoryLog(), output }, { pull: false, metrics: { protocol: "stdout", endpoint: "", intervalMs: 3_600_000 } });
+    const telemetry = createTelemetry(
+      { clock: systemClock, log: memoryLog(), output },
+      { pull: false, metrics: { protocol: "stdout", endpoint: "", intervalMs: 3_600_000 } },
+    );
     await telemetry.component.start(new AbortController().signal, () => undefined);
     telemetry.openOutput();
     measure(openTraced(telemetry));
@@ -112,20 +170,37 @@ describe("Exemplars", { timeout: 40_000 }, () => {
       await telemetry.flush(5_000);
       expect(texts.join("")).toContain("test.traced");
     }, PATIENTLY);
-    const exemplars = texts.flatMap((text) => [...text.matchAll(/"exemplars":(\[[^\]]*\])/g)].map(([, json = ""]) => JSON.parse(json) as unknown));
-    const at = (digit: string, asDouble: number) => ({ timeUnixNano: expect.stringMatching(/^\d{13}000000$/) as string, asDouble, spanId: span(digit).span_id, traceId: TRACE });
+    const exemplars = texts.flatMap((text) =>
+      [...text.matchAll(/"exemplars":(\[[^\]]*\])/g)].map(
+        ([, json = ""]) => JSON.parse(json) as unknown,
+      ),
+    );
+    const at = (digit: string, asDouble: number) => ({
+      timeUnixNano: expect.stringMatching(/^\d{13}000000$/) as string,
+      asDouble,
+      spanId: span(digit).span_id,
+      traceId: TRACE,
+    });
     expect(exemplars).toEqual([[at("2", 0.75), at("3", 20)]]);
     await telemetry.component.stop(5_000);
   });
 
   it("are asked of nobody while nothing is traced, and the request of OTLP is the serializer's own", async () => {
     const receiver = await startReceiver({ protocol: "http" });
-    await using telemetry = await startTelemetry({ pull: true, metrics: { protocol: "http", endpoint: receiver.endpoint, intervalMs: 3_600_000 } });
+    await using telemetry = await startTelemetry({
+      pull: true,
+      metrics: { protocol: "http", endpoint: receiver.endpoint, intervalMs: 3_600_000 },
+    });
     const scope = telemetry.scope(spec());
     scope.record(traced, 0.5, { route: "/a" });
     await telemetry.flush(5_000);
     expect(await scrape(telemetry, { format: "openmetrics" })).not.toContain(" # {");
-    expect(receiver.points().filter(({ metric }) => metric === "test.traced").map(({ exemplars }) => exemplars)).toEqual([undefined]);
+    expect(
+      receiver
+        .points()
+        .filter(({ metric }) => metric === "test.traced")
+        .map(({ exemplars }) => exemplars),
+    ).toEqual([undefined]);
     await receiver.close();
   });
 });

@@ -1,4 +1,7 @@
-/** A reader of the text formats by their grammar, so that what was written can be compared with what was meant. */
+/**
+ * A reader of the text formats by their grammar, so that what was written can be compared with what
+ * was meant.
+ */
 
 /** A sample as read back. */
 export interface Sample {
@@ -6,7 +9,11 @@ export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
   /** Of a bucket in OpenMetrics; absent without one. */
-  readonly exemplar?: { readonly labels: Readonly<Record<string, string>>; readonly value: number; readonly seconds: number };
+  readonly exemplar?: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly value: number;
+    readonly seconds: number;
+  };
 }
 
 /** A document as read back. Throws at anything the grammar does not know. */
@@ -37,12 +44,33 @@ export function parseExposition(text: string): Document {
 }
 
 function parseSample(line: string): Sample {
-  const match = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\})? (\S+)(?: # \{([^}]*)\} (\S+) (\S+))?$/s.exec(line);
+  const match =
+    /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\})? (\S+)(?: # \{([^}]*)\} (\S+) (\S+))?$/s.exec(
+      line,
+    );
   if (!match) throw new Error(`no sample: ${line}`);
   const [, name = "", inner = "", value = "", exemplar, ...numbers] = match;
   const [exemplarValue, seconds] = numbers.map(Number);
-  const sample = { name, labels: parseLabels(inner), value: value === "+Inf" ? Number.POSITIVE_INFINITY : value === "-Inf" ? Number.NEGATIVE_INFINITY : Number(value) };
-  return exemplar === undefined ? sample : { ...sample, exemplar: { labels: parseLabels(exemplar), value: exemplarValue ?? Number.NaN, seconds: seconds ?? Number.NaN } };
+  const sample = {
+    name,
+    labels: parseLabels(inner),
+    value:
+      value === "+Inf"
+        ? Number.POSITIVE_INFINITY
+        : value === "-Inf"
+          ? Number.NEGATIVE_INFINITY
+          : Number(value),
+  };
+  return exemplar === undefined
+    ? sample
+    : {
+        ...sample,
+        exemplar: {
+          labels: parseLabels(exemplar),
+          value: exemplarValue ?? Number.NaN,
+          seconds: seconds ?? Number.NaN,
+        },
+      };
 }
 
 function parseLabels(inner: string): Record<string, string> {
@@ -52,7 +80,10 @@ function parseLabels(inner: string): Record<string, string> {
     const label = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(,|$)/.exec(rest);
     if (!label) throw new Error(`no labels: ${rest}`);
     if (Object.hasOwn(labels, label[1] ?? "")) throw new Error(`label ${label[1]} twice`);
-    Object.defineProperty(labels, label[1] ?? "", { value: unescape(label[2] ?? ""), enumerable: true });
+    Object.defineProperty(labels, label[1] ?? "", {
+      value: unescape(label[2] ?? ""),
+      enumerable: true,
+    });
     rest = rest.slice(label[0].length);
   }
   return labels;

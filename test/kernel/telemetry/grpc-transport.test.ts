@@ -12,7 +12,14 @@ const method = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 const PATIENCE_MS = 30_000;
 
 function transport(port: number): GrpcTransport {
-  const made = new GrpcTransport({ clock: systemClock, address: `127.0.0.1:${port}`, method, metadata: new Metadata(), credentials: credentials.createInsecure(), compression: "none" });
+  const made = new GrpcTransport({
+    clock: systemClock,
+    address: `127.0.0.1:${port}`,
+    method,
+    metadata: new Metadata(),
+    credentials: credentials.createInsecure(),
+    compression: "none",
+  });
   onTestFinished(() => made.shutdown());
   return made;
 }
@@ -38,7 +45,10 @@ it("gives back the bytes of a request that was answered, and keeps those of one 
   expect(receiver.headers["user-agent"]).toMatch(/^steward /);
   expect([receiver.sizes, first.length, first.buffer.detached]).toEqual([[length], 0, true]);
   receiver.answer = { kind: "refuse", grpc: status.UNAVAILABLE, http: 503 };
-  expect(await sender.send(second, PATIENCE_MS)).toMatchObject({ status: "failure", error: { code: status.UNAVAILABLE } });
+  expect(await sender.send(second, PATIENCE_MS)).toMatchObject({
+    status: "failure",
+    error: { code: status.UNAVAILABLE },
+  });
   expect([second.length, second.buffer.detached]).toEqual([length, false]);
 });
 
@@ -46,7 +56,9 @@ it("hands out what the receiver answered", async () => {
   const receiver = await receiving();
   receiver.answer = { kind: "partial", rejected: 3 };
   const answer = await transport(receiver.port).send(request(), PATIENCE_MS);
-  expect(ProtobufLogsSerializer.deserializeResponse((answer as { readonly data: Uint8Array }).data)).toMatchObject({ partialSuccess: { rejectedLogRecords: 3 } });
+  expect(
+    ProtobufLogsSerializer.deserializeResponse((answer as { readonly data: Uint8Array }).data),
+  ).toMatchObject({ partialSuccess: { rejectedLogRecords: 3 } });
 });
 
 it("leaves a connection on which six requests in a row were too late, and not before", async () => {
@@ -57,7 +69,11 @@ it("leaves a connection on which six requests in a row were too late, and not be
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const sender = transport((server.address() as AddressInfo).port);
-  for (let late = 0; late < 6; late += 1) expect(await sender.send(request(), 200)).toMatchObject({ status: "failure", error: { code: status.DEADLINE_EXCEEDED } });
+  for (let late = 0; late < 6; late += 1)
+    expect(await sender.send(request(), 200)).toMatchObject({
+      status: "failure",
+      error: { code: status.DEADLINE_EXCEEDED },
+    });
   expect(sessions).toBe(1);
   void sender.send(request(), PATIENCE_MS);
   await vi.waitFor(() => expect(sessions).toBe(2), { timeout: 30_000 });

@@ -5,7 +5,12 @@ import { createManualClock } from "../supervisor/manual-clock.ts";
 function open(capacity = 5, perMessage = 3) {
   const clock = createManualClock();
   const posted: (readonly number[])[] = [];
-  const outbox = new Outbox<number>({ clock, capacity, perMessage, post: (items) => void posted.push(items) });
+  const outbox = new Outbox<number>({
+    clock,
+    capacity,
+    perMessage,
+    post: (items) => void posted.push(items),
+  });
   const add = (...items: number[]): void => items.forEach((item) => outbox.add(() => item));
   return { clock, posted, outbox, add };
 }
@@ -49,7 +54,10 @@ describe("An outbox", () => {
     outbox.acknowledge(3);
     add(7);
     outbox.flush();
-    expect(posted).toEqual([[1, 2, 3], [4, 5, 7]]);
+    expect(posted).toEqual([
+      [1, 2, 3],
+      [4, 5, 7],
+    ]);
     outbox.acknowledge(100);
     expect(outbox.status().held).toBe(0);
   });
@@ -63,7 +71,10 @@ describe("An outbox", () => {
     expect(outbox.status()).toEqual({ held: 1, capacity: 5, dropped: 0, lost: 3 });
     add(5);
     outbox.open();
-    expect(posted).toEqual([[1, 2, 3], [4, 5]]);
+    expect(posted).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ]);
   });
 
   it("forgets what waits, counted, when it is no longer wanted", () => {

@@ -8,11 +8,18 @@ import { createManualClock } from "../supervisor/manual-clock.ts";
 function open(running = true) {
   const posted: HostMessage[] = [];
   const clock = createManualClock();
-  const component = new PullComponent({ clock, post: (message) => void posted.push(message), running: () => running });
+  const component = new PullComponent({
+    clock,
+    post: (message) => void posted.push(message),
+    running: () => running,
+  });
   return { component, posted, clock };
 }
 
-const view = (state: PullView["state"], more: { address?: string; reason?: string } = {}): PullView => {
+const view = (
+  state: PullView["state"],
+  more: { address?: string; reason?: string } = {},
+): PullView => {
   const books = new PullBooks({ now: () => 0, changed: () => undefined, observe: () => undefined });
   books.stand(state, more);
   return books.view(undefined);
@@ -20,7 +27,10 @@ const view = (state: PullView["state"], more: { address?: string; reason?: strin
 
 describe("The component metrics", () => {
   it("starts when the port is open or could not be opened, and is well only while it is open", async () => {
-    for (const [state, more, health] of [["serving", { address: "127.0.0.1:1" }, { ok: true }], ["failed", { reason: "taken" }, { ok: false, reason: "taken" }]] as const) {
+    for (const [state, more, health] of [
+      ["serving", { address: "127.0.0.1:1" }, { ok: true }],
+      ["failed", { reason: "taken" }, { ok: false, reason: "taken" }],
+    ] as const) {
       const { component } = open();
       let started = false;
       const starting = component.start(new AbortController().signal).then(() => (started = true));

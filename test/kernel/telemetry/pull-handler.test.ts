@@ -16,17 +16,36 @@ afterEach(async () => listener?.stop(0));
 /** A handler behind a port, with a gathering that ends when the test says so. */
 async function open(timeoutMs: number) {
   const clock = createManualClock();
-  const books = new PullBooks({ now: () => clock.now(), changed: () => undefined, observe: () => undefined });
+  const books = new PullBooks({
+    now: () => clock.now(),
+    changed: () => undefined,
+    observe: () => undefined,
+  });
   const gathering = Promise.withResolvers<Gathering>();
   const asked = Promise.withResolvers<boolean>();
-  const handle = createPullHandler({
-    clock, books,
-    gather: (coalesce) => {
-      asked.resolve(coalesce);
-      return gathering.promise;
+  const handle = createPullHandler(
+    {
+      clock,
+      books,
+      gather: (coalesce) => {
+        asked.resolve(coalesce);
+        return gathering.promise;
+      },
     },
-  }, { listen: address, token: undefined, allowUnauthenticated: false, maxInFlight: 4, timeoutMs, coalesce: true, tls: undefined });
-  const running = createListener({ name: "metrics", setting: "scrape.listen", address, credential: true, handle }, { clock: systemClock, log: memoryLog() });
+    {
+      listen: address,
+      token: undefined,
+      allowUnauthenticated: false,
+      maxInFlight: 4,
+      timeoutMs,
+      coalesce: true,
+      tls: undefined,
+    },
+  );
+  const running = createListener(
+    { name: "metrics", setting: "scrape.listen", address, credential: true, handle },
+    { clock: systemClock, log: memoryLog() },
+  );
   listener = running;
   await running.start();
   const ask = () => fetch(`http://127.0.0.1:${running.port}/metrics`);
@@ -41,8 +60,14 @@ describe("A pull", () => {
     await clock.advance(8_000);
     const { status, headers } = await answer;
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(books.view(undefined)).toMatchObject({ requests: { success: 0, unavailable: 1, error: 0 }, inFlight: 0, lastMs: 8_000 });
-    const released = new Promise<void>((resolve) => gathering.resolve({ gathered: [], missing: 0, release: resolve }));
+    expect(books.view(undefined)).toMatchObject({
+      requests: { success: 0, unavailable: 1, error: 0 },
+      inFlight: 0,
+      lastMs: 8_000,
+    });
+    const released = new Promise<void>((resolve) =>
+      gathering.resolve({ gathered: [], missing: 0, release: resolve }),
+    );
     await released;
   });
 
@@ -57,7 +82,10 @@ describe("A pull", () => {
 
   it("whose client leaves is an error of its own, and its place is free at once", async () => {
     const { books, asked, port } = await open(8_000);
-    const client = request({ host: "127.0.0.1", port, path: "/metrics" }).on("error", () => undefined);
+    const client = request({ host: "127.0.0.1", port, path: "/metrics" }).on(
+      "error",
+      () => undefined,
+    );
     client.end();
     await asked;
     client.destroy();

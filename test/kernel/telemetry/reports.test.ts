@@ -23,7 +23,12 @@ function open() {
       expect(columns.row[number]).not.toBe(NO_ROW);
       const { values } = scope.table.describe([number]);
       const value = columns.value[number] ?? 0;
-      const total = row.kind === "histogram" ? columns.slab.slice(value, value + row.bounds.length + 1).reduce((sum, count) => sum + count, 0) : value;
+      const total =
+        row.kind === "histogram"
+          ? columns.slab
+              .slice(value, value + row.bounds.length + 1)
+              .reduce((sum, count) => sum + count, 0)
+          : value;
       return `${String(values[0])}=${total}`;
     });
   };
@@ -35,30 +40,71 @@ describe("the report of requests", () => {
     const { clock, scope, shown } = open();
     const observer = createRequestObserver({ scope, clock });
     for (const method of ["GET", "BREW", "X".repeat(100)]) {
-      const watch = observer.begin({ protocol: "rest", route: "/a", method, requestId: "r", headers: {} });
+      const watch = observer.begin({
+        protocol: "rest",
+        route: "/a",
+        method,
+        requestId: "r",
+        headers: {},
+      });
       expect([watch.fields, watch.run(() => 7)]).toEqual([{}, 7]);
       await clock.advance(30);
       watch.end({ code: "200", failed: false });
     }
-    observer.begin({ protocol: "grpc", route: "/p.S/M", method: "POST", requestId: "r", headers: {} }).end({ code: "ok", failed: false });
+    observer
+      .begin({ protocol: "grpc", route: "/p.S/M", method: "POST", requestId: "r", headers: {} })
+      .end({ code: "ok", failed: false });
     observer.refused("denied");
-    expect(shown(house.gatewayRequests)).toEqual(["/a,GET,rest,200=1", "/a,other,rest,200=2", "/p.S/M,,grpc,ok=1"]);
-    expect(shown(house.gatewayDuration)).toEqual(["/a,GET,rest=1", "/a,other,rest=2", "/p.S/M,,grpc=1"]);
+    expect(shown(house.gatewayRequests)).toEqual([
+      "/a,GET,rest,200=1",
+      "/a,other,rest,200=2",
+      "/p.S/M,,grpc,ok=1",
+    ]);
+    expect(shown(house.gatewayDuration)).toEqual([
+      "/a,GET,rest=1",
+      "/a,other,rest=2",
+      "/p.S/M,,grpc=1",
+    ]);
     expect(shown(house.gatewayRefused)).toEqual(["denied,=1"]);
   });
 
   it("reads the port when it is collected", () => {
     const { scope, shown } = open();
     const port = { busy: 0 };
-    using _report = reportPort(scope, { inFlight: () => 2, streams: () => 5, connections: () => 3, refused: () => [{ reason: "busy", share: "stranger", count: port.busy }, { reason: "connections", count: 1 }] });
+    using _report = reportPort(scope, {
+      inFlight: () => 2,
+      streams: () => 5,
+      connections: () => 3,
+      refused: () => [
+        { reason: "busy", share: "stranger", count: port.busy },
+        { reason: "connections", count: 1 },
+      ],
+    });
     port.busy = 4;
-    expect([shown(house.gatewayInFlight), shown(house.gatewayStreams), shown(house.gatewayConnections), shown(house.gatewayRefused)]).toEqual([["=2"], ["=5"], ["=3"], ["busy,stranger=4", "connections,=1"]]);
+    expect([
+      shown(house.gatewayInFlight),
+      shown(house.gatewayStreams),
+      shown(house.gatewayConnections),
+      shown(house.gatewayRefused),
+    ]).toEqual([["=2"], ["=5"], ["=3"], ["busy,stranger=4", "connections,=1"]]);
   });
 });
 
 describe("the report of jobs", () => {
   const job = (id: string, status: JobStatus, more: Partial<Job> = {}): Job => ({
-    id, type: "sync", status, progress: 0, phaseProgress: undefined, message: "", createdAtMs: 0, startedAtMs: 1_000, completedAtMs: 3_500, error: undefined, resultJson: undefined, exclusive: "sync", ...more,
+    id,
+    type: "sync",
+    status,
+    progress: 0,
+    phaseProgress: undefined,
+    message: "",
+    createdAtMs: 0,
+    startedAtMs: 1_000,
+    completedAtMs: 3_500,
+    error: undefined,
+    resultJson: undefined,
+    exclusive: "sync",
+    ...more,
   });
 
   it("follows each job from its start to its end", () => {
@@ -74,7 +120,11 @@ describe("the report of jobs", () => {
     changed(job("b", "failed"));
     changed(job("c", "cancelled", { startedAtMs: undefined }));
     expect(shown(house.jobsRunning)).toEqual(["sync=0"]);
-    expect(shown(house.jobsTotal)).toEqual(["sync,completed=1", "sync,failed=1", "sync,cancelled=1"]);
+    expect(shown(house.jobsTotal)).toEqual([
+      "sync,completed=1",
+      "sync,failed=1",
+      "sync,cancelled=1",
+    ]);
     expect(shown(house.jobsDuration)).toEqual(["sync=2"]);
   });
 
@@ -86,17 +136,43 @@ describe("the report of jobs", () => {
 });
 
 describe("the report of stores", () => {
-  const status: EnvStatus = { name: "dedup", path: "/x", bytes: 10, maxBytes: 100, rows: { documents: 3, jobs: 1 }, queuedWrites: 2, lastCommitAtMs: undefined, healthy: true, reason: undefined };
+  const status: EnvStatus = {
+    name: "dedup",
+    path: "/x",
+    bytes: 10,
+    maxBytes: 100,
+    rows: { documents: 3, jobs: 1 },
+    queuedWrites: 2,
+    lastCommitAtMs: undefined,
+    healthy: true,
+    reason: undefined,
+  };
 
   function factory(write: Env["write"]): StateFactory {
-    const env = { name: "dedup", keyring: undefined, write, status: () => status, close: () => Promise.resolve(), read: () => "read" } as unknown as Env;
+    const env = {
+      name: "dedup",
+      keyring: undefined,
+      write,
+      status: () => status,
+      close: () => Promise.resolve(),
+      read: () => "read",
+    } as unknown as Env;
     return { open: () => Promise.resolve(env) };
   }
 
   it("shows what is open as long as it is open", async () => {
     const { clock, scope, shown } = open();
-    const env = await reportState(scope, factory(() => Promise.reject(new Error("unused"))), clock).open({ name: "dedup", tables: [], schema: 1, derived: false, maxBytes: 100 });
-    expect([shown(house.stateQueue), shown(house.stateSize), shown(house.stateLimit), shown(house.stateRows)]).toEqual([["dedup=2"], ["dedup=10"], ["dedup=100"], ["dedup,documents=3", "dedup,jobs=1"]]);
+    const env = await reportState(
+      scope,
+      factory(() => Promise.reject(new Error("unused"))),
+      clock,
+    ).open({ name: "dedup", tables: [], schema: 1, derived: false, maxBytes: 100 });
+    expect([
+      shown(house.stateQueue),
+      shown(house.stateSize),
+      shown(house.stateLimit),
+      shown(house.stateRows),
+    ]).toEqual([["dedup=2"], ["dedup=10"], ["dedup=100"], ["dedup,documents=3", "dedup,jobs=1"]]);
     expect(env.read(() => 1)).toBe("read");
     await env.close();
     expect([shown(house.stateSize), shown(house.stateRows)]).toEqual([[], []]);
@@ -105,9 +181,16 @@ describe("the report of stores", () => {
   it("times each change until it is durable, and counts none that failed", async () => {
     const { clock, scope, shown } = open();
     const outcomes = [Promise.resolve("stored"), Promise.reject(new Error("refused"))];
-    const env = await reportState(scope, factory((() => outcomes.shift()) as Env["write"]), clock).open({ name: "dedup", tables: [], schema: 1, derived: false, maxBytes: 100 });
+    const env = await reportState(
+      scope,
+      factory((() => outcomes.shift()) as Env["write"]),
+      clock,
+    ).open({ name: "dedup", tables: [], schema: 1, derived: false, maxBytes: 100 });
     expect(await env.write(() => undefined)).toBe("stored");
     await expect(env.write(() => undefined)).rejects.toThrow("refused");
-    expect([shown(house.stateCommits), shown(house.stateCommitDuration)]).toEqual([["dedup=1"], ["dedup=1"]]);
+    expect([shown(house.stateCommits), shown(house.stateCommitDuration)]).toEqual([
+      ["dedup=1"],
+      ["dedup=1"],
+    ]);
   });
 });

@@ -18,16 +18,26 @@ describe("The report of the runtime", () => {
     using _components = reportComponents(scope, () => [{ name: "gateway", errors: 2 }]);
     const made: object[] = [];
     // Enough for some collections of the young generation.
-    for (let index = 0; index < 2_000_000; index++) if (made.push({ index }) > 1_000) made.length = 0;
+    for (let index = 0; index < 2_000_000; index++)
+      if (made.push({ index }) > 1_000) made.length = 0;
     await telemetry.flush(30_000);
     const { samples } = parseExposition(await scrape(telemetry));
-    const value = (row: Row<never, "gauge" | "counter">) => samples.find(({ name }) => name === familyName(row))?.value;
+    const value = (row: Row<never, "gauge" | "counter">) =>
+      samples.find(({ name }) => name === familyName(row))?.value;
     expect(value(self.memoryAlloc)).toBeGreaterThan(1_000_000);
     expect(value(self.heapInuse)).toBeGreaterThan(1_000_000);
     expect(value(self.gcCpuFraction)).toBeLessThanOrEqual(1);
     expect(value(self.workers)).toBeGreaterThanOrEqual(1);
-    expect(samples).toContainEqual({ name: "svc_component_errors_total", labels: { component: "gateway" }, value: 2 });
-    expect([self.heapObjects, self.stackInuse, self.gcNextTarget].map(value)).toEqual([undefined, undefined, undefined]);
+    expect(samples).toContainEqual({
+      name: "svc_component_errors_total",
+      labels: { component: "gateway" },
+      value: 2,
+    });
+    expect([self.heapObjects, self.stackInuse, self.gcNextTarget].map(value)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("shows resident memory, start and uptime of the process, which agree with each other", async () => {
@@ -35,25 +45,41 @@ describe("The report of the runtime", () => {
     using _report = reportProcess(telemetry.scope(spec()), { version: "1" });
     await telemetry.flush(30_000);
     const { samples } = parseExposition(await scrape(telemetry));
-    const value = (name: string): number => samples.find((sample) => sample.name === name)?.value ?? Number.NaN;
+    const value = (name: string): number =>
+      samples.find((sample) => sample.name === name)?.value ?? Number.NaN;
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
-    expect(Math.abs(value("process_start_time_seconds") + value("process_uptime_seconds") - Date.now() / 1_000)).toBeLessThan(60);
+    expect(
+      Math.abs(
+        value("process_start_time_seconds") + value("process_uptime_seconds") - Date.now() / 1_000,
+      ),
+    ).toBeLessThan(60);
   });
 
-  it.skipIf(process.platform !== "linux")("follows the files that are open, and shows how many may be", async () => {
-    const before = watchOpenFiles()?.count() ?? Number.NaN;
-    const files = await Promise.all(Array.from({ length: 5 }, () => open(import.meta.filename)));
-    expect((watchOpenFiles()?.count() ?? Number.NaN) - before).toBe(5);
-    for (const file of files) await file.close();
-    expect(watchOpenFiles()?.count()).toBe(before);
-    await using telemetry = await startTelemetry({ pull: true });
-    using _report = reportProcess(telemetry.scope(spec()), { version: "1" });
-    await telemetry.flush(30_000);
-    const { samples } = parseExposition(await scrape(telemetry));
-    expect(samples.find(({ name }) => name === "process_open_fds")?.value).toBeGreaterThan(3);
-    expect(softLimit("Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 524288               files     \n")).toBe(1_024);
-    expect(softLimit("Max open files            unlimited            unlimited            files     \n")).toBeUndefined();
-  });
+  it.skipIf(process.platform !== "linux")(
+    "follows the files that are open, and shows how many may be",
+    async () => {
+      const before = watchOpenFiles()?.count() ?? Number.NaN;
+      const files = await Promise.all(Array.from({ length: 5 }, () => open(import.meta.filename)));
+      expect((watchOpenFiles()?.count() ?? Number.NaN) - before).toBe(5);
+      for (const file of files) await file.close();
+      expect(watchOpenFiles()?.count()).toBe(before);
+      await using telemetry = await startTelemetry({ pull: true });
+      using _report = reportProcess(telemetry.scope(spec()), { version: "1" });
+      await telemetry.flush(30_000);
+      const { samples } = parseExposition(await scrape(telemetry));
+      expect(samples.find(({ name }) => name === "process_open_fds")?.value).toBeGreaterThan(3);
+      expect(
+        softLimit(
+          "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 524288               files     \n",
+        ),
+      ).toBe(1_024);
+      expect(
+        softLimit(
+          "Max open files            unlimited            unlimited            files     \n",
+        ),
+      ).toBeUndefined();
+    },
+  );
 
   it("counts threads while they live", async () => {
     using threads = watchThreads();

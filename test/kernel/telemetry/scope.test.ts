@@ -7,7 +7,10 @@ import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 import { duration, idleRequests, inFlight, level, plainLevel, requests, spec } from "./fixtures.ts";
 
-function openScope(more: Partial<ScopeSpec> = {}, ceiling = { series: 1_000_000, labelBytes: 1e9 }) {
+function openScope(
+  more: Partial<ScopeSpec> = {},
+  ceiling = { series: 1_000_000, labelBytes: 1e9 },
+) {
   const clock = createManualClock();
   const writer = createTelemetryWriter({ clock, ceiling });
   const scope = writer.scope(spec("process", more)) as SeriesScope;
@@ -17,7 +20,9 @@ function openScope(more: Partial<ScopeSpec> = {}, ceiling = { series: 1_000_000,
 /** The live values of a scope, largest first. */
 function values(scope: SeriesScope): number[] {
   const { row, value } = scope.snapshot(() => undefined);
-  return [...value].filter((_, number) => row[number] !== NO_ROW).toSorted((left, right) => right - left);
+  return [...value]
+    .filter((_, number) => row[number] !== NO_ROW)
+    .toSorted((left, right) => right - left);
 }
 
 describe("A scope", () => {
@@ -32,20 +37,33 @@ describe("A scope", () => {
   });
 
   it("never mixes up two different combinations of attributes", () => {
-    fc.assert(fc.property(fc.uniqueArray(fc.tuple(fc.option(fc.string(), { nil: undefined }), fc.option(fc.string(), { nil: undefined })), { selector: (pair) => JSON.stringify(pair.map((each) => each ?? null)) }), (pairs) => {
-      const { scope } = openScope();
-      for (const [host, state] of pairs) scope.gauge(level, 1, { "host.name": host, state });
-      expect(scope.series(level)).toBe(pairs.length);
-    }));
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(
+          fc.tuple(
+            fc.option(fc.string(), { nil: undefined }),
+            fc.option(fc.string(), { nil: undefined }),
+          ),
+          { selector: (pair) => JSON.stringify(pair.map((each) => each ?? null)) },
+        ),
+        (pairs) => {
+          const { scope } = openScope();
+          for (const [host, state] of pairs) scope.gauge(level, 1, { "host.name": host, state });
+          expect(scope.series(level)).toBe(pairs.length);
+        },
+      ),
+    );
   });
 
   it("cuts long attributes and keeps their series apart, as it does those that no encoder could tell apart", () => {
     const { scope } = openScope();
     const long = "é".repeat(500_000);
-    for (const name of [`${long}1`, `${long}2`, "a\ud800", "a\udc00", "a\ufffd", `${long}1`]) scope.gauge(level, 1, { "host.name": name, state: "on" });
+    for (const name of [`${long}1`, `${long}2`, "a\ud800", "a\udc00", "a\ufffd", `${long}1`])
+      scope.gauge(level, 1, { "host.name": name, state: "on" });
     expect(scope.series(level)).toBe(5);
     const { values } = scope.table.describe([0, 1, 2, 3, 4]);
-    for (const [name] of values as [string][]) expect([Buffer.byteLength(name) <= 1_024, name.isWellFormed()]).toEqual([true, true]);
+    for (const [name] of values as [string][])
+      expect([Buffer.byteLength(name) <= 1_024, name.isWellFormed()]).toEqual([true, true]);
     expect(scope.end(level, { "host.name": `${long}2`, state: "on" })).toBe(true);
     expect(scope.series(level)).toBe(4);
   });
@@ -76,7 +94,8 @@ describe("A scope", () => {
 
   it("puts observations into buckets by inclusive upper bounds", () => {
     const { scope } = openScope();
-    for (const value of [0, 0.1, 0.10001, 1, 10, 10.1, 1e9]) scope.record(duration, value, { route: "/" });
+    for (const value of [0, 0.1, 0.10001, 1, 10, 10.1, 1e9])
+      scope.record(duration, value, { route: "/" });
     const { slab } = scope.snapshot(() => undefined);
     expect([...slab.subarray(0, 4)]).toEqual([2, 2, 1, 2]);
   });
@@ -198,21 +217,32 @@ describe("A sweep", () => {
   });
 
   it("leaves exactly the series of the last committed round, by a model", () => {
-    const step = fc.record({ owner: fc.constantFrom("p", "q"), hosts: fc.array(fc.integer({ min: 0, max: 9 })), commit: fc.boolean() });
-    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const { scope } = openScope();
-      const model = new Map<string, Set<string>>([["p", new Set()], ["q", new Set()]]);
-      for (const { owner, hosts, commit } of steps) {
-        const sweep = scope.sweep(owner);
-        const said = new Set(hosts.map((each) => `${owner}${each}`));
-        for (const name of said) sweep.gauge(level, 1, host(name));
-        if (commit) sweep.commit();
-        else sweep.abandon();
-        model.set(owner, commit ? said : new Set([...(model.get(owner) ?? []), ...said]));
-      }
-      expect(scope.series(level)).toBe([...model.values()].reduce((sum, set) => sum + set.size, 0));
-      expect(values(scope)).toHaveLength(scope.series(level));
-    }));
+    const step = fc.record({
+      owner: fc.constantFrom("p", "q"),
+      hosts: fc.array(fc.integer({ min: 0, max: 9 })),
+      commit: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const { scope } = openScope();
+        const model = new Map<string, Set<string>>([
+          ["p", new Set()],
+          ["q", new Set()],
+        ]);
+        for (const { owner, hosts, commit } of steps) {
+          const sweep = scope.sweep(owner);
+          const said = new Set(hosts.map((each) => `${owner}${each}`));
+          for (const name of said) sweep.gauge(level, 1, host(name));
+          if (commit) sweep.commit();
+          else sweep.abandon();
+          model.set(owner, commit ? said : new Set([...(model.get(owner) ?? []), ...said]));
+        }
+        expect(scope.series(level)).toBe(
+          [...model.values()].reduce((sum, set) => sum + set.size, 0),
+        );
+        expect(values(scope)).toHaveLength(scope.series(level));
+      }),
+    );
   });
 });
 
@@ -223,7 +253,14 @@ describe("Limits", () => {
       scope.add(requests, 1, { route: `/${index}` });
       scope.record(duration, 0.5, { route: `/${index}` });
     }
-    expect(scope.cardinality()).toMatchObject({ series: 8, refused: { overflowed: 194, limit: 0 }, metrics: [{ name: "test.requests", series: 3, overflowing: true }, { name: "test.duration", series: 3, overflowing: true }] });
+    expect(scope.cardinality()).toMatchObject({
+      series: 8,
+      refused: { overflowed: 194, limit: 0 },
+      metrics: [
+        { name: "test.requests", series: 3, overflowing: true },
+        { name: "test.duration", series: 3, overflowing: true },
+      ],
+    });
     expect(values(scope).slice(0, 1)).toEqual([97]);
   });
 
@@ -238,11 +275,18 @@ describe("Limits", () => {
     expect(scope.cardinality()).toMatchObject({ series: 2, refused: { limit: 1 } });
     round(["a"]);
     round(["a", "c"]);
-    expect(scope.cardinality()).toMatchObject({ series: 2, refused: { limit: 1 }, metrics: [{ overflowing: false }] });
+    expect(scope.cardinality()).toMatchObject({
+      series: 2,
+      refused: { limit: 1 },
+      metrics: [{ overflowing: false }],
+    });
   });
 
   it("of the process hold over all scopes, in series and in label bytes", () => {
-    const { scope, writer } = openScope({ limits: { perMetric: 0 } }, { series: 5, labelBytes: 40 });
+    const { scope, writer } = openScope(
+      { limits: { perMetric: 0 } },
+      { series: 5, labelBytes: 40 },
+    );
     const other = writer.scope(spec("net"));
     for (let index = 0; index < 10; index++) {
       scope.add(requests, 1, { route: `${index}` });
@@ -269,14 +313,20 @@ describe("Limits", () => {
 describe("Redaction", () => {
   const noHosts: Redaction = {
     metric: (row, raw) => {
-      const shown = raw.map((value, index) => (row.attributes[index] === "host.name" ? undefined : value));
-      return row.kind === "gauge" && shown.every((value) => value === undefined) ? "suppress" : shown;
+      const shown = raw.map((value, index) =>
+        row.attributes[index] === "host.name" ? undefined : value,
+      );
+      return row.kind === "gauge" && shown.every((value) => value === undefined)
+        ? "suppress"
+        : shown;
     },
   };
 
   it("is asked once per new combination; hidden gauges are suppressed, what looks alike meets in one series", () => {
     let asked = 0;
-    const { scope } = openScope({ redact: { metric: (row, raw) => ((asked += 1), noHosts.metric(row, raw)) } });
+    const { scope } = openScope({
+      redact: { metric: (row, raw) => ((asked += 1), noHosts.metric(row, raw)) },
+    });
     for (let round = 0; round < 3; round++) {
       for (const name of ["a", "b"]) {
         scope.gauge(level, 1, { "host.name": name, state: undefined });
@@ -297,11 +347,22 @@ describe("Redaction", () => {
   });
 
   it("never lets a value through that it hid, whatever is written", () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.string({ minLength: 3 }), fc.option(fc.constantFrom("on", "off"), { nil: undefined }))), (writes) => {
-      const { scope } = openScope({ redact: noHosts });
-      for (const [host, state] of writes) scope.gauge(level, 1, { "host.name": `secret-${host}`, state });
-      const live = scope.table.listen();
-      expect(JSON.stringify(scope.table.describe(live))).not.toContain("secret-");
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(
+            fc.string({ minLength: 3 }),
+            fc.option(fc.constantFrom("on", "off"), { nil: undefined }),
+          ),
+        ),
+        (writes) => {
+          const { scope } = openScope({ redact: noHosts });
+          for (const [host, state] of writes)
+            scope.gauge(level, 1, { "host.name": `secret-${host}`, state });
+          const live = scope.table.listen();
+          expect(JSON.stringify(scope.table.describe(live))).not.toContain("secret-");
+        },
+      ),
+    );
   });
 });

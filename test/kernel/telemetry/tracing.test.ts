@@ -11,27 +11,72 @@ const SPAN = "b7ad6b7169203331";
 const sampled = `00-${TRACE}-${SPAN}-01`;
 const unsampled = `00-${TRACE}-${SPAN}-00`;
 
-function open(options: Partial<TracingOptions> = {}): { tracing: Tracing; spans: Omit<WireSpan, "scope">[] } {
+function open(options: Partial<TracingOptions> = {}): {
+  tracing: Tracing;
+  spans: Omit<WireSpan, "scope">[];
+} {
   const spans: Omit<WireSpan, "scope">[] = [];
-  return { spans, tracing: createTracing({ sampler: "parentbased_always_on", ratio: 1, remoteParent: "trust", ...options }, (make) => void spans.push(make())) };
+  return {
+    spans,
+    tracing: createTracing(
+      { sampler: "parentbased_always_on", ratio: 1, remoteParent: "trust", ...options },
+      (make) => void spans.push(make()),
+    ),
+  };
 }
 
 function request(traceparent?: string, more: Partial<BegunRequest> = {}): BegunRequest {
-  return { protocol: "rest", route: "/api/v1/jobs/{job_id}", method: "GET", requestId: "r-1", headers: traceparent === undefined ? {} : { traceparent }, ...more };
+  return {
+    protocol: "rest",
+    route: "/api/v1/jobs/{job_id}",
+    method: "GET",
+    requestId: "r-1",
+    headers: traceparent === undefined ? {} : { traceparent },
+    ...more,
+  };
 }
 
 describe("the span of a request", () => {
   it("is named by method and route and says how it ended", () => {
     const { tracing, spans } = open();
     tracing.begin(request()).end({ code: "500", failed: true });
-    tracing.begin(request(undefined, { protocol: "grpc", route: "/steward.dedup.v1.JobService/GetJob", method: "POST" })).end({ code: "not_found", failed: false });
-    expect(spans[0]).toMatchObject({ name: "GET /api/v1/jobs/{job_id}", kind: 1, status: { code: 2 }, parent: undefined, attributes: { "http.request.method": "GET", "http.route": "/api/v1/jobs/{job_id}", "http.response.status_code": 500, "steward.request_id": "r-1" } });
-    expect(spans[1]).toMatchObject({ name: "steward.dedup.v1.JobService/GetJob", status: { code: 0 }, attributes: { "rpc.system.name": "grpc", "rpc.method": "steward.dedup.v1.JobService/GetJob", "rpc.response.status_code": "NOT_FOUND" } });
+    tracing
+      .begin(
+        request(undefined, {
+          protocol: "grpc",
+          route: "/steward.dedup.v1.JobService/GetJob",
+          method: "POST",
+        }),
+      )
+      .end({ code: "not_found", failed: false });
+    expect(spans[0]).toMatchObject({
+      name: "GET /api/v1/jobs/{job_id}",
+      kind: 1,
+      status: { code: 2 },
+      parent: undefined,
+      attributes: {
+        "http.request.method": "GET",
+        "http.route": "/api/v1/jobs/{job_id}",
+        "http.response.status_code": 500,
+        "steward.request_id": "r-1",
+      },
+    });
+    expect(spans[1]).toMatchObject({
+      name: "steward.dedup.v1.JobService/GetJob",
+      status: { code: 0 },
+      attributes: {
+        "rpc.system.name": "grpc",
+        "rpc.method": "steward.dedup.v1.JobService/GetJob",
+        "rpc.response.status_code": "NOT_FOUND",
+      },
+    });
   });
 
   it("holds no long text of a client", () => {
     const { tracing, spans } = open();
-    tracing.begin(request(undefined, { requestId: "x".repeat(100_000) })).end({ code: "200", failed: false });
+    tracing
+      .begin(request(undefined, { requestId: "x".repeat(100_000) }))
+      .end({ code: "200", failed: false });
     expect(String(spans[0]?.attributes["steward.request_id"]).length).toBe(1_024);
   });
 
@@ -48,15 +93,24 @@ describe("the span of a request", () => {
   });
 
   it.each([
-    ["parentbased_always_on", undefined, 1], ["parentbased_always_on", unsampled, 0], ["parentbased_always_on", sampled, 1],
-    ["always_on", unsampled, 1], ["always_off", sampled, 0], ["parentbased_traceidratio", sampled, 1], ["parentbased_traceidratio", undefined, 0], ["traceidratio", sampled, 0],
-  ] as const)("is made or not by the sampler %s with the parent %s (ratio 0)", (sampler, parent, count) => {
-    const { tracing, spans } = open({ sampler, ratio: 0 });
-    const span = tracing.begin(request(parent));
-    expect(Object.keys(span.fields)).toEqual(count === 1 ? ["trace_id", "span_id"] : []);
-    span.end({ code: "200", failed: false });
-    expect(spans.length).toBe(count);
-  });
+    ["parentbased_always_on", undefined, 1],
+    ["parentbased_always_on", unsampled, 0],
+    ["parentbased_always_on", sampled, 1],
+    ["always_on", unsampled, 1],
+    ["always_off", sampled, 0],
+    ["parentbased_traceidratio", sampled, 1],
+    ["parentbased_traceidratio", undefined, 0],
+    ["traceidratio", sampled, 0],
+  ] as const)(
+    "is made or not by the sampler %s with the parent %s (ratio 0)",
+    (sampler, parent, count) => {
+      const { tracing, spans } = open({ sampler, ratio: 0 });
+      const span = tracing.begin(request(parent));
+      expect(Object.keys(span.fields)).toEqual(count === 1 ? ["trace_id", "span_id"] : []);
+      span.end({ code: "200", failed: false });
+      expect(spans.length).toBe(count);
+    },
+  );
 });
 
 describe("code that answers a request", () => {
@@ -64,11 +118,14 @@ describe("code that answers a request", () => {
     const { tracing } = open();
     const [one, two] = [tracing.begin(request()), tracing.begin(request())];
     let left: Promise<unknown> | undefined;
-    const seen = (span: typeof one): Promise<unknown> => span.run(async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      left = new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(() => resolve(tracing.fields())))));
-      return tracing.fields();
-    });
+    const seen = (span: typeof one): Promise<unknown> =>
+      span.run(async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        left = new Promise((resolve) =>
+          setImmediate(() => setImmediate(() => setImmediate(() => resolve(tracing.fields())))),
+        );
+        return tracing.fields();
+      });
     expect(await Promise.all([seen(one), seen(two)])).toEqual([one.fields, two.fields]);
     two.end({ code: "200", failed: false });
     expect(await left).toEqual({});
@@ -77,7 +134,12 @@ describe("code that answers a request", () => {
 });
 
 describe("the span of a piece of work", () => {
-  const call = { name: "other.api things", attributes: { endpoint: "things" }, beganMs: 1_700_000_000_000, endedMs: 1_700_000_001_500 };
+  const call = {
+    name: "other.api things",
+    attributes: { endpoint: "things" },
+    beganMs: 1_700_000_000_000,
+    endedMs: 1_700_000_001_500,
+  };
   const scrape = { name: "scrape things", attributes: { "vpn.collector": "things" } };
 
   it("begins a trace, to which calls and log lines of meanwhile belong, and no longer", async () => {
@@ -88,42 +150,88 @@ describe("the span of a piece of work", () => {
       return runningFields();
     });
     const [inner, outer] = spans;
-    expect(outer).toMatchObject({ name: "scrape things", kind: 0, parent: undefined, status: { code: 0 }, attributes: scrape.attributes });
-    expect(inner).toMatchObject({ name: "other.api things", kind: 2, status: { code: 0 }, start: [1_700_000_000, 0], end: [1_700_000_001, 500_000_000], context: { traceId: outer?.context.traceId }, parent: { spanId: outer?.context.spanId } });
+    expect(outer).toMatchObject({
+      name: "scrape things",
+      kind: 0,
+      parent: undefined,
+      status: { code: 0 },
+      attributes: scrape.attributes,
+    });
+    expect(inner).toMatchObject({
+      name: "other.api things",
+      kind: 2,
+      status: { code: 0 },
+      start: [1_700_000_000, 0],
+      end: [1_700_000_001, 500_000_000],
+      context: { traceId: outer?.context.traceId },
+      parent: { spanId: outer?.context.spanId },
+    });
     expect(fields).toEqual({ trace_id: outer?.context.traceId, span_id: outer?.context.spanId });
     expect(runningFields()).toEqual({});
   });
 
   it("says what failed by its class, also when it throws", async () => {
     const { tracing, spans } = open();
-    await tracing.work({ ...scrape, failed: (result: string) => result }, () => Promise.resolve("auth"));
-    await expect(tracing.work({ ...scrape, failed: () => undefined }, () => Promise.reject(new Error("secret")))).rejects.toThrow("secret");
+    await tracing.work({ ...scrape, failed: (result: string) => result }, () =>
+      Promise.resolve("auth"),
+    );
+    await expect(
+      tracing.work({ ...scrape, failed: () => undefined }, () =>
+        Promise.reject(new Error("secret")),
+      ),
+    ).rejects.toThrow("secret");
     tracing.called({ ...call, failed: "timeout" });
-    expect(spans.map(({ attributes, status }) => [attributes["error.type"], status])).toEqual([["auth", { code: 2 }], ["_OTHER", { code: 2 }], ["timeout", { code: 2 }]]);
+    expect(spans.map(({ attributes, status }) => [attributes["error.type"], status])).toEqual([
+      ["auth", { code: 2 }],
+      ["_OTHER", { code: 2 }],
+      ["timeout", { code: 2 }],
+    ]);
   });
 
   it("that is not sampled takes its calls along", async () => {
     const { tracing, spans } = open({ sampler: "parentbased_traceidratio", ratio: 0 });
-    expect(await tracing.work({ ...scrape, failed: () => undefined }, () => {
-      tracing.called({ ...call, failed: undefined });
-      return Promise.resolve(runningFields());
-    })).toEqual({});
+    expect(
+      await tracing.work({ ...scrape, failed: () => undefined }, () => {
+        tracing.called({ ...call, failed: undefined });
+        return Promise.resolve(runningFields());
+      }),
+    ).toEqual({});
     expect(spans).toEqual([]);
   });
 });
 
 describe("a traceparent", () => {
-  const hex = (length: number): fc.Arbitrary<string> => fc.string({ unit: fc.constantFrom(..."0123456789abcdef".split("")), minLength: length, maxLength: length });
+  const hex = (length: number): fc.Arbitrary<string> =>
+    fc.string({
+      unit: fc.constantFrom(..."0123456789abcdef".split("")),
+      minLength: length,
+      maxLength: length,
+    });
 
   it("is read as it was written", () => {
-    fc.assert(fc.property(hex(32), hex(16), hex(2), (traceId, spanId, flags) => {
-      fc.pre(!/^0+$/.test(traceId) && !/^0+$/.test(spanId));
-      expect(parseTraceparent(`00-${traceId}-${spanId}-${flags}`, undefined)).toEqual({ traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true });
-    }));
+    fc.assert(
+      fc.property(hex(32), hex(16), hex(2), (traceId, spanId, flags) => {
+        fc.pre(!/^0+$/.test(traceId) && !/^0+$/.test(spanId));
+        expect(parseTraceparent(`00-${traceId}-${spanId}-${flags}`, undefined)).toEqual({
+          traceId,
+          spanId,
+          traceFlags: Number.parseInt(flags, 16) & 1,
+          isRemote: true,
+        });
+      }),
+    );
   });
 
   it.each([
-    "", "00", `ff-${TRACE}-${SPAN}-01`, `00-${TRACE}-${SPAN}-01-more`, `00-${TRACE.toUpperCase()}-${SPAN}-01`, `00-${"0".repeat(32)}-${SPAN}-01`, `00-${TRACE}-${"0".repeat(16)}-01`, `00-${TRACE}-${SPAN}`, `0-${TRACE}-${SPAN}-01`,
+    "",
+    "00",
+    `ff-${TRACE}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}-01-more`,
+    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+    `00-${"0".repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${"0".repeat(16)}-01`,
+    `00-${TRACE}-${SPAN}`,
+    `0-${TRACE}-${SPAN}-01`,
   ])("that is none begins a trace of its own: %s", (text) => {
     expect(parseTraceparent(text, undefined)).toBeUndefined();
   });

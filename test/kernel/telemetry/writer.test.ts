@@ -28,7 +28,10 @@ function connect(before: (scope: SeriesScope) => void = () => undefined) {
   writer.attach(port1, { logs: false });
   const labels = () => heard.filter((message) => message.type === "labels");
   return {
-    writer, scope, heard, labels,
+    writer,
+    scope,
+    heard,
+    labels,
     reply: (message: WriterReply) => port2.postMessage(message),
     until: async (enough: () => boolean): Promise<void> => {
       while (!enough()) await new Promise((resolve) => setImmediate(resolve));
@@ -44,7 +47,14 @@ describe("A writer", () => {
     expect(labels().map((message) => message.births.length)).toEqual([2_000, 2_000]);
     reply({ type: "snapshot?", scope: 0 });
     await until(() => heard.at(-1)?.type === "snapshot");
-    expect(heard.map((message) => message.type)).toEqual(["scope", "rows", "labels", "labels", "labels", "snapshot"]);
+    expect(heard.map((message) => message.type)).toEqual([
+      "scope",
+      "rows",
+      "labels",
+      "labels",
+      "labels",
+      "snapshot",
+    ]);
     expect(labels().at(-1)?.births).toHaveLength(1_000);
   });
 
@@ -92,7 +102,10 @@ describe("A writer", () => {
 
   it("of another thread exports through a port of its own", async () => {
     const receiver = await startReceiver({ protocol: "grpc" });
-    await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS }, pull: true });
+    await using telemetry = await startTelemetry({
+      metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS },
+      pull: true,
+    });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     await telemetry.flush(30_000);
     const port = telemetry.port();
@@ -106,7 +119,12 @@ describe("A writer", () => {
       await telemetry.flush(30_000);
     }
     // Scopes export side by side: their order is nobody's promise.
-    expect(receiver.points().map((point) => `${String(point.resource["service.instance.id"])} ${point.value}`).toSorted()).toEqual(["net 2", "process 1"]);
+    expect(
+      receiver
+        .points()
+        .map((point) => `${String(point.resource["service.instance.id"])} ${point.value}`)
+        .toSorted(),
+    ).toEqual(["net 2", "process 1"]);
     port.close();
     // Its scopes leave with it.
     for (let count = 2; count > 1; count = receiver.points().length) {
@@ -121,9 +139,24 @@ describe("A writer", () => {
 describe("A scope in the telemetry thread", () => {
   const open = () => {
     const replies: WriterReply[] = [];
-    const scope = new RemoteScope({ type: "scope", scope: 7, name: "x", resource: {}, logResource: {}, constants: {} }, new Map(), (reply) => void replies.push(reply));
-    const columns = () => ({ row: new Uint16Array([0]), value: new Float64Array([1]), start: new Float64Array([0]), slab: new Float64Array(0), exemplars: undefined });
-    return { scope, replies, deliver: () => scope.hearSnapshot({ type: "snapshot", scope: 7, atMs: 1, columns: columns() }) };
+    const scope = new RemoteScope(
+      { type: "scope", scope: 7, name: "x", resource: {}, logResource: {}, constants: {} },
+      new Map(),
+      (reply) => void replies.push(reply),
+    );
+    const columns = () => ({
+      row: new Uint16Array([0]),
+      value: new Float64Array([1]),
+      start: new Float64Array([0]),
+      slab: new Float64Array(0),
+      exemplars: undefined,
+    });
+    return {
+      scope,
+      replies,
+      deliver: () =>
+        scope.hearSnapshot({ type: "snapshot", scope: 7, atMs: 1, columns: columns() }),
+    };
   };
 
   it("asks a slow writer once, however often a snapshot is wanted, and counts each export that went without", async () => {
@@ -143,21 +176,56 @@ describe("A scope in the telemetry thread", () => {
 
   it("acknowledges an end only when every snapshot taken before it is released", async () => {
     const { scope, replies, deliver } = open();
-    scope.rows.set(0, { number: 0, name: "m", kind: "gauge", unit: "", attributes: ["a"], help: "x", bounds: [], verbatim: false });
-    scope.hearLabels({ type: "labels", scope: 7, seq: 0, births: [0], rows: [0], values: [["old"]], ended: [] });
+    scope.rows.set(0, {
+      number: 0,
+      name: "m",
+      kind: "gauge",
+      unit: "",
+      attributes: ["a"],
+      help: "x",
+      bounds: [],
+      verbatim: false,
+    });
+    scope.hearLabels({
+      type: "labels",
+      scope: 7,
+      seq: 0,
+      births: [0],
+      rows: [0],
+      values: [["old"]],
+      ended: [],
+    });
     const [first, second] = [scope.snapshot(1_000), scope.snapshot(1_000)];
     deliver();
     const held = [await first, await second];
-    scope.hearLabels({ type: "labels", scope: 7, seq: 1, births: [], rows: [], values: [], ended: [0] });
+    scope.hearLabels({
+      type: "labels",
+      scope: 7,
+      seq: 1,
+      births: [],
+      rows: [],
+      values: [],
+      ended: [0],
+    });
     expect(replies.filter((reply) => reply.type === "ack")).toEqual([]);
     expect(scope.attributesOf(0)).toEqual({ a: "old" });
     held[0]?.release();
     held[0]?.release();
     expect(replies.filter((reply) => reply.type === "ack")).toEqual([]);
     held[1]?.release();
-    expect(replies.filter((reply) => reply.type === "ack")).toEqual([{ type: "ack", scope: 7, seq: 1 }]);
+    expect(replies.filter((reply) => reply.type === "ack")).toEqual([
+      { type: "ack", scope: 7, seq: 1 },
+    ]);
     expect(scope.attributesOf(0)).toBeUndefined();
-    scope.hearLabels({ type: "labels", scope: 7, seq: 2, births: [], rows: [], values: [], ended: [5] });
+    scope.hearLabels({
+      type: "labels",
+      scope: 7,
+      seq: 2,
+      births: [],
+      rows: [],
+      values: [],
+      ended: [5],
+    });
     expect(replies.at(-1)).toEqual({ type: "ack", scope: 7, seq: 2 });
   });
 });

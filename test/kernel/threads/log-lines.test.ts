@@ -6,7 +6,12 @@ import { createLog } from "../../../src/kernel/base/log.ts";
 import type { LogLevel, RootLog } from "../../../src/kernel/base/log.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { createCall, type UnaryHandler } from "../../../src/kernel/service.ts";
-import { createHeardLog, createSentLog, MOST_CHARACTERS, type LogMessage } from "../../../src/kernel/threads/log-lines.ts";
+import {
+  createHeardLog,
+  createSentLog,
+  MOST_CHARACTERS,
+  type LogMessage,
+} from "../../../src/kernel/threads/log-lines.ts";
 import { placeService } from "../../../src/kernel/threads/place.ts";
 import type { Placement, ThreadHost } from "../../../src/kernel/threads/placed.ts";
 import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
@@ -17,43 +22,83 @@ import { sampleModule } from "./fixtures/module.ts";
 
 const never = new AbortController().signal;
 
-function openLog(format: "text" | "json" = "text", level: LogLevel = "info"): { log: RootLog; written: string[] } {
+function openLog(
+  format: "text" | "json" = "text",
+  level: LogLevel = "info",
+): { log: RootLog; written: string[] } {
   const written: string[] = [];
-  return { written, log: createLog({ level, format, write: (line) => void written.push(line), now: () => Date.now() }) };
+  return {
+    written,
+    log: createLog({
+      level,
+      format,
+      write: (line) => void written.push(line),
+      now: () => Date.now(),
+    }),
+  };
 }
 
-async function start(log: RootLog, on: Placement = "thread"): Promise<{ host: ThreadHost; broke: Promise<unknown> }> {
+async function start(
+  log: RootLog,
+  on: Placement = "thread",
+): Promise<{ host: ThreadHost; broke: Promise<unknown> }> {
   const secret = sendSecret(Secret.of("kanarienvogel", "test"));
-  const host = placeService({ clock: systemClock, ids: systemIds, log }, sampleModule, { on, options: { greeting: "hello", secret } });
+  const host = placeService({ clock: systemClock, ids: systemIds, log }, sampleModule, {
+    on,
+    options: { greeting: "hello", secret },
+  });
   onTestFinished(() => host.stop(5000));
   const { promise: broke, resolve } = Promise.withResolvers<unknown>();
   await host.start(never, resolve);
   return { host, broke };
 }
 
-async function call(host: ThreadHost, name: "createSample" | "importSample", request: object): Promise<unknown> {
+async function call(
+  host: ThreadHost,
+  name: "createSample" | "importSample",
+  request: object,
+): Promise<unknown> {
   const method = DedupSampleService.method[name];
   const handler = host.service().rpc[0]?.handler(method) as UnaryHandler<any, any>;
-  return await handler(create(method.input as any, request as any), createCall({ signal: never, requestId: "r" }));
+  return await handler(
+    create(method.input as any, request as any),
+    createCall({ signal: never, requestId: "r" }),
+  );
 }
 
 describe.each<Placement>(["main", "thread"])("a line of a service placed on %s", (on) => {
-  it.each(["text", "json"] as const)("is written in the form of the house, with secrets concealed (%s)", async (format) => {
-    const { log, written } = openLog(format);
-    log.conceal([Secret.of("kanarienvogel", "test")]);
-    const { host } = await start(log, on);
-    await call(host, "createSample", { name: "a kanarienvogel sings" });
-    await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
-    const [line = ""] = written;
-    expect(line).not.toContain("kanarienvogel");
-    if (format === "text") expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info  parts: made kind=plain name="a \[secret\] sings" error=\{"type":"Error","message":"why",.*\}\n$/);
-    else expect(JSON.parse(line)).toMatchObject({ level: "info", component: "parts", msg: "made", name: "a [secret] sings", error: { message: "why" } });
-  });
+  it.each(["text", "json"] as const)(
+    "is written in the form of the house, with secrets concealed (%s)",
+    async (format) => {
+      const { log, written } = openLog(format);
+      log.conceal([Secret.of("kanarienvogel", "test")]);
+      const { host } = await start(log, on);
+      await call(host, "createSample", { name: "a kanarienvogel sings" });
+      await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
+      const [line = ""] = written;
+      expect(line).not.toContain("kanarienvogel");
+      if (format === "text")
+        expect(line).toMatch(
+          /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info  parts: made kind=plain name="a \[secret\] sings" error=\{"type":"Error","message":"why",.*\}\n$/,
+        );
+      else
+        expect(JSON.parse(line)).toMatchObject({
+          level: "info",
+          component: "parts",
+          msg: "made",
+          name: "a [secret] sings",
+          error: { message: "why" },
+        });
+    },
+  );
 
   it("is exported", async () => {
     const receiver = await startReceiver({ protocol: "grpc" });
     onTestFinished(() => receiver.close());
-    await using telemetry = await startTelemetry({ logs: { protocol: "grpc", endpoint: receiver.endpoint, batchDelayMs: NEVER_MS }, pull: false });
+    await using telemetry = await startTelemetry({
+      logs: { protocol: "grpc", endpoint: receiver.endpoint, batchDelayMs: NEVER_MS },
+      pull: false,
+    });
     telemetry.scope(spec());
     const { log, written } = openLog();
     log.conceal([Secret.of("kanarienvogel", "test")]);
@@ -63,7 +108,19 @@ describe.each<Placement>(["main", "thread"])("a line of a service placed on %s",
     await call(host, "createSample", { name: "kanarienvogel" });
     await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
     expect(await telemetry.flush(30_000)).toBe(true);
-    expect(receiver.logs()).toMatchObject([{ body: "made", severity: "INFO", attributes: { component: "parts", kind: "plain", name: "[secret]", "exception.type": "Error", "exception.message": "why" } }]);
+    expect(receiver.logs()).toMatchObject([
+      {
+        body: "made",
+        severity: "INFO",
+        attributes: {
+          component: "parts",
+          kind: "plain",
+          name: "[secret]",
+          "exception.type": "Error",
+          "exception.message": "why",
+        },
+      },
+    ]);
     const { timeMs = 0 } = receiver.logs()[0] ?? {};
     expect([timeMs >= before, timeMs <= Date.now()]).toEqual([true, true]);
   });
@@ -78,12 +135,25 @@ describe("the lines of a thread", () => {
     expect(written).toEqual([]);
   });
 
-  it.each([["exits", 1], ["throws what nobody catches", 4]])("are all written, in their order, when it %s right after them", async (_how, number) => {
+  it.each([
+    ["exits", 1],
+    ["throws what nobody catches", 4],
+  ])("are all written, in their order, when it %s right after them", async (_how, number) => {
     const { log, written } = openLog();
     const { host, broke } = await start(log);
-    await expect(call(host, "importSample", { number })).rejects.toMatchObject({ code: "not_ready" });
+    await expect(call(host, "importSample", { number })).rejects.toMatchObject({
+      code: "not_ready",
+    });
     await broke;
-    await vi.waitFor(() => expect(written.map((line) => /the \w+ words/.exec(line)?.[0])).toEqual(["the first words", "the middle words", "the last words"]), { timeout: 30_000, interval: 1 });
+    await vi.waitFor(
+      () =>
+        expect(written.map((line) => /the \w+ words/.exec(line)?.[0])).toEqual([
+          "the first words",
+          "the middle words",
+          "the last words",
+        ]),
+      { timeout: 30_000, interval: 1 },
+    );
   });
 
   it("are limited where they repeat by the log of the process, also when the thread is another one", async () => {
@@ -101,14 +171,20 @@ describe("the lines of a thread", () => {
     log.relate(() => ({ trace_id: "t" }));
     const { boot, hear } = createHeardLog(log, "sample");
     createSentLog(boot, hear, () => 1_000).log.info("late");
-    expect(written.map((line) => JSON.parse(line))).toEqual([{ level: "info", time: "1970-01-01T00:00:01.000Z", msg: "late" }]);
+    expect(written.map((line) => JSON.parse(line))).toEqual([
+      { level: "info", time: "1970-01-01T00:00:01.000Z", msg: "late" },
+    ]);
   });
 
   it("that nobody hears are left out above a bound, and said to be", () => {
     const { log, written } = openLog();
     const heard = createHeardLog(log, "sample");
     const waiting: LogMessage[] = [];
-    const sent = createSentLog(heard.boot, (message) => void waiting.push(message), () => 0);
+    const sent = createSentLog(
+      heard.boot,
+      (message) => void waiting.push(message),
+      () => 0,
+    );
     const words = "x".repeat(10_000);
     for (let count = 0; count < 200; count++) sent.log.info(`${count} ${words}`);
     const passed = waiting.length;
@@ -118,15 +194,24 @@ describe("the lines of a thread", () => {
     sent.tell();
     for (const message of waiting.splice(0)) heard.hear(message);
     expect(Atomics.load(heard.boot.underWay, 0)).toBe(0);
-    expect(written.slice(0, passed).map((line) => line.split(" ")[3])).toEqual(Array.from({ length: passed }, (_, count) => String(count)));
-    expect(written.slice(passed).map((line) => line.slice(25))).toEqual([`warn  sample: ${200 - passed} log lines were dropped: the thread logged faster than they could be written\n`, "info  there is room again\n"]);
+    expect(written.slice(0, passed).map((line) => line.split(" ")[3])).toEqual(
+      Array.from({ length: passed }, (_, count) => String(count)),
+    );
+    expect(written.slice(passed).map((line) => line.slice(25))).toEqual([
+      `warn  sample: ${200 - passed} log lines were dropped: the thread logged faster than they could be written\n`,
+      "info  there is room again\n",
+    ]);
   });
 
   it("that were the last before a stop are said to have been left out, too", () => {
     const { log, written } = openLog();
     const heard = createHeardLog(log, "sample");
     const waiting: LogMessage[] = [];
-    const sent = createSentLog(heard.boot, (message) => void waiting.push(message), () => 0);
+    const sent = createSentLog(
+      heard.boot,
+      (message) => void waiting.push(message),
+      () => 0,
+    );
     sent.log.info("x".repeat(MOST_CHARACTERS));
     sent.log.info("lost");
     sent.tell();

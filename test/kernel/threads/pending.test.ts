@@ -13,7 +13,10 @@ const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 beforeEach(() => {
   clock = createManualClock();
   sent = [];
-  calls = new PendingCalls("monitor", clock, { cancel: (id) => void sent.push(`cancel ${id}`), credit: (id) => void sent.push(`credit ${id}`) });
+  calls = new PendingCalls("monitor", clock, {
+    cancel: (id) => void sent.push(`cancel ${id}`),
+    credit: (id) => void sent.push(`credit ${id}`),
+  });
 });
 
 describe("a call", () => {
@@ -28,7 +31,10 @@ describe("a call", () => {
 
   it("that is given up is cancelled over there; what comes later is dropped and counted", async () => {
     const { id, reply } = calls.open(never, 1000);
-    const refused = expect(reply).rejects.toMatchObject({ code: "deadline", message: "monitor did not answer within 1000 ms" });
+    const refused = expect(reply).rejects.toMatchObject({
+      code: "deadline",
+      message: "monitor did not answer within 1000 ms",
+    });
     await clock.advance(1000);
     await refused;
     calls.hear({ kind: "reply", id, meta: {}, body: bytes(), more: false });
@@ -37,7 +43,8 @@ describe("a call", () => {
   });
 
   it("is refused above 1,024 at a time", () => {
-    for (let count = 0; count < 1024; count++) calls.open(never, 1000).reply.catch(() => "not the point");
+    for (let count = 0; count < 1024; count++)
+      calls.open(never, 1000).reply.catch(() => "not the point");
     expect(() => calls.open(never, 1000)).toThrow("monitor has 1024 calls in flight");
     calls.fail(new StewardError("not_ready", "gone"));
     expect([calls.size, calls.begun, clock.timers()]).toEqual([0, 1024, 0]);
@@ -56,7 +63,9 @@ describe("a call", () => {
 });
 
 describe("a stream", () => {
-  async function open(signal: AbortSignal = never): Promise<{ id: number; chunks: AsyncIterator<Uint8Array> }> {
+  async function open(
+    signal: AbortSignal = never,
+  ): Promise<{ id: number; chunks: AsyncIterator<Uint8Array> }> {
     const { id, reply } = calls.open(signal, 1000);
     calls.hear({ kind: "reply", id, meta: {}, body: bytes(), more: true });
     const { chunks } = await reply;
@@ -69,10 +78,15 @@ describe("a stream", () => {
     await clock.advance(10_000);
     for (const value of [1, 2, 3, 4]) calls.hear({ kind: "chunk", id, body: bytes(value) });
     expect(sent).toEqual([]);
-    expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([bytes(1), bytes(2)]);
+    expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([
+      bytes(1),
+      bytes(2),
+    ]);
     expect(sent).toEqual(["credit 1", "credit 1"]);
     calls.hear({ kind: "end", id });
-    expect([(await chunks.next()).value, (await chunks.next()).value, await chunks.next()]).toEqual([bytes(3), bytes(4), { done: true, value: undefined }]);
+    expect([(await chunks.next()).value, (await chunks.next()).value, await chunks.next()]).toEqual(
+      [bytes(3), bytes(4), { done: true, value: undefined }],
+    );
     expect(calls.size).toBe(0);
   });
 

@@ -38,7 +38,13 @@ describe("a topic", () => {
     const open = made.listen("a", never)[Symbol.asyncIterator]().next();
     made.close();
     expect(await open).toEqual({ done: true, value: undefined });
-    expect(await made.listen("a", never)[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
-    expect(await made.listen("a", AbortSignal.abort())[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
+    expect(await made.listen("a", never)[Symbol.asyncIterator]().next()).toEqual({
+      done: true,
+      value: undefined,
+    });
+    expect(await made.listen("a", AbortSignal.abort())[Symbol.asyncIterator]().next()).toEqual({
+      done: true,
+      value: undefined,
+    });
   });
 });

@@ -5,7 +5,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { updateAvailable } from "../../../src/kernel/telemetry/process-metrics.ts";
-import { createUpdateCheck, reportUpdate, type UpdateOptions } from "../../../src/kernel/updates/update-check.ts";
+import {
+  createUpdateCheck,
+  reportUpdate,
+  type UpdateOptions,
+} from "../../../src/kernel/updates/update-check.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 
 const HOUR = 3_600_000;
@@ -18,7 +22,10 @@ afterEach(() => {
 });
 
 type Answer = { readonly status: number; readonly body: string } | "cut";
-const release = (tag: unknown): Answer => ({ status: 200, body: JSON.stringify({ tag_name: tag, name: "x" }) });
+const release = (tag: unknown): Answer => ({
+  status: 200,
+  body: JSON.stringify({ tag_name: tag, name: "x" }),
+});
 
 async function setUp(answers: Answer[], options: Partial<UpdateOptions> = {}, version = "1.2.3") {
   const asked: string[] = [];
@@ -33,10 +40,19 @@ async function setUp(answers: Answer[], options: Partial<UpdateOptions> = {}, ve
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/repos/o/n/releases/latest?a=1&a=2`;
   const clock = createManualClock();
   const lines: string[] = [];
-  const log = createLog({ level: "info", format: "text", write: (line) => void lines.push(line), now: () => clock.now() });
-  const check = createUpdateCheck({ clock, ids: systemIds, log, version }, { enabled: true, url, cacheTtlMs: HOUR, timeoutMs: 10_000, ...options });
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: (line) => void lines.push(line),
+    now: () => clock.now(),
+  });
+  const check = createUpdateCheck(
+    { clock, ids: systemIds, log, version },
+    { enabled: true, url, cacheTtlMs: HOUR, timeoutMs: 10_000, ...options },
+  );
   const settled = async (): Promise<void> => {
-    while (clock.timers() !== 1 || check.status().lastCheckedAtMs !== clock.now()) await setImmediate();
+    while (clock.timers() !== 1 || check.status().lastCheckedAtMs !== clock.now())
+      await setImmediate();
   };
   const next = async (): Promise<void> => {
     await clock.advance(HOUR);
@@ -51,16 +67,45 @@ async function setUp(answers: Answer[], options: Partial<UpdateOptions> = {}, ve
 
 describe("The look for newer releases", () => {
   it("tells of a newer one, how far it is ahead, and asks again when its time is over", async () => {
-    const { check, asked, lines, start, next, clock, url } = await setUp([release("v1.4.0"), release("2.0.0-rc.1"), release("v1.2.3")]);
-    expect(check.status()).toEqual({ enabled: true, state: "checking", currentVersion: undefined, latestVersion: undefined, minorsBehind: 0, lastCheckedAtMs: undefined, lastErrorClass: undefined, releaseUrl: `${new URL(url).origin}/o/n/releases` });
+    const { check, asked, lines, start, next, clock, url } = await setUp([
+      release("v1.4.0"),
+      release("2.0.0-rc.1"),
+      release("v1.2.3"),
+    ]);
+    expect(check.status()).toEqual({
+      enabled: true,
+      state: "checking",
+      currentVersion: undefined,
+      latestVersion: undefined,
+      minorsBehind: 0,
+      lastCheckedAtMs: undefined,
+      lastErrorClass: undefined,
+      releaseUrl: `${new URL(url).origin}/o/n/releases`,
+    });
     await start();
     expect(asked).toEqual(["steward/1.2.3 /repos/o/n/releases/latest?a=1&a=2"]);
-    expect(check.status()).toMatchObject({ state: "available", currentVersion: "1.2.3", latestVersion: "1.4.0", minorsBehind: 2, lastCheckedAtMs: clock.now(), lastErrorClass: undefined });
+    expect(check.status()).toMatchObject({
+      state: "available",
+      currentVersion: "1.2.3",
+      latestVersion: "1.4.0",
+      minorsBehind: 2,
+      lastCheckedAtMs: clock.now(),
+      lastErrorClass: undefined,
+    });
     expect(lines.join("")).toContain("a newer release of Steward is available");
     await next();
-    expect(check.status()).toMatchObject({ state: "available", latestVersion: "2.0.0", minorsBehind: 0 });
+    expect(check.status()).toMatchObject({
+      state: "available",
+      latestVersion: "2.0.0",
+      minorsBehind: 0,
+    });
     await next();
-    expect(check.status()).toMatchObject({ state: "current", currentVersion: "1.2.3", latestVersion: "1.2.3", minorsBehind: 0 });
+    expect(check.status()).toMatchObject({
+      state: "current",
+      currentVersion: "1.2.3",
+      latestVersion: "1.2.3",
+      minorsBehind: 0,
+    });
     await check.stop(0);
     expect(clock.timers()).toBe(0);
   });
@@ -68,29 +113,63 @@ describe("The look for newer releases", () => {
   it("is current where this Steward is newer than what was released", async () => {
     const { check, start } = await setUp([release("v1.0.0")]);
     await start();
-    expect(check.status()).toMatchObject({ state: "current", latestVersion: "1.0.0", minorsBehind: 0 });
+    expect(check.status()).toMatchObject({
+      state: "current",
+      latestVersion: "1.0.0",
+      minorsBehind: 0,
+    });
     await check.stop(0);
   });
 
   it.each<[string, Answer, string]>([
-    ["nobody answers", "cut", "network"], ["the answer is an error", { status: 503, body: "{}" }, "http_error"], ["there is nothing", { status: 404, body: "{}" }, "http_error"],
-    ["the response is not JSON", { status: 200, body: "<html>" }, "parse_error"], ["it tells no tag", release(7), "parse_error"], ["the tag has no end", release("1".repeat(200)), "parse_error"],
-    ["the answer is null", { status: 200, body: "null" }, "parse_error"], ["the answer is too large", { status: 200, body: JSON.stringify({ tag_name: "1.2.3", body: "x".repeat(70_000) }) }, "parse_error"],
-  ])("says that it failed when %s, and keeps the last good answer", async (_what, answer, errorClass) => {
-    const { check, start, next, clock } = await setUp([answer, release("v1.3.0"), answer]);
-    await start();
-    expect(check.status()).toMatchObject({ state: "error", lastErrorClass: errorClass, latestVersion: undefined, currentVersion: undefined, lastCheckedAtMs: clock.now() });
-    await next();
-    expect(check.status()).toMatchObject({ state: "available", lastErrorClass: undefined });
-    await next();
-    expect(check.status()).toMatchObject({ state: "available", latestVersion: "1.3.0", lastErrorClass: errorClass });
-    await check.stop(0);
-  });
+    ["nobody answers", "cut", "network"],
+    ["the answer is an error", { status: 503, body: "{}" }, "http_error"],
+    ["there is nothing", { status: 404, body: "{}" }, "http_error"],
+    ["the response is not JSON", { status: 200, body: "<html>" }, "parse_error"],
+    ["it tells no tag", release(7), "parse_error"],
+    ["the tag has no end", release("1".repeat(200)), "parse_error"],
+    ["the answer is null", { status: 200, body: "null" }, "parse_error"],
+    [
+      "the answer is too large",
+      { status: 200, body: JSON.stringify({ tag_name: "1.2.3", body: "x".repeat(70_000) }) },
+      "parse_error",
+    ],
+  ])(
+    "says that it failed when %s, and keeps the last good answer",
+    async (_what, answer, errorClass) => {
+      const { check, start, next, clock } = await setUp([answer, release("v1.3.0"), answer]);
+      await start();
+      expect(check.status()).toMatchObject({
+        state: "error",
+        lastErrorClass: errorClass,
+        latestVersion: undefined,
+        currentVersion: undefined,
+        lastCheckedAtMs: clock.now(),
+      });
+      await next();
+      expect(check.status()).toMatchObject({ state: "available", lastErrorClass: undefined });
+      await next();
+      expect(check.status()).toMatchObject({
+        state: "available",
+        latestVersion: "1.3.0",
+        lastErrorClass: errorClass,
+      });
+      await check.stop(0);
+    },
+  );
 
-  it.each([["dev", "v1.0.0"], ["1.2.3", "nightly"]])("says nothing of version %s beside release %s", async (version, tag) => {
+  it.each([
+    ["dev", "v1.0.0"],
+    ["1.2.3", "nightly"],
+  ])("says nothing of version %s beside release %s", async (version, tag) => {
     const { check, start } = await setUp([release(tag)], {}, version);
     await start();
-    expect(check.status()).toMatchObject({ state: "unknown", latestVersion: undefined, currentVersion: undefined, lastErrorClass: undefined });
+    expect(check.status()).toMatchObject({
+      state: "unknown",
+      latestVersion: undefined,
+      currentVersion: undefined,
+      lastErrorClass: undefined,
+    });
     await check.stop(0);
   });
 
@@ -108,18 +187,37 @@ describe("The look for newer releases", () => {
     await check.start(new AbortController().signal, () => undefined);
     await check.stop(0);
     await setImmediate();
-    expect([lines, asked.length <= 1, clock.timers(), check.status().state]).toEqual([[], true, 0, "checking"]);
+    expect([lines, asked.length <= 1, clock.timers(), check.status().state]).toEqual([
+      [],
+      true,
+      0,
+      "checking",
+    ]);
   });
 
   it("is a metric at each snapshot while it can be told, and none otherwise", async () => {
-    const { check, start, next } = await setUp([{ status: 500, body: "" }, release("v1.3.0"), release("v1.2.3"), release("nightly")]);
+    const { check, start, next } = await setUp([
+      { status: 500, body: "" },
+      release("v1.3.0"),
+      release("v1.2.3"),
+      release("nightly"),
+    ]);
     const seen: (number | undefined)[] = [];
     const observed: (() => void)[] = [];
-    using _report = reportUpdate({
-      observe: (collect) => { observed.push(collect); return { [Symbol.dispose]: () => undefined }; },
-      gauge: (row, value) => void (row.name === updateAvailable.name && seen.push(value)),
-      end: () => { seen.push(undefined); return true; },
-    }, check);
+    using _report = reportUpdate(
+      {
+        observe: (collect) => {
+          observed.push(collect);
+          return { [Symbol.dispose]: () => undefined };
+        },
+        gauge: (row, value) => void (row.name === updateAvailable.name && seen.push(value)),
+        end: () => {
+          seen.push(undefined);
+          return true;
+        },
+      },
+      check,
+    );
     const snapshot = (): void => observed.forEach((collect) => collect());
     snapshot();
     await start();

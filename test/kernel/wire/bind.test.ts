@@ -3,7 +3,13 @@ import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { createBinder, type Binder, type BindRule } from "../../../src/kernel/wire/bind.ts";
 import { NestedRequestSchema, StrayRequestSchema } from "../../gen/steward/test/v1/broken_pb.ts";
-import { CreateSampleRequestSchema, GetSampleRequestSchema, ImportSampleRequestSchema, ListSamplesRequestSchema, SampleKind } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
+import {
+  CreateSampleRequestSchema,
+  GetSampleRequestSchema,
+  ImportSampleRequestSchema,
+  ListSamplesRequestSchema,
+  SampleKind,
+} from "../../gen/steward/test/v1/dedup_sample_pb.ts";
 
 function binder(rule: Partial<BindRule> & Pick<BindRule, "input">): Binder {
   return createBinder({ variables: [], body: "", ignoreUnknown: false, ...rule });
@@ -32,7 +38,10 @@ describe("binding a query", () => {
     ["minRatio=.5", { minRatio: 0.5 }],
     ["min_ratio=1e-3", { minRatio: 0.001 }],
     ["above=9007199254740991", { above: 9_007_199_254_740_991n }],
-    ["kinds=plain,large_scan&kinds=Other-Kind", { kinds: [SampleKind.PLAIN, SampleKind.LARGE_SCAN, SampleKind.OTHER] }],
+    [
+      "kinds=plain,large_scan&kinds=Other-Kind",
+      { kinds: [SampleKind.PLAIN, SampleKind.LARGE_SCAN, SampleKind.OTHER] },
+    ],
     ["kinds=plain,%20large_scan", { kinds: [SampleKind.PLAIN, SampleKind.LARGE_SCAN] }],
     ["kinds=", { kinds: [] }],
     ["kind=plain", { kind: SampleKind.PLAIN }],
@@ -62,7 +71,10 @@ describe("binding a query", () => {
     ["minRatio=Infinity", "minRatio must be a number, not text"],
     ["minRatio=0x10", "minRatio must be a number, not text"],
     ["kind=", "kind must be one of plain, large_scan, Other-Kind"],
-    ["kinds=plain,pain", "kinds[1] must be one of plain, large_scan, Other-Kind; did you mean plain?"],
+    [
+      "kinds=plain,pain",
+      "kinds[1] must be one of plain, large_scan, Other-Kind; did you mean plain?",
+    ],
     ["kinds=plain,,plain", "kinds[1] must be one of plain, large_scan, Other-Kind"],
     ["strict=yes", "strict must be true or false, not text"],
     ["since=yesterday", "since must be a time such as 2026-01-31T12:00:00Z, not text"],
@@ -77,55 +89,111 @@ describe("binding a query", () => {
 describe("binding a path", () => {
   const get = binder({ input: GetSampleRequestSchema, variables: ["number"] });
   it("coerces by the field's type", () => {
-    expect(get.bind({ params: { number: "12" }, search: "", body: new Uint8Array() })).toMatchObject({ number: 12 });
+    expect(
+      get.bind({ params: { number: "12" }, search: "", body: new Uint8Array() }),
+    ).toMatchObject({ number: 12 });
   });
 
   it("calls a variable that cannot be one a bad request", () => {
-    const error = failure(() => get.bind({ params: { number: "abc" }, search: "", body: new Uint8Array() }));
-    expect(error).toMatchObject({ code: "invalid", rule: "bad_request", message: "number must be a whole number, not text" });
+    const error = failure(() =>
+      get.bind({ params: { number: "abc" }, search: "", body: new Uint8Array() }),
+    );
+    expect(error).toMatchObject({
+      code: "invalid",
+      rule: "bad_request",
+      message: "number must be a whole number, not text",
+    });
   });
 });
 
 describe("binding a body", () => {
   const whole = binder({ input: CreateSampleRequestSchema, body: "*" });
-  const one = binder({ input: ImportSampleRequestSchema, variables: ["number"], body: "sample", ignoreUnknown: true });
+  const one = binder({
+    input: ImportSampleRequestSchema,
+    variables: ["number"],
+    body: "sample",
+    ignoreUnknown: true,
+  });
 
   it("takes an absent or blank body for the defaults", () => {
-    expect(whole.bind({ params: {}, search: "", body: new Uint8Array() })).toMatchObject({ name: "", confirm: false });
-    expect(whole.bind({ params: {}, search: "?name=ignored", body: Buffer.from(" ") })).toMatchObject({ name: "" });
+    expect(whole.bind({ params: {}, search: "", body: new Uint8Array() })).toMatchObject({
+      name: "",
+      confirm: false,
+    });
+    expect(
+      whole.bind({ params: {}, search: "?name=ignored", body: Buffer.from(" ") }),
+    ).toMatchObject({ name: "" });
   });
 
   it("refuses a field that the path gives", () => {
     const both = binder({ input: GetSampleRequestSchema, variables: ["number"], body: "*" });
-    expect(failure(() => both.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"number":1}') })).message).toBe("number is given by the path; leave it out of the body");
+    expect(
+      failure(() =>
+        both.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"number":1}') }),
+      ).message,
+    ).toBe("number is given by the path; leave it out of the body");
   });
 
   it("suggests no field that the path gives", () => {
     const rest = binder({ input: CreateSampleRequestSchema, variables: ["name"], body: "*" });
-    const refused = (body: string): string => failure(() => rest.bind({ params: { name: "n" }, search: "", body: Buffer.from(body) })).message;
-    expect(refused('{"zzz":1}')).toBe("zzz is not a known field; known are kind, groupIds, confirm, sample, jaccard, fuzzy");
-    expect(refused('{"nmae":1}')).toBe("nmae is not a known field; known are kind, groupIds, confirm, sample, jaccard, fuzzy");
+    const refused = (body: string): string =>
+      failure(() => rest.bind({ params: { name: "n" }, search: "", body: Buffer.from(body) }))
+        .message;
+    expect(refused('{"zzz":1}')).toBe(
+      "zzz is not a known field; known are kind, groupIds, confirm, sample, jaccard, fuzzy",
+    );
+    expect(refused('{"nmae":1}')).toBe(
+      "nmae is not a known field; known are kind, groupIds, confirm, sample, jaccard, fuzzy",
+    );
     expect(refused('{"knid":1}')).toBe("knid is not a known field; did you mean kind?");
     const none = binder({ input: GetSampleRequestSchema, variables: ["number"], body: "*" });
-    expect(failure(() => none.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"zzz":1}') })).message).toBe("zzz is not a known field; no fields are allowed here");
+    expect(
+      failure(() =>
+        none.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"zzz":1}') }),
+      ).message,
+    ).toBe("zzz is not a known field; no fields are allowed here");
   });
 
   it("takes one field from the body and the others from path and query", () => {
-    expect(one.bind({ params: { number: "5" }, search: "dryRun=true", body: Buffer.from('{"text":"t","zzz":1}') })).toMatchObject({ number: 5, dryRun: true, sample: { text: "t" } });
-    expect(failure(() => one.bind({ params: { number: "x" }, search: "dryRun=x", body: Buffer.from('{"text":1}') })).details?.map((detail) => detail.path)).toEqual([["number"], ["dryRun"], ["sample", "text"]]);
+    expect(
+      one.bind({
+        params: { number: "5" },
+        search: "dryRun=true",
+        body: Buffer.from('{"text":"t","zzz":1}'),
+      }),
+    ).toMatchObject({ number: 5, dryRun: true, sample: { text: "t" } });
+    expect(
+      failure(() =>
+        one.bind({ params: { number: "x" }, search: "dryRun=x", body: Buffer.from('{"text":1}') }),
+      ).details?.map((detail) => detail.path),
+    ).toEqual([["number"], ["dryRun"], ["sample", "text"]]);
   });
 
   it("throws nothing but StewardError on any path, query and body", () => {
-    fc.assert(fc.property(fc.string(), fc.string({ unit: "binary" }), fc.oneof(fc.uint8Array(), fc.json().map((text) => Buffer.from(text))), (number, search, body) => {
-      for (const run of [() => one.bind({ params: { number }, search, body }), () => query(`${search}&limit=${search}&kinds=${search}`)]) {
-        try {
-          run();
-        } catch (error) {
-          expect(error).toBeInstanceOf(StewardError);
-          expect((error as StewardError).code).toBe("invalid");
-        }
-      }
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.string({ unit: "binary" }),
+        fc.oneof(
+          fc.uint8Array(),
+          fc.json().map((text) => Buffer.from(text)),
+        ),
+        (number, search, body) => {
+          for (const run of [
+            () => one.bind({ params: { number }, search, body }),
+            () => query(`${search}&limit=${search}&kinds=${search}`),
+          ]) {
+            try {
+              run();
+            } catch (error) {
+              expect(error).toBeInstanceOf(StewardError);
+              expect((error as StewardError).code).toBe("invalid");
+            }
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });
 

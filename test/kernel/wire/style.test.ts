@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Health, HealthSchema, StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
+import {
+  Health,
+  HealthSchema,
+  StatusSchema,
+} from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { OperationStateSchema } from "../../../src/gen/steward/monitor/v1/collection_pb.ts";
 import { enumTexts, schemaVersion } from "../../../src/kernel/wire/style.ts";
 import { apiStates } from "../../../src/monitor/capability/operation.ts";
@@ -11,7 +15,8 @@ describe("an enum by its text", () => {
   });
 
   it("has no text for what is unspecified, nor the names of the schema", () => {
-    for (const text of ["", "unspecified", "DEGRADED", "HEALTH_DEGRADED"]) expect(enumTexts(HealthSchema).numbers.has(text)).toBe(false);
+    for (const text of ["", "unspecified", "DEGRADED", "HEALTH_DEGRADED"])
+      expect(enumTexts(HealthSchema).numbers.has(text)).toBe(false);
   });
 
   it("has every state of an operation, from the least to the most serious", () => {

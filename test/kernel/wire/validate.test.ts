@@ -2,38 +2,87 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { createRequestValidator } from "../../../src/kernel/wire/validate.ts";
 import { ListGroupsRequestSchema } from "../../../src/gen/steward/dedup/v1/duplicates_pb.ts";
-import { CreateSampleRequestSchema, ListSamplesRequestSchema, SampleKind } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
+import {
+  CreateSampleRequestSchema,
+  ListSamplesRequestSchema,
+  SampleKind,
+} from "../../gen/steward/test/v1/dedup_sample_pb.ts";
 
 const validator = createRequestValidator();
 const good = { name: "a", kind: SampleKind.PLAIN };
 
 describe("validation", () => {
   it("finds nothing in a good message", () => {
-    expect(validator.check(CreateSampleRequestSchema, create(CreateSampleRequestSchema, { ...good, jaccard: 40, fuzzy: 60 }))).toEqual([]);
+    expect(
+      validator.check(
+        CreateSampleRequestSchema,
+        create(CreateSampleRequestSchema, { ...good, jaccard: 40, fuzzy: 60 }),
+      ),
+    ).toEqual([]);
     expect(validator.check(ListSamplesRequestSchema, create(ListSamplesRequestSchema))).toEqual([]);
   });
 
-  const bad: [MessageInitShape<typeof CreateSampleRequestSchema>, (string | number)[], string, string][] = [
+  const bad: [
+    MessageInitShape<typeof CreateSampleRequestSchema>,
+    (string | number)[],
+    string,
+    string,
+  ][] = [
     [{ ...good, name: "" }, ["name"], "name must be given and not empty", "string.min_len"],
-    [{ ...good, name: "x".repeat(21) }, ["name"], "name must have at most 20 characters", "string.max_len"],
-    [{ ...good, kind: SampleKind.UNSPECIFIED }, ["kind"], "kind must be one of plain, large_scan, Other-Kind", "enum.not_in"],
-    [{ ...good, kind: 9 as SampleKind }, ["kind"], "kind must be one of plain, large_scan, Other-Kind", "enum.defined_only"],
-    [{ ...good, groupIds: ["1", "2", "3", "4", "5", "6"] }, ["groupIds"], "groupIds must hold at most 5 values", "repeated.max_items"],
-    [{ ...good, groupIds: ["1", "1"] }, ["groupIds"], "groupIds must not contain a value twice", "repeated.unique"],
+    [
+      { ...good, name: "x".repeat(21) },
+      ["name"],
+      "name must have at most 20 characters",
+      "string.max_len",
+    ],
+    [
+      { ...good, kind: SampleKind.UNSPECIFIED },
+      ["kind"],
+      "kind must be one of plain, large_scan, Other-Kind",
+      "enum.not_in",
+    ],
+    [
+      { ...good, kind: 9 as SampleKind },
+      ["kind"],
+      "kind must be one of plain, large_scan, Other-Kind",
+      "enum.defined_only",
+    ],
+    [
+      { ...good, groupIds: ["1", "2", "3", "4", "5", "6"] },
+      ["groupIds"],
+      "groupIds must hold at most 5 values",
+      "repeated.max_items",
+    ],
+    [
+      { ...good, groupIds: ["1", "1"] },
+      ["groupIds"],
+      "groupIds must not contain a value twice",
+      "repeated.unique",
+    ],
     [{ ...good, jaccard: 1, fuzzy: 2 }, [], "jaccard and fuzzy must sum to 100", "weights_sum"],
   ];
   it.each(bad)("of %o names %o and the rule", (init, path, message, rule) => {
-    expect(validator.check(CreateSampleRequestSchema, create(CreateSampleRequestSchema, init))).toEqual([{ path, message, code: "invalid_value", rule }]);
+    expect(
+      validator.check(CreateSampleRequestSchema, create(CreateSampleRequestSchema, init)),
+    ).toEqual([{ path, message, code: "invalid_value", rule }]);
   });
 
   it("says limits in plain words and names list elements", () => {
-    const found = validator.check(ListGroupsRequestSchema, create(ListGroupsRequestSchema, { limit: 101, offset: -1, minConfidence: 2, status: [0] }));
+    const found = validator.check(
+      ListGroupsRequestSchema,
+      create(ListGroupsRequestSchema, { limit: 101, offset: -1, minConfidence: 2, status: [0] }),
+    );
     expect(found.map((detail) => detail.message)).toEqual([
-      "limit must be between 1 and 100", "offset must be at least 0", "minConfidence must be between 0 and 1", "status[0] must be one of pending, false_positive, ignored, deleted",
+      "limit must be between 1 and 100",
+      "offset must be at least 0",
+      "minConfidence must be between 0 and 1",
+      "status[0] must be one of pending, false_positive, ignored, deleted",
     ]);
   });
 
   it("warms up without a finding", () => {
-    expect(() => validator.warmUp([CreateSampleRequestSchema, ListSamplesRequestSchema])).not.toThrow();
+    expect(() =>
+      validator.warmUp([CreateSampleRequestSchema, ListSamplesRequestSchema]),
+    ).not.toThrow();
   });
 });

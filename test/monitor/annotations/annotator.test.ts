@@ -12,8 +12,19 @@ import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 const MINUTE_MS = 60_000;
 
 const defaults: AnnotationOptions = {
-  url: "http://127.0.0.1:1", token: { sentSecret: "t", origin: "test" }, dashboardUid: "", timeoutMs: 1_000, maxPerMinute: 60, queueSize: 4, rollupIntervalMs: 5 * MINUTE_MS,
-  dedupeRetentionMs: 48 * 60 * MINUTE_MS, extraTags: [], categories: { config_change: { enabled: true, rollup: true }, expiry: { enabled: true, rollup: false } },
+  url: "http://127.0.0.1:1",
+  token: { sentSecret: "t", origin: "test" },
+  dashboardUid: "",
+  timeoutMs: 1_000,
+  maxPerMinute: 60,
+  queueSize: 4,
+  rollupIntervalMs: 5 * MINUTE_MS,
+  dedupeRetentionMs: 48 * 60 * MINUTE_MS,
+  extraTags: [],
+  categories: {
+    config_change: { enabled: true, rollup: true },
+    expiry: { enabled: true, rollup: false },
+  },
 };
 
 function setUp(changes: Partial<AnnotationOptions> = {}, remembered = new Map<string, number>()) {
@@ -28,30 +39,58 @@ function setUp(changes: Partial<AnnotationOptions> = {}, remembered = new Map<st
       for (const digest of digests) remembered.set(digest, untilMs);
       return Promise.resolve();
     },
-    get size() { return remembered.size; },
+    get size() {
+      return remembered.size;
+    },
   };
   const scope = {
-    add: (row: { name: string }, delta: number, attributes: object) => void counted.push(`${row.name}${JSON.stringify(attributes)} ${delta}`),
+    add: (row: { name: string }, delta: number, attributes: object) =>
+      void counted.push(`${row.name}${JSON.stringify(attributes)} ${delta}`),
     gauge: () => undefined,
   } as unknown as Scope;
-  const annotator = createAnnotator({
-    clock, scope, seen, log: createLog({ level: "error", format: "json", write: () => undefined, now: () => clock.now() }),
-    backend: {
-      write: (mark, signal) => {
-        if (failure !== undefined) return Promise.reject(failure);
-        if (hang) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
-        written.push(mark);
-        return Promise.resolve();
+  const annotator = createAnnotator(
+    {
+      clock,
+      scope,
+      seen,
+      log: createLog({
+        level: "error",
+        format: "json",
+        write: () => undefined,
+        now: () => clock.now(),
+      }),
+      backend: {
+        write: (mark, signal) => {
+          if (failure !== undefined) return Promise.reject(failure);
+          if (hang)
+            return new Promise((_, reject) =>
+              signal.addEventListener("abort", () => reject(signal.reason as Error)),
+            );
+          written.push(mark);
+          return Promise.resolve();
+        },
+        close: () => Promise.resolve(),
       },
-      close: () => Promise.resolve(),
     },
-  }, { ...defaults, ...changes });
-  return { clock, written, counted, annotator, remembered, fail: (error: Error | undefined) => void (failure = error), hang: () => void (hang = true) };
+    { ...defaults, ...changes },
+  );
+  return {
+    clock,
+    written,
+    counted,
+    annotator,
+    remembered,
+    fail: (error: Error | undefined) => void (failure = error),
+    hang: () => void (hang = true),
+  };
 }
 
 const never = new AbortController().signal;
 
-function event(identity: string, category: AnnotationEvent["category"] = "expiry"): AnnotationEvent {
+function event(
+  identity: string,
+  category: AnnotationEvent["category"] = "expiry",
+): AnnotationEvent {
   return { category, timeMs: 1_000, text: `text of ${identity}`, tags: ["a"], identity };
 }
 
@@ -94,7 +133,10 @@ describe("The publisher of annotations", () => {
     const { annotator, clock, written, counted } = setUp({ maxPerMinute: 2, queueSize: 4 });
     await annotator.start(never, () => undefined);
     for (let index = 0; index < 6; index++) annotator.tell(event(`key ${index}`));
-    expect(counted).toEqual(['svc.annotation.dropped{"reason":"queue_full"} 1', 'svc.annotation.dropped{"reason":"queue_full"} 1']);
+    expect(counted).toEqual([
+      'svc.annotation.dropped{"reason":"queue_full"} 1',
+      'svc.annotation.dropped{"reason":"queue_full"} 1',
+    ]);
     await clock.advance(0);
     expect(written).toHaveLength(2);
     await clock.advance(30_000);
@@ -120,7 +162,12 @@ describe("The publisher of annotations", () => {
   });
 
   it("leaves out categories that are off, and everything before its start", async () => {
-    const { annotator, clock, written } = setUp({ categories: { config_change: { enabled: true, rollup: false }, expiry: { enabled: false, rollup: false } } });
+    const { annotator, clock, written } = setUp({
+      categories: {
+        config_change: { enabled: true, rollup: false },
+        expiry: { enabled: false, rollup: false },
+      },
+    });
     annotator.tell(event("early", "config_change"));
     await annotator.start(never, () => undefined);
     annotator.tell(event("key"));

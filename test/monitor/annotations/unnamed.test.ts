@@ -4,9 +4,22 @@ import { unnamedWhere } from "../../../src/monitor/annotations/unnamed.ts";
 import type { PrivacyCategory, PrivacyOptions } from "../../../src/monitor/options.ts";
 
 const shown = new Proxy({}, { get: () => true }) as PrivacyOptions;
-const hidden = (category: PrivacyCategory): PrivacyOptions => new Proxy({}, { get: (_, name) => name !== category }) as PrivacyOptions;
-const expiry: AnnotationEvent = { category: "expiry", timeMs: 1, text: "the key of laptop-ada expires", tags: ["laptop-ada"], identity: "x" };
-const change: AnnotationEvent = { category: "config_change", timeMs: 1, text: "the policy was changed", tags: ["acl"], identity: "y" };
+const hidden = (category: PrivacyCategory): PrivacyOptions =>
+  new Proxy({}, { get: (_, name) => name !== category }) as PrivacyOptions;
+const expiry: AnnotationEvent = {
+  category: "expiry",
+  timeMs: 1,
+  text: "the key of laptop-ada expires",
+  tags: ["laptop-ada"],
+  identity: "x",
+};
+const change: AnnotationEvent = {
+  category: "config_change",
+  timeMs: 1,
+  text: "the policy was changed",
+  tags: ["acl"],
+  identity: "y",
+};
 
 function told(privacy: PrivacyOptions): AnnotationEvent[] {
   const events: AnnotationEvent[] = [];
@@ -21,10 +34,13 @@ describe("Annotations under privacy", () => {
     expect(told(shown)).toEqual([expiry, change]);
   });
 
-  it.each(["hostnames", "node_ids", "user_ids", "free_text_details"] as const)("name nobody where %s are hidden, and stay apart", (category) => {
-    const [unnamed, same] = told(hidden(category));
-    expect(unnamed).toMatchObject({ identity: "x", tags: [] });
-    expect(JSON.stringify(unnamed)).not.toContain("laptop-ada");
-    expect(same).toEqual(change);
-  });
+  it.each(["hostnames", "node_ids", "user_ids", "free_text_details"] as const)(
+    "name nobody where %s are hidden, and stay apart",
+    (category) => {
+      const [unnamed, same] = told(hidden(category));
+      expect(unnamed).toMatchObject({ identity: "x", tags: [] });
+      expect(JSON.stringify(unnamed)).not.toContain("laptop-ada");
+      expect(same).toEqual(change);
+    },
+  );
 });

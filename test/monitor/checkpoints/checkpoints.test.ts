@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -14,7 +23,12 @@ function house(file = "checkpoints.mdb") {
   const directory = mkdtempSync(join(tmpdir(), "steward-checkpoints-"));
   const clock = createManualClock();
   const lines: string[] = [];
-  const log = createLog({ level: "info", format: "text", write: (line) => lines.push(line), now: () => 0 });
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: (line) => lines.push(line),
+    now: () => 0,
+  });
   const opened: Checkpoints[] = [];
   onTestFinished(async () => {
     for (const each of opened) await each.close();
@@ -22,9 +36,21 @@ function house(file = "checkpoints.mdb") {
     rmSync(directory, { recursive: true, force: true });
   });
   return {
-    directory, clock, lines, path: join(directory, file),
+    directory,
+    clock,
+    lines,
+    path: join(directory, file),
     open: async (options: Partial<MonitorOptions["checkpoint"]> = {}) => {
-      const checkpoints = await openCheckpoints({ clock, log, version: "1.0.0" }, { store: "file", filePath: join(directory, file), isDefault: true, evidenceStore: "file", ...options });
+      const checkpoints = await openCheckpoints(
+        { clock, log, version: "1.0.0" },
+        {
+          store: "file",
+          filePath: join(directory, file),
+          isDefault: true,
+          evidenceStore: "file",
+          ...options,
+        },
+      );
       opened.push(checkpoints);
       return checkpoints;
     },
@@ -39,9 +65,18 @@ describe.each(["file", "memory"] as const)("what a network remembers in %s", (st
     await marks.set("flowlogs", 40);
     expect(marks.get("flowlogs")).toBe(50);
     expect(checkpoints.network("b").marks.get("flowlogs")).toBeUndefined();
-    await evidence.change(new Map<string, unknown>([["feed/2", { size: 2 }], ["feed/1", "one"], ["other", null]]));
+    await evidence.change(
+      new Map<string, unknown>([
+        ["feed/2", { size: 2 }],
+        ["feed/1", "one"],
+        ["other", null],
+      ]),
+    );
     await evidence.change(new Map<string, unknown>([["other", undefined]]));
-    expect(evidence.list("feed/")).toEqual([["feed/1", "one"], ["feed/2", { size: 2 }]]);
+    expect(evidence.list("feed/")).toEqual([
+      ["feed/1", "one"],
+      ["feed/2", { size: 2 }],
+    ]);
     expect(evidence.list("")).toHaveLength(2);
     expect([evidence.get("feed/2"), evidence.get("other")]).toEqual([{ size: 2 }, undefined]);
     expect(checkpoints.network("b").evidence.list("")).toEqual([]);
@@ -53,10 +88,17 @@ describe.each(["file", "memory"] as const)("what a network remembers in %s", (st
     const nowMs = clock.now();
     await digests.add(["late", "later"], nowMs + 20);
     await digests.add(["soon", "sooner"], nowMs + 10);
-    expect([digests.size, digests.has("soon"), digests.has("sooner"), digests.has("late")]).toEqual([3, false, true, true]);
+    expect([digests.size, digests.has("soon"), digests.has("sooner"), digests.has("late")]).toEqual(
+      [3, false, true, true],
+    );
     await digests.add(["sooner"], nowMs + 30);
     await digests.add(["new"], nowMs + 30);
-    expect([digests.size, digests.has("late"), digests.has("later"), digests.has("sooner")]).toEqual([3, false, true, true]);
+    expect([
+      digests.size,
+      digests.has("late"),
+      digests.has("later"),
+      digests.has("sooner"),
+    ]).toEqual([3, false, true, true]);
     await clock.advance(3 * HOUR_MS);
     await digests.add(["last"], clock.now());
     expect([digests.size, digests.has("last"), digests.has("new")]).toEqual([1, true, false]);
@@ -70,23 +112,44 @@ describe("the checkpoint file", () => {
     const many = Array.from({ length: 4_500 }, (_, at) => `digest-${at}`);
     await first.network("gone").marks.set("auditlogs", 7);
     await first.network("a").marks.set("flowlogs", clock.now());
-    await first.network("a").seen("flowlogs", 5_000).add(many, clock.now() + HOUR_MS);
-    await first.network("a").seen("flowlogs", 5_000).add(["more"], clock.now() + HOUR_MS);
+    await first
+      .network("a")
+      .seen("flowlogs", 5_000)
+      .add(many, clock.now() + HOUR_MS);
+    await first
+      .network("a")
+      .seen("flowlogs", 5_000)
+      .add(["more"], clock.now() + HOUR_MS);
     await first.network("a").evidence.change(new Map([["k", [1, 2]]]));
     await first.close();
     const second = await open();
     const memory = second.network("a");
     const digests = memory.seen("flowlogs", 5_000);
-    expect([memory.marks.get("flowlogs"), digests.size, digests.has("digest-4499"), memory.seen("other", 1).size, memory.evidence.get("k")]).toEqual([clock.now(), 4_501, true, 0, [1, 2]]);
+    expect([
+      memory.marks.get("flowlogs"),
+      digests.size,
+      digests.has("digest-4499"),
+      memory.seen("other", 1).size,
+      memory.evidence.get("k"),
+    ]).toEqual([clock.now(), 4_501, true, 0, [1, 2]]);
     expect(second.network("gone").marks.get("auditlogs")).toBe(7);
-    expect(second.status()).toMatchObject({ store: "file", reason: undefined, bytes: expect.any(Number) as number });
+    expect(second.status()).toMatchObject({
+      store: "file",
+      reason: undefined,
+      bytes: expect.any(Number) as number,
+    });
   });
 
   it("forgets digests that were not stored whole", async () => {
     const { open, clock } = house();
     const first = await open();
     const digests = first.network("a").seen("flowlogs", 10_000);
-    const adding = expect(digests.add(Array.from({ length: 4_500 }, (_, at) => String(at)), clock.now() + HOUR_MS)).rejects.toThrow();
+    const adding = expect(
+      digests.add(
+        Array.from({ length: 4_500 }, (_, at) => String(at)),
+        clock.now() + HOUR_MS,
+      ),
+    ).rejects.toThrow();
     await first.close();
     await adding;
     expect(digests.size).toBe(0);
@@ -101,7 +164,10 @@ describe("the checkpoint file", () => {
     expect(first.network("a").evidence.get("k")).toBe(1);
     await first.close();
     const second = await open();
-    expect([second.network("a").evidence.get("k"), second.network("a").marks.get("m")]).toEqual([undefined, 1]);
+    expect([second.network("a").evidence.get("k"), second.network("a").marks.get("m")]).toEqual([
+      undefined,
+      1,
+    ]);
   });
 
   it("is set aside when it is damaged, and no older one is overwritten", async () => {
@@ -109,12 +175,18 @@ describe("the checkpoint file", () => {
     writeFileSync(path, "no environment");
     writeFileSync(`${path}.corrupt`, "older");
     const checkpoints = await open();
-    expect(checkpoints.status()).toMatchObject({ store: "file", path, reason: `a damaged file was renamed to ${path}.corrupt.2` });
+    expect(checkpoints.status()).toMatchObject({
+      store: "file",
+      path,
+      reason: `a damaged file was renamed to ${path}.corrupt.2`,
+    });
     await checkpoints.network("a").marks.set("m", 1);
     expect(readFileSync(`${path}.corrupt`, "utf8")).toBe("older");
     expect(readFileSync(`${path}.corrupt.2`, "utf8")).toBe("no environment");
     expect(lines.join("")).toMatch(/error .*the checkpoint file is damaged/);
-    expect(readdirSync(directory).filter((file) => file.endsWith(".mdb"))).toEqual(["checkpoints.mdb"]);
+    expect(readdirSync(directory).filter((file) => file.endsWith(".mdb"))).toEqual([
+      "checkpoints.mdb",
+    ]);
   });
 
   it("is set aside when it was cut short", async () => {
@@ -124,14 +196,25 @@ describe("the checkpoint file", () => {
     await first.close();
     truncateSync(path, 5_000);
     const second = await open();
-    expect([second.status().store, second.network("a").marks.get("m"), existsSync(`${path}.corrupt`)]).toEqual(["file", undefined, true]);
+    expect([
+      second.status().store,
+      second.network("a").marks.get("m"),
+      existsSync(`${path}.corrupt`),
+    ]).toEqual(["file", undefined, true]);
   });
 
   it("gives way to memory where it cannot be written, and says why", async () => {
     const { open, directory, lines } = house();
     writeFileSync(join(directory, "plain"), "");
-    const checkpoints = await open({ filePath: join(directory, "plain", "checkpoints.mdb"), isDefault: false });
-    expect(checkpoints.status()).toMatchObject({ store: "memory", path: "", reason: expect.stringContaining("cannot be used") as string });
+    const checkpoints = await open({
+      filePath: join(directory, "plain", "checkpoints.mdb"),
+      isDefault: false,
+    });
+    expect(checkpoints.status()).toMatchObject({
+      store: "memory",
+      path: "",
+      reason: expect.stringContaining("cannot be used") as string,
+    });
     await checkpoints.network("a").marks.set("m", 1);
     expect(checkpoints.network("a").marks.get("m")).toBe(1);
     expect(lines.join("")).toContain("checkpoints are kept in memory");
@@ -143,7 +226,15 @@ describe("the checkpoint file", () => {
     expect((await open()).status().path).toBe(join(directory, "check-points.mdb"));
     expect(readFileSync(path, "utf8")).toBe("{}");
     expect(lines.join("")).toContain("is opened with the extension");
-    expect(checkpointPlace("/x/.mdb")).toEqual({ directory: "/x", name: "mdb", path: "/x/mdb.mdb" });
-    expect(checkpointPlace("/x/é")).toEqual({ directory: "/x", name: "checkpoints", path: "/x/checkpoints.mdb" });
+    expect(checkpointPlace("/x/.mdb")).toEqual({
+      directory: "/x",
+      name: "mdb",
+      path: "/x/mdb.mdb",
+    });
+    expect(checkpointPlace("/x/é")).toEqual({
+      directory: "/x",
+      name: "checkpoints",
+      path: "/x/checkpoints.mdb",
+    });
   });
 });

@@ -17,7 +17,12 @@ const text = `{ // of the demo
   "autoApprovers": {"routes": {"10.20.0.0/16": ["tag:ci"]}, "exitNode": ["group:eng", "tag:ci"]},
   "tests": [{"src": "ada@corp.test", "accept": ["tag:ci:443"]}], /* the end */
 }`;
-const policy = (more: Partial<Policy> = {}): Policy => ({ text, etag: "e1", updatedMs: undefined, ...more });
+const policy = (more: Partial<Policy> = {}): Policy => ({
+  text,
+  etag: "e1",
+  updatedMs: undefined,
+  ...more,
+});
 const clean: PolicyFindings = { ok: true, errors: [], testFailures: [], warnings: [] };
 const quiet = { collectors: { acl: { intervalMs: 60_000, validate: false } } };
 
@@ -26,18 +31,30 @@ describe("The collector of the policy", () => {
     const harness = openCollector(acl, createFakeProvider({ policy: policy() }), quiet);
     const seconds = Math.floor(harness.clock.now() / 1_000);
     await harness.run();
-    const rules = (counts: Record<string, number>) => Object.entries(counts).map(([section, count]) => `vpn.acl.rules{vpn.acl.section="${section}"} ${count}`);
+    const rules = (counts: Record<string, number>) =>
+      Object.entries(counts).map(
+        ([section, count]) => `vpn.acl.rules{vpn.acl.section="${section}"} ${count}`,
+      );
     expect(harness.series()).toEqual([
-      'vpn.acl.autoapprovers{vpn.acl.autoapprover_kind="exit_node"} 2', 'vpn.acl.autoapprovers{vpn.acl.autoapprover_kind="routes"} 1', 'vpn.acl.autoapprovers{vpn.acl.autoapprover_kind="services"} 0',
+      'vpn.acl.autoapprovers{vpn.acl.autoapprover_kind="exit_node"} 2',
+      'vpn.acl.autoapprovers{vpn.acl.autoapprover_kind="routes"} 1',
+      'vpn.acl.autoapprovers{vpn.acl.autoapprover_kind="services"} 0',
       `vpn.acl.last_changed ${seconds}`,
-      'vpn.acl.posture_gated_rules{vpn.acl.section="acls"} 1', 'vpn.acl.posture_gated_rules{vpn.acl.section="grants"} 0',
+      'vpn.acl.posture_gated_rules{vpn.acl.section="acls"} 1',
+      'vpn.acl.posture_gated_rules{vpn.acl.section="grants"} 0',
       ...rules({ acls: 3, autoApprovers: 2, grants: 1, groups: 1, ssh: 1, tagOwners: 1, tests: 1 }),
-      `vpn.acl.size ${text.length}`, "vpn.acl.ssh_wildcard 1",
-      'vpn.acl.unrestricted_rules{vpn.acl.section="acls"} 1', 'vpn.acl.unrestricted_rules{vpn.acl.section="grants"} 0',
-      'vpn.acl.wildcard_rules{vpn.acl.section="acls",vpn.acl.position="dst"} 1', 'vpn.acl.wildcard_rules{vpn.acl.section="acls",vpn.acl.position="src"} 2',
-      'vpn.acl.wildcard_rules{vpn.acl.section="grants",vpn.acl.position="dst"} 0', 'vpn.acl.wildcard_rules{vpn.acl.section="grants",vpn.acl.position="src"} 0',
+      `vpn.acl.size ${text.length}`,
+      "vpn.acl.ssh_wildcard 1",
+      'vpn.acl.unrestricted_rules{vpn.acl.section="acls"} 1',
+      'vpn.acl.unrestricted_rules{vpn.acl.section="grants"} 0',
+      'vpn.acl.wildcard_rules{vpn.acl.section="acls",vpn.acl.position="dst"} 1',
+      'vpn.acl.wildcard_rules{vpn.acl.section="acls",vpn.acl.position="src"} 2',
+      'vpn.acl.wildcard_rules{vpn.acl.section="grants",vpn.acl.position="dst"} 0',
+      'vpn.acl.wildcard_rules{vpn.acl.section="grants",vpn.acl.position="src"} 0',
     ]);
-    expect(harness.records()).toEqual(['warn vpn.acl.risky_rule {"vpn.acl.section":"acls","vpn.acl.rule":"src=* dst=*:*"} a rule of acls lets every source reach every destination: src=* dst=*:*']);
+    expect(harness.records()).toEqual([
+      'warn vpn.acl.risky_rule {"vpn.acl.section":"acls","vpn.acl.rule":"src=* dst=*:*"} a rule of acls lets every source reach every destination: src=* dst=*:*',
+    ]);
   });
 
   it("knows a change by the tag of the policy, or by the time that the control plane tells", async () => {
@@ -66,20 +83,32 @@ describe("The collector of the policy", () => {
     provider.answers.policy = policy({ etag: "e2", text: '{"acls": []}' });
     await harness.run();
     expect(harness.series("vpn.acl.rules")).toEqual(['vpn.acl.rules{vpn.acl.section="acls"} 0']);
-    expect(harness.series("vpn.acl.unrestricted_rules")).toEqual(['vpn.acl.unrestricted_rules{vpn.acl.section="acls"} 0']);
+    expect(harness.series("vpn.acl.unrestricted_rules")).toEqual([
+      'vpn.acl.unrestricted_rules{vpn.acl.section="acls"} 0',
+    ]);
     expect(harness.series("vpn.acl.ssh_wildcard")).toEqual(["vpn.acl.ssh_wildcard 0"]);
   });
 
   it("tells only size and change of a policy that does not parse, and has it not validated", async () => {
-    const provider = createFakeProvider({ policy: policy({ text: '{"acls": [' }), validatePolicy: clean });
+    const provider = createFakeProvider({
+      policy: policy({ text: '{"acls": [' }),
+      validatePolicy: clean,
+    });
     const harness = openCollector(acl, provider);
     await harness.run();
-    expect(harness.series().map((line) => line.split(" ")[0])).toEqual(["vpn.acl.last_changed", "vpn.acl.size"]);
+    expect(harness.series().map((line) => line.split(" ")[0])).toEqual([
+      "vpn.acl.last_changed",
+      "vpn.acl.size",
+    ]);
     expect(provider.calls).toEqual(["policy"]);
   });
 
   it("counts bytes, not characters", async () => {
-    const harness = openCollector(acl, createFakeProvider({ policy: policy({ text: '{"acls":[]} // ü' }) }), quiet);
+    const harness = openCollector(
+      acl,
+      createFakeProvider({ policy: policy({ text: '{"acls":[]} // ü' }) }),
+      quiet,
+    );
     await harness.run();
     expect(harness.series("vpn.acl.size")).toEqual(["vpn.acl.size 17"]);
   });
@@ -93,15 +122,29 @@ describe("The collector of the policy", () => {
   });
 
   it("fails when the policy cannot be had", async () => {
-    const harness = openCollector(acl, createFakeProvider({ policy: () => { throw failing(403); } }));
+    const harness = openCollector(
+      acl,
+      createFakeProvider({
+        policy: () => {
+          throw failing(403);
+        },
+      }),
+    );
     await expect(harness.run()).rejects.toMatchObject({ code: "upstream" });
     expect(harness.states.get("getPolicyFile")).toBe("scope_denied");
   });
 
   it("remembers nothing of a policy that it was told to stop reading", async () => {
     const stop = new AbortController();
-    const rules = JSON.stringify({ acls: Array.from({ length: 1_200 }, () => ({ src: ["a"], dst: ["b:1"] })) });
-    const provider = createFakeProvider({ policy: () => { setImmediate(() => stop.abort(new Error("stopping"))); return policy({ text: rules }); } });
+    const rules = JSON.stringify({
+      acls: Array.from({ length: 1_200 }, () => ({ src: ["a"], dst: ["b:1"] })),
+    });
+    const provider = createFakeProvider({
+      policy: () => {
+        setImmediate(() => stop.abort(new Error("stopping")));
+        return policy({ text: rules });
+      },
+    });
     const harness = openCollector(acl, provider, quiet);
     await expect(harness.run({ signal: stop.signal })).rejects.toThrow("stopping");
     provider.answers.policy = policy({ text: rules });

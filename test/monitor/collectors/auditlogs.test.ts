@@ -6,13 +6,32 @@ import { createFakeProvider, failing } from "./fake-provider.ts";
 import type { Answers } from "./fake-provider.ts";
 import { networkOptions, openCollector } from "./harness.ts";
 
-const options: LogOptions = { intervalMs: 60_000, source: "poll", lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 21_600_000, objectStore: undefined };
+const options: LogOptions = {
+  intervalMs: 60_000,
+  source: "poll",
+  lagMs: 60_000,
+  initialLookbackMs: 300_000,
+  maxWindowMs: 21_600_000,
+  objectStore: undefined,
+};
 
 function open(answers: Answers) {
   const accepted: unknown[] = [];
-  const keeping: AuditIntake = { accept: async ({ records, source }) => (accepted.push(source, ...records), { accepted: records.length, refused: {} }) };
+  const keeping: AuditIntake = {
+    accept: async ({ records, source }) => (
+      accepted.push(source, ...records),
+      { accepted: records.length, refused: {} }
+    ),
+  };
   const provider = createFakeProvider(answers);
-  return { provider, accepted, harness: openCollector(auditlogs, provider, { collectors: { auditlogs: options }, deps: { audit: keeping } }) };
+  return {
+    provider,
+    accepted,
+    harness: openCollector(auditlogs, provider, {
+      collectors: { auditlogs: options },
+      deps: { audit: keeping },
+    }),
+  };
 }
 
 describe("The collector of the audit log", () => {
@@ -24,33 +43,56 @@ describe("The collector of the audit log", () => {
     expect(harness.states.get("listConfigurationAuditLogs")).toBe("supported");
   });
 
-  it.each([[403, "scope_denied"], [404, "disabled"], [503, "transient_failure"]])("fails on status %s, so that the window is read again", async (status, state) => {
-    const { harness } = open({ auditLogs: () => { throw failing(status); } });
+  it.each([
+    [403, "scope_denied"],
+    [404, "disabled"],
+    [503, "transient_failure"],
+  ])("fails on status %s, so that the window is read again", async (status, state) => {
+    const { harness } = open({
+      auditLogs: () => {
+        throw failing(status);
+      },
+    });
     await expect(harness.run()).rejects.toMatchObject({ code: "upstream" });
     expect(harness.states.get("listConfigurationAuditLogs")).toBe(state);
   });
 
   it("fails when the intake does, which says nothing of the control plane, and gives the reading up", async () => {
     let closed = false;
-    const provider = createFakeProvider({}, {
-      async *auditLogs() {
-        try {
-          yield [{}];
-          yield [{}];
-        } finally {
-          closed = true;
-        }
+    const provider = createFakeProvider(
+      {},
+      {
+        async *auditLogs() {
+          try {
+            yield [{}];
+            yield [{}];
+          } finally {
+            closed = true;
+          }
+        },
       },
+    );
+    const harness = openCollector(auditlogs, provider, {
+      collectors: { auditlogs: options },
+      deps: { audit: { accept: () => Promise.reject(new Error("disk full")) } },
     });
-    const harness = openCollector(auditlogs, provider, { collectors: { auditlogs: options }, deps: { audit: { accept: () => Promise.reject(new Error("disk full")) } } });
     await expect(harness.run()).rejects.toThrow("disk full");
     expect(closed).toBe(true);
     expect(harness.states.get("listConfigurationAuditLogs")).toBe("supported");
   });
 
   it("polls unless events come another way, and reads no window again", () => {
-    const prepared = (source: LogOptions["source"]) => auditlogs.prepare(networkOptions({ collectors: { auditlogs: { ...options, source } } }));
-    expect(prepared("poll")).toMatchObject({ intervalMs: 60_000, window: { lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 21_600_000, overlapMs: 0 } });
-    expect([prepared("both") === undefined, prepared("stream"), prepared("objectstore"), auditlogs.prepare(networkOptions())]).toEqual([false, undefined, undefined, undefined]);
+    const prepared = (source: LogOptions["source"]) =>
+      auditlogs.prepare(networkOptions({ collectors: { auditlogs: { ...options, source } } }));
+    expect(prepared("poll")).toMatchObject({
+      intervalMs: 60_000,
+      window: { lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 21_600_000, overlapMs: 0 },
+    });
+    expect([
+      prepared("both") === undefined,
+      prepared("stream"),
+      prepared("objectstore"),
+      auditlogs.prepare(networkOptions()),
+    ]).toEqual([false, undefined, undefined, undefined]);
   });
 });

@@ -5,9 +5,17 @@ import { createFakeProvider, failing } from "./fake-provider.ts";
 import { openCollector } from "./harness.ts";
 
 const told: Dns = {
-  nameservers: [{ address: "9.9.9.9", useWithExitNode: true }, { address: "1.1.1.1", useWithExitNode: false }],
-  splitZones: new Map([["corp.test", [{ address: "10.20.0.53", useWithExitNode: true }]], ["old.test", []]]),
-  searchPaths: ["corp.test", "lab.test"], overrideLocal: true, magicDns: false,
+  nameservers: [
+    { address: "9.9.9.9", useWithExitNode: true },
+    { address: "1.1.1.1", useWithExitNode: false },
+  ],
+  splitZones: new Map([
+    ["corp.test", [{ address: "10.20.0.53", useWithExitNode: true }]],
+    ["old.test", []],
+  ]),
+  searchPaths: ["corp.test", "lab.test"],
+  overrideLocal: true,
+  magicDns: false,
 };
 
 describe("The collector of name resolution", () => {
@@ -34,15 +42,33 @@ describe("The collector of name resolution", () => {
     const provider = createFakeProvider({ dns: told });
     const harness = openCollector(dns, provider);
     await harness.run();
-    provider.answers.dns = { nameservers: [], splitZones: new Map(), searchPaths: [], overrideLocal: false, magicDns: true };
+    provider.answers.dns = {
+      nameservers: [],
+      splitZones: new Map(),
+      searchPaths: [],
+      overrideLocal: false,
+      magicDns: true,
+    };
     await harness.run();
     expect(harness.series()).toEqual([
-      "vpn.dns.magic_dns 1", "vpn.dns.nameservers.count 0", "vpn.dns.override_local 0", "vpn.dns.resolvers.use_with_exit_node 0", "vpn.dns.search_paths.count 0", "vpn.dns.split_zones.count 0",
+      "vpn.dns.magic_dns 1",
+      "vpn.dns.nameservers.count 0",
+      "vpn.dns.override_local 0",
+      "vpn.dns.resolvers.use_with_exit_node 0",
+      "vpn.dns.search_paths.count 0",
+      "vpn.dns.split_zones.count 0",
     ]);
   });
 
   it("fails with its call", async () => {
-    const harness = openCollector(dns, createFakeProvider({ dns: () => { throw failing(401); } }));
+    const harness = openCollector(
+      dns,
+      createFakeProvider({
+        dns: () => {
+          throw failing(401);
+        },
+      }),
+    );
     await expect(harness.run()).rejects.toMatchObject({ code: "upstream" });
     expect(harness.states.get("getDnsConfiguration")).toBe("credential_rejected");
   });

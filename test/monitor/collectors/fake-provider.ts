@@ -1,13 +1,35 @@
-/** A control plane from plain values, for tests of collectors: every answer can be changed between runs, and calls are kept. */
+/**
+ * A control plane from plain values, for tests of collectors: every answer can be changed between
+ * runs, and calls are kept.
+ */
 import { classifyStatus, failed } from "../../../src/kernel/client/failure.ts";
 import type { StewardError } from "../../../src/kernel/base/errors.ts";
 import type {
-  Contacts, Device, DeviceInvite, Dns, Key, LogStreamStatus, LogStreamType, OAuthApp, Policy, PolicyFindings, PostureAttributes, PostureIntegration, ServiceHost, Settings, User,
-  UserInvite, VirtualService, WebhookEndpoint,
+  Contacts,
+  Device,
+  DeviceInvite,
+  Dns,
+  Key,
+  LogStreamStatus,
+  LogStreamType,
+  OAuthApp,
+  Policy,
+  PolicyFindings,
+  PostureAttributes,
+  PostureIntegration,
+  ServiceHost,
+  Settings,
+  User,
+  UserInvite,
+  VirtualService,
+  WebhookEndpoint,
 } from "../../../src/monitor/providers/model.ts";
 import type { Capability, Provider, TimeWindow } from "../../../src/monitor/providers/provider.ts";
 
-/** What the control plane answers: a value, or a function of what is asked, which may throw or wait. What is missing fails with status 404. */
+/**
+ * What the control plane answers: a value, or a function of what is asked, which may throw or wait.
+ * What is missing fails with status 404.
+ */
 export interface Answers {
   devices?: Answer<readonly Device[], []>;
   devicePosture?: Answer<PostureAttributes, [deviceId: string]>;
@@ -31,7 +53,9 @@ export interface Answers {
   networkName?: Answer<string, []>;
 }
 
-type Answer<T, A extends readonly unknown[]> = T | ((...asked: readonly [...A, AbortSignal]) => T | Promise<T>);
+type Answer<T, A extends readonly unknown[]> =
+  | T
+  | ((...asked: readonly [...A, AbortSignal]) => T | Promise<T>);
 
 /** The provider, what it answers and what it was asked. */
 export interface FakeProvider extends Provider {
@@ -47,17 +71,37 @@ export function failing(status: number): StewardError {
 }
 
 /** A control plane that answers so. `overridden` takes the place of whole methods. */
-export function createFakeProvider(answers: Answers, { unsupported = [], ...overridden }: Partial<Provider> & { readonly unsupported?: readonly Capability[] } = {}): FakeProvider {
+export function createFakeProvider(
+  answers: Answers,
+  {
+    unsupported = [],
+    ...overridden
+  }: Partial<Provider> & { readonly unsupported?: readonly Capability[] } = {},
+): FakeProvider {
   const calls: string[] = [];
-  const ask = async <T, A extends readonly unknown[]>(name: keyof Answers, answer: Answer<T, A> | undefined, asked: readonly [...A, AbortSignal]): Promise<T> => {
+  const ask = async <T, A extends readonly unknown[]>(
+    name: keyof Answers,
+    answer: Answer<T, A> | undefined,
+    asked: readonly [...A, AbortSignal],
+  ): Promise<T> => {
     const [signal] = asked.slice(-1) as unknown as [AbortSignal];
     signal.throwIfAborted();
-    calls.push([name, ...asked.slice(0, -1).map((each) => (typeof each === "string" ? each : JSON.stringify(each)))].join(" "));
+    calls.push(
+      [
+        name,
+        ...asked
+          .slice(0, -1)
+          .map((each) => (typeof each === "string" ? each : JSON.stringify(each))),
+      ].join(" "),
+    );
     if (answer === undefined) throw failing(404);
-    return typeof answer === "function" ? (answer as (...given: readonly [...A, AbortSignal]) => T | Promise<T>)(...asked) : answer;
+    return typeof answer === "function"
+      ? (answer as (...given: readonly [...A, AbortSignal]) => T | Promise<T>)(...asked)
+      : answer;
   };
   const provider: Provider = {
-    kind: "tailscale", granted: { method: "oauth", scopes: ["all:read"] },
+    kind: "tailscale",
+    granted: { method: "oauth", scopes: ["all:read"] },
     supports: (capability) => !unsupported.includes(capability),
     devices: (signal) => ask("devices", answers.devices, [signal]),
     devicePosture: (id, signal) => ask("devicePosture", answers.devicePosture, [id, signal]),
@@ -71,13 +115,17 @@ export function createFakeProvider(answers: Answers, { unsupported = [], ...over
     dns: (signal) => ask("dns", answers.dns, [signal]),
     contacts: (signal) => ask("contacts", answers.contacts, [signal]),
     webhooks: (signal) => ask("webhooks", answers.webhooks, [signal]),
-    postureIntegrations: (signal) => ask("postureIntegrations", answers.postureIntegrations, [signal]),
-    logStream: async (type, signal) => unlessNone(await ask("logStream", answers.logStream, [type, signal])),
+    postureIntegrations: (signal) =>
+      ask("postureIntegrations", answers.postureIntegrations, [signal]),
+    logStream: async (type, signal) =>
+      unlessNone(await ask("logStream", answers.logStream, [type, signal])),
     oauthApps: (signal) => ask("oauthApps", answers.oauthApps, [signal]),
     services: (signal) => ask("services", answers.services, [signal]),
     serviceHosts: (name, signal) => ask("serviceHosts", answers.serviceHosts, [name, signal]),
-    flowLogs: (window, signal) => batches(() => ask("flowLogs", answers.flowLogs, [window, signal])),
-    auditLogs: (window, signal) => batches(() => ask("auditLogs", answers.auditLogs, [window, signal])),
+    flowLogs: (window, signal) =>
+      batches(() => ask("flowLogs", answers.flowLogs, [window, signal])),
+    auditLogs: (window, signal) =>
+      batches(() => ask("auditLogs", answers.auditLogs, [window, signal])),
     networkName: (signal) => ask("networkName", answers.networkName, [signal]),
     status: () => [],
     close: async () => undefined,
@@ -89,6 +137,8 @@ function unlessNone<T>(answer: T | "none"): T | undefined {
   return answer === "none" ? undefined : answer;
 }
 
-async function* batches(ask: () => Promise<readonly (readonly unknown[])[]>): AsyncIterable<unknown[]> {
+async function* batches(
+  ask: () => Promise<readonly (readonly unknown[])[]>,
+): AsyncIterable<unknown[]> {
   for (const batch of await ask()) yield [...batch];
 }

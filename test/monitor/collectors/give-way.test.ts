@@ -20,10 +20,12 @@ describe("Going over a large list", () => {
   it("ends at a break when the signal has fired", async () => {
     const stop = new AbortController();
     let visited = 0;
-    await expect(eachGivingWay(items, stop.signal, (item) => {
-      visited += 1;
-      if (item === 10) stop.abort(new Error("enough"));
-    })).rejects.toThrow("enough");
+    await expect(
+      eachGivingWay(items, stop.signal, (item) => {
+        visited += 1;
+        if (item === 10) stop.abort(new Error("enough"));
+      }),
+    ).rejects.toThrow("enough");
     expect(visited).toBe(50);
   });
 });

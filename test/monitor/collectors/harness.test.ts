@@ -8,12 +8,24 @@ import { openCollector } from "./harness.ts";
 
 /** Counts services by name, as users of a role. */
 const counting: Collector = defineCollector({
-  name: "counting", description: "Counts.", operations: [operations.services], emits: [usersCount],
+  name: "counting",
+  description: "Counts.",
+  operations: [operations.services],
+  emits: [usersCount],
   options: ({ collectors }) => collectors.users,
-  open: ({ provider, scope }) => async (tick) => {
-    for (const { name } of await tick.call(operations.services, () => provider.services(tick.signal))) tick.sweep.gauge(usersCount, 1, { "vpn.user.role": name, "vpn.user.status": undefined, "vpn.user.type": "it" });
-    if (provider.kind === "headscale") scope.record(usersAge, 60, {});
-  },
+  open:
+    ({ provider, scope }) =>
+    async (tick) => {
+      for (const { name } of await tick.call(operations.services, () =>
+        provider.services(tick.signal),
+      ))
+        tick.sweep.gauge(usersCount, 1, {
+          "vpn.user.role": name,
+          "vpn.user.status": undefined,
+          "vpn.user.type": "it",
+        });
+      if (provider.kind === "headscale") scope.record(usersAge, 60, {});
+    },
 });
 
 const service = (name: string) => ({ name, addresses: [], ports: [], tags: [] });
@@ -23,19 +35,29 @@ describe("The harness of collectors", () => {
     const provider = createFakeProvider({ services: [service("b"), service("a")] });
     const harness = openCollector(counting, provider);
     await harness.run();
-    expect(harness.series()).toEqual(['vpn.users.count{vpn.user.role="a",vpn.user.type="it"} 1', 'vpn.users.count{vpn.user.role="b",vpn.user.type="it"} 1']);
-    provider.answers.services = () => { throw failing(403); };
+    expect(harness.series()).toEqual([
+      'vpn.users.count{vpn.user.role="a",vpn.user.type="it"} 1',
+      'vpn.users.count{vpn.user.role="b",vpn.user.type="it"} 1',
+    ]);
+    provider.answers.services = () => {
+      throw failing(403);
+    };
     await expect(harness.run()).rejects.toMatchObject({ code: "upstream" });
     expect(harness.states.get("listServices")).toBe("scope_denied");
     expect(harness.series()).toHaveLength(2);
     provider.answers.services = [service("a")];
     await harness.run();
-    expect(harness.series("vpn.users")).toEqual(['vpn.users.count{vpn.user.role="a",vpn.user.type="it"} 1']);
+    expect(harness.series("vpn.users")).toEqual([
+      'vpn.users.count{vpn.user.role="a",vpn.user.type="it"} 1',
+    ]);
     expect(provider.calls).toEqual(["services", "services", "services"]);
   });
 
   it("refuses what the collector does not declare", async () => {
-    const harness = openCollector(counting, createFakeProvider({ services: [] }, { kind: "headscale" }));
+    const harness = openCollector(
+      counting,
+      createFakeProvider({ services: [] }, { kind: "headscale" }),
+    );
     await expect(harness.run()).rejects.toThrow("vpn.users.age was emitted and is not declared");
     expect(harness.series()).toEqual(["vpn.users.age n=1 sum=60"]);
   });

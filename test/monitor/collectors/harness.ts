@@ -1,7 +1,8 @@
 /**
- * Runs one collector as the engine would, over a real telemetry scope, and gives what it said as text: series as
- * `vpn.users.count{vpn.user.role="admin",vpn.user.type="member"} 2`, histograms as `vpn.users.age n=2 sum=120`, both sorted, and
- * records as `warn vpn.key.expiring {"vpn.key.id":"k1"} the body`, in order.
+ * Runs one collector as the engine would, over a real telemetry scope, and gives what it said as
+ * text: series as `vpn.users.count{vpn.user.role="admin",vpn.user.type="member"} 2`, histograms as
+ * `vpn.users.age n=2 sum=120`, both sorted, and records as `warn vpn.key.expiring
+ * {"vpn.key.id":"k1"} the body`, in order.
  */
 import { createLog } from "../../../src/kernel/base/log.ts";
 import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
@@ -11,9 +12,19 @@ import type { AnnotationEvent } from "../../../src/monitor/annotations/types.ts"
 import { stateOfError } from "../../../src/monitor/capability/operation.ts";
 import type { ApiState, Operation } from "../../../src/monitor/capability/operation.ts";
 import type { NetworkMemory, SeenDigests } from "../../../src/monitor/checkpoints/types.ts";
-import type { Collect, Collector, CollectorDeps, CollectWindow, Tick } from "../../../src/monitor/collectors/collector.ts";
+import type {
+  Collect,
+  Collector,
+  CollectorDeps,
+  CollectWindow,
+  Tick,
+} from "../../../src/monitor/collectors/collector.ts";
 import type { DeviceCache } from "../../../src/monitor/enrich/types.ts";
-import type { CardinalityOptions, CollectorOptions, NetworkOptions } from "../../../src/monitor/options.ts";
+import type {
+  CardinalityOptions,
+  CollectorOptions,
+  NetworkOptions,
+} from "../../../src/monitor/options.ts";
 import type { Device, VirtualService } from "../../../src/monitor/providers/model.ts";
 import type { TimeWindow } from "../../../src/monitor/providers/provider.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
@@ -40,9 +51,19 @@ export interface CollectorHarness {
   readonly covered: Map<string, { readonly tried: number; readonly failures: readonly ApiState[] }>;
   readonly annotations: AnnotationEvent[];
   /** What the device cache was told last. */
-  readonly known: { devices: readonly Device[] | undefined; services: readonly Pick<VirtualService, "name" | "addresses">[] | undefined; latestVersion: string | undefined };
-  /** One run; its gauges are committed, or kept when it rejects. Throws when it emitted what the collector does not declare. */
-  readonly run: (options?: { readonly signal?: AbortSignal; readonly window?: TimeWindow }) => Promise<void>;
+  readonly known: {
+    devices: readonly Device[] | undefined;
+    services: readonly Pick<VirtualService, "name" | "addresses">[] | undefined;
+    latestVersion: string | undefined;
+  };
+  /**
+   * One run; its gauges are committed, or kept when it rejects. Throws when it emitted what the
+   * collector does not declare.
+   */
+  readonly run: (options?: {
+    readonly signal?: AbortSignal;
+    readonly window?: TimeWindow;
+  }) => Promise<void>;
   /** Live series whose metric's name begins so. */
   readonly series: (prefix?: string) => string[];
   /** Records since the last call. */
@@ -53,52 +74,148 @@ const every = { intervalMs: 60_000 };
 
 /** The section `collectors.devices` unless configured. */
 export const deviceDefaults: NonNullable<CollectorOptions["devices"]> = {
-  ...every, collectRoutes: false, collectConnectivity: true, collectPosture: false, collectDeviceInvites: true, postureLogMode: "changes",
-  attributeNamespaces: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"], collectTagRollup: true, tagRollupLimit: 50,
+  ...every,
+  collectRoutes: false,
+  collectConnectivity: true,
+  collectPosture: false,
+  collectDeviceInvites: true,
+  postureLogMode: "changes",
+  attributeNamespaces: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"],
+  collectTagRollup: true,
+  tagRollupLimit: 50,
 };
 
-/** The options of a network with the defaults of the configuration and every collector of the present state on. */
-export function networkOptions({ collectors = {}, cardinality = {}, outdatedMinorThreshold = 3 }: HarnessOptions = {}): NetworkOptions {
+/**
+ * The options of a network with the defaults of the configuration and every collector of the
+ * present state on.
+ */
+export function networkOptions({
+  collectors = {},
+  cardinality = {},
+  outdatedMinorThreshold = 3,
+}: HarnessOptions = {}): NetworkOptions {
   return {
-    name: "example.test", outdatedMinorThreshold, selfObservability: true,
-    provider: { kind: "headscale", url: "http://127.0.0.1:9", apiKey: { sentSecret: "unused", origin: "test" }, maxResponseBytes: 1 << 20, http: { timeoutMs: 1_000, maxAttempts: 1, baseDelayMs: 1, maxDelayMs: 1, rateLimit: 0 } },
+    name: "example.test",
+    outdatedMinorThreshold,
+    selfObservability: true,
+    provider: {
+      kind: "headscale",
+      url: "http://127.0.0.1:9",
+      apiKey: { sentSecret: "unused", origin: "test" },
+      maxResponseBytes: 1 << 20,
+      http: { timeoutMs: 1_000, maxAttempts: 1, baseDelayMs: 1, maxDelayMs: 1, rateLimit: 0 },
+    },
     collectors: {
-      devices: deviceDefaults, users: every, keys: { ...every, expiryWarnMs: 168 * 3_600_000 }, settings: every, acl: { ...every, validate: true }, dns: every, contacts: every, webhooks: { ...every, desiredEvents: [] },
-      postureIntegrations: every, logStream: every, oauthApps: every, services: { ...every, collectHosts: true },
-      flowlogs: undefined, auditlogs: undefined, k8sAudit: undefined, nodeMetrics: undefined, ...collectors,
+      devices: deviceDefaults,
+      users: every,
+      keys: { ...every, expiryWarnMs: 168 * 3_600_000 },
+      settings: every,
+      acl: { ...every, validate: true },
+      dns: every,
+      contacts: every,
+      webhooks: { ...every, desiredEvents: [] },
+      postureIntegrations: every,
+      logStream: every,
+      oauthApps: every,
+      services: { ...every, collectHosts: true },
+      flowlogs: undefined,
+      auditlogs: undefined,
+      k8sAudit: undefined,
+      nodeMetrics: undefined,
+      ...collectors,
     },
     cardinality: {
-      metricLimit: 10_000, warningThreshold: 2_000, criticalThreshold: 8_000, labelValueSampleCap: 100, derpRegionRollup: true, subnetRouteRollup: true,
+      metricLimit: 10_000,
+      warningThreshold: 2_000,
+      criticalThreshold: 8_000,
+      labelValueSampleCap: 100,
+      derpRegionRollup: true,
+      subnetRouteRollup: true,
       perEntity: { device: true, user: true, key: true, webhook: true, service: true },
-      flow: { metricsMode: "rollup", rollupTopN: 500, sourcePort: false, destinationPort: false, nodeDims: true, identityDims: false, geoDims: false, collapseExternal: true, exitNodeAttribution: true },
+      flow: {
+        metricsMode: "rollup",
+        rollupTopN: 500,
+        sourcePort: false,
+        destinationPort: false,
+        nodeDims: true,
+        identityDims: false,
+        geoDims: false,
+        collapseExternal: true,
+        exitNodeAttribution: true,
+      },
       ...cardinality,
     },
   };
 }
 
-/** Opens a collector for a network with this control plane. The clock begins at 2023-11-14T22:13:21Z. */
-export function openCollector(collector: Collector, provider: FakeProvider, given: HarnessOptions = {}): CollectorHarness {
+/**
+ * Opens a collector for a network with this control plane. The clock begins at
+ * 2023-11-14T22:13:21Z.
+ */
+export function openCollector(
+  collector: Collector,
+  provider: FakeProvider,
+  given: HarnessOptions = {},
+): CollectorHarness {
   const clock = createManualClock();
   const logged: string[] = [];
   const scope = createTelemetryWriter({ clock }).scope({
-    name: "network", resource: {}, constants: {},
-    redact: { metric: (_row, values) => values, log: (row, record) => (logged.push(recordText(declared(collector.records, row), record)), record) },
+    name: "network",
+    resource: {},
+    constants: {},
+    redact: {
+      metric: (_row, values) => values,
+      log: (row, record) => (
+        logged.push(recordText(declared(collector.records, row), record)),
+        record
+      ),
+    },
   }) as SeriesScope;
   const states = new Map<string, ApiState>();
   const covered: CollectorHarness["covered"] = new Map();
   const annotations: AnnotationEvent[] = [];
-  const known: CollectorHarness["known"] = { devices: undefined, services: undefined, latestVersion: undefined };
+  const known: CollectorHarness["known"] = {
+    devices: undefined,
+    services: undefined,
+    latestVersion: undefined,
+  };
   const options = networkOptions(given);
   const deps: CollectorDeps = {
-    network: options.name, version: "1.0.0", closed: new AbortController().signal, options, provider, clock, scope, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => clock.now() }),
-    devices: fakeDevices(known, clock), flows: { accept: async ({ records }) => ({ accepted: records.length, refused: {} }), flush: () => undefined },
-    audit: { accept: async ({ records }) => ({ accepted: records.length, refused: {} }) }, memory: fakeMemory(), annotations: { tell: (event) => void annotations.push(event) },
-    latestClientVersion: () => known.latestVersion, ...given.deps,
+    network: options.name,
+    version: "1.0.0",
+    closed: new AbortController().signal,
+    options,
+    provider,
+    clock,
+    scope,
+    log: createLog({
+      level: "error",
+      format: "text",
+      write: () => undefined,
+      now: () => clock.now(),
+    }),
+    devices: fakeDevices(known, clock),
+    flows: {
+      accept: async ({ records }) => ({ accepted: records.length, refused: {} }),
+      flush: () => undefined,
+    },
+    audit: { accept: async ({ records }) => ({ accepted: records.length, refused: {} }) },
+    memory: fakeMemory(),
+    annotations: { tell: (event) => void annotations.push(event) },
+    latestClientVersion: () => known.latestVersion,
+    ...given.deps,
   };
   const collect = collector.prepare(options)?.open(deps);
-  if (collect === undefined) throw new Error(`the options switch the collector ${collector.name} off`);
+  if (collect === undefined)
+    throw new Error(`the options switch the collector ${collector.name} off`);
   return {
-    clock, scope, deps, states, covered, annotations, known,
+    clock,
+    scope,
+    deps,
+    states,
+    covered,
+    annotations,
+    known,
     run: (how = {}) => runOnce({ collector, collect, scope, clock, states, covered }, how),
     series: (prefix = "") => seriesOf(scope).filter((line) => line.startsWith(prefix)),
     records: () => logged.splice(0),
@@ -110,11 +227,20 @@ interface Open extends Pick<CollectorHarness, "clock" | "scope" | "states" | "co
   readonly collect: Collect | CollectWindow;
 }
 
-async function runOnce({ collector, collect, scope, clock, states, covered }: Open, { signal = new AbortController().signal, window = { fromMs: 0, toMs: 0 } }: { readonly signal?: AbortSignal; readonly window?: TimeWindow }): Promise<void> {
+async function runOnce(
+  { collector, collect, scope, clock, states, covered }: Open,
+  {
+    signal = new AbortController().signal,
+    window = { fromMs: 0, toMs: 0 },
+  }: { readonly signal?: AbortSignal; readonly window?: TimeWindow },
+): Promise<void> {
   const sweep = scope.sweep(collector.name);
   const observed = ({ name }: Operation, state: ApiState): void => void states.set(name, state);
   const tick: Tick = {
-    nowMs: clock.now(), signal, sweep, observed,
+    nowMs: clock.now(),
+    signal,
+    sweep,
+    observed,
     call: async (operation, run) => {
       try {
         const answer = await run();
@@ -141,17 +267,25 @@ async function runOnce({ collector, collect, scope, clock, states, covered }: Op
 }
 
 function declared<R extends AnyRow | AnyLogRow>(rows: readonly R[], row: R): R {
-  if (!rows.some((each) => each.name === row.name)) throw new Error(`${row.name} was emitted and is not declared`);
+  if (!rows.some((each) => each.name === row.name))
+    throw new Error(`${row.name} was emitted and is not declared`);
   return row;
 }
 
 function seriesOf(scope: SeriesScope): string[] {
-  return [...scope.table.indexes()].flatMap((index) => [...index.numbers()].map((number) => seriesText(scope, index.row, number))).toSorted();
+  return [...scope.table.indexes()]
+    .flatMap((index) => [...index.numbers()].map((number) => seriesText(scope, index.row, number)))
+    .toSorted();
 }
 
 function seriesText(scope: SeriesScope, row: AnyRow, number: number): string {
   const values = scope.table.describe([number]).values[0] ?? "overflow";
-  const labels = values === "overflow" ? [values] : row.attributes.flatMap((name, at) => (values[at] == null ? [] : [`${name}=${JSON.stringify(values[at])}`]));
+  const labels =
+    values === "overflow"
+      ? [values]
+      : row.attributes.flatMap((name, at) =>
+          values[at] == null ? [] : [`${name}=${JSON.stringify(values[at])}`],
+        );
   const value = scope.table.columns.value[number] ?? 0;
   return `${row.name}${labels.length === 0 ? "" : `{${labels.join(",")}}`} ${row.kind === "histogram" ? histogramText(scope, row, value) : value}`;
 }
@@ -162,7 +296,11 @@ function histogramText(scope: SeriesScope, row: AnyRow, offset: number): string 
 }
 
 function recordText(row: AnyLogRow, { body, attributes, severity, type }: LogFields): string {
-  const named = Object.fromEntries(row.attributes.flatMap((name) => (attributes[name] === undefined ? [] : [[name, attributes[name]]])));
+  const named = Object.fromEntries(
+    row.attributes.flatMap((name) =>
+      attributes[name] === undefined ? [] : [[name, attributes[name]]],
+    ),
+  );
   return `${severity ?? row.severity} ${row.name}${type === undefined ? "" : `.${type}`} ${JSON.stringify(named)} ${body}`;
 }
 
@@ -184,7 +322,8 @@ function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): Devi
     get size() {
       return known.devices?.length ?? 0;
     },
-    isKnown: true, ageMs: () => clock.monotonic() - toldMs,
+    isKnown: true,
+    ageMs: () => clock.monotonic() - toldMs,
   };
 }
 
@@ -193,18 +332,32 @@ function fakeMemory(): NetworkMemory {
   const seen = new Map<string, SeenDigests>();
   const evidence = new Map<string, unknown>();
   return {
-    marks: { get: (name) => marks.get(name), set: async (name, markMs) => void marks.set(name, Math.max(markMs, marks.get(name) ?? 0)) },
+    marks: {
+      get: (name) => marks.get(name),
+      set: async (name, markMs) => void marks.set(name, Math.max(markMs, marks.get(name) ?? 0)),
+    },
     seen: (name) => {
       const digests = new Set<string>();
-      const set = seen.get(name) ?? { has: (digest) => digests.has(digest), add: async (added) => added.forEach((each) => digests.add(each)), get size() { return digests.size; } };
+      const set = seen.get(name) ?? {
+        has: (digest) => digests.has(digest),
+        add: async (added) => added.forEach((each) => digests.add(each)),
+        get size() {
+          return digests.size;
+        },
+      };
       seen.set(name, set);
       return set;
     },
     evidence: {
       get: (key) => evidence.get(key),
-      list: (prefix) => [...evidence].filter(([key]) => key.startsWith(prefix)).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+      list: (prefix) =>
+        [...evidence]
+          .filter(([key]) => key.startsWith(prefix))
+          .toSorted(([left], [right]) => (left < right ? -1 : 1)),
       change: async (changes) => {
-        for (const [key, value] of changes) if (value === undefined) evidence.delete(key); else evidence.set(key, value);
+        for (const [key, value] of changes)
+          if (value === undefined) evidence.delete(key);
+          else evidence.set(key, value);
       },
     },
   };

@@ -7,7 +7,9 @@ const roomy = { capacity: 100, keepRounds: 2 };
 describe("Running totals", () => {
   it("take the first sight as the beginning, growth as growth and a fall as a new start", () => {
     const totals = createRunningTotals(roomy);
-    expect([100, 130, 130, 7, 9].map((total) => totals.growth("a", total))).toEqual([0, 30, 0, 7, 2]);
+    expect([100, 130, 130, 7, 9].map((total) => totals.growth("a", total))).toEqual([
+      0, 30, 0, 7, 2,
+    ]);
   });
 
   it("follow each key by itself, and none beyond the capacity", () => {
@@ -39,22 +41,27 @@ describe("Running totals", () => {
   });
 
   it("add up to what an upstream counted after the first look, restarts included", () => {
-    fc.assert(fc.property(fc.array(fc.oneof(fc.nat(1_000), fc.constant("restart" as const)), { maxLength: 50 }), (steps) => {
-      const totals = createRunningTotals(roomy);
-      let total = 0;
-      let counted = 0;
-      let grown = totals.growth("a", total);
-      for (const step of steps) {
-        if (step === "restart") {
-          total = 0;
-          grown += totals.growth("a", 0);
-          continue;
-        }
-        total += step;
-        counted += step;
-        grown += totals.growth("a", total);
-      }
-      expect(grown).toBe(counted);
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.nat(1_000), fc.constant("restart" as const)), { maxLength: 50 }),
+        (steps) => {
+          const totals = createRunningTotals(roomy);
+          let total = 0;
+          let counted = 0;
+          let grown = totals.growth("a", total);
+          for (const step of steps) {
+            if (step === "restart") {
+              total = 0;
+              grown += totals.growth("a", 0);
+              continue;
+            }
+            total += step;
+            counted += step;
+            grown += totals.growth("a", total);
+          }
+          expect(grown).toBe(counted);
+        },
+      ),
+    );
   });
 });

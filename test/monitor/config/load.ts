@@ -11,7 +11,14 @@ import { tracingKeys } from "../../../src/kernel/config/tracing-keys.ts";
 import { monitorChecks, monitorKeys } from "../../../src/monitor/config/keys.ts";
 
 /** What the monitor's options are made of. */
-export const schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, monitorKeys);
+export const schema = defineSchema(
+  houseKeys,
+  otlpKeys,
+  tracingKeys,
+  scrapeKeys,
+  resourceKeys,
+  monitorKeys,
+);
 
 /** A configuration and what was said of it; lines of errors and warnings. */
 export interface Loaded {
@@ -20,18 +27,32 @@ export interface Loaded {
 }
 
 /** `files` are those beside the configuration, by absolute path. */
-export function load(yaml = "", environment: Record<string, string> = {}, files: Record<string, string> = {}): Loaded {
+export function load(
+  yaml = "",
+  environment: Record<string, string> = {},
+  files: Record<string, string> = {},
+): Loaded {
   const readFile = (path: string): string => {
     const text = path === "/etc/steward/steward.yaml" ? yaml : files[path];
     if (text === undefined) throw new Error("no such file");
     return text;
   };
-  const { config, findings } = loadConfig({ file: "/etc/steward/steward.yaml", environment: { HOME: "/", ...environment }, schema, checks: monitorChecks, readFile });
+  const { config, findings } = loadConfig({
+    file: "/etc/steward/steward.yaml",
+    environment: { HOME: "/", ...environment },
+    schema,
+    checks: monitorChecks,
+    readFile,
+  });
   return { config, problems: findings.map(formatFinding) };
 }
 
 /** The configuration of a sound text. */
-export function sound(yaml = "", environment: Record<string, string> = {}, files: Record<string, string> = {}): Config {
+export function sound(
+  yaml = "",
+  environment: Record<string, string> = {},
+  files: Record<string, string> = {},
+): Config {
   const { config, problems } = load(yaml, environment, files);
   if (config === undefined) throw new Error(problems.join("\n"));
   return config;

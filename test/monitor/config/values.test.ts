@@ -7,7 +7,7 @@ import { load, sound } from "./load.ts";
 
 describe("a value that is wrong", () => {
   it.each([
-    ["provider: vpn", "provider: must be one of tailscale, headscale, got \"vpn\""],
+    ["provider: vpn", 'provider: must be one of tailscale, headscale, got "vpn"'],
     ["vpn: {network: '  '}", "vpn.network: must not be empty"],
     ["vpn: {url: 'https://ada:canary@host'}", "vpn.url: must not contain credentials"],
     ["vpn: {url: 'host:1'}", "vpn.url: must be an http or https address"],
@@ -15,35 +15,98 @@ describe("a value that is wrong", () => {
     ["vpn: {http: {timeout: 0}}", "vpn.http.timeout: must be more than 0"],
     ["vpn: {http: {timeout: 600h}}", "vpn.http.timeout: must be at most 576h"],
     ["vpn: {http: {rate_limit: -1}}", "vpn.http.rate_limit: must be a number from 0"],
-    ["vpn: {http: {retry: {max_attempts: 0}}}", "vpn.http.retry.max_attempts: must be a whole number from 1"],
+    [
+      "vpn: {http: {retry: {max_attempts: 0}}}",
+      "vpn.http.retry.max_attempts: must be a whole number from 1",
+    ],
     ["vpn: {max_response_bytes: 0}", "vpn.max_response_bytes: must be a size from 1"],
-    ["vpn: {auth: {method: password}}", "vpn.auth.method: must be one of oauth, apikey, workload_identity"],
+    [
+      "vpn: {auth: {method: password}}",
+      "vpn.auth.method: must be one of oauth, apikey, workload_identity",
+    ],
     ["vpn: {auth: {oauth: {scopes: []}}}", "vpn.auth.oauth.scopes: must name at least one scope"],
     ["headscale: {url: 'ftp://host'}", "headscale.url: must be an http or https address"],
-    ["collectors: {devices: {enabled: maybe}}", "collectors.devices.enabled: must be true or false"],
+    [
+      "collectors: {devices: {enabled: maybe}}",
+      "collectors.devices.enabled: must be true or false",
+    ],
     ["collectors: {devices: {interval: fast}}", "collectors.devices.interval: must be a duration"],
-    ["collectors: {devices: {posture_log_mode: none}}", "collectors.devices.posture_log_mode: must be one of changes, always, off"],
-    ["collectors: {flowlogs: {source: stream}}", "collectors.flowlogs.source: stream needs a receiver, and this version does not receive"],
-    ["collectors: {auditlogs: {source: both}}", "collectors.auditlogs.source: both needs a receiver"],
-    ["collectors: {auditlogs: {source: tap}}", "collectors.auditlogs.source: must be one of poll, objectstore"],
-    ["collectors: {flowlogs: {initial_lookback: 0}}", "collectors.flowlogs.initial_lookback: must be more than 0"],
-    ["collectors: {flowlogs: {replay_overlap: 61m}}", "collectors.flowlogs.replay_overlap: must be at most 1h"],
-    ["collectors: {flowlogs: {replay_seen_capacity: 1048577}}", "collectors.flowlogs.replay_seen_capacity: must be a whole number from 1 to 1048576"],
-    ["collectors: {k8s_audit: {objectstore: {layout: flat}}}", "collectors.k8s_audit.objectstore.layout: must be one of recorder"],
-    ["collectors: {node_metrics: {metric_allow: ['(']}}", "collectors.node_metrics.metric_allow: must be regular expressions, got \"(\""],
-    ["collectors: {node_metrics: {max_distinct_metrics: 0}}", "collectors.node_metrics.max_distinct_metrics: must not be 0"],
-    ["collectors: {node_metrics: {discovery: {port: 65536}}}", "collectors.node_metrics.discovery.port: must be a whole number from 1 to 65535"],
-    ["collectors: {node_metrics: {discovery: {path: metrics}}}", "collectors.node_metrics.discovery.path: must begin with /"],
-    ["cardinality: {warning_threshold: -1}", "cardinality.warning_threshold: must be a whole number from 0"],
-    ["cardinality: {flow: {geo_dims: true}}", "cardinality.flow.geo_dims: needs enrichment.geoip, which this version does not have"],
-    ["cardinality: {flow: {metrics_mode: none}}", "cardinality.flow.metrics_mode: must be one of all, rollup, both"],
+    [
+      "collectors: {devices: {posture_log_mode: none}}",
+      "collectors.devices.posture_log_mode: must be one of changes, always, off",
+    ],
+    [
+      "collectors: {flowlogs: {source: stream}}",
+      "collectors.flowlogs.source: stream needs a receiver, and this version does not receive",
+    ],
+    [
+      "collectors: {auditlogs: {source: both}}",
+      "collectors.auditlogs.source: both needs a receiver",
+    ],
+    [
+      "collectors: {auditlogs: {source: tap}}",
+      "collectors.auditlogs.source: must be one of poll, objectstore",
+    ],
+    [
+      "collectors: {flowlogs: {initial_lookback: 0}}",
+      "collectors.flowlogs.initial_lookback: must be more than 0",
+    ],
+    [
+      "collectors: {flowlogs: {replay_overlap: 61m}}",
+      "collectors.flowlogs.replay_overlap: must be at most 1h",
+    ],
+    [
+      "collectors: {flowlogs: {replay_seen_capacity: 1048577}}",
+      "collectors.flowlogs.replay_seen_capacity: must be a whole number from 1 to 1048576",
+    ],
+    [
+      "collectors: {k8s_audit: {objectstore: {layout: flat}}}",
+      "collectors.k8s_audit.objectstore.layout: must be one of recorder",
+    ],
+    [
+      "collectors: {node_metrics: {metric_allow: ['(']}}",
+      'collectors.node_metrics.metric_allow: must be regular expressions, got "("',
+    ],
+    [
+      "collectors: {node_metrics: {max_distinct_metrics: 0}}",
+      "collectors.node_metrics.max_distinct_metrics: must not be 0",
+    ],
+    [
+      "collectors: {node_metrics: {discovery: {port: 65536}}}",
+      "collectors.node_metrics.discovery.port: must be a whole number from 1 to 65535",
+    ],
+    [
+      "collectors: {node_metrics: {discovery: {path: metrics}}}",
+      "collectors.node_metrics.discovery.path: must begin with /",
+    ],
+    [
+      "cardinality: {warning_threshold: -1}",
+      "cardinality.warning_threshold: must be a whole number from 0",
+    ],
+    [
+      "cardinality: {flow: {geo_dims: true}}",
+      "cardinality.flow.geo_dims: needs enrichment.geoip, which this version does not have",
+    ],
+    [
+      "cardinality: {flow: {metrics_mode: none}}",
+      "cardinality.flow.metrics_mode: must be one of all, rollup, both",
+    ],
     ["pii_filter: {emails: some}", "pii_filter.emails: must be true or false"],
-    ["pii_filter: {email: false}", "pii_filter.email: is not a known key (line 1) — did you mean pii_filter.emails?"],
-    ["checkpoint: {file_path: /var/lib/steward/checkpoints.json}", "checkpoint.file_path: must name a file of lower-case letters, digits and dashes that ends in .mdb"],
+    [
+      "pii_filter: {email: false}",
+      "pii_filter.email: is not a known key (line 1) — did you mean pii_filter.emails?",
+    ],
+    [
+      "checkpoint: {file_path: /var/lib/steward/checkpoints.json}",
+      "checkpoint.file_path: must name a file of lower-case letters, digits and dashes that ends in .mdb",
+    ],
     ["checkpoint: {file_path: State.mdb}", "checkpoint.file_path: must name a file"],
     ["checkpoint: {store: disk}", "checkpoint.store: must be one of file, memory"],
     ["version_checks: {cache_ttl: 1m}", "version_checks.cache_ttl: must be at least 5m"],
-    ["version_checks: {devices: {outdated_minor_threshold: 0}}", "version_checks.devices.outdated_minor_threshold: must be a whole number from 1"],
+    [
+      "version_checks: {devices: {outdated_minor_threshold: 0}}",
+      "version_checks.devices.outdated_minor_threshold: must be a whole number from 1",
+    ],
     ["annotations: {url: here}", "annotations.url: must be an http or https address"],
     ["annotations: {queue_size: 0}", "annotations.queue_size: must be a whole number from 1"],
     ["streaming: {enabled: true}", "streaming: is not a known key"],
@@ -58,39 +121,76 @@ describe("a value that is wrong", () => {
 describe("a variable", () => {
   it("says what the file would", () => {
     const config = sound("", {
-      STEWARD_PROVIDER: "tailscale", STEWARD_VPN__NETWORK: "example.org", STEWARD_VPN__HTTP__RETRY__MAX_ATTEMPTS: "2", STEWARD_VPN__MAX_RESPONSE_BYTES: "8MiB",
-      STEWARD_COLLECTORS__DEVICES__ATTRIBUTE_NAMESPACES: "ip, custom", STEWARD_COLLECTORS__NODE_METRICS__MAX_DISTINCT_METRICS: "-1",
+      STEWARD_PROVIDER: "tailscale",
+      STEWARD_VPN__NETWORK: "example.org",
+      STEWARD_VPN__HTTP__RETRY__MAX_ATTEMPTS: "2",
+      STEWARD_VPN__MAX_RESPONSE_BYTES: "8MiB",
+      STEWARD_COLLECTORS__DEVICES__ATTRIBUTE_NAMESPACES: "ip, custom",
+      STEWARD_COLLECTORS__NODE_METRICS__MAX_DISTINCT_METRICS: "-1",
     });
-    expect([config.get(provider), config.get(vpn.network), config.get(vpnHttp.retry.maxAttempts), config.get(vpn.maxResponseBytes)]).toEqual(["tailscale", "example.org", 2, 8_388_608]);
-    expect([config.get(stateCollectors.devices.attributeNamespaces), config.get(nodeMetrics.maxDistinctMetrics)]).toEqual([["ip", "custom"], -1]);
+    expect([
+      config.get(provider),
+      config.get(vpn.network),
+      config.get(vpnHttp.retry.maxAttempts),
+      config.get(vpn.maxResponseBytes),
+    ]).toEqual(["tailscale", "example.org", 2, 8_388_608]);
+    expect([
+      config.get(stateCollectors.devices.attributeNamespaces),
+      config.get(nodeMetrics.maxDistinctMetrics),
+    ]).toEqual([["ip", "custom"], -1]);
   });
 
-  it.each(["STEWARD_NETWORKS__0__NAME", "STEWARD_COLLECTORS__NODE_METRICS__TARGETS__0__URL"])("that reaches into a list of objects is refused: %s", (variable) => {
-    expect(load("", { [variable]: "x" }).problems[0]).toMatch(new RegExp(`^ERROR ${variable}: sets .*, a list of objects`));
-  });
+  it.each(["STEWARD_NETWORKS__0__NAME", "STEWARD_COLLECTORS__NODE_METRICS__TARGETS__0__URL"])(
+    "that reaches into a list of objects is refused: %s",
+    (variable) => {
+      expect(load("", { [variable]: "x" }).problems[0]).toMatch(
+        new RegExp(`^ERROR ${variable}: sets .*, a list of objects`),
+      );
+    },
+  );
 
   it("that nobody knows is a warning with the nearest name", () => {
-    expect(load("", { STEWARD_VPN__NETWROK: "x" }).problems).toEqual(["WARNING STEWARD_VPN__NETWROK: is not a known variable and is ignored — did you mean STEWARD_VPN__NETWORK?"]);
+    expect(load("", { STEWARD_VPN__NETWROK: "x" }).problems).toEqual([
+      "WARNING STEWARD_VPN__NETWROK: is not a known variable and is ignored — did you mean STEWARD_VPN__NETWORK?",
+    ]);
   });
 });
 
 describe("a secret", () => {
   it("may lie in a file, named by either layer", () => {
     const files = { "/etc/steward/key": " canary\n", "/run/key": "canary" };
-    for (const config of [sound("vpn: {auth: {oauth: {client_id: x, client_secret_file: key}}}", {}, files), sound("vpn: {auth: {oauth: {client_id: x}}}", { STEWARD_VPN__AUTH__OAUTH__CLIENT_SECRET_FILE: "/run/key" }, files)]) {
+    for (const config of [
+      sound("vpn: {auth: {oauth: {client_id: x, client_secret_file: key}}}", {}, files),
+      sound(
+        "vpn: {auth: {oauth: {client_id: x}}}",
+        { STEWARD_VPN__AUTH__OAUTH__CLIENT_SECRET_FILE: "/run/key" },
+        files,
+      ),
+    ]) {
       expect(config.get(vpnAuthKeys.oauth.clientSecret)?.use((value) => value)).toBe("canary");
     }
   });
 
-  it.each([["vpn.auth.apikey", "vpn: {auth: {apikey: canary, apikey_file: /k}}"], ["headscale.api_key", "headscale: {api_key: canary, api_key_file: /k}"], ["annotations.token", "annotations: {token: canary, token_file: /k}"],
-    ["collectors.flowlogs.objectstore.secret_access_key", "collectors: {flowlogs: {objectstore: {secret_access_key: canary, secret_access_key_file: /k}}}"]])("%s is not given in both forms", (key, yaml) => {
+  it.each([
+    ["vpn.auth.apikey", "vpn: {auth: {apikey: canary, apikey_file: /k}}"],
+    ["headscale.api_key", "headscale: {api_key: canary, api_key_file: /k}"],
+    ["annotations.token", "annotations: {token: canary, token_file: /k}"],
+    [
+      "collectors.flowlogs.objectstore.secret_access_key",
+      "collectors: {flowlogs: {objectstore: {secret_access_key: canary, secret_access_key_file: /k}}}",
+    ],
+  ])("%s is not given in both forms", (key, yaml) => {
     const { problems } = load(yaml, {}, { "/k": "canary" });
-    expect(problems).toContainEqual(`ERROR ${key}: is given twice, as value and as file (line 1) — remove one of them.`);
+    expect(problems).toContainEqual(
+      `ERROR ${key}: is given twice, as value and as file (line 1) — remove one of them.`,
+    );
     expect(problems.join()).not.toContain("canary");
   });
 
   it("that cannot be read is an error", () => {
-    expect(load("vpn: {auth: {apikey_file: /gone}}").problems[0]).toMatch(/^ERROR vpn\.auth\.apikey: cannot be read from its file/);
+    expect(load("vpn: {auth: {apikey_file: /gone}}").problems[0]).toMatch(
+      /^ERROR vpn\.auth\.apikey: cannot be read from its file/,
+    );
   });
 });
 
@@ -98,7 +198,10 @@ describe("a value that is worth a warning", () => {
   it.each([
     ["vpn: {max_log_response_bytes: 65MiB}", "vpn.max_log_response_bytes: is more than 64MiB"],
     ["vpn: {url: 'http://control.example.org'}", "vpn.url: is plain HTTP"],
-    ["annotations: {state_file: /var/lib/a.json, url: 'https://dash', token: x}", "annotations.state_file: is ignored"],
+    [
+      "annotations: {state_file: /var/lib/a.json, url: 'https://dash', token: x}",
+      "annotations.state_file: is ignored",
+    ],
     ["annotations: {url: 'http://dash.example.org', token: x}", "annotations.url: is plain HTTP"],
   ])("%s", (yaml, expected) => {
     const { config, problems } = load(yaml);
@@ -107,6 +210,7 @@ describe("a value that is worth a warning", () => {
   });
 
   it("is not one on this machine", () => {
-    for (const host of ["localhost:1", "127.0.0.1:1", "[::1]:1"]) expect(load(`vpn: {url: 'http://${host}'}`).problems).toEqual([]);
+    for (const host of ["localhost:1", "127.0.0.1:1", "[::1]:1"])
+      expect(load(`vpn: {url: 'http://${host}'}`).problems).toEqual([]);
   });
 });

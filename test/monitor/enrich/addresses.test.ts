@@ -8,26 +8,60 @@ describe("An endpoint", () => {
   it.each([
     ["100.64.0.7:443", { host: { kind: "ipv4", address: "100.64.0.7", overlay: true }, port: 443 }],
     ["100.63.0.7:0", { host: { kind: "ipv4", address: "100.63.0.7", overlay: false }, port: 0 }],
-    ["[FD7A:115C:A1E0:0::1]:65535", { host: { kind: "ipv6", address: "fd7a:115c:a1e0::1", overlay: true }, port: 65_535 }],
+    [
+      "[FD7A:115C:A1E0:0::1]:65535",
+      { host: { kind: "ipv6", address: "fd7a:115c:a1e0::1", overlay: true }, port: 65_535 },
+    ],
     ["[fe80::1%eth0]:1", { host: { kind: "ipv6", address: "fe80::1", overlay: false }, port: 1 }],
-    ["[::ffff:100.127.255.255]:1", { host: { kind: "ipv4", address: "100.127.255.255", overlay: true }, port: 1 }],
-    ["Db-01.Example.test:5432", { host: { kind: "name", address: "db-01.example.test", overlay: false }, port: 5_432 }],
+    [
+      "[::ffff:100.127.255.255]:1",
+      { host: { kind: "ipv4", address: "100.127.255.255", overlay: true }, port: 1 },
+    ],
+    [
+      "Db-01.Example.test:5432",
+      { host: { kind: "name", address: "db-01.example.test", overlay: false }, port: 5_432 },
+    ],
   ])("is read from %s", (text, endpoint) => {
     expect(reader.read(text)).toEqual(endpoint);
     expect(reader.read(text)).toEqual(endpoint);
   });
 
-  it.each(["100.64.0.7", ":1", "100.64.0.7:", "100.64.0.7:65536", "100.64.0.7:+1", "100.64.0.7:123456", "fd7a::1:1", "[fd7a::1]", "[fd7a::1]x:1", "[]:1", "[name]:1", "-a:1", "a_b:1", `${"a".repeat(64)}:1`, `${"a.".repeat(127)}a:1`, "a b:1", " a:1"])("is not read from %s", (text) => {
+  it.each([
+    "100.64.0.7",
+    ":1",
+    "100.64.0.7:",
+    "100.64.0.7:65536",
+    "100.64.0.7:+1",
+    "100.64.0.7:123456",
+    "fd7a::1:1",
+    "[fd7a::1]",
+    "[fd7a::1]x:1",
+    "[]:1",
+    "[name]:1",
+    "-a:1",
+    "a_b:1",
+    `${"a".repeat(64)}:1`,
+    `${"a.".repeat(127)}a:1`,
+    "a b:1",
+    " a:1",
+  ])("is not read from %s", (text) => {
     expect(reader.read(text)).toBeUndefined();
   });
 
   it("of any address and port is read back, and anything else never throws", () => {
-    fc.assert(fc.property(fc.ipV6(), fc.integer({ min: 0, max: 65_535 }), (address, port) => {
-      expect(reader.read(`[${address}]:${port}`)).toMatchObject({ port });
-    }));
-    fc.assert(fc.property(fc.ipV4(), fc.integer({ min: 0, max: 65_535 }), (address, port) => {
-      expect(reader.read(`${address}:${port}`)).toMatchObject({ host: { kind: "ipv4", address }, port });
-    }));
+    fc.assert(
+      fc.property(fc.ipV6(), fc.integer({ min: 0, max: 65_535 }), (address, port) => {
+        expect(reader.read(`[${address}]:${port}`)).toMatchObject({ port });
+      }),
+    );
+    fc.assert(
+      fc.property(fc.ipV4(), fc.integer({ min: 0, max: 65_535 }), (address, port) => {
+        expect(reader.read(`${address}:${port}`)).toMatchObject({
+          host: { kind: "ipv4", address },
+          port,
+        });
+      }),
+    );
     fc.assert(fc.property(fc.string(), (text) => void reader.read(text)));
   });
 

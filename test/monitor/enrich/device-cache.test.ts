@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createDeviceCache } from "../../../src/monitor/enrich/device-cache.ts";
-import { ADDRESSES_PER_NODE, EVICTED_AT_ONCE, MOST_SUGGESTIONS, SUGGESTION_TTL_MS } from "../../../src/monitor/enrich/suggestions.ts";
+import {
+  ADDRESSES_PER_NODE,
+  EVICTED_AT_ONCE,
+  MOST_SUGGESTIONS,
+  SUGGESTION_TTL_MS,
+} from "../../../src/monitor/enrich/suggestions.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import { alpha, beta, device } from "../flows/fixtures.ts";
 
@@ -8,16 +13,29 @@ const setUp = () => {
   const clock = createManualClock();
   return { clock, cache: createDeviceCache({ clock }) };
 };
-const node = (at: number, addresses = [`100.70.${at >> 8}.${at & 255}`]) => ({ nodeId: `n${at}`, name: `host-${at}.tail.test`, addresses });
+const node = (at: number, addresses = [`100.70.${at >> 8}.${at & 255}`]) => ({
+  nodeId: `n${at}`,
+  name: `host-${at}.tail.test`,
+  addresses,
+});
 
 describe("The device cache", () => {
   it("knows devices by every address, by node id and by the older id, until they are replaced", () => {
     const { cache } = setUp();
     void cache.replaceDevices([alpha, beta]);
-    expect([cache.byAddress("100.64.0.7"), cache.byAddress("FD7A:115c:a1e0:0::7"), cache.byId("nA"), cache.byId("old-nA")]).toEqual([alpha, alpha, alpha, alpha]);
+    expect([
+      cache.byAddress("100.64.0.7"),
+      cache.byAddress("FD7A:115c:a1e0:0::7"),
+      cache.byId("nA"),
+      cache.byId("old-nA"),
+    ]).toEqual([alpha, alpha, alpha, alpha]);
     expect(cache.size).toBe(2);
     void cache.replaceDevices([beta]);
-    expect([cache.byAddress("100.64.0.7"), cache.byId("nA"), cache.byId("")]).toEqual([undefined, undefined, undefined]);
+    expect([cache.byAddress("100.64.0.7"), cache.byId("nA"), cache.byId("")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(cache.devices()).toEqual([beta]);
   });
 
@@ -32,7 +50,11 @@ describe("The device cache", () => {
   it("knows services by address", () => {
     const { cache } = setUp();
     cache.replaceServices([{ name: "svc:web", addresses: ["100.90.1.2", "fd7a:115c:a1e0::9001"] }]);
-    expect([cache.serviceAt("100.90.1.2"), cache.serviceAt("FD7A:115C:A1E0:0::9001"), cache.serviceAt("100.90.1.3")]).toEqual(["svc:web", "svc:web", undefined]);
+    expect([
+      cache.serviceAt("100.90.1.2"),
+      cache.serviceAt("FD7A:115C:A1E0:0::9001"),
+      cache.serviceAt("100.90.1.3"),
+    ]).toEqual(["svc:web", "svc:web", undefined]);
     cache.replaceServices([]);
     expect(cache.serviceAt("100.90.1.2")).toBeUndefined();
   });
@@ -64,24 +86,43 @@ describe("The unverified tier", () => {
     cache.suggest(node(2));
     expect(cache.suggestedAt("100.70.0.1")).toBe("host-1");
     await clock.advance(1);
-    expect([cache.suggestedAt("100.70.0.1"), cache.suggestedAt("100.70.0.2")]).toEqual([undefined, "host-2"]);
+    expect([cache.suggestedAt("100.70.0.1"), cache.suggestedAt("100.70.0.2")]).toEqual([
+      undefined,
+      "host-2",
+    ]);
   });
 
   it("holds so many nodes, and drops those mentioned longest ago first, many at once", () => {
     const { cache } = setUp();
     for (let at = 0; at <= MOST_SUGGESTIONS; at++) cache.suggest(node(at));
-    const held = Array.from({ length: MOST_SUGGESTIONS + 1 }, (_, at) => cache.suggestedAt(`100.70.${at >> 8}.${at & 255}`));
+    const held = Array.from({ length: MOST_SUGGESTIONS + 1 }, (_, at) =>
+      cache.suggestedAt(`100.70.${at >> 8}.${at & 255}`),
+    );
     expect(held.findIndex((name) => name !== undefined)).toBe(EVICTED_AT_ONCE);
-    expect(held.filter((name) => name !== undefined)).toHaveLength(MOST_SUGGESTIONS + 1 - EVICTED_AT_ONCE);
+    expect(held.filter((name) => name !== undefined)).toHaveLength(
+      MOST_SUGGESTIONS + 1 - EVICTED_AT_ONCE,
+    );
   });
 
   it("takes so many addresses of a node, the last word on each, and nothing without a name", () => {
     const { cache } = setUp();
-    cache.suggest(node(1, Array.from({ length: ADDRESSES_PER_NODE + 1 }, (_, at) => `100.71.0.${at}`)));
-    expect([cache.suggestedAt("100.71.0.7"), cache.suggestedAt("100.71.0.8")]).toEqual(["host-1", undefined]);
+    cache.suggest(
+      node(
+        1,
+        Array.from({ length: ADDRESSES_PER_NODE + 1 }, (_, at) => `100.71.0.${at}`),
+      ),
+    );
+    expect([cache.suggestedAt("100.71.0.7"), cache.suggestedAt("100.71.0.8")]).toEqual([
+      "host-1",
+      undefined,
+    ]);
     cache.suggest(node(2, ["100.71.0.7"]));
     cache.suggest(node(1, ["100.71.0.1"]));
-    expect([cache.suggestedAt("100.71.0.7"), cache.suggestedAt("100.71.0.1"), cache.suggestedAt("100.71.0.2")]).toEqual(["host-2", "host-1", undefined]);
+    expect([
+      cache.suggestedAt("100.71.0.7"),
+      cache.suggestedAt("100.71.0.1"),
+      cache.suggestedAt("100.71.0.2"),
+    ]).toEqual(["host-2", "host-1", undefined]);
     cache.suggest({ nodeId: "n3", name: "", addresses: ["100.71.0.1"] });
     cache.suggest({ nodeId: "", name: "x", addresses: ["100.71.0.1"] });
     expect(cache.suggestedAt("100.71.0.1")).toBe("host-1");

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { CallReport } from "../../../src/kernel/client/types.ts";
 import { createCallLedger } from "../../../src/monitor/network/call-ledger.ts";
 
-const call = (more: Partial<CallReport> = {}): CallReport => ({ operation: "devices", status: 200, class: undefined, attempts: 1, durationMs: 5, waitedMs: 0, ...more });
+const call = (more: Partial<CallReport> = {}): CallReport => ({
+  operation: "devices",
+  status: 200,
+  class: undefined,
+  attempts: 1,
+  durationMs: 5,
+  waitedMs: 0,
+  ...more,
+});
 
 describe("the ledger of calls", () => {
   it("counts a call with all its attempts once, and tells how the last one ended", () => {
@@ -12,10 +20,34 @@ describe("the ledger of calls", () => {
     ledger.observe(call({ operation: "acl", status: 429, class: "rate_limited", attempts: 4 }));
     nowMs = 2_000;
     ledger.observe(call({ status: 0, class: "transport", attempts: 3, durationMs: 7 }));
-    ledger.observe(call({ operation: "acl", durationMs: 0, attempts: 0, status: 0, class: "unavailable" }));
+    ledger.observe(
+      call({ operation: "acl", durationMs: 0, attempts: 0, status: 0, class: "unavailable" }),
+    );
     expect(ledger.rows()).toEqual([
-      { endpoint: "acl", requests: 2, errors: 2, retries: 3, rateLimited: 1, lastStatus: 0, lastAtMs: 2_000, last429AtMs: 1_000, lastError: "not called, because too many recent calls failed", recentMs: [5] },
-      { endpoint: "devices", requests: 2, errors: 1, retries: 2, rateLimited: 0, lastStatus: 0, lastAtMs: 2_000, last429AtMs: undefined, lastError: "the connection failed", recentMs: [5, 7] },
+      {
+        endpoint: "acl",
+        requests: 2,
+        errors: 2,
+        retries: 3,
+        rateLimited: 1,
+        lastStatus: 0,
+        lastAtMs: 2_000,
+        last429AtMs: 1_000,
+        lastError: "not called, because too many recent calls failed",
+        recentMs: [5],
+      },
+      {
+        endpoint: "devices",
+        requests: 2,
+        errors: 1,
+        retries: 2,
+        rateLimited: 0,
+        lastStatus: 0,
+        lastAtMs: 2_000,
+        last429AtMs: undefined,
+        lastError: "the connection failed",
+        recentMs: [5, 7],
+      },
     ]);
   });
 

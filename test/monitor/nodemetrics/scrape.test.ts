@@ -26,20 +26,36 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const configured: NodeTargetOptions = { url: "", instance: "", labels: {}, headers: {}, bearerToken: undefined, bearerTokenFile: "", tls: { caFile: "", certFile: "", keyFile: "", serverName: "", insecureSkipVerify: false } };
+const configured: NodeTargetOptions = {
+  url: "",
+  instance: "",
+  labels: {},
+  headers: {},
+  bearerToken: undefined,
+  bearerTokenFile: "",
+  tls: { caFile: "", certFile: "", keyFile: "", serverName: "", insecureSkipVerify: false },
+};
 const never = new AbortController().signal;
 const limits = { timeoutMs: 2_000, maxResponseBytes: 1_000, version: "1.2.3" };
 
-async function ask(url: string, target?: Partial<NodeTargetOptions>, changes: Partial<typeof limits> = {}): Promise<string> {
+async function ask(
+  url: string,
+  target?: Partial<NodeTargetOptions>,
+  changes: Partial<typeof limits> = {},
+): Promise<string> {
   const scraper = createScraper({ clock: systemClock }, { ...limits, ...changes });
   try {
-    return await scraper.scrape({ url, configured: target === undefined ? undefined : { ...configured, ...target } }, never);
+    return await scraper.scrape(
+      { url, configured: target === undefined ? undefined : { ...configured, ...target } },
+      never,
+    );
   } finally {
     await scraper.close();
   }
 }
 
-const classOf = async (answer: Promise<string>): Promise<unknown> => failureOf(await answer.catch((error: unknown) => error))?.class;
+const classOf = async (answer: Promise<string>): Promise<unknown> =>
+  failureOf(await answer.catch((error: unknown) => error))?.class;
 
 describe("Asking an agent", () => {
   it("reads its text, compressed or not, with path and query", async () => {
@@ -60,12 +76,20 @@ describe("Asking an agent", () => {
     });
     const file = join(folder, "token");
     writeFileSync(file, "first\n");
-    await ask(url, { headers: { "X-Org": { sentSecret: "o", origin: "t" } }, bearerToken: { sentSecret: "fixed", origin: "t" } });
+    await ask(url, {
+      headers: { "X-Org": { sentSecret: "o", origin: "t" } },
+      bearerToken: { sentSecret: "fixed", origin: "t" },
+    });
     await ask(url, { bearerTokenFile: file });
     writeFileSync(file, "second");
     await ask(url, { bearerTokenFile: file });
     await ask(url);
-    expect(seen.map(({ authorization }) => authorization)).toEqual(["Bearer fixed", "Bearer first", "Bearer second", undefined]);
+    expect(seen.map(({ authorization }) => authorization)).toEqual([
+      "Bearer fixed",
+      "Bearer first",
+      "Bearer second",
+      undefined,
+    ]);
     expect(seen[0]).toMatchObject({ "x-org": "o", "user-agent": "steward/1.2.3" });
   });
 
@@ -83,8 +107,12 @@ describe("Asking an agent", () => {
   it("gives up on what is too large, takes too long, hangs up or is not there", async () => {
     const url = await serve((request, response) => {
       if (request.url === "/large") response.end("x".repeat(2_000));
-      else if (request.url === "/bomb") response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("x".repeat(100_000)));
-      else if (request.url === "/cut") response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("x".repeat(500)).subarray(0, 15));
+      else if (request.url === "/bomb")
+        response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("x".repeat(100_000)));
+      else if (request.url === "/cut")
+        response
+          .writeHead(200, { "content-encoding": "gzip" })
+          .end(gzipSync("x".repeat(500)).subarray(0, 15));
       else if (request.url === "/reset") response.socket?.destroy();
       else response.write("a 1\n");
     });
@@ -98,11 +126,15 @@ describe("Asking an agent", () => {
 
   it("says which file cannot be read, and reads it when it is there", async () => {
     const url = await serve((_request, response) => response.end("a 1\n"));
-    await expect(ask(url, { bearerTokenFile: "/does/not/exist" })).rejects.toThrow("the token file /does/not/exist cannot be read");
+    await expect(ask(url, { bearerTokenFile: "/does/not/exist" })).rejects.toThrow(
+      "the token file /does/not/exist cannot be read",
+    );
     const ca = join(folder, "ca.pem");
     const scraper = createScraper({ clock: systemClock }, limits);
     const target = { url, configured: { ...configured, tls: { ...configured.tls, caFile: ca } } };
-    await expect(scraper.scrape(target, never)).rejects.toThrow(`the TLS file ${ca} cannot be read`);
+    await expect(scraper.scrape(target, never)).rejects.toThrow(
+      `the TLS file ${ca} cannot be read`,
+    );
     writeFileSync(ca, "");
     expect(await scraper.scrape(target, never)).toBe("a 1\n");
     await scraper.close();

@@ -22,10 +22,15 @@ afterEach(() => bucket.close());
 function memory(): Evidence & { readonly held: Map<string, unknown> } {
   const held = new Map<string, unknown>();
   return {
-    held, get: (key) => held.get(key),
-    list: (prefix) => [...held].filter(([key]) => key.startsWith(prefix)).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+    held,
+    get: (key) => held.get(key),
+    list: (prefix) =>
+      [...held]
+        .filter(([key]) => key.startsWith(prefix))
+        .toSorted(([left], [right]) => (left < right ? -1 : 1)),
     change: (changes) => {
-      for (const [key, value] of changes) if (value === undefined) held.delete(key);
+      for (const [key, value] of changes)
+        if (value === undefined) held.delete(key);
         else held.set(key, JSON.parse(JSON.stringify(value)));
       return Promise.resolve();
     },
@@ -36,37 +41,91 @@ const limits = { wireBytes: 1_000_000, decompressedBytes: 1_000_000, records: 1_
 
 function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
   const clock = createManualClock();
-  const scope = createTelemetryWriter({ clock }).scope({ name: "n", resource: {}, constants: {} }) as SeriesScope;
+  const scope = createTelemetryWriter({ clock }).scope({
+    name: "n",
+    resource: {},
+    constants: {},
+  }) as SeriesScope;
   const options: ObjectStoreOptions = {
-    intervalMs: 60_000, endpoint: bucket.url, region: "eu-test-1", bucket: "logs", prefix: "", pathStyle: true, layout: "partitioned", lookbackMs: HOUR_MS, initialLookbackMs: 6 * HOUR_MS, maxObjects: 10,
-    credentials: { accessKeyId: { sentSecret: "AKTEST", origin: "t" }, secretAccessKey: { sentSecret: "very-secret", origin: "t" }, sessionToken: undefined }, object: limits, cycle: limits, ...changes,
+    intervalMs: 60_000,
+    endpoint: bucket.url,
+    region: "eu-test-1",
+    bucket: "logs",
+    prefix: "",
+    pathStyle: true,
+    layout: "partitioned",
+    lookbackMs: HOUR_MS,
+    initialLookbackMs: 6 * HOUR_MS,
+    maxObjects: 10,
+    credentials: {
+      accessKeyId: { sentSecret: "AKTEST", origin: "t" },
+      secretAccessKey: { sentSecret: "very-secret", origin: "t" },
+      sessionToken: undefined,
+    },
+    object: limits,
+    cycle: limits,
+    ...changes,
   };
   const rows: unknown[] = [];
   const received: number[] = [];
   const lines: string[] = [];
   let refuse = false;
   const s3 = createBucket(options);
-  const feed = createFeed({
-    clock, scope, evidence, bucket: s3, received: (bytes) => void received.push(bytes), log: createLog({ level: "warn", format: "text", write: (line) => void lines.push(line), now: () => 0 }),
-    accept: (given) => {
-      if (refuse) return Promise.resolve({ accepted: 0, refused: { malformed: given.length } });
-      rows.push(...given);
-      return Promise.resolve({ accepted: given.length, refused: {} });
+  const feed = createFeed(
+    {
+      clock,
+      scope,
+      evidence,
+      bucket: s3,
+      received: (bytes) => void received.push(bytes),
+      log: createLog({
+        level: "warn",
+        format: "text",
+        write: (line) => void lines.push(line),
+        now: () => 0,
+      }),
+      accept: (given) => {
+        if (refuse) return Promise.resolve({ accepted: 0, refused: { malformed: given.length } });
+        rows.push(...given);
+        return Promise.resolve({ accepted: given.length, refused: {} });
+      },
     },
-  }, "flow", options);
-  const series = (): Record<string, number> => Object.fromEntries([...scope.table.indexes()].filter(({ row }) => row.kind !== "histogram").flatMap((index) => [...index.numbers()].map((number) => {
-    const values = scope.table.describe([number]).values[0];
-    return [`${index.row.name.replace("svc.objectstore.", "")}${index.row.attributes.length === 0 ? "" : `{${(values as unknown[]).join(",")}}`}`, scope.table.columns.value[number] ?? 0];
-  })));
+    "flow",
+    options,
+  );
+  const series = (): Record<string, number> =>
+    Object.fromEntries(
+      [...scope.table.indexes()]
+        .filter(({ row }) => row.kind !== "histogram")
+        .flatMap((index) =>
+          [...index.numbers()].map((number) => {
+            const values = scope.table.describe([number]).values[0];
+            return [
+              `${index.row.name.replace("svc.objectstore.", "")}${index.row.attributes.length === 0 ? "" : `{${(values as unknown[]).join(",")}}`}`,
+              scope.table.columns.value[number] ?? 0,
+            ];
+          }),
+        ),
+    );
   const run = async (nowMs = NOW_MS): Promise<void> => {
     const sweep = scope.sweep("objectstore");
     await feed.run({ nowMs, signal: new AbortController().signal, sweep, list: (ask) => ask() });
     sweep.commit();
   };
-  return { run, rows, received, series, lines, evidence, close: () => s3.close(), refuse: (on: boolean) => void (refuse = on) };
+  return {
+    run,
+    rows,
+    received,
+    series,
+    lines,
+    evidence,
+    close: () => s3.close(),
+    refuse: (on: boolean) => void (refuse = on),
+  };
 }
 
-const put = (key: string, text: string | Uint8Array): void => void bucket.objects.set(key, typeof text === "string" ? Buffer.from(text) : text);
+const put = (key: string, text: string | Uint8Array): void =>
+  void bucket.objects.set(key, typeof text === "string" ? Buffer.from(text) : text);
 const day = "2026/11/20";
 const sound = Array.from({ length: 50 }, (_, at) => `{"at":${at}}\n`).join("");
 
@@ -79,8 +138,21 @@ describe("A feed of an object store", () => {
     await run();
     expect(rows).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
     expect(received, "bytes after decompression").toEqual([18, 16, 19]);
-    expect(series()).toMatchObject({ objects: 3, records: 4, backlog: 0, gaps: 0, "gap.healthy": 1, "cursor.age": 1_800, "discovered.newest.age": 1_800, "scan.truncated": 0, "requests{get,success}": 3, "requests{list,success}": 1 });
-    expect(bucket.signed.every((header) => header?.startsWith("AWS4-HMAC-SHA256 Credential=AKTEST/"))).toBe(true);
+    expect(series()).toMatchObject({
+      objects: 3,
+      records: 4,
+      backlog: 0,
+      gaps: 0,
+      "gap.healthy": 1,
+      "cursor.age": 1_800,
+      "discovered.newest.age": 1_800,
+      "scan.truncated": 0,
+      "requests{get,success}": 3,
+      "requests{list,success}": 1,
+    });
+    expect(
+      bucket.signed.every((header) => header?.startsWith("AWS4-HMAC-SHA256 Credential=AKTEST/")),
+    ).toBe(true);
     await run(NOW_MS + 60_000);
     expect(rows).toHaveLength(4);
     expect(series()["skipped{already_ingested}"]).toBe(3);
@@ -96,7 +168,10 @@ describe("A feed of an object store", () => {
     const second = setUp({}, first.evidence);
     await second.run(NOW_MS + 60_000);
     expect(second.rows).toEqual([{ a: 2 }]);
-    expect(second.series()).toMatchObject({ "skipped{before_cursor}": 1, "skipped{already_ingested}": 1 });
+    expect(second.series()).toMatchObject({
+      "skipped{before_cursor}": 1,
+      "skipped{already_ingested}": 1,
+    });
     first.close();
     second.close();
   });
@@ -105,28 +180,45 @@ describe("A feed of an object store", () => {
     put(`${day}/readme.txt`, "x");
     put(`${day}/2026-11-20-13-00-00.ndjson`, '{"a":1}');
     put(`${day}/2026-02-30-10-00-00.ndjson`, '{"a":1}');
-    const { run, rows, series, close } = setUp({ initialLookbackMs: 40 * 24 * HOUR_MS, prefix: "" });
+    const { run, rows, series, close } = setUp({
+      initialLookbackMs: 40 * 24 * HOUR_MS,
+      prefix: "",
+    });
     await run();
     expect(rows).toEqual([]);
     expect(bucket.asked[0]).toBe("list 2026/11/07/ after ");
     expect(bucket.asked.at(-1)).toBe("list 2026/11/20/ after ");
     expect(bucket.asked).toHaveLength(14);
-    expect(series()).toMatchObject({ "skipped{unrecognized_key}": 2, "skipped{future_timestamp}": 1, "discovered.newest.age": -1 });
+    expect(series()).toMatchObject({
+      "skipped{unrecognized_key}": 2,
+      "skipped{future_timestamp}": 1,
+      "discovered.newest.age": -1,
+    });
     close();
   });
 
   it("takes so many objects a run and loses none, in pages and in any order of names", async () => {
     for (let index = 0; index < 23; index++) {
-      const time = new Date(NOW_MS - (index + 1) * 600_000).toISOString().slice(0, 19).replaceAll(/[T:]/g, "-");
+      const time = new Date(NOW_MS - (index + 1) * 600_000)
+        .toISOString()
+        .slice(0, 19)
+        .replaceAll(/[T:]/g, "-");
       put(`flat/${(index * 7) % 23}-x/${time}.ndjson`, `{"n":${index}}`);
     }
-    const { run, rows, series, close } = setUp({ layout: "flat", prefix: "flat/", maxObjects: 2, lookbackMs: 60_000 });
+    const { run, rows, series, close } = setUp({
+      layout: "flat",
+      prefix: "flat/",
+      maxObjects: 2,
+      lookbackMs: 60_000,
+    });
     const truncated: number[] = [];
     for (let round = 0; round < 20; round++) {
       await run(NOW_MS + round * 60_000);
       truncated.push(series()["scan.truncated"] ?? -1);
     }
-    expect(rows.map((row) => (row as { n: number }).n).toSorted((left, right) => left - right)).toEqual(Array.from({ length: 23 }, (_, index) => index));
+    expect(
+      rows.map((row) => (row as { n: number }).n).toSorted((left, right) => left - right),
+    ).toEqual(Array.from({ length: 23 }, (_, index) => index));
     expect(truncated[0]).toBe(1);
     expect(truncated).toContain(0);
     expect(series()["backlog"]).toBe(0);
@@ -139,7 +231,12 @@ describe("A feed of an object store", () => {
     bucket.faults.set(key, refusal(403, "AccessDenied"));
     const { run, rows, series, lines, close } = setUp();
     await run();
-    expect(series()).toMatchObject({ gaps: 1, "gap.healthy": 0, "skipped{read_error}": 1, backlog: 0 });
+    expect(series()).toMatchObject({
+      gaps: 1,
+      "gap.healthy": 0,
+      "skipped{read_error}": 1,
+      backlog: 0,
+    });
     expect(series()["objects"]).toBeUndefined();
     await run(NOW_MS + 30_000);
     expect(bucket.asked.filter((asked) => asked === `get ${key}`)).toHaveLength(1);
@@ -158,51 +255,105 @@ describe("A feed of an object store", () => {
   it.each([
     ["damaged bytes", zstdCompressSync("x".repeat(10_000)).fill(7, 10), "decode_error", undefined],
     ["no JSON", "{broken", "decode_error", undefined],
-    ["more bytes than allowed", zstdCompressSync(`"${"x".repeat(2_000_000)}"`), undefined, "object_bytes"],
-    ["more records than allowed", zstdCompressSync("{}\n".repeat(1_001)), undefined, "object_records"],
+    [
+      "more bytes than allowed",
+      zstdCompressSync(`"${"x".repeat(2_000_000)}"`),
+      undefined,
+      "object_bytes",
+    ],
+    [
+      "more records than allowed",
+      zstdCompressSync("{}\n".repeat(1_001)),
+      undefined,
+      "object_records",
+    ],
   ])("sets an object with %s aside for good", async (_what, bytes, reason, limit) => {
     put(`${day}/2026-11-20-11-00-00.ndjson${typeof bytes === "string" ? "" : ".zst"}`, bytes);
     const { run, rows, series, close } = setUp();
     await run();
     await run(NOW_MS + 24 * HOUR_MS);
     expect(rows).toEqual([]);
-    expect(series()).toMatchObject({ gaps: 1, "requests{get,error}": 1, ...(reason === undefined ? {} : { [`skipped{${reason}}`]: 1 }), ...(limit === undefined ? {} : { [`expansion.limit_failures{${limit}}`]: 1 }) });
+    expect(series()).toMatchObject({
+      gaps: 1,
+      "requests{get,error}": 1,
+      ...(reason === undefined ? {} : { [`skipped{${reason}}`]: 1 }),
+      ...(limit === undefined ? {} : { [`expansion.limit_failures{${limit}}`]: 1 }),
+    });
     close();
   });
 
   it.each([
-    ["gz", "no gzip at all", Buffer.from("plain text"), "it is not valid gzip: incorrect header check (Z_DATA_ERROR)"],
-    ["gz", "gzip that ends early", gzipSync(sound).subarray(0, 40), "it is not valid gzip: unexpected end of file (Z_BUF_ERROR)"],
-    ["gz", "gzip with a wrong checksum", Buffer.concat([gzipSync(sound).subarray(0, -8), Buffer.alloc(8)]), "it is not valid gzip: incorrect data check (Z_DATA_ERROR)"],
-    ["gz", "nothing", Buffer.alloc(0), "it is not valid gzip: unexpected end of file (Z_BUF_ERROR)"],
-    ["zst", "no zstd at all", Buffer.from("plain text"), "it is not valid zstd: Unknown frame descriptor (ZSTD_error_prefix_unknown)"],
-  ])("names an object in .%s with %s and its fault in the log, once", async (ending, _what, bytes, why) => {
-    const key = `${day}/2026-11-20-11-00-00.ndjson.${ending}`;
-    put(key, bytes);
-    const { run, lines, close } = setUp();
-    await run();
-    await run(NOW_MS + HOUR_MS);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(`an object cannot be read and is skipped feed=flow key=${key} class=decode_error why="${why}"`);
-    close();
-  });
+    [
+      "gz",
+      "no gzip at all",
+      Buffer.from("plain text"),
+      "it is not valid gzip: incorrect header check (Z_DATA_ERROR)",
+    ],
+    [
+      "gz",
+      "gzip that ends early",
+      gzipSync(sound).subarray(0, 40),
+      "it is not valid gzip: unexpected end of file (Z_BUF_ERROR)",
+    ],
+    [
+      "gz",
+      "gzip with a wrong checksum",
+      Buffer.concat([gzipSync(sound).subarray(0, -8), Buffer.alloc(8)]),
+      "it is not valid gzip: incorrect data check (Z_DATA_ERROR)",
+    ],
+    [
+      "gz",
+      "nothing",
+      Buffer.alloc(0),
+      "it is not valid gzip: unexpected end of file (Z_BUF_ERROR)",
+    ],
+    [
+      "zst",
+      "no zstd at all",
+      Buffer.from("plain text"),
+      "it is not valid zstd: Unknown frame descriptor (ZSTD_error_prefix_unknown)",
+    ],
+  ])(
+    "names an object in .%s with %s and its fault in the log, once",
+    async (ending, _what, bytes, why) => {
+      const key = `${day}/2026-11-20-11-00-00.ndjson.${ending}`;
+      put(key, bytes);
+      const { run, lines, close } = setUp();
+      await run();
+      await run(NOW_MS + HOUR_MS);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain(
+        `an object cannot be read and is skipped feed=flow key=${key} class=decode_error why="${why}"`,
+      );
+      close();
+    },
+  );
 
   it("names both of two objects that are set aside in one run for different reasons", async () => {
     put(`${day}/2026-11-20-11-00-00.ndjson`, "{");
     put(`${day}/2026-11-20-11-10-00.ndjson`, "{}\n{}\n");
     const { run, lines, series, close } = setUp({ object: { ...limits, records: 1 } });
     await run();
-    expect(lines.map((line) => /class=(\S+)/.exec(line)?.[1])).toEqual(["decode_error", "object_records"]);
+    expect(lines.map((line) => /class=(\S+)/.exec(line)?.[1])).toEqual([
+      "decode_error",
+      "object_records",
+    ]);
     expect(series()).toMatchObject({ gaps: 2 });
     close();
   });
 
   it("defers what a run has no room for", async () => {
-    for (const minute of ["00", "10", "20"]) put(`${day}/2026-11-20-11-${minute}-00.ndjson`, `{"a":"${"x".repeat(400)}"}`);
+    for (const minute of ["00", "10", "20"])
+      put(`${day}/2026-11-20-11-${minute}-00.ndjson`, `{"a":"${"x".repeat(400)}"}`);
     const { run, rows, series, close } = setUp({ cycle: { ...limits, decompressedBytes: 1_000 } });
     await run();
     expect(rows).toHaveLength(2);
-    expect(series()).toMatchObject({ backlog: 1, "expansion.limit_failures{cycle_bytes}": 1, "skipped{per_cycle_budget}": 1, "pending.oldest.age": 2_400 });
+    expect(series()).toMatchObject({
+      backlog: 1,
+      "expansion.limit_failures{cycle_bytes}": 1,
+      "skipped{per_cycle_budget}": 1,
+      "pending.oldest.age": 2_400,
+    });
     await run(NOW_MS + 60_000);
     expect(rows).toHaveLength(3);
     close();
@@ -214,7 +365,11 @@ describe("A feed of an object store", () => {
     refuse(true);
     await run();
     expect(series()).toMatchObject({ gaps: 1, "skipped{undecodable_object}": 1 });
-    expect(lines).toEqual([expect.stringContaining(`every record of an object was refused; it is tried again later feed=flow key=${day}/2026-11-20-11-00-00.ndjson class=undecodable_object`)]);
+    expect(lines).toEqual([
+      expect.stringContaining(
+        `every record of an object was refused; it is tried again later feed=flow key=${day}/2026-11-20-11-00-00.ndjson class=undecodable_object`,
+      ),
+    ]);
     refuse(false);
     await run(NOW_MS + 60_000);
     expect(rows).toHaveLength(2);
@@ -228,8 +383,13 @@ describe("A feed of an object store", () => {
   it("fails the run when the bucket cannot be listed, saying why and nothing secret", async () => {
     const { run, close } = setUp();
     bucket.faults.set("list", refusal(403, "InvalidAccessKeyId"));
-    await expect(run()).rejects.toThrow(/lacks the permission \(status 403\): list: InvalidAccessKeyId/);
-    bucket.faults.set("list", (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"));
+    await expect(run()).rejects.toThrow(
+      /lacks the permission \(status 403\): list: InvalidAccessKeyId/,
+    );
+    bucket.faults.set(
+      "list",
+      (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"),
+    );
     await expect(run()).rejects.toThrow();
     close();
   });

@@ -6,33 +6,67 @@ const at = (text: string): number => Date.parse(text);
 
 describe("Names of objects", () => {
   it.each([
-    ["2026/11/20/2026-11-20-10-05-09.ndjson", "partitioned", "2026-11-20T10:05:09Z", "plain", false],
+    [
+      "2026/11/20/2026-11-20-10-05-09.ndjson",
+      "partitioned",
+      "2026-11-20T10:05:09Z",
+      "plain",
+      false,
+    ],
     ["x/2026/11/20/10:05:09.json.gz", "partitioned", "2026-11-20T10:05:09Z", "gzip", false],
     ["2026-11-20-10-05-09.zst", "flat", "2026-11-20T10:05:09Z", "zstd", false],
     ["a/2026-11-20-10-05-09_part.ndjson.zstd", "flat", "2026-11-20T10:05:09Z", "zstd", false],
-    ["nSim1/2026-11-20T10:05:09.123456789Z.event", "recorder", "2026-11-20T10:05:09.123Z", "plain", false],
+    [
+      "nSim1/2026-11-20T10:05:09.123456789Z.event",
+      "recorder",
+      "2026-11-20T10:05:09.123Z",
+      "plain",
+      false,
+    ],
     ["nSim1/2026-11-20T10:05:09Z.cast.gz", "recorder", "2026-11-20T10:05:09Z", "gzip", true],
   ] as const)("%s is read", (key, layout, time, packing, recording) => {
     expect(readName(key, layout)).toEqual({ timeMs: at(time), packing, recording });
   });
 
   it.each([
-    ["readme.txt", "flat"], ["2026-11-20-10-05-09.txt", "flat"], ["2026-11-20-10-05-09", "flat"], ["2026-13-20-10-05-09.json", "flat"], ["2026-02-30-10-05-09.json", "flat"], ["2026-11-20-25-05-09.json", "flat"],
-    ["12026-11-20-10-05-09.json", "flat"], ["2026-11-20T10:05:09Z.json", "recorder"], ["2026-11-20-10-05-09.event", "recorder"], ["", "flat"], [`${"x".repeat(1_024)}/2026-11-20-10-05-09.json`, "flat"],
+    ["readme.txt", "flat"],
+    ["2026-11-20-10-05-09.txt", "flat"],
+    ["2026-11-20-10-05-09", "flat"],
+    ["2026-13-20-10-05-09.json", "flat"],
+    ["2026-02-30-10-05-09.json", "flat"],
+    ["2026-11-20-25-05-09.json", "flat"],
+    ["12026-11-20-10-05-09.json", "flat"],
+    ["2026-11-20T10:05:09Z.json", "recorder"],
+    ["2026-11-20-10-05-09.event", "recorder"],
+    ["", "flat"],
+    [`${"x".repeat(1_024)}/2026-11-20-10-05-09.json`, "flat"],
   ] as const)("%s is none of layout %s", (key, layout) => {
     expect(readName(key, layout)).toBeUndefined();
   });
 
   it("never throws", () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...Array.from("0123456789-/:TZ.jsoneventgzcas")), maxLength: 60 }), fc.constantFrom("flat" as const, "recorder" as const), (key, layout) => {
-      readName(key, layout);
-    }));
+    fc.assert(
+      fc.property(
+        fc.string({
+          unit: fc.constantFrom(...Array.from("0123456789-/:TZ.jsoneventgzcas")),
+          maxLength: 60,
+        }),
+        fc.constantFrom("flat" as const, "recorder" as const),
+        (key, layout) => {
+          readName(key, layout);
+        },
+      ),
+    );
   });
 
   it("lie under a day each, newest fourteen at most, or under the prefix", () => {
-    expect(prefixesOf("p/", "partitioned", at("2026-11-19T23:59:59Z"), at("2026-11-20T00:00:01Z"))).toEqual(["p/2026/11/19/", "p/2026/11/20/"]);
+    expect(
+      prefixesOf("p/", "partitioned", at("2026-11-19T23:59:59Z"), at("2026-11-20T00:00:01Z")),
+    ).toEqual(["p/2026/11/19/", "p/2026/11/20/"]);
     expect(prefixesOf("", "partitioned", 0, at("2026-11-20T00:00:01Z"))).toHaveLength(14);
-    expect(prefixesOf("", "partitioned", at("2026-11-21T00:00:00Z"), at("2026-11-20T00:00:01Z"))).toEqual([]);
+    expect(
+      prefixesOf("", "partitioned", at("2026-11-21T00:00:00Z"), at("2026-11-20T00:00:01Z")),
+    ).toEqual([]);
     expect(prefixesOf("p", "flat", 0, 1)).toEqual(["p"]);
   });
 });

@@ -11,11 +11,16 @@ import type { PrivacyOptions } from "../../../src/monitor/options.ts";
 import { categories, hiding } from "./fixtures.ts";
 
 /** A scope that keeps the bodies as they are exported. */
-function exporting(privacy: PrivacyOptions): { readonly scope: SeriesScope; readonly bodies: string[] } {
+function exporting(privacy: PrivacyOptions): {
+  readonly scope: SeriesScope;
+  readonly bodies: string[];
+} {
   const bodies: string[] = [];
   const redact = createRedaction(privacy);
   const scope = createTelemetryWriter({ clock: createManualClock() }).scope({
-    name: "n", resource: {}, constants: {},
+    name: "n",
+    resource: {},
+    constants: {},
     redact: {
       metric: (row, values) => redact?.metric?.(row, values) ?? values,
       log(row, fields) {
@@ -30,15 +35,48 @@ function exporting(privacy: PrivacyOptions): { readonly scope: SeriesScope; read
 
 async function sayAll(privacy: PrivacyOptions): Promise<string[]> {
   const { scope, bodies } = exporting(privacy);
-  const event = readAuditEvent({
-    action: "UPDATE", origin: "API", error: "canary-error", actor: { id: "canary-id", type: "USER", loginName: "canary@mail.test", displayName: "Canary Name" }, target: { id: "net-1", name: "canary-target", type: "NODE", property: "NAME" },
-  }, createInstantReader());
+  const event = readAuditEvent(
+    {
+      action: "UPDATE",
+      origin: "API",
+      error: "canary-error",
+      actor: {
+        id: "canary-id",
+        type: "USER",
+        loginName: "canary@mail.test",
+        displayName: "Canary Name",
+      },
+      target: { id: "net-1", name: "canary-target", type: "NODE", property: "NAME" },
+    },
+    createInstantReader(),
+  );
   if (event !== undefined) logAuditEvent(scope, event);
   const source = { node: "canary-node.test", nodeID: "n1", nodeUser: "canary@mail.test" };
-  const kubernetes = { IsResourceRequest: true, Path: "/canary", Verb: "create", Resource: "pods", Subresource: "exec", Namespace: "web", Name: "canary-pod" };
-  await createK8sIntake(scope).accept({ recording: false, recorder: "r", records: [
-    { type: "Kubernetes API Request", timestamp: "2026-11-20T10:00:00Z", request: { method: "POST", path: "/x?command=canary-command&container=canary-box" }, kubernetes, source },
-  ] }, new AbortController().signal);
+  const kubernetes = {
+    IsResourceRequest: true,
+    Path: "/canary",
+    Verb: "create",
+    Resource: "pods",
+    Subresource: "exec",
+    Namespace: "web",
+    Name: "canary-pod",
+  };
+  await createK8sIntake(scope).accept(
+    {
+      recording: false,
+      recorder: "r",
+      records: [
+        {
+          type: "Kubernetes API Request",
+          timestamp: "2026-11-20T10:00:00Z",
+          request: { method: "POST", path: "/x?command=canary-command&container=canary-box" },
+          kubernetes,
+          source,
+        },
+      ],
+    },
+    new AbortController().signal,
+  );
   return bodies;
 }
 
@@ -54,6 +92,8 @@ describe("Bodies of records", () => {
     const bodies = await sayAll(hiding(...categories));
     expect(bodies).toHaveLength(2);
     expect(bodies.join("\n")).not.toMatch(/canary/i);
-    expect(bodies[0]).toBe("UPDATE on NODE.NAME via API of [redacted] by [redacted], which failed: [redacted]");
+    expect(bodies[0]).toBe(
+      "UPDATE on NODE.NAME via API of [redacted] by [redacted], which failed: [redacted]",
+    );
   });
 });

@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import { defineMetric } from "../../../src/kernel/telemetry/catalogue.ts";
 import type { AnyRow, AttributeValue, Redaction } from "../../../src/kernel/telemetry/types.ts";
 import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
-import { aclRiskyRuleRecord, configAuditRecord, deviceInviteRecord, logstreamErrorRecord, monitorRecords, networkFlowRecord, webhookRecord } from "../../../src/monitor/catalogue/records.ts";
+import {
+  aclRiskyRuleRecord,
+  configAuditRecord,
+  deviceInviteRecord,
+  logstreamErrorRecord,
+  monitorRecords,
+  networkFlowRecord,
+  webhookRecord,
+} from "../../../src/monitor/catalogue/records.ts";
 import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
 import { dnsResolver } from "../../../src/monitor/catalogue/dns.ts";
 import { keyExpiry } from "../../../src/monitor/catalogue/keys.ts";
@@ -15,9 +23,24 @@ import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import { anyHiding, hiding } from "./fixtures.ts";
 
 const common = { unit: "1", group: "Test", help: "For a test." } as const;
-const level = defineMetric({ ...common, name: "test.level", kind: "gauge", attributes: ["host.name", "host.id", "os.type"] });
-const balance = defineMetric({ ...common, name: "test.balance", kind: "updown", attributes: ["vpn.node", "os.type"] });
-const sum = defineMetric({ ...common, name: "test.sum", kind: "counter", attributes: ["host.name", "vpn.src.node", "source.address", "label"] });
+const level = defineMetric({
+  ...common,
+  name: "test.level",
+  kind: "gauge",
+  attributes: ["host.name", "host.id", "os.type"],
+});
+const balance = defineMetric({
+  ...common,
+  name: "test.balance",
+  kind: "updown",
+  attributes: ["vpn.node", "os.type"],
+});
+const sum = defineMetric({
+  ...common,
+  name: "test.sum",
+  kind: "counter",
+  attributes: ["host.name", "vpn.src.node", "source.address", "label"],
+});
 
 function redaction(...hidden: readonly PrivacyCategory[]): Required<Redaction> {
   const redact = createRedaction(hiding(...hidden));
@@ -39,10 +62,20 @@ describe("Redaction", () => {
   });
 
   it("keeps a level that never had an identity, and takes an empty one for none", () => {
-    expect(redaction("hostnames").metric(level, [undefined, undefined, "linux"])).toEqual([undefined, undefined, "linux"]);
-    expect(redaction("external_ips").metric(dnsResolver, ["9.9.9.9", "global", "", "false"])).toBe("suppress");
-    expect(redaction("external_ips").metric(dnsResolver, ["9.9.9.9", "split", "corp.test", "false"])).toEqual([undefined, "split", "corp.test", "false"]);
-    expect(redaction("network_topology").metric(dnsResolver, ["", "split", "old.test", "false"])).toBe("suppress");
+    expect(redaction("hostnames").metric(level, [undefined, undefined, "linux"])).toEqual([
+      undefined,
+      undefined,
+      "linux",
+    ]);
+    expect(redaction("external_ips").metric(dnsResolver, ["9.9.9.9", "global", "", "false"])).toBe(
+      "suppress",
+    );
+    expect(
+      redaction("external_ips").metric(dnsResolver, ["9.9.9.9", "split", "corp.test", "false"]),
+    ).toEqual([undefined, "split", "corp.test", "false"]);
+    expect(
+      redaction("network_topology").metric(dnsResolver, ["", "split", "old.test", "false"]),
+    ).toBe("suppress");
   });
 
   it("keeps the expiry of a key whose owner is hidden: its id tells it apart", () => {
@@ -52,19 +85,53 @@ describe("Redaction", () => {
   });
 
   it("lets sums meet, whatever is hidden of them", () => {
-    const shown = redaction("hostnames", "vpn_ips").metric(sum, ["web-01", "web-01", "100.64.0.1", "x"]);
+    const shown = redaction("hostnames", "vpn_ips").metric(sum, [
+      "web-01",
+      "web-01",
+      "100.64.0.1",
+      "x",
+    ]);
     expect(shown).toEqual([undefined, undefined, undefined, "x"]);
-    const scope = createTelemetryWriter({ clock: createManualClock() }).scope({ name: "network", resource: {}, constants: {}, redact: redaction("hostnames") });
-    for (const name of ["web-01", "web-02"]) scope.add(sum, 1, { "host.name": name, "vpn.src.node": name, "source.address": undefined, label: "x" });
+    const scope = createTelemetryWriter({ clock: createManualClock() }).scope({
+      name: "network",
+      resource: {},
+      constants: {},
+      redact: redaction("hostnames"),
+    });
+    for (const name of ["web-01", "web-02"])
+      scope.add(sum, 1, {
+        "host.name": name,
+        "vpn.src.node": name,
+        "source.address": undefined,
+        label: "x",
+      });
     expect(scope.series(sum)).toBe(1);
   });
 
   it("judges an address by its kind, a node by what it is, and any other label by the address it holds", () => {
-    const values = (node: string, address: string, label: AttributeValue): readonly AttributeValue[] => ["h", node, address, label];
-    expect(redaction("vpn_ips").metric(sum, values("100.64.0.9", "10.0.0.1", "100.64.0.9:80"))).toEqual(["h", undefined, "10.0.0.1", undefined]);
-    expect(redaction("internal_ips").metric(sum, values("100.64.0.9", "10.0.0.1", "fe80::1"))).toEqual(["h", "100.64.0.9", undefined, undefined]);
-    expect(redaction("external_ips").metric(sum, values("web-01", "9.9.9.9", 9))).toEqual(["h", "web-01", undefined, 9]);
-    expect(redaction("hostnames").metric(sum, values("100.64.0.9", "10.0.0.1", "web-01"))).toEqual([undefined, "100.64.0.9", "10.0.0.1", "web-01"]);
+    const values = (
+      node: string,
+      address: string,
+      label: AttributeValue,
+    ): readonly AttributeValue[] => ["h", node, address, label];
+    expect(
+      redaction("vpn_ips").metric(sum, values("100.64.0.9", "10.0.0.1", "100.64.0.9:80")),
+    ).toEqual(["h", undefined, "10.0.0.1", undefined]);
+    expect(
+      redaction("internal_ips").metric(sum, values("100.64.0.9", "10.0.0.1", "fe80::1")),
+    ).toEqual(["h", "100.64.0.9", undefined, undefined]);
+    expect(redaction("external_ips").metric(sum, values("web-01", "9.9.9.9", 9))).toEqual([
+      "h",
+      "web-01",
+      undefined,
+      9,
+    ]);
+    expect(redaction("hostnames").metric(sum, values("100.64.0.9", "10.0.0.1", "web-01"))).toEqual([
+      undefined,
+      "100.64.0.9",
+      "10.0.0.1",
+      "web-01",
+    ]);
   });
 
   it("hides what should be an address and is none as soon as any kind of address is hidden", () => {
@@ -75,83 +142,198 @@ describe("Redaction", () => {
   });
 
   it("suppresses or shows a level of the catalogue, and never takes a sum away", () => {
-    fc.assert(fc.property(fc.constantFrom(...monitorMetrics), anyHiding, (row, options) => {
-      const values = row.attributes.map((name) => `value of ${name}`);
-      const shown = createRedaction(options)?.metric(row, values);
-      if (shown === "suppress") expect([row.kind, row.attributes.some((name) => identityAttributes.has(name))]).toEqual(["gauge", true]);
-    }));
+    fc.assert(
+      fc.property(fc.constantFrom(...monitorMetrics), anyHiding, (row, options) => {
+        const values = row.attributes.map((name) => `value of ${name}`);
+        const shown = createRedaction(options)?.metric(row, values);
+        if (shown === "suppress")
+          expect([row.kind, row.attributes.some((name) => identityAttributes.has(name))]).toEqual([
+            "gauge",
+            true,
+          ]);
+      }),
+    );
   });
 });
 
 describe("Redacting records", () => {
   it("hides attributes and their values in the body and in free text", () => {
-    const record = { body: "ada@corp.test invited to n1", attributes: { "host.name": "web-01", "host.id": "n1", "vpn.user": "ada@corp.test", "user.name": undefined, "vpn.device_invite.delivery": "mail" } };
-    expect(redaction("emails").log(deviceInviteRecord, record)).toEqual({ body: "[redacted] invited to n1", attributes: { "host.name": "web-01", "host.id": "n1", "vpn.device_invite.delivery": "mail" } });
-    const audit = redaction("emails").log(configAuditRecord, { body: "update", attributes: { "user.name": "ada@corp.test", "vpn.audit.details": "asked by ada@corp.test", "vpn.audit.action": "UPDATE" } });
-    expect(audit?.attributes).toEqual({ "vpn.audit.details": "asked by [redacted]", "vpn.audit.action": "UPDATE" });
+    const record = {
+      body: "ada@corp.test invited to n1",
+      attributes: {
+        "host.name": "web-01",
+        "host.id": "n1",
+        "vpn.user": "ada@corp.test",
+        "user.name": undefined,
+        "vpn.device_invite.delivery": "mail",
+      },
+    };
+    expect(redaction("emails").log(deviceInviteRecord, record)).toEqual({
+      body: "[redacted] invited to n1",
+      attributes: { "host.name": "web-01", "host.id": "n1", "vpn.device_invite.delivery": "mail" },
+    });
+    const audit = redaction("emails").log(configAuditRecord, {
+      body: "update",
+      attributes: {
+        "user.name": "ada@corp.test",
+        "vpn.audit.details": "asked by ada@corp.test",
+        "vpn.audit.action": "UPDATE",
+      },
+    });
+    expect(audit?.attributes).toEqual({
+      "vpn.audit.details": "asked by [redacted]",
+      "vpn.audit.action": "UPDATE",
+    });
   });
 
-  it.each([[logstreamErrorRecord, "vpn.logstream.type"], [webhookRecord, "vpn.webhook.type"]] as const)("replaces a body of free text: %o", (row, name) => {
-    const record = { body: "web-01 is gone", attributes: { [name]: "x" }, type: "nodeDeleted", timeMs: 5, severity: "warn" as const };
-    expect(redaction("free_text_details").log(row, record)).toEqual({ ...record, body: "[redacted]" });
+  it.each([
+    [logstreamErrorRecord, "vpn.logstream.type"],
+    [webhookRecord, "vpn.webhook.type"],
+  ] as const)("replaces a body of free text: %o", (row, name) => {
+    const record = {
+      body: "web-01 is gone",
+      attributes: { [name]: "x" },
+      type: "nodeDeleted",
+      timeMs: 5,
+      severity: "warn" as const,
+    };
+    expect(redaction("free_text_details").log(row, record)).toEqual({
+      ...record,
+      body: "[redacted]",
+    });
     expect(redaction("emails").log(row, record)).toEqual(record);
   });
 
   it("keeps a body that only the house wrote", () => {
-    const record = { body: "a rule is open", attributes: { "vpn.acl.section": "acls", "vpn.acl.rule": "src=* dst=*:*" } };
-    expect(redaction("free_text_details").log(aclRiskyRuleRecord, record)).toEqual({ body: "a rule is open", attributes: { "vpn.acl.section": "acls" } });
+    const record = {
+      body: "a rule is open",
+      attributes: { "vpn.acl.section": "acls", "vpn.acl.rule": "src=* dst=*:*" },
+    };
+    expect(redaction("free_text_details").log(aclRiskyRuleRecord, record)).toEqual({
+      body: "a rule is open",
+      attributes: { "vpn.acl.section": "acls" },
+    });
   });
 
   it("hides the addresses of flows by their kind", () => {
-    const attributes = { "source.address": "100.64.0.1", "destination.address": "9.9.9.9", "vpn.src.node": "web-01", "vpn.dst.node": "9.9.9.9", "source.port": 443 };
-    const shown = redaction("external_ips").log(networkFlowRecord, { body: "100.64.0.1:443 to 9.9.9.9:53", attributes });
-    expect(shown).toEqual({ body: "100.64.0.1:443 to [redacted]:53", attributes: { "source.address": "100.64.0.1", "vpn.src.node": "web-01", "source.port": 443 } });
+    const attributes = {
+      "source.address": "100.64.0.1",
+      "destination.address": "9.9.9.9",
+      "vpn.src.node": "web-01",
+      "vpn.dst.node": "9.9.9.9",
+      "source.port": 443,
+    };
+    const shown = redaction("external_ips").log(networkFlowRecord, {
+      body: "100.64.0.1:443 to 9.9.9.9:53",
+      attributes,
+    });
+    expect(shown).toEqual({
+      body: "100.64.0.1:443 to [redacted]:53",
+      attributes: { "source.address": "100.64.0.1", "vpn.src.node": "web-01", "source.port": 443 },
+    });
   });
 });
 
-/** What an attribute may hold; digits and upper case only, so that no value is part of a name or of the mask. */
+/**
+ * What an attribute may hold; digits and upper case only, so that no value is part of a name or of
+ * the mask.
+ */
 const word = fc.stringMatching(/^[A-HXYZ0-9]{3,8}$/);
-const anyValue = fc.oneof(word, fc.ipV4(), fc.ipV6(), fc.tuple(fc.ipV4(), fc.nat(65_535)).map(([address, port]) => `${address}:${port}`));
+const anyValue = fc.oneof(
+  word,
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.tuple(fc.ipV4(), fc.nat(65_535)).map(([address, port]) => `${address}:${port}`),
+);
 
 describe("Redaction as a whole", () => {
-  const hiddenBy = (options: Readonly<Record<PrivacyCategory, boolean>>, name: string, value: string): boolean => {
+  const hiddenBy = (
+    options: Readonly<Record<PrivacyCategory, boolean>>,
+    name: string,
+    value: string,
+  ): boolean => {
     const rule = ruleOf(name);
     if (rule !== undefined && rule !== "address" && rule !== "node") return !options[rule];
     const category = addressCategory(value);
     if (category !== undefined) return !options[category];
-    return rule === "node" ? !options.hostnames : rule === "address" && !(options.vpn_ips && options.internal_ips && options.external_ips);
+    return rule === "node"
+      ? !options.hostnames
+      : rule === "address" && !(options.vpn_ips && options.internal_ips && options.external_ips);
   };
 
   it("leaves no hidden value in a series, and does nothing the second time", () => {
-    const series = fc.constantFrom(...monitorMetrics).chain((row) => fc.tuple(fc.constant<AnyRow>(row), fc.array(fc.option(anyValue, { nil: undefined }), { minLength: row.attributes.length, maxLength: row.attributes.length })));
-    fc.assert(fc.property(series, anyHiding, ([row, values], options) => {
-      const redact = createRedaction(options);
-      const shown = redact?.metric(row, values);
-      if (shown === undefined || shown === "suppress") return;
-      expect(shown).toEqual(values.map((value, index) => (value === undefined || hiddenBy(options, row.attributes[index] ?? "", value) ? undefined : value)));
-      expect(redact?.metric(row, shown)).toEqual(shown);
-    }), { numRuns: 500 });
+    const series = fc.constantFrom(...monitorMetrics).chain((row) =>
+      fc.tuple(
+        fc.constant<AnyRow>(row),
+        fc.array(fc.option(anyValue, { nil: undefined }), {
+          minLength: row.attributes.length,
+          maxLength: row.attributes.length,
+        }),
+      ),
+    );
+    fc.assert(
+      fc.property(series, anyHiding, ([row, values], options) => {
+        const redact = createRedaction(options);
+        const shown = redact?.metric(row, values);
+        if (shown === undefined || shown === "suppress") return;
+        expect(shown).toEqual(
+          values.map((value, index) =>
+            value === undefined || hiddenBy(options, row.attributes[index] ?? "", value)
+              ? undefined
+              : value,
+          ),
+        );
+        expect(redact?.metric(row, shown)).toEqual(shown);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("leaves no hidden value in a record's body and free text, and does nothing the second time", () => {
-    const record = fc.constantFrom(...monitorRecords).chain((row) => fc.tuple(fc.constant(row), fc.array(anyValue, { minLength: row.attributes.length, maxLength: row.attributes.length }), fc.array(fc.oneof(word, fc.nat(50)))));
-    fc.assert(fc.property(record, anyHiding, ([row, values, words], options) => {
-      const redact = createRedaction(options);
-      const attributes: Record<string, string> = Object.fromEntries(row.attributes.map((name, index) => [name, values[index] ?? ""]));
-      const body = words.map((each) => (typeof each === "number" ? (values[each] ?? "said") : each)).join(" ");
-      const shown = redact?.log(row, { body, attributes });
-      const hidden = Object.entries(attributes).filter(([name, value]) => hiddenBy(options, name, value));
-      const texts = [shown?.body ?? "", ...Object.entries(shown?.attributes ?? {}).filter(([name]) => ruleOf(name) === "free_text_details").map(([, value]) => String(value))];
-      for (const [name, value] of hidden) {
-        expect(shown?.attributes).not.toHaveProperty([name]);
-        for (const text of texts) for (const piece of text.split("[redacted]")) expect(piece).not.toContain(value);
-      }
-      expect(shown && redact?.log(row, shown)).toEqual(shown);
-    }), { numRuns: 500 });
+    const record = fc.constantFrom(...monitorRecords).chain((row) =>
+      fc.tuple(
+        fc.constant(row),
+        fc.array(anyValue, {
+          minLength: row.attributes.length,
+          maxLength: row.attributes.length,
+        }),
+        fc.array(fc.oneof(word, fc.nat(50))),
+      ),
+    );
+    fc.assert(
+      fc.property(record, anyHiding, ([row, values, words], options) => {
+        const redact = createRedaction(options);
+        const attributes: Record<string, string> = Object.fromEntries(
+          row.attributes.map((name, index) => [name, values[index] ?? ""]),
+        );
+        const body = words
+          .map((each) => (typeof each === "number" ? (values[each] ?? "said") : each))
+          .join(" ");
+        const shown = redact?.log(row, { body, attributes });
+        const hidden = Object.entries(attributes).filter(([name, value]) =>
+          hiddenBy(options, name, value),
+        );
+        const texts = [
+          shown?.body ?? "",
+          ...Object.entries(shown?.attributes ?? {})
+            .filter(([name]) => ruleOf(name) === "free_text_details")
+            .map(([, value]) => String(value)),
+        ];
+        for (const [name, value] of hidden) {
+          expect(shown?.attributes).not.toHaveProperty([name]);
+          for (const text of texts)
+            for (const piece of text.split("[redacted]")) expect(piece).not.toContain(value);
+        }
+        expect(shown && redact?.log(row, shown)).toEqual(shown);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("tells levels apart by attributes that the catalogue has", () => {
-    const known = new Set([...monitorMetrics, ...monitorRecords].flatMap(({ attributes }) => attributes));
+    const known = new Set(
+      [...monitorMetrics, ...monitorRecords].flatMap(({ attributes }) => attributes),
+    );
     expect([...identityAttributes].filter((name) => !known.has(name))).toEqual([]);
   });
 });

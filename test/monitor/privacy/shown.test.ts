@@ -19,8 +19,12 @@ describe("What is on everything", () => {
   });
 
   it("takes the host's name from the resource", () => {
-    expect(processResource({ version: "1.2.3", hostnames: hiding("hostnames").hostnames })).not.toHaveProperty(["host.name"]);
-    expect(processResource({ version: "1.2.3", hostnames: hiding().hostnames })).toHaveProperty(["host.name"]);
+    expect(
+      processResource({ version: "1.2.3", hostnames: hiding("hostnames").hostnames }),
+    ).not.toHaveProperty(["host.name"]);
+    expect(processResource({ version: "1.2.3", hostnames: hiding().hostnames })).toHaveProperty([
+      "host.name",
+    ]);
   });
 });
 
@@ -28,11 +32,18 @@ describe("The report of privacy", () => {
   it("says of each category whether it is exported, and is itself never hidden", () => {
     const options = hiding(...categories.filter((name) => name !== "emails"));
     const redact = createRedaction(options);
-    const scope = createTelemetryWriter({ clock: createManualClock() }).scope({ name: "process", resource: {}, constants: {}, ...(redact && { redact }) }) as SeriesScope;
+    const scope = createTelemetryWriter({ clock: createManualClock() }).scope({
+      name: "process",
+      resource: {},
+      constants: {},
+      ...(redact && { redact }),
+    }) as SeriesScope;
     const report = reportPrivacy(scope, options);
     scope.snapshot(() => undefined);
     expect(scope.series(piiFilterCategory)).toBe(14);
-    const values = [...scope.table.indexes()].flatMap((index) => [...index.numbers()].map((number) => scope.table.columns.value[number]));
+    const values = [...scope.table.indexes()].flatMap((index) =>
+      [...index.numbers()].map((number) => scope.table.columns.value[number]),
+    );
     expect(values.filter((value) => value === 1)).toHaveLength(1);
     report[Symbol.dispose]();
   });

@@ -7,10 +7,20 @@ import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
 import { operations } from "../../../src/monitor/capability/operation.ts";
 import { createCapabilityTracker } from "../../../src/monitor/capability/tracker.ts";
 import { apiAvailability, subrequestCoverage } from "../../../src/monitor/catalogue/api.ts";
-import { checkpointPersistErrors, scrapeDurationHistogram, scrapeErrors } from "../../../src/monitor/catalogue/collection.ts";
+import {
+  checkpointPersistErrors,
+  scrapeDurationHistogram,
+  scrapeErrors,
+} from "../../../src/monitor/catalogue/collection.ts";
 import { devicesCount } from "../../../src/monitor/catalogue/devices.ts";
 import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
-import { defineCollector, defineWindowCollector, type Collector, type CollectWindow, type WindowRule } from "../../../src/monitor/collectors/collector.ts";
+import {
+  defineCollector,
+  defineWindowCollector,
+  type Collector,
+  type CollectWindow,
+  type WindowRule,
+} from "../../../src/monitor/collectors/collector.ts";
 import type { TimeWindow } from "../../../src/monitor/providers/provider.ts";
 import { createCollectorRunner } from "../../../src/monitor/runner/collector-runner.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
@@ -20,36 +30,98 @@ import { networkOptions } from "../collectors/harness.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const never = new AbortController().signal;
-const rule: WindowRule = { lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 0, overlapMs: 0 };
+const rule: WindowRule = {
+  lagMs: 60_000,
+  initialLookbackMs: 300_000,
+  maxWindowMs: 0,
+  overlapMs: 0,
+};
 
 function collectorOf(collect: CollectWindow, window?: WindowRule): Collector {
-  const declared = { name: "sample", description: "A sample.", operations: [operations.devices], emits: [devicesCount], options: () => ({ intervalMs: MINUTE_MS }) };
-  if (window === undefined) return defineCollector({ ...declared, open: () => (tick) => collect(tick, { fromMs: 0, toMs: 0 }).then(() => undefined) });
+  const declared = {
+    name: "sample",
+    description: "A sample.",
+    operations: [operations.devices],
+    emits: [devicesCount],
+    options: () => ({ intervalMs: MINUTE_MS }),
+  };
+  if (window === undefined)
+    return defineCollector({
+      ...declared,
+      open: () => (tick) => collect(tick, { fromMs: 0, toMs: 0 }).then(() => undefined),
+    });
   return defineWindowCollector({ ...declared, window: () => window, open: () => collect });
 }
 
 /** A collector at work on a clock that moves by hand; the wall clock can be set apart. */
-function running(collect: CollectWindow, { window, selfObservability = true, memory }: { readonly window?: WindowRule; readonly selfObservability?: boolean; readonly memory?: ReturnType<ReturnType<typeof createMemoryStore>> } = {}) {
+function running(
+  collect: CollectWindow,
+  {
+    window,
+    selfObservability = true,
+    memory,
+  }: {
+    readonly window?: WindowRule;
+    readonly selfObservability?: boolean;
+    readonly memory?: ReturnType<ReturnType<typeof createMemoryStore>>;
+  } = {},
+) {
   const clock = createManualClock();
   const wall = { aheadMs: 0 };
   const shown = { ...clock, now: () => clock.now() + wall.aheadMs };
   const lines: string[] = [];
-  const log = createLog({ level: "info", format: "text", write: (line) => lines.push(line), now: () => 0 });
-  const scope = createTelemetryWriter({ clock: shown }).scope({ name: "n", resource: {}, constants: {} }) as SeriesScope;
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: (line) => lines.push(line),
+    now: () => 0,
+  });
+  const scope = createTelemetryWriter({ clock: shown }).scope({
+    name: "n",
+    resource: {},
+    constants: {},
+  }) as SeriesScope;
   const tracker = createCapabilityTracker({ clock: shown, scope });
   const collector = collectorOf(collect, window);
   const prepared = collector.prepare(networkOptions());
   if (prepared === undefined) throw new Error("it is on");
   const good: string[] = [];
   const store = memory ?? createMemoryStore(shown)("n");
-  const runner = createCollectorRunner({ clock: shown, log, scope, tracker, memory: store, selfObservability, succeeded: (name) => good.push(name) }, collector, prepared, collect);
+  const runner = createCollectorRunner(
+    {
+      clock: shown,
+      log,
+      scope,
+      tracker,
+      memory: store,
+      selfObservability,
+      succeeded: (name) => good.push(name),
+    },
+    collector,
+    prepared,
+    collect,
+  );
   const scheduler = createScheduler({ clock: shown, log }, { name: "s" });
   scheduler.add(runner.schedule);
-  return { clock, wall, lines, scope, tracker, runner, scheduler, good, memory: store, start: () => scheduler.start(never, () => undefined) };
+  return {
+    clock,
+    wall,
+    lines,
+    scope,
+    tracker,
+    runner,
+    scheduler,
+    good,
+    memory: store,
+    start: () => scheduler.start(never, () => undefined),
+  };
 }
 
 const count = { "os.type": "linux", "vpn.authorized": true, "vpn.external": false };
-const value = (scope: SeriesScope, row: Parameters<SeriesScope["series"]>[0]): number[] => [...scope.table.index(row).numbers()].map((number) => scope.table.columns.value[number] ?? Number.NaN);
+const value = (scope: SeriesScope, row: Parameters<SeriesScope["series"]>[0]): number[] =>
+  [...scope.table.index(row).numbers()].map(
+    (number) => scope.table.columns.value[number] ?? Number.NaN,
+  );
 
 describe("a collector at work", () => {
   it("runs within three seconds and then every interval, and its levels end when it no longer says them", async () => {
@@ -65,36 +137,73 @@ describe("a collector at work", () => {
     await clock.advance(MINUTE_MS);
     expect(value(scope, devicesCount)).toEqual([2]);
     await clock.advance(MINUTE_MS);
-    expect([runs, scope.series(devicesCount), scope.series(scrapeDurationHistogram)]).toEqual([3, 0, 1]);
-    expect(runner.status()).toMatchObject({ name: "sample", runs: 3, failures: 0, freshness: "ok", overdue: false, checkpoint: undefined, intervalMs: MINUTE_MS });
+    expect([runs, scope.series(devicesCount), scope.series(scrapeDurationHistogram)]).toEqual([
+      3, 0, 1,
+    ]);
+    expect(runner.status()).toMatchObject({
+      name: "sample",
+      runs: 3,
+      failures: 0,
+      freshness: "ok",
+      overdue: false,
+      checkpoint: undefined,
+      intervalMs: MINUTE_MS,
+    });
   });
 
   it("keeps its levels through failures and loses them after five intervals, and says what each call's outcome says", async () => {
     let fails = false;
     const { clock, scope, runner, tracker, lines, good, start } = running(async (tick) => {
-      await tick.call(operations.devices, () => (fails ? Promise.reject(failing(403)) : Promise.resolve()));
+      await tick.call(operations.devices, () =>
+        fails ? Promise.reject(failing(403)) : Promise.resolve(),
+      );
       tick.covered(operations.devicePosture, { tried: 4, failures: ["scope_denied"] });
       tick.sweep.gauge(devicesCount, 1, count);
     });
     await start();
     await clock.advance(3_000);
-    expect(tracker.operations("sample").map(({ operation, state }) => `${operation} ${state}`)).toEqual(["device_posture scope_denied", "listTailnetDevices supported"]);
+    expect(
+      tracker.operations("sample").map(({ operation, state }) => `${operation} ${state}`),
+    ).toEqual(["device_posture scope_denied", "listTailnetDevices supported"]);
     expect(value(scope, subrequestCoverage)).toEqual([0.75]);
-    expect([scope.series(apiAvailability), value(scope, apiAvailability).filter((each) => each === 1)]).toEqual([14, [1, 1]]);
+    expect([
+      scope.series(apiAvailability),
+      value(scope, apiAvailability).filter((each) => each === 1),
+    ]).toEqual([14, [1, 1]]);
     fails = true;
     await clock.advance(4 * MINUTE_MS);
-    expect([scope.series(devicesCount), scope.series(scrapeErrors), value(scope, scrapeErrors)]).toEqual([1, 1, [4]]);
-    expect(runner.status()).toMatchObject({ runs: 5, failures: 4, consecutiveFailures: 4, freshness: "warning", last: { error: expect.stringContaining("403") as string } });
+    expect([
+      scope.series(devicesCount),
+      scope.series(scrapeErrors),
+      value(scope, scrapeErrors),
+    ]).toEqual([1, 1, [4]]);
+    expect(runner.status()).toMatchObject({
+      runs: 5,
+      failures: 4,
+      consecutiveFailures: 4,
+      freshness: "warning",
+      last: { error: expect.stringContaining("403") as string },
+    });
     await clock.advance(2 * MINUTE_MS);
-    expect([scope.series(devicesCount), runner.status().freshness, good]).toEqual([0, "stale", ["sample"]]);
+    expect([scope.series(devicesCount), runner.status().freshness, good]).toEqual([
+      0,
+      "stale",
+      ["sample"],
+    ]);
     expect(lines.map((line) => line.replace(/^\S+ /, ""))).toEqual([
-      expect.stringMatching(/^warn .*the credential is not permitted to make this call; .* name=sample operation=device_posture status=403/),
-      expect.stringMatching(/^warn .*collector failed name=sample class=forbidden status=403 .*error=\{"type":"StewardError","code":"upstream","message":"[^"]*403[^"]*"\}\n$/),
+      expect.stringMatching(
+        /^warn .*the credential is not permitted to make this call; .* name=sample operation=device_posture status=403/,
+      ),
+      expect.stringMatching(
+        /^warn .*collector failed name=sample class=forbidden status=403 .*error=\{"type":"StewardError","code":"upstream","message":"[^"]*403[^"]*"\}\n$/,
+      ),
     ]);
     expect(tracker.operations("sample")[1]?.state).toBe("scope_denied");
     fails = false;
     await clock.advance(MINUTE_MS);
-    expect(lines.at(-1)).toMatch(/info .*collector recovered name=sample failed_runs=6 failed_for=6m0s\n$/);
+    expect(lines.at(-1)).toMatch(
+      /info .*collector recovered name=sample failed_runs=6 failed_for=6m0s\n$/,
+    );
   });
 
   it("calls a mistake of ours a panic and goes on", async () => {
@@ -118,7 +227,11 @@ describe("a collector at work", () => {
     await clock.advance(600_000 - 1);
     expect([release.length, runner.status().runs]).toEqual([1, 0]);
     await clock.advance(3_001);
-    expect(runner.status()).toMatchObject({ runs: 1, failures: 1, last: { error: expect.stringContaining("longer than 600000 ms") as string } });
+    expect(runner.status()).toMatchObject({
+      runs: 1,
+      failures: 1,
+      last: { error: expect.stringContaining("longer than 600000 ms") as string },
+    });
     release[0]?.();
     await clock.advance(1);
     expect([scope.series(devicesCount), tracker.operations("sample")]).toEqual([0, []]);
@@ -126,16 +239,31 @@ describe("a collector at work", () => {
 
   it("leaves no trace of a run that the stop cancels", async () => {
     const { clock, scope, runner, tracker, lines, scheduler, start } = running(async (tick) => {
-      await tick.call(operations.devices, () => new Promise((_, reject) => tick.signal.addEventListener("abort", () => reject(new StewardError("cancelled", "stop")))));
+      await tick.call(
+        operations.devices,
+        () =>
+          new Promise((_, reject) =>
+            tick.signal.addEventListener("abort", () =>
+              reject(new StewardError("cancelled", "stop")),
+            ),
+          ),
+      );
     });
     await start();
     await clock.advance(3_000);
     await scheduler.stop(1_000);
-    expect([runner.status().runs, scope.series(scrapeDurationHistogram), tracker.operations("sample"), lines]).toEqual([0, 0, [], []]);
+    expect([
+      runner.status().runs,
+      scope.series(scrapeDurationHistogram),
+      tracker.operations("sample"),
+      lines,
+    ]).toEqual([0, 0, [], []]);
   });
 
   it("says nothing of its runs without self-observability", async () => {
-    const { clock, scope, start } = running(() => Promise.reject(failing(500)), { selfObservability: false });
+    const { clock, scope, start } = running(() => Promise.reject(failing(500)), {
+      selfObservability: false,
+    });
     await start();
     await clock.advance(3_000);
     expect([...scope.table.indexes()].map(({ row }) => row.name)).toEqual([]);
@@ -146,11 +274,14 @@ describe("a collector of windows at work", () => {
   function reading(options: Partial<Parameters<typeof running>[1] & object> = {}) {
     const windows: TimeWindow[] = [];
     const state = { fails: false };
-    const at = running((async (_tick, window) => {
-      if (state.fails) throw failing(500);
-      windows.push(window);
-      await Promise.resolve();
-    }) satisfies CollectWindow, { window: rule, ...options });
+    const at = running(
+      (async (_tick, window) => {
+        if (state.fails) throw failing(500);
+        windows.push(window);
+        await Promise.resolve();
+      }) satisfies CollectWindow,
+      { window: rule, ...options },
+    );
     return { ...at, windows, state };
   }
 
@@ -164,13 +295,24 @@ describe("a collector of windows at work", () => {
     state.fails = false;
     await clock.advance(MINUTE_MS);
     expect(windows).toHaveLength(3);
-    expect(windows[2]).toEqual({ fromMs: windows[1]?.toMs, toMs: (windows[1]?.toMs ?? 0) + 4 * MINUTE_MS });
+    expect(windows[2]).toEqual({
+      fromMs: windows[1]?.toMs,
+      toMs: (windows[1]?.toMs ?? 0) + 4 * MINUTE_MS,
+    });
     expect((windows[0]?.toMs ?? 0) - (windows[0]?.fromMs ?? 0)).toBe(300_000);
   });
 
   it("goes well when its mark cannot be stored, which is counted", async () => {
     const store = createMemoryStore(createManualClock())("n");
-    const { clock, windows, scope, lines, runner, start } = reading({ memory: { ...store, marks: { get: () => undefined, set: () => Promise.reject(new StewardError("disk_full", "no room")) } } });
+    const { clock, windows, scope, lines, runner, start } = reading({
+      memory: {
+        ...store,
+        marks: {
+          get: () => undefined,
+          set: () => Promise.reject(new StewardError("disk_full", "no room")),
+        },
+      },
+    });
     await start();
     await clock.advance(MINUTE_MS + 3_000);
     expect([runner.status().failures, value(scope, checkpointPersistErrors)]).toEqual([0, [2]]);
@@ -197,7 +339,8 @@ describe("a collector of windows at work", () => {
     for (let minute = 0; minute < 60; minute += 1) await step(MINUTE_MS);
     expect(windows[read]).toEqual({ fromMs: beforeMs, toMs: beforeMs + 11 * MINUTE_MS });
     expect(windows).toHaveLength(read + 60);
-    for (let at = read + 1; at < windows.length; at += 1) expect(windows[at]?.fromMs).toBe(windows[at - 1]?.toMs);
+    for (let at = read + 1; at < windows.length; at += 1)
+      expect(windows[at]?.fromMs).toBe(windows[at - 1]?.toMs);
     expect(marks).toEqual(marks.toSorted((left, right) => left - right));
   });
 
@@ -208,7 +351,10 @@ describe("a collector of windows at work", () => {
     const beforeMs = windows.at(-1)?.toMs ?? 0;
     wall.aheadMs = -HOUR_MS;
     await clock.advance(MINUTE_MS);
-    expect(windows.at(-1)).toEqual({ fromMs: beforeMs - HOUR_MS, toMs: beforeMs - HOUR_MS + MINUTE_MS });
+    expect(windows.at(-1)).toEqual({
+      fromMs: beforeMs - HOUR_MS,
+      toMs: beforeMs - HOUR_MS + MINUTE_MS,
+    });
   });
 
   it("begins at its lookback when the stored mark is of the future", async () => {
@@ -225,11 +371,14 @@ describe("a collector of windows at work", () => {
 
   it("is not stuck while it catches up with a long lookback or after a long stop, and is once its windows gain no more", async () => {
     let fails = false;
-    const { clock, wall, runner, memory, start } = running(async () => {
-      await Promise.resolve();
-      if (fails) throw failing(500);
-      return undefined;
-    }, { window: { ...rule, initialLookbackMs: 24 * HOUR_MS, maxWindowMs: 30 * MINUTE_MS } });
+    const { clock, wall, runner, memory, start } = running(
+      async () => {
+        await Promise.resolve();
+        if (fails) throw failing(500);
+        return undefined;
+      },
+      { window: { ...rule, initialLookbackMs: 24 * HOUR_MS, maxWindowMs: 30 * MINUTE_MS } },
+    );
     wall.aheadMs = 1_000 * HOUR_MS;
     await start();
     await clock.advance(3_000);

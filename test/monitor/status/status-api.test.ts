@@ -9,24 +9,45 @@ import { createAnswers, jsonOf } from "../../../src/kernel/threads/answers.ts";
 import { createStatusApi } from "../../../src/monitor/status/status-api.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
-const long: Status = create(StatusSchema, { schemaVersion: 1, devices: Array.from({ length: 500 }, (_, index) => ({ name: `device-${index}`, hostname: "ä" })) });
+const long: Status = create(StatusSchema, {
+  schemaVersion: 1,
+  devices: Array.from({ length: 500 }, (_, index) => ({ name: `device-${index}`, hostname: "ä" })),
+});
 const short: Status = create(StatusSchema, { schemaVersion: 1 });
 
 function call(accept: string | undefined, headers: Record<string, string>) {
-  return createCall({ signal: new AbortController().signal, requestId: "r", headers: { ...headers, ...(accept === undefined ? {} : { "accept-encoding": accept }) } });
+  return createCall({
+    signal: new AbortController().signal,
+    requestId: "r",
+    headers: { ...headers, ...(accept === undefined ? {} : { "accept-encoding": accept }) },
+  });
 }
 
 const method = StatusService.method.getStatus;
 /** Asks as a thread answers, and reads as the serving side does. */
-async function ask(service: BoundService, accept?: string, headers: Record<string, string> = {}): Promise<WrittenJson> {
+async function ask(
+  service: BoundService,
+  accept?: string,
+  headers: Record<string, string> = {},
+): Promise<WrittenJson> {
   const answer = createAnswers({ name: "monitor", rpc: [service], plain: [] });
-  const json = jsonOf(await answer(`${StatusService.typeName}/${method.name}`, new Uint8Array(), "json", call(accept, headers)));
+  const json = jsonOf(
+    await answer(
+      `${StatusService.typeName}/${method.name}`,
+      new Uint8Array(),
+      "json",
+      call(accept, headers),
+    ),
+  );
   if (json instanceof Uint8Array) throw new Error("it is not in pieces");
   return json;
 }
 
 async function answered(status: Status, accept?: string): Promise<WrittenJson> {
-  return await ask(createStatusApi({ clock: systemClock, build: () => Promise.resolve(status) }), accept);
+  return await ask(
+    createStatusApi({ clock: systemClock, build: () => Promise.resolve(status) }),
+    accept,
+  );
 }
 
 describe("The status as text", () => {
@@ -70,17 +91,33 @@ describe("The status for a client that has one already", () => {
   function counting(): { readonly service: BoundService; readonly next: () => Promise<void> } {
     const clock = createManualClock();
     let number = 0;
-    const build = (): Promise<Status> => Promise.resolve(create(StatusSchema, { ...long, devices: long.devices, refreshMs: (number += 1) }));
+    const build = (): Promise<Status> =>
+      Promise.resolve(
+        create(StatusSchema, { ...long, devices: long.devices, refreshMs: (number += 1) }),
+      );
     return { service: createStatusApi({ clock, build }), next: () => clock.advance(600) };
   }
 
   it("is 304 while it is the same document, and has another tag when it is not", async () => {
     const { service, next } = counting();
     const first = await ask(service);
-    expect([first.status, first.headers]).toEqual([undefined, { etag: tagOf(first), "cache-control": "private, no-cache", vary: "accept-encoding, a-im" }]);
-    for (const known of [tagOf(first), tagOf(first).replace("W/", ""), `"other", ${tagOf(first)}`, "*"]) {
+    expect([first.status, first.headers]).toEqual([
+      undefined,
+      { etag: tagOf(first), "cache-control": "private, no-cache", vary: "accept-encoding, a-im" },
+    ]);
+    for (const known of [
+      tagOf(first),
+      tagOf(first).replace("W/", ""),
+      `"other", ${tagOf(first)}`,
+      "*",
+    ]) {
       const same = await ask(service, "gzip", { "if-none-match": known });
-      expect([same.status, same.headers?.["etag"], same.encoding, text(same)]).toEqual([304, tagOf(first), undefined, ""]);
+      expect([same.status, same.headers?.["etag"], same.encoding, text(same)]).toEqual([
+        304,
+        tagOf(first),
+        undefined,
+        "",
+      ]);
     }
     await next();
     const later = await ask(service, undefined, { "if-none-match": tagOf(first) });
@@ -91,12 +128,26 @@ describe("The status for a client that has one already", () => {
     const { service, next } = counting();
     const first = await ask(service, undefined, { "a-im": "gzip, json-patch" });
     await next();
-    const patch = await ask(service, "gzip", { "a-im": "json-patch", "if-none-match": tagOf(first) });
-    expect([patch.status, patch.encoding, JSON.parse(text(patch))]).toEqual([226, undefined, [{ op: "replace", path: "/refresh_ms", value: 2 }]]);
-    expect(patch.headers).toMatchObject({ im: "json-patch", "delta-base": tagOf(first), "cache-control": "no-store" });
+    const patch = await ask(service, "gzip", {
+      "a-im": "json-patch",
+      "if-none-match": tagOf(first),
+    });
+    expect([patch.status, patch.encoding, JSON.parse(text(patch))]).toEqual([
+      226,
+      undefined,
+      [{ op: "replace", path: "/refresh_ms", value: 2 }],
+    ]);
+    expect(patch.headers).toMatchObject({
+      im: "json-patch",
+      "delta-base": tagOf(first),
+      "cache-control": "no-store",
+    });
     expect(tagOf(patch)).not.toBe(tagOf(first));
     await next();
-    expect((await ask(service, undefined, { "a-im": "json-patch", "if-none-match": tagOf(patch) })).status).toBe(226);
+    expect(
+      (await ask(service, undefined, { "a-im": "json-patch", "if-none-match": tagOf(patch) }))
+        .status,
+    ).toBe(226);
   });
 
   it("is the whole document for one that does not take patches, whose document is not known, or is too old", async () => {
@@ -104,13 +155,20 @@ describe("The status for a client that has one already", () => {
     const first = await ask(service, undefined, { "a-im": "json-patch" });
     await next();
     const known = { "if-none-match": tagOf(first) };
-    for (const headers of [known, { ...known, "a-im": "json-patch;q=0" }, { ...known, "a-im": "vcdiff" }, { "if-none-match": '"other"', "a-im": "json-patch" }] as Record<string, string>[]) {
+    for (const headers of [
+      known,
+      { ...known, "a-im": "json-patch;q=0" },
+      { ...known, "a-im": "vcdiff" },
+      { "if-none-match": '"other"', "a-im": "json-patch" },
+    ] as Record<string, string>[]) {
       expect((await ask(service, undefined, headers)).status).toBeUndefined();
     }
     for (let round = 0; round < 32; round += 1) {
       await next();
       await ask(service, undefined, { "a-im": "json-patch" });
     }
-    expect((await ask(service, undefined, { ...known, "a-im": "json-patch" })).status).toBeUndefined();
+    expect(
+      (await ask(service, undefined, { ...known, "a-im": "json-patch" })).status,
+    ).toBeUndefined();
   });
 });

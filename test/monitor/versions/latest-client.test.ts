@@ -27,8 +27,21 @@ async function setUp(answers: (string | undefined)[], devices = true) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const clock = createManualClock();
   const lines: string[] = [];
-  const log = createLog({ level: "warn", format: "text", write: (line) => void lines.push(line), now: () => clock.now() });
-  const client = createLatestClient({ clock, ids: systemIds, log, version: "1.0.0" }, { devices, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/stable/?mode=json`, cacheTtlMs: 3_600_000, timeoutMs: 10_000 });
+  const log = createLog({
+    level: "warn",
+    format: "text",
+    write: (line) => void lines.push(line),
+    now: () => clock.now(),
+  });
+  const client = createLatestClient(
+    { clock, ids: systemIds, log, version: "1.0.0" },
+    {
+      devices,
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/stable/?mode=json`,
+      cacheTtlMs: 3_600_000,
+      timeoutMs: 10_000,
+    },
+  );
   const until = async (done: () => boolean): Promise<void> => {
     while (!done()) await setImmediate();
   };
@@ -37,7 +50,10 @@ async function setUp(answers: (string | undefined)[], devices = true) {
 
 describe("The latest client", () => {
   it("is what the package index says, asked again when its time is over", async () => {
-    const { client, clock, asked, until } = await setUp(['{"Version":"v1.88.1","Tarballs":{}}', '{"Version":"1.90.0"}']);
+    const { client, clock, asked, until } = await setUp([
+      '{"Version":"v1.88.1","Tarballs":{}}',
+      '{"Version":"1.90.0"}',
+    ]);
     expect(client.latest()).toBeUndefined();
     await client.start(new AbortController().signal, () => undefined);
     await until(() => client.latest() === "1.88.1");
@@ -49,7 +65,11 @@ describe("The latest client", () => {
   });
 
   it("stays what it was when the index fails or tells nothing, and says so", async () => {
-    const { client, clock, lines, until } = await setUp(['{"Version":"1.88.1"}', undefined, '{"Version":7}']);
+    const { client, clock, lines, until } = await setUp([
+      '{"Version":"1.88.1"}',
+      undefined,
+      '{"Version":7}',
+    ]);
     await client.start(new AbortController().signal, () => undefined);
     await until(() => client.latest() !== undefined && clock.timers() > 0);
     await clock.advance(3_600_000);

@@ -15,10 +15,31 @@ export interface Trouble {
 }
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 413: "Request Entity Too Large", 429: "Too Many Requests",
-  500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  413: "Request Entity Too Large",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
 };
-const CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 404: 5, 409: 6, 429: 8, 500: 2, 501: 12, 503: 14, 504: 4 };
+const CODES: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  409: 6,
+  429: 8,
+  500: 2,
+  501: 12,
+  503: 14,
+  504: 4,
+};
 const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 const PROBLEM = { "content-type": "application/problem+json" };
 
@@ -43,26 +64,47 @@ export const NO_PAGE: Reply = { status: 404, body: "404 page not found\n", heade
 
 /** An error of the development flavour's v2. */
 export function v2Trouble(status: number, message: string, errors?: readonly string[]): Reply {
-  return { status, body: `${JSON.stringify({ message, ...(errors === undefined ? {} : { data: [{ errors }] }), status })}\n`, headers: PROBLEM };
+  return {
+    status,
+    body: `${JSON.stringify({ message, ...(errors === undefined ? {} : { data: [{ errors }] }), status })}\n`,
+    headers: PROBLEM,
+  };
 }
 
 const DEVELOPMENT: Answers = {
   success: (body) => ({ status: 200, body: `${JSON.stringify(body)}\n` }),
   trouble: ({ status, detail, causes }) => ({
-    status, headers: PROBLEM,
+    status,
+    headers: PROBLEM,
     body: `${JSON.stringify({ title: TITLES[status] ?? "", status, detail, ...(causes === undefined ? {} : { errors: causes.map((message) => ({ message })) }) })}\n`,
   }),
-  unauthorized: () => ({ status: 401, body: `${JSON.stringify({ title: "Unauthorized", status: 401, detail: "Unauthorized" })}\n`, headers: PROBLEM }),
+  unauthorized: () => ({
+    status: 401,
+    body: `${JSON.stringify({ title: "Unauthorized", status: 401, detail: "Unauthorized" })}\n`,
+    headers: PROBLEM,
+  }),
   nowhere: () => NO_PAGE,
   wrongMethod: (_method, allowed) => ({ status: 405, headers: { allow: allowed.join(", ") } }),
 };
 
 const RELEASE: Answers = {
-  success: (body) => ({ status: 200, body: JSON.stringify(body), headers: { "grpc-metadata-content-type": "application/grpc" } }),
-  trouble: ({ status, gatewayStatus = status, detail, causes = [], gatewayMessage }) => gateway(gatewayStatus, CODES[gatewayStatus] ?? 2, gatewayMessage ?? [detail, ...causes].join(": ")),
+  success: (body) => ({
+    status: 200,
+    body: JSON.stringify(body),
+    headers: { "grpc-metadata-content-type": "application/grpc" },
+  }),
+  trouble: ({ status, gatewayStatus = status, detail, causes = [], gatewayMessage }) =>
+    gateway(
+      gatewayStatus,
+      CODES[gatewayStatus] ?? 2,
+      gatewayMessage ?? [detail, ...causes].join(": "),
+    ),
   unauthorized: () => ({ status: 401, body: "Unauthorized", headers: PLAIN }),
   nowhere: () => gateway(404, 5, "Not Found"),
-  wrongMethod: (method) => (method === "HEAD" ? { status: 501, headers: { "content-type": "application/json" } } : gateway(501, 12, "Method Not Allowed")),
+  wrongMethod: (method) =>
+    method === "HEAD"
+      ? { status: 501, headers: { "content-type": "application/json" } }
+      : gateway(501, 12, "Method Not Allowed"),
 };
 
 function gateway(status: number, code: number, message: string): Reply {

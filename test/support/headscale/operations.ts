@@ -1,10 +1,31 @@
 /** What can be asked of the simulated Headscale. */
 import { createRoutes, type RouteLine, type Routes } from "../../../src/demo/routes.ts";
 
-/** The operations, by the names that faults and counters use. `v2_…` exist in the development flavour only. */
+/**
+ * The operations, by the names that faults and counters use. `v2_…` exist in the development
+ * flavour only.
+ */
 export type Operation =
-  | "nodes" | "node" | "users" | "preauth_keys" | "api_keys" | "policy" | "health" | "public_health" | "version" | "delete_user"
-  | "v2_devices" | "v2_device" | "v2_device_routes" | "v2_users" | "v2_user" | "v2_keys" | "v2_settings" | "v2_acl" | "v2_token" | "unknown";
+  | "nodes"
+  | "node"
+  | "users"
+  | "preauth_keys"
+  | "api_keys"
+  | "policy"
+  | "health"
+  | "public_health"
+  | "version"
+  | "delete_user"
+  | "v2_devices"
+  | "v2_device"
+  | "v2_device_routes"
+  | "v2_users"
+  | "v2_user"
+  | "v2_keys"
+  | "v2_settings"
+  | "v2_acl"
+  | "v2_token"
+  | "unknown";
 
 const TABLE: readonly RouteLine<Operation>[] = [
   ["GET", "/health", "public_health"],

@@ -1,4 +1,7 @@
-/** The shape of JSON: at each path the kinds of values that occur, objects with their members in order. */
+/**
+ * The shape of JSON: at each path the kinds of values that occur, objects with their members in
+ * order.
+ */
 
 /** Path to kinds. Items of a list share one path. */
 export type Shape = ReadonlyMap<string, ReadonlySet<string>>;
@@ -15,7 +18,8 @@ function visit(value: unknown, path: string, shape: Map<string, Set<string>>): v
   shape.set(path, kinds);
   kinds.add(kindOf(value));
   if (Array.isArray(value)) for (const item of value) visit(item, `${path}[]`, shape);
-  else if (value !== null && typeof value === "object") for (const [name, member] of Object.entries(value)) visit(member, `${path}.${name}`, shape);
+  else if (value !== null && typeof value === "object")
+    for (const [name, member] of Object.entries(value)) visit(member, `${path}.${name}`, shape);
 }
 
 function kindOf(value: unknown): string {
@@ -27,5 +31,9 @@ function kindOf(value: unknown): string {
 
 /** What occurs in the first and not in the second, as `path kind`. */
 export function beyond(first: Shape, second: Shape): string[] {
-  return [...first].flatMap(([path, kinds]) => [...kinds].filter((kind) => second.get(path)?.has(kind) !== true).map((kind) => `${path} ${kind}`));
+  return [...first].flatMap(([path, kinds]) =>
+    [...kinds]
+      .filter((kind) => second.get(path)?.has(kind) !== true)
+      .map((kind) => `${path} ${kind}`),
+  );
 }

@@ -1,4 +1,7 @@
-/** What has happened to nodes since the server was started, on top of what the network does by itself. */
+/**
+ * What has happened to nodes since the server was started, on top of what the network does by
+ * itself.
+ */
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { Device } from "../../../src/demo/network/devices.ts";
 import type { Network } from "../../../src/demo/network/network.ts";
@@ -55,16 +58,20 @@ export function createNodes(network: Network): Nodes {
   const changes = new Map<string, NodeChange>();
   let restartedMs = -Infinity;
   const list = (nowMs: number): readonly Node[] => {
-    const nodes = network.devices.at(nowMs).filter(({ machine }) => machine.kind !== "external").flatMap((device) => {
-      const change = changes.get(idOf(device)) ?? {};
-      return change.gone === true ? [] : [nodeOf(device, change, restartedMs, nowMs)];
-    });
+    const nodes = network.devices
+      .at(nowMs)
+      .filter(({ machine }) => machine.kind !== "external")
+      .flatMap((device) => {
+        const change = changes.get(idOf(device)) ?? {};
+        return change.gone === true ? [] : [nodeOf(device, change, restartedMs, nowMs)];
+      });
     return withPrimaries(nodes).toSorted((a, b) => Number(a.id) - Number(b.id));
   };
   return {
     at: list,
     change(id, nowMs, change) {
-      if (!list(nowMs).some((node) => node.id === id)) throw new StewardError("not_found", `the simulated Headscale has no node ${id}`);
+      if (!list(nowMs).some((node) => node.id === id))
+        throw new StewardError("not_found", `the simulated Headscale has no node ${id}`);
       changes.set(id, { ...changes.get(id), ...change });
     },
     restart: (nowMs) => void (restartedMs = nowMs),
@@ -75,29 +82,52 @@ export function createNodes(network: Network): Nodes {
 function idOf({ machine, createdMs }: Device): string {
   if (machine.life === undefined) return String(machine.place + 1);
   const turn = Math.floor((createdMs - machine.life.cycle.phaseMs) / machine.life.cycle.periodMs);
-  return String(FIRST_MORTAL_ID + (turn % TURNS) * 10_000 + machine.place % 10_000);
+  return String(FIRST_MORTAL_ID + (turn % TURNS) * 10_000 + (machine.place % 10_000));
 }
 
 function nodeOf(device: Device, change: NodeChange, restartedMs: number, nowMs: number): Node {
   const { machine } = device;
   return {
-    id: idOf(device), device, name: machine.kind === "laptop" ? `${device.host.charAt(0).toUpperCase()}${device.host.slice(1)}` : device.host, givenName: change.givenName ?? device.host,
-    ...connectionOf(device, change, restartedMs, nowMs), expiryMs: change.expiryMs ?? device.expiresMs, tags: change.tags ?? machine.tags,
-    approved: change.approved ?? device.enabledRoutes, available: change.available ?? machine.advertisedRoutes, serving: [],
+    id: idOf(device),
+    device,
+    name:
+      machine.kind === "laptop"
+        ? `${device.host.charAt(0).toUpperCase()}${device.host.slice(1)}`
+        : device.host,
+    givenName: change.givenName ?? device.host,
+    ...connectionOf(device, change, restartedMs, nowMs),
+    expiryMs: change.expiryMs ?? device.expiresMs,
+    tags: change.tags ?? machine.tags,
+    approved: change.approved ?? device.enabledRoutes,
+    available: change.available ?? machine.advertisedRoutes,
+    serving: [],
   };
 }
 
-function connectionOf(device: Device, { offlineAtMs = Infinity }: NodeChange, restartedMs: number, nowMs: number): Pick<Node, "online" | "lastSeenMs"> {
+function connectionOf(
+  device: Device,
+  { offlineAtMs = Infinity }: NodeChange,
+  restartedMs: number,
+  nowMs: number,
+): Pick<Node, "online" | "lastSeenMs"> {
   // Servers never go by themselves; their clients reconnect weekly.
-  const connectedMs = device.machine.presence === undefined ? Math.max(device.createdMs, nowMs - nowMs % WEEK_MS) : device.connectedMs;
-  const backMs = restartedMs + (1 + device.machine.place % LONGEST_BACKOFF_S) * 1000;
+  const connectedMs =
+    device.machine.presence === undefined
+      ? Math.max(device.createdMs, nowMs - (nowMs % WEEK_MS))
+      : device.connectedMs;
+  const backMs = restartedMs + (1 + (device.machine.place % LONGEST_BACKOFF_S)) * 1000;
   if (!device.online) return { online: false, lastSeenMs: device.lastSeenMs };
-  if (offlineAtMs <= nowMs) return { online: false, lastSeenMs: Math.max(connectedMs, offlineAtMs) };
-  if (restartedMs > connectedMs) return nowMs < backMs ? { online: false, lastSeenMs: connectedMs } : { online: true, lastSeenMs: backMs };
+  if (offlineAtMs <= nowMs)
+    return { online: false, lastSeenMs: Math.max(connectedMs, offlineAtMs) };
+  if (restartedMs > connectedMs)
+    return nowMs < backMs
+      ? { online: false, lastSeenMs: connectedMs }
+      : { online: true, lastSeenMs: backMs };
   return { online: true, lastSeenMs: connectedMs };
 }
 
-// Of several routers with the same approved subnet the first that is online serves it; exits serve side by side, and keep their routes when offline.
+// Of several routers with the same approved subnet the first that is online serves it; exits serve
+// side by side, and keep their routes when offline.
 function withPrimaries(nodes: readonly Node[]): Node[] {
   const taken = new Set<string>();
   return nodes.map((node) => {

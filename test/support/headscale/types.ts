@@ -3,16 +3,25 @@ import type { ControlPlane, ControlPlaneDeps } from "../../../src/demo/control-p
 import type { Network } from "../../../src/demo/network/network.ts";
 import type { Operation } from "./operations.ts";
 
-/** What users run today (0.29.2, a gRPC gateway), or what becomes 0.30 (a plain HTTP API with a part of v2). */
+/**
+ * What users run today (0.29.2, a gRPC gateway), or what becomes 0.30 (a plain HTTP API with a part
+ * of v2).
+ */
 export type Flavour = "release" | "development";
 
-/** Where the policy is kept: in the database, in a file, nowhere, or in a file whose path was never set (the default installation). */
+/**
+ * Where the policy is kept: in the database, in a file, nowhere, or in a file whose path was never
+ * set (the default installation).
+ */
 export type PolicyMode = "database" | "file" | "none" | "unset_file";
 
 /** An API key. */
 export interface HeadscaleKey {
   readonly key: string;
-  /** Milliseconds since 1970. `zero`: made without an expiration, which the server refuses; undefined: never runs out. */
+  /**
+   * Milliseconds since 1970. `zero`: made without an expiration, which the server refuses;
+   * undefined: never runs out.
+   */
   readonly expiresAtMs?: number | "zero";
 }
 
@@ -29,7 +38,9 @@ export interface HeadscaleOptions extends ControlPlaneDeps {
   readonly apiKeys?: readonly HeadscaleKey[];
   /** Default `database`. */
   readonly policy?: PolicyMode;
-  /** The server's time zone, minutes east of UTC; only the development flavour shows it. Default 0. */
+  /**
+   * The server's time zone, minutes east of UTC; only the development flavour shows it. Default 0.
+   */
   readonly zoneMinutes?: number;
   /** What the check of a key's hash costs, about 60 on a real server; default 0. */
   readonly costMs?: number;

@@ -1,4 +1,7 @@
-/** A receiver of OTLP over real gRPC (grpc-js) and over HTTP, which decodes what arrives and answers as a test wants. */
+/**
+ * A receiver of OTLP over real gRPC (grpc-js) and over HTTP, which decodes what arrives and answers
+ * as a test wants.
+ */
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -13,10 +16,20 @@ const GRPC_METRICS = "/opentelemetry.proto.collector.metrics.v1.MetricsService/E
 const GRPC_LOGS = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 const GRPC_TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 
-/** How requests are answered: accepted, refused with a status, accepted in part, or not at all until released. */
+/**
+ * How requests are answered: accepted, refused with a status, accepted in part, or not at all until
+ * released.
+ */
 export type Answer =
   | { readonly kind: "accept" }
-  | { readonly kind: "refuse"; readonly grpc: number; readonly http: number; readonly headers?: Readonly<Record<string, string>>; /** The words of a gRPC refusal. */ readonly words?: string; /** Only this signal is refused. */ readonly only?: Signal }
+  | {
+      readonly kind: "refuse";
+      readonly grpc: number;
+      readonly http: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** The words of a gRPC refusal. */ readonly words?: string;
+      /** Only this signal is refused. */ readonly only?: Signal;
+    }
   | { readonly kind: "partial"; readonly rejected: number }
   | { readonly kind: "hold"; readonly until: Promise<void> };
 
@@ -63,11 +76,26 @@ export interface ReceiverTls {
 
 /** Starts a receiver on loopback. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const state = { answer: { kind: "accept" } as Answer, batches: [] as (readonly ReceivedPoint[])[], logBatches: [] as (readonly ReceivedLog[])[], spanBatches: [] as (readonly ReceivedSpan[])[], sizes: [] as number[], refused: 0, headers: {} };
-  const { port, close } = await (options.protocol === "grpc" ? listenGrpc(options, state) : listenHttp(options, state));
+  const state = {
+    answer: { kind: "accept" } as Answer,
+    batches: [] as (readonly ReceivedPoint[])[],
+    logBatches: [] as (readonly ReceivedLog[])[],
+    spanBatches: [] as (readonly ReceivedSpan[])[],
+    sizes: [] as number[],
+    refused: 0,
+    headers: {},
+  };
+  const { port, close } = await (options.protocol === "grpc"
+    ? listenGrpc(options, state)
+    : listenHttp(options, state));
   return Object.assign(state, {
-    protocol: options.protocol, port, endpoint: `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${port}`, close,
-    points: () => state.batches.flat(), logs: () => state.logBatches.flat(), spans: () => state.spanBatches.flat(),
+    protocol: options.protocol,
+    port,
+    endpoint: `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
+    close,
+    points: () => state.batches.flat(),
+    logs: () => state.logBatches.flat(),
+    spans: () => state.spanBatches.flat(),
     clear: () => {
       state.batches.length = 0;
       state.logBatches.length = 0;
@@ -77,7 +105,10 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
 }
 
-type State = Pick<Receiver, "answer" | "batches" | "logBatches" | "spanBatches" | "sizes" | "refused" | "headers">;
+type State = Pick<
+  Receiver,
+  "answer" | "batches" | "logBatches" | "spanBatches" | "sizes" | "refused" | "headers"
+>;
 type Signal = "metrics" | "logs" | "traces";
 const SIGNALS: readonly Signal[] = ["metrics", "logs", "traces"];
 
@@ -88,7 +119,10 @@ function take(state: State, signal: Signal, bytes: Uint8Array): void {
   else state.spanBatches.push(decodeSpans(bytes));
 }
 
-/** ExportMetricsServiceResponse { partial_success = 1 { rejected = 1 } } by hand: all signals have the same shape. */
+/**
+ * ExportMetricsServiceResponse { partial_success = 1 { rejected = 1 } } by hand: all signals have
+ * the same shape.
+ */
 function response(answer: Answer): Buffer {
   if (answer.kind !== "partial") return Buffer.alloc(0);
   if (answer.rejected > 127) throw new RangeError("one byte of varint");
@@ -96,30 +130,53 @@ function response(answer: Answer): Buffer {
 }
 
 /** The answer, if it refuses requests of this signal. */
-function refusal(answer: Answer, signal: Signal): (Answer & { readonly kind: "refuse" }) | undefined {
+function refusal(
+  answer: Answer,
+  signal: Signal,
+): (Answer & { readonly kind: "refuse" }) | undefined {
   return answer.kind === "refuse" && (answer.only ?? signal) === signal ? answer : undefined;
 }
 
-async function listenGrpc({ port = 0, maxBytes = -1, tls }: ReceiverOptions, state: State): Promise<{ port: number; close: () => Promise<void> }> {
+async function listenGrpc(
+  { port = 0, maxBytes = -1, tls }: ReceiverOptions,
+  state: State,
+): Promise<{ port: number; close: () => Promise<void> }> {
   const server = new Server({ "grpc.max_receive_message_length": maxBytes });
   const raw = (bytes: Buffer): Buffer => bytes;
-  const method = (path: string) => ({ Export: { path, requestStream: false, responseStream: false, requestDeserialize: raw, requestSerialize: raw, responseDeserialize: raw, responseSerialize: raw } });
-  const handle = (signal: Signal): handleUnaryCall<Buffer, Buffer> => (call, done) => {
-    state.headers = call.metadata.getMap();
-    void (async () => {
-      const { answer } = state;
-      if (answer.kind === "hold") await answer.until;
-      const refused = refusal(answer, signal);
-      if (refused !== undefined) state.refused += 1;
-      if (refused !== undefined) return done({ code: refused.grpc, details: refused.words ?? "refused by the test" });
-      take(state, signal, call.request);
-      done(null, response(answer));
-    })();
-  };
+  const method = (path: string) => ({
+    Export: {
+      path,
+      requestStream: false,
+      responseStream: false,
+      requestDeserialize: raw,
+      requestSerialize: raw,
+      responseDeserialize: raw,
+      responseSerialize: raw,
+    },
+  });
+  const handle =
+    (signal: Signal): handleUnaryCall<Buffer, Buffer> =>
+    (call, done) => {
+      state.headers = call.metadata.getMap();
+      void (async () => {
+        const { answer } = state;
+        if (answer.kind === "hold") await answer.until;
+        const refused = refusal(answer, signal);
+        if (refused !== undefined) state.refused += 1;
+        if (refused !== undefined)
+          return done({ code: refused.grpc, details: refused.words ?? "refused by the test" });
+        take(state, signal, call.request);
+        done(null, response(answer));
+      })();
+    };
   server.addService(method(GRPC_METRICS), { Export: handle("metrics") });
   server.addService(method(GRPC_LOGS), { Export: handle("logs") });
   server.addService(method(GRPC_TRACES), { Export: handle("traces") });
-  const bound = await new Promise<number>((resolve, reject) => server.bindAsync(`127.0.0.1:${port}`, grpcCredentials(tls), (error, each) => (error ? reject(error) : resolve(each))));
+  const bound = await new Promise<number>((resolve, reject) =>
+    server.bindAsync(`127.0.0.1:${port}`, grpcCredentials(tls), (error, each) =>
+      error ? reject(error) : resolve(each),
+    ),
+  );
   return {
     port: bound,
     close: () => {
@@ -133,24 +190,44 @@ function grpcCredentials(tls: ReceiverTls | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { cert, key, clientCa } = tls;
   const pem = (text: string): Buffer => Buffer.from(text);
-  return ServerCredentials.createSsl(clientCa === undefined ? null : pem(clientCa), [{ cert_chain: pem(cert), private_key: pem(key) }], clientCa !== undefined);
+  return ServerCredentials.createSsl(
+    clientCa === undefined ? null : pem(clientCa),
+    [{ cert_chain: pem(cert), private_key: pem(key) }],
+    clientCa !== undefined,
+  );
 }
 
-async function listenHttp({ port = 0, maxBytes = Number.POSITIVE_INFINITY, tls }: ReceiverOptions, state: State): Promise<{ port: number; close: () => Promise<void> }> {
-  const answer = (request: IncomingMessage, reply: ServerResponse): void => void answerHttp(request, reply, state, maxBytes);
-  const asked = tls?.clientCa === undefined ? {} : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true };
-  const server = tls === undefined ? createServer(answer) : createTlsServer({ cert: tls.cert, key: tls.key, ...asked }, answer);
+async function listenHttp(
+  { port = 0, maxBytes = Number.POSITIVE_INFINITY, tls }: ReceiverOptions,
+  state: State,
+): Promise<{ port: number; close: () => Promise<void> }> {
+  const answer = (request: IncomingMessage, reply: ServerResponse): void =>
+    void answerHttp(request, reply, state, maxBytes);
+  const asked =
+    tls?.clientCa === undefined
+      ? {}
+      : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true };
+  const server =
+    tls === undefined
+      ? createServer(answer)
+      : createTlsServer({ cert: tls.cert, key: tls.key, ...asked }, answer);
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 
-async function answerHttp(request: IncomingMessage, reply: ServerResponse, state: State, maxBytes: number): Promise<void> {
+async function answerHttp(
+  request: IncomingMessage,
+  reply: ServerResponse,
+  state: State,
+  maxBytes: number,
+): Promise<void> {
   const { answer } = state;
   state.headers = request.headers;
   const chunks: Buffer[] = [];
@@ -167,7 +244,8 @@ async function answerHttp(request: IncomingMessage, reply: ServerResponse, state
   if (bytes.length > maxBytes) return void reply.writeHead(413).end();
   const refused = refusal(answer, signal);
   if (refused !== undefined) state.refused += 1;
-  if (refused !== undefined) return void reply.writeHead(refused.http, refused.headers).end("refused by the test");
+  if (refused !== undefined)
+    return void reply.writeHead(refused.http, refused.headers).end("refused by the test");
   take(state, signal, bytes);
   reply.writeHead(200, { "content-type": "application/x-protobuf" }).end(response(answer));
 }

@@ -6,8 +6,16 @@ import { createSteppedClock } from "../support/host.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
-function claimsOf(authorization: string): { readonly iss: unknown; readonly iat: number; readonly exp: number } {
-  return JSON.parse(Buffer.from(authorization.split(".")[1] ?? "", "base64url").toString()) as { iss: unknown; iat: number; exp: number };
+function claimsOf(authorization: string): {
+  readonly iss: unknown;
+  readonly iat: number;
+  readonly exp: number;
+} {
+  return JSON.parse(Buffer.from(authorization.split(".")[1] ?? "", "base64url").toString()) as {
+    iss: unknown;
+    iat: number;
+    exp: number;
+  };
 }
 
 describe("the app's JWT", () => {
@@ -15,8 +23,18 @@ describe("the app's JWT", () => {
     const clock = createSteppedClock();
     const value = createAppJwt(7, privateKey, clock).authorization();
     const [head = "", body = "", mark = ""] = value.replace("Bearer ", "").split(".");
-    expect(JSON.parse(Buffer.from(head, "base64url").toString())).toEqual({ alg: "RS256", typ: "JWT" });
-    expect(verify("RSA-SHA256", Buffer.from(`${head}.${body}`), createPublicKey(privateKey), Buffer.from(mark, "base64url"))).toBe(true);
+    expect(JSON.parse(Buffer.from(head, "base64url").toString())).toEqual({
+      alg: "RS256",
+      typ: "JWT",
+    });
+    expect(
+      verify(
+        "RSA-SHA256",
+        Buffer.from(`${head}.${body}`),
+        createPublicKey(privateKey),
+        Buffer.from(mark, "base64url"),
+      ),
+    ).toBe(true);
     const { iss, iat, exp } = claimsOf(value);
     expect([iss, exp - iat]).toEqual(["7", 600]);
     expect(Math.abs(iat - (clock.now() / 1_000 - 60))).toBeLessThan(2);
@@ -69,16 +87,21 @@ describe("the app's JWT", () => {
 });
 
 describe("minting on a machine whose clock is wrong", () => {
-  it.each([-3_600_000, -200_000, 700_000, 3_600_000])("by %d ms works with one more try", async (skewMs) => {
-    await using room = await startEngineRoom({ codeHost: { skewMs } });
-    const response = await room.ask("create", "token", { installation_id: 1001 });
-    expect(response?.data).toHaveProperty("token");
-    expect(room.codeHost.requests().mint).toBe(skewMs === -200_000 || Math.abs(skewMs) > 500_000 ? 2 : 1);
-    // What is left of the hour, by the platform's clock.
-    expect(Math.abs((response?.secret?.ttlMs ?? 0) - 3_600_000)).toBeLessThan(3_000);
-    await room.mint();
-    expect(room.codeHost.requests().mint).toBe(3);
-  });
+  it.each([-3_600_000, -200_000, 700_000, 3_600_000])(
+    "by %d ms works with one more try",
+    async (skewMs) => {
+      await using room = await startEngineRoom({ codeHost: { skewMs } });
+      const response = await room.ask("create", "token", { installation_id: 1001 });
+      expect(response?.data).toHaveProperty("token");
+      expect(room.codeHost.requests().mint).toBe(
+        skewMs === -200_000 || Math.abs(skewMs) > 500_000 ? 2 : 1,
+      );
+      // What is left of the hour, by the platform's clock.
+      expect(Math.abs((response?.secret?.ttlMs ?? 0) - 3_600_000)).toBeLessThan(3_000);
+      await room.mint();
+      expect(room.codeHost.requests().mint).toBe(3);
+    },
+  );
 
   it("follows a platform whose clock is set while it runs", async () => {
     await using room = await startEngineRoom();
@@ -92,8 +115,19 @@ describe("minting on a machine whose clock is wrong", () => {
 
   it("is told of the clock when no Date helps", async () => {
     await using room = await startEngineRoom();
-    room.codeHost.faults.next("mint", { kind: "status", status: 401, message: "'Expiration time' claim ('exp') is too far in the future" }, 5);
-    expect(await room.refusal("create", "token", { installation_id: 1001 })).toMatchObject({ code: "upstream", rule: "clock" });
+    room.codeHost.faults.next(
+      "mint",
+      {
+        kind: "status",
+        status: 401,
+        message: "'Expiration time' claim ('exp') is too far in the future",
+      },
+      5,
+    );
+    expect(await room.refusal("create", "token", { installation_id: 1001 })).toMatchObject({
+      code: "upstream",
+      rule: "clock",
+    });
     expect(room.codeHost.requests().mint).toBe(1);
   });
 });

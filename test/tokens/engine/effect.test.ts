@@ -6,10 +6,18 @@ import { type EngineRoom, startEngineRoom } from "../support/engine.ts";
 /** What the host is told, in order. */
 function watched(): { readonly told: (string | Data)[]; readonly more: Partial<LogicalRequest> } {
   const told: (string | Data)[] = [];
-  return { told, more: { effect: { begin: (about) => void told.push(about), none: () => void told.push("none") } } };
+  return {
+    told,
+    more: {
+      effect: { begin: (about) => void told.push(about), none: () => void told.push("none") },
+    },
+  };
 }
 
-async function told(room: EngineRoom, data: Data = { installation_id: 1001 }): Promise<readonly (string | Data)[]> {
+async function told(
+  room: EngineRoom,
+  data: Data = { installation_id: 1001 },
+): Promise<readonly (string | Data)[]> {
   const seen = watched();
   await room.ask("create", "token", data, seen.more).catch(() => undefined);
   return seen.told;
@@ -20,7 +28,21 @@ const ABOUT = { installation_id: 1001, permissions: {}, repositories: [], reposi
 describe("the host", () => {
   it("is told right before the platform may make something, with what was asked and no secret", async () => {
     await using room = await startEngineRoom();
-    expect(await told(room, { org_name: "example-org", permissions: "contents=read", repositories: "web" })).toEqual([{ installation_id: 1001, org_name: "example-org", permissions: { contents: "read" }, repositories: ["web"], repository_ids: [] }]);
+    expect(
+      await told(room, {
+        org_name: "example-org",
+        permissions: "contents=read",
+        repositories: "web",
+      }),
+    ).toEqual([
+      {
+        installation_id: 1001,
+        org_name: "example-org",
+        permissions: { contents: "read" },
+        repositories: ["web"],
+        repository_ids: [],
+      },
+    ]);
   });
 
   it("is told nothing when the platform was never asked to", async () => {
@@ -31,7 +53,16 @@ describe("the host", () => {
     expect(await told(room, { org_name: "other" })).toEqual([]);
   });
 
-  it.each<Fault>([400, 401, 403, 404, 409, 422, 429].map((status): Fault => ({ kind: "status", status })).concat([{ kind: "redirect", location: "http://127.0.0.1:1/" }, { kind: "no_expiry" }, { kind: "truncate", bytes: 100 }, { kind: "oversize", bytes: 33 * 1024 * 1024 }]))("is told that nothing was made, or nothing is left, after %j", async (fault) => {
+  it.each<Fault>(
+    [400, 401, 403, 404, 409, 422, 429]
+      .map((status): Fault => ({ kind: "status", status }))
+      .concat([
+        { kind: "redirect", location: "http://127.0.0.1:1/" },
+        { kind: "no_expiry" },
+        { kind: "truncate", bytes: 100 },
+        { kind: "oversize", bytes: 33 * 1024 * 1024 },
+      ]),
+  )("is told that nothing was made, or nothing is left, after %j", async (fault) => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", fault);
     expect(await told(room)).toEqual([ABOUT, "none"]);
@@ -45,8 +76,14 @@ describe("the host", () => {
   });
 
   it.each<Fault>([
-    { kind: "status", status: 500, effect: true }, { kind: "status", status: 502 }, { kind: "html", effect: true }, { kind: "reset", effect: true }, { kind: "garbage", effect: true }, { kind: "truncate", bytes: 20 },
-    { kind: "redirect", status: 303, location: "http://127.0.0.1:1/" }, { kind: "oversize", bytes: 70 * 1024 * 1024 },
+    { kind: "status", status: 500, effect: true },
+    { kind: "status", status: 502 },
+    { kind: "html", effect: true },
+    { kind: "reset", effect: true },
+    { kind: "garbage", effect: true },
+    { kind: "truncate", bytes: 20 },
+    { kind: "redirect", status: 303, location: "http://127.0.0.1:1/" },
+    { kind: "oversize", bytes: 70 * 1024 * 1024 },
   ])("is left in doubt when something may have been made: %j", async (fault) => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", fault);
@@ -64,7 +101,18 @@ describe("the host", () => {
   it("gets the token although the caller left after its request did", async () => {
     await using room = await startEngineRoom({ codeHost: { latencyMs: 50 } });
     const leaving = new AbortController();
-    const response = await room.ask("create", "token", { installation_id: 1001 }, { signal: leaving.signal, effect: { begin: () => setImmediate(() => leaving.abort(new Error("gone"))), none: () => undefined } });
+    const response = await room.ask(
+      "create",
+      "token",
+      { installation_id: 1001 },
+      {
+        signal: leaving.signal,
+        effect: {
+          begin: () => setImmediate(() => leaving.abort(new Error("gone"))),
+          none: () => undefined,
+        },
+      },
+    );
     expect(response?.data).toHaveProperty("token");
     expect(leaving.signal.aborted).toBe(true);
   });
@@ -72,16 +120,42 @@ describe("the host", () => {
   it("asks the platform nothing for a caller who left before", async () => {
     await using room = await startEngineRoom();
     const seen = watched();
-    expect((await room.refusal("create", "token", { installation_id: 1001 }, { ...seen.more, signal: AbortSignal.abort(new Error("gone")) })).message).toBe("gone");
+    expect(
+      (
+        await room.refusal(
+          "create",
+          "token",
+          { installation_id: 1001 },
+          { ...seen.more, signal: AbortSignal.abort(new Error("gone")) },
+        )
+      ).message,
+    ).toBe("gone");
     expect([seen.told, room.codeHost.requests().mint]).toEqual([[], 0]);
   });
 
   it("is refused beyond 256 calls at once, with a time to come back", async () => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", { kind: "delay", ms: 300 }, 64);
-    const all = await Promise.all(Array.from({ length: 300 }, () => room.ask("create", "token", { installation_id: 1001 }).then(() => "minted", (error: unknown) => (error as { readonly code: string; readonly retryAfterMs?: number }))));
+    const all = await Promise.all(
+      Array.from({ length: 300 }, () =>
+        room.ask("create", "token", { installation_id: 1001 }).then(
+          () => "minted",
+          (error: unknown) => error as { readonly code: string; readonly retryAfterMs?: number },
+        ),
+      ),
+    );
     expect(all.filter((one) => one === "minted")).toHaveLength(256);
-    expect(all.filter((one) => one !== "minted")).toEqual(Array.from({ length: 44 }, () => expect.objectContaining({ code: "exhausted", rule: "in_flight", retryAfterMs: 1_000 }) as unknown));
+    expect(all.filter((one) => one !== "minted")).toEqual(
+      Array.from(
+        { length: 44 },
+        () =>
+          expect.objectContaining({
+            code: "exhausted",
+            rule: "in_flight",
+            retryAfterMs: 1_000,
+          }) as unknown,
+      ),
+    );
     await expect(room.mint()).resolves.toHaveProperty("token");
   });
 });

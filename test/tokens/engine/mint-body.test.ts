@@ -3,8 +3,19 @@ import { describe, expect, it } from "vitest";
 import { createMintBody, type MintBody } from "../../../src/tokens/engine/platform/mint-body.ts";
 
 const wide = "x".repeat(6_500);
-const repository = (id: number): object => ({ id, name: `r"${id}`, owner: { name: "not this one", wide }, topics: ["name"] });
-const answer = (count: number): Record<string, unknown> => ({ token: "ghs_1", expires_at: "2026-11-21T04:17:54Z", permissions: { contents: "read" }, repositories: Array.from({ length: count }, (_, id) => repository(id)), repository_selection: "selected" });
+const repository = (id: number): object => ({
+  id,
+  name: `r"${id}`,
+  owner: { name: "not this one", wide },
+  topics: ["name"],
+});
+const answer = (count: number): Record<string, unknown> => ({
+  token: "ghs_1",
+  expires_at: "2026-11-21T04:17:54Z",
+  permissions: { contents: "read" },
+  repositories: Array.from({ length: count }, (_, id) => repository(id)),
+  repository_selection: "selected",
+});
 
 /** Sends a text in pieces; how many were taken. */
 function send(body: MintBody, text: string, bytes = 65_536): number {
@@ -31,7 +42,10 @@ describe("the body of a mint's answer", () => {
   it("with 2,000 repositories is reduced to their names where that is enough, all else as it came", () => {
     const body = createMintBody({ namesOnly: true });
     send(body, JSON.stringify(answer(2_000)));
-    expect(parsed(body)).toEqual({ ...answer(0), repositories: Array.from({ length: 2_000 }, (_, id) => ({ name: `r"${id}` })) });
+    expect(parsed(body)).toEqual({
+      ...answer(0),
+      repositories: Array.from({ length: 2_000 }, (_, id) => ({ name: `r"${id}` })),
+    });
     expect([body.whole().length < 100_000, body.token()]).toEqual([true, "ghs_1"]);
   });
 
@@ -51,8 +65,31 @@ describe("the body of a mint's answer", () => {
       send(body, text);
       return body.token();
     };
-    expect(['{"token":"ghs_1","exp', '{"a":{"token":"no"},"token":"ghs_2",', '{"token":"ghs', '{"token":5,', '{"token":"a b\\n",', "<html>", "", "[]", '["token","x"]', '{"token":"ghs_1","token":"ghs_3"}'].map(tokenIn))
-      .toEqual(["ghs_1", "ghs_2", undefined, undefined, undefined, undefined, undefined, undefined, undefined, "ghs_3"]);
+    expect(
+      [
+        '{"token":"ghs_1","exp',
+        '{"a":{"token":"no"},"token":"ghs_2",',
+        '{"token":"ghs',
+        '{"token":5,',
+        '{"token":"a b\\n",',
+        "<html>",
+        "",
+        "[]",
+        '["token","x"]',
+        '{"token":"ghs_1","token":"ghs_3"}',
+      ].map(tokenIn),
+    ).toEqual([
+      "ghs_1",
+      "ghs_2",
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      "ghs_3",
+    ]);
   });
 
   it("is given up beyond 64 MiB, and where one part of it has no end", () => {
@@ -69,14 +106,25 @@ describe("the body of a mint's answer", () => {
   });
 
   it("reads the same in pieces of any length", () => {
-    const value = { repositories: [null, 5, {}, [], { name: null }, { name: "ä😀" }], token: "ghs_1", a: "\\\"", repositories2: [{ name: 1 }] };
-    const expected = { ...value, repositories: [null, null, { name: null }, null, { name: null }, { name: "ä😀" }] };
+    const value = {
+      repositories: [null, 5, {}, [], { name: null }, { name: "ä😀" }],
+      token: "ghs_1",
+      a: '\\"',
+      repositories2: [{ name: 1 }],
+    };
+    const expected = {
+      ...value,
+      repositories: [null, null, { name: null }, null, { name: null }, { name: "ä😀" }],
+    };
     const text = `${" ".repeat(300_000)}${JSON.stringify(value)}`;
-    fc.assert(fc.property(fc.integer({ min: 1, max: 60 }), (bytes) => {
-      const body = createMintBody({ namesOnly: true });
-      body.push(Buffer.from(text.slice(0, 299_990)));
-      send(body, text.slice(299_990), bytes);
-      expect([parsed(body), body.token()]).toEqual([expected, "ghs_1"]);
-    }), { numRuns: 60 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), (bytes) => {
+        const body = createMintBody({ namesOnly: true });
+        body.push(Buffer.from(text.slice(0, 299_990)));
+        send(body, text.slice(299_990), bytes);
+        expect([parsed(body), body.token()]).toEqual([expected, "ghs_1"]);
+      }),
+      { numRuns: 60 },
+    );
   });
 });

@@ -4,18 +4,34 @@ import type { Data, LogicalResponse } from "../../../src/tokens/logical/types.ts
 import { type EngineRoom, refusalOf, startEngineRoom } from "../support/engine.ts";
 import { logical } from "../support/host.ts";
 
-function revoke(room: EngineRoom, minted: LogicalResponse | undefined, internalData: Data | undefined = minted?.secret?.internalData, signal = new AbortController().signal): Promise<unknown> {
-  return room.backend.handle(logical("revoke", "token", minted?.data ?? {}, { signal, secret: { internalData: internalData ?? {}, leaseId: "github/token/x" } }));
+function revoke(
+  room: EngineRoom,
+  minted: LogicalResponse | undefined,
+  internalData: Data | undefined = minted?.secret?.internalData,
+  signal = new AbortController().signal,
+): Promise<unknown> {
+  return room.backend.handle(
+    logical("revoke", "token", minted?.data ?? {}, {
+      signal,
+      secret: { internalData: internalData ?? {}, leaseId: "github/token/x" },
+    }),
+  );
 }
 
-const mint = (room: EngineRoom): Promise<LogicalResponse | undefined> => room.ask("create", "token", { installation_id: 1001 });
+const mint = (room: EngineRoom): Promise<LogicalResponse | undefined> =>
+  room.ask("create", "token", { installation_id: 1001 });
 
 describe("revoking a token", () => {
   it("asks the platform with the token itself", async () => {
     await using room = await startEngineRoom();
     expect(await revoke(room, await mint(room))).toBeUndefined();
     expect(room.codeHost.counts()).toMatchObject({ minted: 1, live: 0, revoked: 1 });
-    expect(room.codeHost.lastRequest("revoke")).toMatchObject({ method: "DELETE", path: "/installation/token", claims: undefined, headers: { authorization: expect.stringMatching(/^Bearer/) as string } });
+    expect(room.codeHost.lastRequest("revoke")).toMatchObject({
+      method: "DELETE",
+      path: "/installation/token",
+      claims: undefined,
+      headers: { authorization: expect.stringMatching(/^Bearer/) as string },
+    });
   });
 
   it("may be repeated: a token that is over is over", async () => {
@@ -29,7 +45,10 @@ describe("revoking a token", () => {
   it("works after the configuration was deleted, and goes where the token is from", async () => {
     await using room = await startEngineRoom();
     const minted = await mint(room);
-    await room.ask("update", "config", { base_url: "https://elsewhere.example.org", prv_key: room.demo.privateKeyPem });
+    await room.ask("update", "config", {
+      base_url: "https://elsewhere.example.org",
+      prv_key: room.demo.privateKeyPem,
+    });
     await room.ask("delete", "config");
     await revoke(room, minted);
     expect(room.codeHost.counts().live).toBe(0);
@@ -43,8 +62,27 @@ describe("revoking a token", () => {
   });
 
   it.each<readonly [Fault, string, RegExp]>([
-    [{ kind: "status", status: 500 }, "upstream", /^unable to revoke access token: 500 Internal Server Error/], [{ kind: "status", status: 403, message: "no" }, "invalid", /^unable to revoke access token: 403 Forbidden: no/],
-    [{ kind: "status", status: 429, headers: { "retry-after": "9" } }, "exhausted", /^unable to revoke/], [{ kind: "reset" }, "upstream", /connection to the platform failed/], [{ kind: "redirect", location: "http://127.0.0.1:1/" }, "upstream", /redirects are not followed/],
+    [
+      { kind: "status", status: 500 },
+      "upstream",
+      /^unable to revoke access token: 500 Internal Server Error/,
+    ],
+    [
+      { kind: "status", status: 403, message: "no" },
+      "invalid",
+      /^unable to revoke access token: 403 Forbidden: no/,
+    ],
+    [
+      { kind: "status", status: 429, headers: { "retry-after": "9" } },
+      "exhausted",
+      /^unable to revoke/,
+    ],
+    [{ kind: "reset" }, "upstream", /connection to the platform failed/],
+    [
+      { kind: "redirect", location: "http://127.0.0.1:1/" },
+      "upstream",
+      /redirects are not followed/,
+    ],
   ])("fails when it may still be good: %j", async (fault, code, message) => {
     await using room = await startEngineRoom();
     const minted = await mint(room);
@@ -68,8 +106,15 @@ describe("revoking a token", () => {
 
   it("needs a token and a kind", async () => {
     await using room = await startEngineRoom();
-    expect(await refusalOf(revoke(room, { data: {} }, { secret_type: "github_token" }))).toMatchObject({ code: "invalid", message: "unable to revoke access token: the lease does not hold it" });
-    expect(await refusalOf(revoke(room, { data: { token: "x" } }, { secret_type: "other" }))).toMatchObject({ rule: "secret_type" });
+    expect(
+      await refusalOf(revoke(room, { data: {} }, { secret_type: "github_token" })),
+    ).toMatchObject({
+      code: "invalid",
+      message: "unable to revoke access token: the lease does not hold it",
+    });
+    expect(
+      await refusalOf(revoke(room, { data: { token: "x" } }, { secret_type: "other" })),
+    ).toMatchObject({ rule: "secret_type" });
     expect(room.codeHost.lastRequest("revoke")).toBeUndefined();
   });
 });

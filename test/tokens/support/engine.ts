@@ -6,7 +6,13 @@ import type { CodeHost, CodeHostOptions } from "../../../src/demo/code-host/type
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import { createEngine, unreleased } from "../../../src/tokens/engine/engine.ts";
 import type { ProxyOptions } from "../../../src/tokens/engine/platform/http.ts";
-import type { Backend, Data, LogicalRequest, LogicalResponse, Operation } from "../../../src/tokens/logical/types.ts";
+import type {
+  Backend,
+  Data,
+  LogicalRequest,
+  LogicalResponse,
+  Operation,
+} from "../../../src/tokens/logical/types.ts";
 import { createMemoryHost, logical, type MemoryHost } from "./host.ts";
 
 /** A running engine and what is around it. */
@@ -16,9 +22,19 @@ export interface EngineRoom extends AsyncDisposable {
   readonly codeHost: CodeHost;
   readonly demo: DemoCodeHost;
   /** Handles one operation. */
-  ask(operation: Operation, path: string, data?: Data, more?: Partial<LogicalRequest>): Promise<LogicalResponse | undefined>;
+  ask(
+    operation: Operation,
+    path: string,
+    data?: Data,
+    more?: Partial<LogicalRequest>,
+  ): Promise<LogicalResponse | undefined>;
   /** The error of one operation; fails the test when there is none. */
-  refusal(operation: Operation, path: string, data?: Data, more?: Partial<LogicalRequest>): Promise<Refusal>;
+  refusal(
+    operation: Operation,
+    path: string,
+    data?: Data,
+    more?: Partial<LogicalRequest>,
+  ): Promise<Refusal>;
   /** Data of a mint. */
   mint(data?: Data, path?: string): Promise<Data>;
 }
@@ -46,14 +62,32 @@ export const direct: ProxyOptions = { http: undefined, https: undefined, none: u
 /** Starts the simulator and configures an engine for it. */
 export async function startEngineRoom(options: RoomOptions = {}): Promise<EngineRoom> {
   const host = createMemoryHost(options.clock ?? systemClock);
-  const demo = await demoCodeHost({ clock: systemClock, ids: systemIds, log: createMemoryHost().log }, options.codeHost ?? {});
+  const demo = await demoCodeHost(
+    { clock: systemClock, ids: systemIds, log: createMemoryHost().log },
+    options.codeHost ?? {},
+  );
   const { codeHost } = demo;
   await codeHost.start();
-  const backend = await createEngine({ version: "0.1.0", build: unreleased, proxy: options.proxy ?? direct })(host);
-  const ask: EngineRoom["ask"] = (operation, path, data = {}, more = {}) => backend.handle(logical(operation, path, data, more));
-  if (options.config !== false) await ask("create", "config", { app_id: demo.appId, prv_key: demo.privateKeyPem, base_url: codeHost.url, ...options.config });
+  const backend = await createEngine({
+    version: "0.1.0",
+    build: unreleased,
+    proxy: options.proxy ?? direct,
+  })(host);
+  const ask: EngineRoom["ask"] = (operation, path, data = {}, more = {}) =>
+    backend.handle(logical(operation, path, data, more));
+  if (options.config !== false)
+    await ask("create", "config", {
+      app_id: demo.appId,
+      prv_key: demo.privateKeyPem,
+      base_url: codeHost.url,
+      ...options.config,
+    });
   return {
-    backend, host, codeHost, demo, ask,
+    backend,
+    host,
+    codeHost,
+    demo,
+    ask,
     refusal: (...asked) => refusalOf(ask(...asked)),
     async mint(data = { installation_id: demo.installationId }, path = "token") {
       const response = await ask("create", path, data);
@@ -68,6 +102,9 @@ export async function startEngineRoom(options: RoomOptions = {}): Promise<Engine
 
 /** What a promise rejects with. */
 export async function refusalOf(asked: Promise<unknown>): Promise<Refusal> {
-  const outcome: unknown = await asked.then(() => new Error("it was not refused"), (error: unknown) => error);
+  const outcome: unknown = await asked.then(
+    () => new Error("it was not refused"),
+    (error: unknown) => error,
+  );
   return outcome as Refusal;
 }

@@ -6,7 +6,10 @@ describe("the newest mints", () => {
   it("are failing while the newest one that its caller was allowed failed, and name the last refusal", () => {
     let nowMs = 0;
     const seen: Outcome[] = [];
-    const { observe, last } = watchMints({ now: () => nowMs }, { ...unobserved, mint: ({ outcome }) => void seen.push(outcome) });
+    const { observe, last } = watchMints(
+      { now: () => nowMs },
+      { ...unobserved, mint: ({ outcome }) => void seen.push(outcome) },
+    );
     const mint = (outcome: Outcome) => {
       nowMs += 1;
       observe.mint({ mount: "github/", outcome, tookMs: 1 });

@@ -3,9 +3,30 @@ import { admits, isSubset, parseCidrs } from "../../../src/tokens/vault/cidrs.ts
 
 describe("networks", () => {
   it("are addresses or CIDRs of either family", () => {
-    expect(parseCidrs("f", [" 10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8"])).toEqual(["10.0.0.1/32", "10.0.0.0/8", "::1/128", "fd00::/8"]);
-    for (const bad of ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/8/8", "10.0.0.0/", "10.0.0.0/-1", "fe80::1%eth0", "host"]) expect(() => parseCidrs("f", [bad])).toThrow("is neither an address nor a network");
-    expect(() => parseCidrs("f", Array.from({ length: 300 }, () => "::1"))).toThrow("at most 256");
+    expect(parseCidrs("f", [" 10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8"])).toEqual([
+      "10.0.0.1/32",
+      "10.0.0.0/8",
+      "::1/128",
+      "fd00::/8",
+    ]);
+    for (const bad of [
+      "",
+      "10.0.0",
+      "10.0.0.0/33",
+      "::/129",
+      "10.0.0.0/8/8",
+      "10.0.0.0/",
+      "10.0.0.0/-1",
+      "fe80::1%eth0",
+      "host",
+    ])
+      expect(() => parseCidrs("f", [bad])).toThrow("is neither an address nor a network");
+    expect(() =>
+      parseCidrs(
+        "f",
+        Array.from({ length: 300 }, () => "::1"),
+      ),
+    ).toThrow("at most 256");
   });
 
   it("lie within others or not", () => {
@@ -21,8 +42,17 @@ describe("networks", () => {
     expect(admits([], undefined)).toBe(true);
     const bound = ["10.0.0.0/8", "192.0.2.7/32", "fd00::/8"];
     const letIn = (address: string | undefined): boolean => admits(bound, address);
-    expect(["10.255.0.1", "::ffff:10.0.0.1", "192.0.2.7", "fd12::1"].map(letIn)).toEqual([true, true, true, true]);
-    expect(["11.0.0.1", "::ffff:11.0.0.1", "192.0.2.8", "fe80::1", "", "somewhere", undefined].map(letIn)).toEqual([false, false, false, false, false, false, false]);
+    expect(["10.255.0.1", "::ffff:10.0.0.1", "192.0.2.7", "fd12::1"].map(letIn)).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(
+      ["11.0.0.1", "::ffff:11.0.0.1", "192.0.2.8", "fe80::1", "", "somewhere", undefined].map(
+        letIn,
+      ),
+    ).toEqual([false, false, false, false, false, false, false]);
   });
 
   it("that nobody can read let nobody in", () => {

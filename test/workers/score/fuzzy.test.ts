@@ -10,7 +10,13 @@ function plainDistance(a: string, b: string): number {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
       const differs = a.charCodeAt(row - 1) === b.charCodeAt(column - 1) ? 0 : 1;
-      current.push(Math.min((previous[column - 1] ?? 0) + differs, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      current.push(
+        Math.min(
+          (previous[column - 1] ?? 0) + differs,
+          (previous[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+        ),
+      );
     }
     previous = current;
   }
@@ -18,19 +24,39 @@ function plainDistance(a: string, b: string): number {
 }
 
 /** Few letters, so that chance matches abound; whole and broken surrogate pairs among them. */
-const letter = fc.constantFrom("a", "b", "c", " ", "é", "\u{1F600}", "\u{1F601}", "\uD83D", "\uDE00");
+const letter = fc.constantFrom(
+  "a",
+  "b",
+  "c",
+  " ",
+  "é",
+  "\u{1F600}",
+  "\u{1F601}",
+  "\uD83D",
+  "\uDE00",
+);
 const text = fc.array(letter, { maxLength: 150 }).map((letters) => letters.join(""));
 /** A text and an edited copy of it, to stay inside narrow bands. */
-const edited = fc.tuple(
-  fc.array(letter, { minLength: 1, maxLength: 400 }),
-  fc.array(fc.tuple(fc.nat(400), fc.nat(3), letter), { maxLength: 12 }),
-).map(([letters, edits]): [string, string] => {
-  const copy = [...letters];
-  for (const [at, removed, inserted] of edits) copy.splice(at % letters.length, removed, inserted);
-  return [letters.join(""), copy.join("")];
-});
-/** A text and the same with its head moved to its end: the way between them runs along the very edge of the band. */
-const moved = fc.tuple(fc.uniqueArray(fc.nat(0xffff), { minLength: 40, maxLength: 300 }), fc.integer({ min: 1, max: 30 }))
+const edited = fc
+  .tuple(
+    fc.array(letter, { minLength: 1, maxLength: 400 }),
+    fc.array(fc.tuple(fc.nat(400), fc.nat(3), letter), { maxLength: 12 }),
+  )
+  .map(([letters, edits]): [string, string] => {
+    const copy = [...letters];
+    for (const [at, removed, inserted] of edits)
+      copy.splice(at % letters.length, removed, inserted);
+    return [letters.join(""), copy.join("")];
+  });
+/**
+ * A text and the same with its head moved to its end: the way between them runs along the very edge
+ * of the band.
+ */
+const moved = fc
+  .tuple(
+    fc.uniqueArray(fc.nat(0xffff), { minLength: 40, maxLength: 300 }),
+    fc.integer({ min: 1, max: 30 }),
+  )
   .map(([units, head]): [string, string] => {
     const whole = String.fromCharCode(...units);
     return [whole, whole.slice(head) + whole.slice(0, head)];
@@ -49,22 +75,32 @@ function seededText(length: number, seed: number, alphabet: string): string {
 
 describe("edit distance", () => {
   it("equals the plain computation and a second implementation", () => {
-    fc.assert(fc.property(pair, ([a, b]) => {
-      const expected = plainDistance(a, b);
-      expect(editDistance(a, b)).toBe(expected);
-      expect(fastest(a, b)).toBe(expected);
-    }), { numRuns: 1500 });
+    fc.assert(
+      fc.property(pair, ([a, b]) => {
+        const expected = plainDistance(a, b);
+        expect(editDistance(a, b)).toBe(expected);
+        expect(fastest(a, b)).toBe(expected);
+      }),
+      { numRuns: 1500 },
+    );
   });
 
   it("is exact up to its limit and -1 above it", () => {
-    fc.assert(fc.property(pair, fc.nat(200), ([a, b], limit) => {
-      const expected = plainDistance(a, b);
-      expect(editDistance(a, b, limit)).toBe(expected <= limit ? expected : -1);
-    }), { numRuns: 1500 });
+    fc.assert(
+      fc.property(pair, fc.nat(200), ([a, b], limit) => {
+        const expected = plainDistance(a, b);
+        expect(editDistance(a, b, limit)).toBe(expected <= limit ? expected : -1);
+      }),
+      { numRuns: 1500 },
+    );
   });
 
   it("stays exact when the band has to grow several times", () => {
-    for (const [length, alphabet] of [[900, "ab"], [2500, "abcdefghij "], [4000, "abcdefghijklmnopqrstuvwxyz "]] as const) {
+    for (const [length, alphabet] of [
+      [900, "ab"],
+      [2500, "abcdefghij "],
+      [4000, "abcdefghijklmnopqrstuvwxyz "],
+    ] as const) {
       const a = seededText(length, 1, alphabet);
       const b = seededText(length - 300, 2, alphabet);
       const expected = fastest(a, b);
@@ -83,26 +119,34 @@ describe("fuzzy ratio", () => {
   });
 
   it("is one less the distance over the longer length, to the last digit", () => {
-    fc.assert(fc.property(pair, ([a, b]) => {
-      const longest = Math.max(a.length, b.length);
-      expect(fuzzyRatio(a, b)).toBe(longest === 0 ? 1 : 1 - plainDistance(a, b) / longest);
-      expect(fuzzyRatio(b, a)).toBe(fuzzyRatio(a, b));
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(pair, ([a, b]) => {
+        const longest = Math.max(a.length, b.length);
+        expect(fuzzyRatio(a, b)).toBe(longest === 0 ? 1 : 1 - plainDistance(a, b) / longest);
+        expect(fuzzyRatio(b, a)).toBe(fuzzyRatio(a, b));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("is exact from atLeast on and below atLeast otherwise", () => {
-    fc.assert(fc.property(pair, fc.double({ min: 0.01, max: 1, noNaN: true }), ([a, b], atLeast) => {
-      const exact = fuzzyRatio(a, b);
-      for (const least of [atLeast, exact, 1]) {
-        const bounded = fuzzyRatio(a, b, least);
-        if (exact >= least) expect(bounded).toBe(exact);
-        else expect(bounded).toBeLessThan(least);
-      }
-    }), { numRuns: 1500 });
+    fc.assert(
+      fc.property(pair, fc.double({ min: 0.01, max: 1, noNaN: true }), ([a, b], atLeast) => {
+        const exact = fuzzyRatio(a, b);
+        for (const least of [atLeast, exact, 1]) {
+          const bounded = fuzzyRatio(a, b, least);
+          if (exact >= least) expect(bounded).toBe(exact);
+          else expect(bounded).toBeLessThan(least);
+        }
+      }),
+      { numRuns: 1500 },
+    );
   });
 
   it("handles samples of 100,000 units with every unit different", () => {
-    const a = Array.from({ length: 100_000 }, (_, index) => String.fromCharCode((index * 7) & 0xffff)).join("");
+    const a = Array.from({ length: 100_000 }, (_, index) =>
+      String.fromCharCode((index * 7) & 0xffff),
+    ).join("");
     const b = `x${a.slice(0, 50_000)}yz${a.slice(50_003)}`;
     expect(fuzzyRatio(a, b, 0.9)).toBe(1 - 4 / 100_000);
     expect(fuzzyRatio(a, b)).toBe(1 - 4 / 100_000);

@@ -10,10 +10,17 @@ describe("the thousand golden pairs", () => {
     for (const { ta, tb, D } of pairs) expect(discriminativeScore(ta, tb)).toBe(D);
   });
 
-  // After a change of the rules: STEWARD_GOLDEN=write, then read the diff of golden-exceptions.json.
+  // After a change of the rules: STEWARD_GOLDEN=write, then read the diff of
+  // golden-exceptions.json.
   it("give the golden D from our tokens, save on the listed lines for the listed reasons", () => {
     const found = findExceptions(pairs);
-    expect(found.flatMap(({ line, reasons }) => reasons.filter((reason) => reason.startsWith("UNEXPLAINED")).map((reason) => `${line}: ${reason}`))).toEqual([]);
+    expect(
+      found.flatMap(({ line, reasons }) =>
+        reasons
+          .filter((reason) => reason.startsWith("UNEXPLAINED"))
+          .map((reason) => `${line}: ${reason}`),
+      ),
+    ).toEqual([]);
     if (process.env["STEWARD_GOLDEN"] === "write") saveExceptions(found);
     expect(found).toEqual(loadExceptions());
   });

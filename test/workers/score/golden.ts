@@ -1,6 +1,7 @@
 /**
- * The golden pairs (invented texts, token sets and D of the original) and the reasons why a token of ours differs from
- * the original's. Every reason is checked against the text by patterns of its own, not by the code under test.
+ * The golden pairs (invented texts, token sets and D of the original) and the reasons why a token
+ * of ours differs from the original's. Every reason is checked against the text by patterns of its
+ * own, not by the code under test.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { MONTHS, anyOf } from "../../../workers/score/labels.ts";
@@ -28,7 +29,10 @@ const PAIRS = new URL("golden-discriminative.jsonl", import.meta.url);
 const EXCEPTIONS = new URL("golden-exceptions.json", import.meta.url);
 
 export function loadPairs(): readonly GoldenPair[] {
-  return readFileSync(PAIRS, "utf8").trim().split("\n").map((line) => JSON.parse(line) as GoldenPair);
+  return readFileSync(PAIRS, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as GoldenPair);
 }
 
 export function loadExceptions(): readonly Exception[] {
@@ -36,10 +40,16 @@ export function loadExceptions(): readonly Exception[] {
 }
 
 export function saveExceptions(exceptions: readonly Exception[]): void {
-  writeFileSync(EXCEPTIONS, `[\n${exceptions.map((each) => JSON.stringify(each)).join(",\n")}\n]\n`);
+  writeFileSync(
+    EXCEPTIONS,
+    `[\n${exceptions.map((each) => JSON.stringify(each)).join(",\n")}\n]\n`,
+  );
 }
 
-/** The lines whose D differs, each differing token with its reason; a token without one reads "UNEXPLAINED …". */
+/**
+ * The lines whose D differs, each differing token with its reason; a token without one reads
+ * "UNEXPLAINED …".
+ */
 export function findExceptions(pairs: readonly GoldenPair[]): readonly Exception[] {
   return pairs.flatMap(({ a, b, D, ta, tb }, index) => {
     const ownA = tokensOf(a);
@@ -56,18 +66,32 @@ function differences(text: string, golden: TokenSets, own: TokenSets): readonly 
     const lost = golden[category].filter((token) => !own[category].includes(token));
     const gained = own[category].filter((token) => !golden[category].includes(token));
     return [
-      ...lost.map((token) => reasonOfLost(category, token, text, own) ?? `UNEXPLAINED lost ${category}: ${token} in: ${text}`),
-      ...gained.map((token) => reasonOfGained(category, token, text, golden) ?? `UNEXPLAINED gained ${category}: ${token} in: ${text}`),
+      ...lost.map(
+        (token) =>
+          reasonOfLost(category, token, text, own) ??
+          `UNEXPLAINED lost ${category}: ${token} in: ${text}`,
+      ),
+      ...gained.map(
+        (token) =>
+          reasonOfGained(category, token, text, golden) ??
+          `UNEXPLAINED gained ${category}: ${token} in: ${text}`,
+      ),
     ];
   });
 }
 
-function reasonOfLost(category: Category, token: string, text: string, own: TokenSets): string | undefined {
+function reasonOfLost(
+  category: Category,
+  token: string,
+  text: string,
+  own: TokenSets,
+): string | undefined {
   const digits = token.replaceAll(/\D/g, "");
   const dates = datesIn(text).filter((date) => date.digits === digits);
   const sums = sumsIn(text).filter((sum) => sum.digits.endsWith(digits));
   if (category === "dates") {
-    if (dates.some((date) => date.month !== undefined && own.dates.includes(date.form))) return `month lost: ${token}`;
+    if (dates.some((date) => date.month !== undefined && own.dates.includes(date.form)))
+      return `month lost: ${token}`;
     if (dates.some((date) => own.dates.includes(date.form))) return "dates in one form";
     if (dates.some((date) => date.form === "")) return `no calendar date: ${token}`;
     return reasonOfMisreadDate(token, text, own);
@@ -75,15 +99,21 @@ function reasonOfLost(category: Category, token: string, text: string, own: Toke
   if (category === "times") {
     const form = clock(token, text);
     const longer = new RegExp(`\\b(\\d{1,2}):${token.slice(0, 2)}:${token.slice(2)}\\b`).exec(text);
-    if (longer !== null) return Number(longer[1]) > 23 ? `no time of day: ${longer[0]}` : `part of a longer time: ${token}`;
+    if (longer !== null)
+      return Number(longer[1]) > 23
+        ? `no time of day: ${longer[0]}`
+        : `part of a longer time: ${token}`;
     if (form === "") return `no time of day: ${token}`;
     if (own.times.includes(form)) return "times in one form";
   }
-  if (category === "amounts" && own.amounts.some((sum) => Number(sum) === Number(token))) return "sums in one form";
+  if (category === "amounts" && own.amounts.some((sum) => Number(sum) === Number(token)))
+    return "sums in one form";
   if (category === "identifiers") {
     if (!/\d/.test(token)) return `plain word was an identifier: ${token}`;
-    if (new RegExp(`\\b${token} ${anyOf(MONTHS.keys())}`).test(text)) return `day of a date was an identifier: ${token}`;
-    if (own.amounts.includes(`${token}.00`) && new RegExp(`${token} [€$£¥]`).test(text)) return `sum of money was an identifier: ${token}`;
+    if (new RegExp(`\\b${token} ${anyOf(MONTHS.keys())}`).test(text))
+      return `day of a date was an identifier: ${token}`;
+    if (own.amounts.includes(`${token}.00`) && new RegExp(`${token} [€$£¥]`).test(text))
+      return `sum of money was an identifier: ${token}`;
   }
   if (category === "references") {
     if (dates.some((date) => own.dates.includes(date.form))) return `date counted twice: ${token}`;
@@ -95,30 +125,48 @@ function reasonOfLost(category: Category, token: string, text: string, own: Toke
 /** What the original took for a textual date though it is none, or is a part of another one. */
 function reasonOfMisreadDate(token: string, text: string, own: TokenSets): string | undefined {
   const month = anyOf(MONTHS.keys());
-  for (const match of text.matchAll(new RegExp(`\\b(\\d{1,2})[ /.-]+${month}[ /.,-]*(\\d{2,4})\\b`, "g"))) {
+  for (const match of text.matchAll(
+    new RegExp(`\\b(\\d{1,2})[ /.-]+${month}[ /.,-]*(\\d{2,4})\\b`, "g"),
+  )) {
     if (`${match[1]}${match[2]}` !== token) continue;
     if (/\d[.:/-]$/.test(text.slice(0, match.index))) return `part of a number was a day: ${token}`;
     if (match[2]?.length !== 4) return `two digits were a year: ${token}`;
   }
-  for (const [, day, year = ""] of text.matchAll(new RegExp(`\\b${month} (\\d{1,2})(?:, ?| )(\\d{1,4})\\b`, "g"))) {
+  for (const [, day, year = ""] of text.matchAll(
+    new RegExp(`\\b${month} (\\d{1,2})(?:, ?| )(\\d{1,4})\\b`, "g"),
+  )) {
     if (`${day}${year}` === token && year.length < 4) return `two digits were a year: ${token}`;
   }
-  return own.dates.some((date) => date.startsWith(`${token}-`) && date.length === 10) ? `date counted twice: ${token}` : undefined;
+  return own.dates.some((date) => date.startsWith(`${token}-`) && date.length === 10)
+    ? `date counted twice: ${token}`
+    : undefined;
 }
 
-function reasonOfGained(category: Category, token: string, text: string, golden: TokenSets): string | undefined {
+function reasonOfGained(
+  category: Category,
+  token: string,
+  text: string,
+  golden: TokenSets,
+): string | undefined {
   if (category === "dates") {
-    const date = datesIn(text).find(({ digits, form }) => form === token && golden.dates.includes(digits));
-    if (/sept/.test(text) && datesIn(text).some(({ form }) => form === token)) return "month word unknown: sept";
-    if (date !== undefined) return date.month === undefined ? "dates in one form" : `month lost: ${date.digits}`;
+    const date = datesIn(text).find(
+      ({ digits, form }) => form === token && golden.dates.includes(digits),
+    );
+    if (/sept/.test(text) && datesIn(text).some(({ form }) => form === token))
+      return "month word unknown: sept";
+    if (date !== undefined)
+      return date.month === undefined ? "dates in one form" : `month lost: ${date.digits}`;
   }
-  if (category === "times" && /^0\d:\d\d:\d\d$/.test(token) && text.includes(token.slice(1))) return `part of a longer time: ${token.slice(3).replace(":", "")}`;
-  if (category === "times" && golden.times.some((time) => clock(time, text) === token)) return "times in one form";
+  if (category === "times" && /^0\d:\d\d:\d\d$/.test(token) && text.includes(token.slice(1)))
+    return `part of a longer time: ${token.slice(3).replace(":", "")}`;
+  if (category === "times" && golden.times.some((time) => clock(time, text) === token))
+    return "times in one form";
   if (category === "amounts") {
     if (golden.amounts.some((sum) => Number(sum) === Number(token))) return "sums in one form";
     const digits = token.replace(".", "");
     if (golden.references.includes(digits)) return `sum of money without a label: ${token}`;
-    if (new RegExp(`${Number(token)} (?:[€$£¥]|usd|eur)`).test(text)) return `currency after the sum: ${token}`;
+    if (new RegExp(`${Number(token)} (?:[€$£¥]|usd|eur)`).test(text))
+      return `currency after the sum: ${token}`;
   }
   return undefined;
 }
@@ -136,13 +184,24 @@ function datesIn(text: string): readonly WrittenDate[] {
   const textual = [
     ...text.matchAll(new RegExp(`\\b(\\d{1,2})[ /.-]+${month}[ /.,-]*(\\d{4})\\b`, "g")),
     ...text.matchAll(new RegExp(`\\b()${month} (\\d{4})\\b`, "g")),
-    ...[...text.matchAll(new RegExp(`\\b${month} (\\d{1,2}),? ?(\\d{4})\\b`, "g"))].map(([all, name, day, year]) => [all, day, name, year]),
+    ...[...text.matchAll(new RegExp(`\\b${month} (\\d{1,2}),? ?(\\d{4})\\b`, "g"))].map(
+      ([all, name, day, year]) => [all, day, name, year],
+    ),
   ].map(([, day = "", name = "", year = ""]) => {
     const number = MONTHS.get(name) ?? 0;
-    return { digits: day + year, month: number, form: [year, pad(number), ...(day === "" ? [] : [pad(Number(day))])].join("-") };
+    return {
+      digits: day + year,
+      month: number,
+      form: [year, pad(number), ...(day === "" ? [] : [pad(Number(day))])].join("-"),
+    };
   });
-  const numeric = [...text.matchAll(/(?<=\b)\d{1,4}([-/.])\d{1,2}([-/.])\d{1,4}\b/g)].map(([all, first = "", second = ""]) =>
-    ({ digits: all.replaceAll(/\D/g, ""), month: undefined, form: first === second ? numericForm(all.split(first)) : "" }));
+  const numeric = [...text.matchAll(/(?<=\b)\d{1,4}([-/.])\d{1,2}([-/.])\d{1,4}\b/g)].map(
+    ([all, first = "", second = ""]) => ({
+      digits: all.replaceAll(/\D/g, ""),
+      month: undefined,
+      form: first === second ? numericForm(all.split(first)) : "",
+    }),
+  );
   return [...textual, ...numeric];
 }
 
@@ -161,10 +220,16 @@ function real(day: string): string {
   return Number.isNaN(date.getTime()) || !date.toISOString().startsWith(day) ? "" : day;
 }
 
-/** The form of the golden time `digits`, as written in the text; empty when there is no such time of day. */
+/**
+ * The form of the golden time `digits`, as written in the text; empty when there is no such time of
+ * day.
+ */
 function clock(digits: string, text: string): string {
-  const match = new RegExp(`\\b${digits.slice(0, -2)}:?${digits.slice(-2)} ?([ap]m)?`).exec(text) ??
-    new RegExp(`\\b${digits.slice(0, -4)}:${digits.slice(-4, -2)}:${digits.slice(-2)} ?([ap]m)?`).exec(text);
+  const match =
+    new RegExp(`\\b${digits.slice(0, -2)}:?${digits.slice(-2)} ?([ap]m)?`).exec(text) ??
+    new RegExp(
+      `\\b${digits.slice(0, -4)}:${digits.slice(-4, -2)}:${digits.slice(-2)} ?([ap]m)?`,
+    ).exec(text);
   const parts = digits.padStart(digits.length + (digits.length % 2), "0").match(/\d\d/g) ?? [];
   const hour = Number(parts[0]);
   if (match === null || hour > 23 || parts.slice(1).some((part) => Number(part) > 59)) return "";
@@ -174,8 +239,10 @@ function clock(digits: string, text: string): string {
 }
 
 function sumsIn(text: string): readonly { readonly digits: string; readonly form: string }[] {
-  return [...text.matchAll(/\d[\d,]*(?:\.\d+)?/g)].map(([written]) =>
-    ({ digits: written.replaceAll(/\D/g, ""), form: Number(written.replaceAll(",", "")).toFixed(2) }));
+  return [...text.matchAll(/\d[\d,]*(?:\.\d+)?/g)].map(([written]) => ({
+    digits: written.replaceAll(/\D/g, ""),
+    form: Number(written.replaceAll(",", "")).toFixed(2),
+  }));
 }
 
 function pad(value: number): string {

@@ -2,12 +2,20 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compressText, decompressText } from "../../../workers/text/compress.ts";
-import { MAX_TEXT_UNITS, countWords, normalise, sampleOf, textHash } from "../../../workers/text/normalise.ts";
+import {
+  MAX_TEXT_UNITS,
+  countWords,
+  normalise,
+  sampleOf,
+  textHash,
+} from "../../../workers/text/normalise.ts";
 import { fnv1a, shingleSet } from "../../../workers/text/shingles.ts";
 
 describe("normalising", () => {
   it("lower-cases, folds white space of every kind and trims", () => {
-    expect(normalise("  The\u00a0Garden \r\n\t COMMITTEE\u2003met\u3000 ")).toBe("the garden committee met");
+    expect(normalise("  The\u00a0Garden \r\n\t COMMITTEE\u2003met\u3000 ")).toBe(
+      "the garden committee met",
+    );
     expect(normalise(" \n ")).toBe("");
   });
 
@@ -17,20 +25,26 @@ describe("normalising", () => {
   });
 
   it("gives the same identity to a text and to what is stored of it", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
-      const stored = decompressText(compressText(text, 3));
-      expect(textHash(normalise(stored))).toEqual(textHash(normalise(text)));
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const stored = decompressText(compressText(text, 3));
+        expect(textHash(normalise(stored))).toEqual(textHash(normalise(text)));
+      }),
+    );
   });
 
   it("hashes the UTF-8 bytes of the normal form", () => {
-    expect(Buffer.from(textHash("käse")).toString("hex")).toBe(createHash("sha256").update(Buffer.from("käse", "utf8")).digest("hex"));
+    expect(Buffer.from(textHash("käse")).toString("hex")).toBe(
+      createHash("sha256").update(Buffer.from("käse", "utf8")).digest("hex"),
+    );
   });
 
   it("counts words as splitting would", () => {
-    fc.assert(fc.property(fc.array(fc.stringMatching(/^[a-z]{1,5}$/)), (words) => {
-      expect(countWords(words.join(" "))).toBe(words.length);
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,5}$/)), (words) => {
+        expect(countWords(words.join(" "))).toBe(words.length);
+      }),
+    );
   });
 
   it("takes whole characters into a sample", () => {
@@ -41,7 +55,9 @@ describe("normalising", () => {
 
 describe("stored text", () => {
   it("that is damaged is reported as corrupt", () => {
-    expect(() => decompressText(new Uint8Array([1, 2, 3]))).toThrow(expect.objectContaining({ code: "corrupt" }));
+    expect(() => decompressText(new Uint8Array([1, 2, 3]))).toThrow(
+      expect.objectContaining({ code: "corrupt" }),
+    );
   });
 });
 
@@ -53,12 +69,21 @@ describe("shingles", () => {
   });
 
   it("are the distinct joined windows, ascending", () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom("a", "bb", "ß", "词"), { maxLength: 40 }), fc.integer({ min: 1, max: 10 }), (words, size) => {
-      const joined = new Set<string>();
-      for (let i = 0; i + size <= words.length; i += 1) joined.add(words.slice(i, i + size).join(" "));
-      const expected = [...new Set([...joined].map((text) => fnv1a(text, 0, text.length)))].sort((a, b) => a - b);
-      expect([...shingleSet(words.join(" "), size)]).toEqual(expected);
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("a", "bb", "ß", "词"), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 10 }),
+        (words, size) => {
+          const joined = new Set<string>();
+          for (let i = 0; i + size <= words.length; i += 1)
+            joined.add(words.slice(i, i + size).join(" "));
+          const expected = [
+            ...new Set([...joined].map((text) => fnv1a(text, 0, text.length))),
+          ].sort((a, b) => a - b);
+          expect([...shingleSet(words.join(" "), size)]).toEqual(expected);
+        },
+      ),
+    );
   });
 
   it("are none where there are fewer words", () => {

@@ -1,6 +1,7 @@
 /**
- * Judges an exposition as a scraper would: what Prometheus refuses, drops or takes for another series is an error. It reads what
- * was rendered, not what was meant, so that a mistake of the renderer is found too (facts, monitor-api §7).
+ * Judges an exposition as a scraper would: what Prometheus refuses, drops or takes for another
+ * series is an error. It reads what was rendered, not what was meant, so that a mistake of the
+ * renderer is found too (facts, monitor-api §7).
  */
 import type { GatherErrorClass } from "../status.ts";
 import { FamilyCheck } from "./family-check.ts";
@@ -64,9 +65,15 @@ export class ExpositionCheck {
     this.#family?.end();
     if (!this.#unreadable) {
       if (this.#rest !== "") this.#report("other", undefined, "the last line has no line feed");
-      if (this.#format === "openmetrics" && !this.#ended) this.#report("other", undefined, "there is no # EOF at the end");
+      if (this.#format === "openmetrics" && !this.#ended)
+        this.#report("other", undefined, "there is no # EOF at the end");
     }
-    return { families: this.#families.size, series: this.#samples, bytes: this.#bytes, errors: this.#errors };
+    return {
+      families: this.#families.size,
+      series: this.#samples,
+      bytes: this.#bytes,
+      errors: this.#errors,
+    };
   }
 
   #decode(piece: Uint8Array, more: boolean): void {
@@ -91,44 +98,75 @@ export class ExpositionCheck {
     else if (line === EOF_LINE) this.#ended = this.#format === "openmetrics";
     else if (line.startsWith("#")) this.#comment(line);
     else if (line !== "") this.#sample(line);
-    else if (this.#format === "openmetrics") this.#report("other", undefined, "there is an empty line");
+    else if (this.#format === "openmetrics")
+      this.#report("other", undefined, "there is an empty line");
   }
 
   #comment(line: string): void {
     const [, what, name = "", text] = METADATA.exec(line) ?? [];
     if (what !== undefined) this.#begin(name).metadata(what, text ?? "");
-    else if (this.#format === "openmetrics" || /^# (?:HELP|TYPE)\b/.test(line)) this.#report("other", undefined, "a line with # is not HELP, TYPE or UNIT of a metric");
+    else if (this.#format === "openmetrics" || /^# (?:HELP|TYPE)\b/.test(line))
+      this.#report("other", undefined, "a line with # is not HELP, TYPE or UNIT of a metric");
   }
 
   #sample(line: string): void {
     const sample = readSampleLine(line);
-    if (sample === undefined) return this.#report("other", /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0], "a line is not a sample: name, labels, quotes or value are invalid");
+    if (sample === undefined)
+      return this.#report(
+        "other",
+        /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0],
+        "a line is not a sample: name, labels, quotes or value are invalid",
+      );
     this.#samples += 1;
     const { name, labels, exemplarCharacters } = sample;
     if (!this.#family?.holds(name)) this.#begin(name);
     this.#family?.sample(sample);
     if (exemplarCharacters !== undefined) this.#exemplar(name, exemplarCharacters);
     const names = labels.map(([label]) => label);
-    if (new Set(names).size < names.length) return this.#report("label_inconsistent", name, "a label occurs twice in one sample");
-    if (names.some((label) => label.startsWith("__"))) this.#report("label_inconsistent", name, "a label begins with __, which is reserved");
-    const identity = `${name}{${labels.map(([label, value]) => `${label}="${value}"`).toSorted().join(",")}}`;
-    if (this.#series.has(identity)) this.#report("duplicate_series", name, `two samples have the same labels (${names.length === 0 ? "none" : names.toSorted().join(", ")})`);
+    if (new Set(names).size < names.length)
+      return this.#report("label_inconsistent", name, "a label occurs twice in one sample");
+    if (names.some((label) => label.startsWith("__")))
+      this.#report("label_inconsistent", name, "a label begins with __, which is reserved");
+    const identity = `${name}{${labels
+      .map(([label, value]) => `${label}="${value}"`)
+      .toSorted()
+      .join(",")}}`;
+    if (this.#series.has(identity))
+      this.#report(
+        "duplicate_series",
+        name,
+        `two samples have the same labels (${names.length === 0 ? "none" : names.toSorted().join(", ")})`,
+      );
     this.#series.add(identity);
   }
 
   #exemplar(name: string, characters: number): void {
-    if (this.#format === "text") this.#report("other", name, "there is an exemplar, which the text format does not support");
-    else if (!/_(?:bucket|total)$/.test(name)) this.#report("other", name, "there is an exemplar on a sample that is neither a bucket nor a counter");
-    if (characters > MAX_EXEMPLAR_CHARACTERS) this.#report("other", name, `the labels of an exemplar are longer than ${MAX_EXEMPLAR_CHARACTERS} characters`);
+    if (this.#format === "text")
+      this.#report("other", name, "there is an exemplar, which the text format does not support");
+    else if (!/_(?:bucket|total)$/.test(name))
+      this.#report(
+        "other",
+        name,
+        "there is an exemplar on a sample that is neither a bucket nor a counter",
+      );
+    if (characters > MAX_EXEMPLAR_CHARACTERS)
+      this.#report(
+        "other",
+        name,
+        `the labels of an exemplar are longer than ${MAX_EXEMPLAR_CHARACTERS} characters`,
+      );
   }
 
   /** The family of this name: the present one, or a new one. */
   #begin(name: string): FamilyCheck {
     if (this.#family?.name === name) return this.#family;
     this.#family?.end();
-    if (this.#families.has(name)) this.#report("other", name, "the lines of a family are not together");
+    if (this.#families.has(name))
+      this.#report("other", name, "the lines of a family are not together");
     this.#families.add(name);
-    this.#family = new FamilyCheck(name, this.#format, (kind, message) => this.#report(kind, name, message));
+    this.#family = new FamilyCheck(name, this.#format, (kind, message) =>
+      this.#report(kind, name, message),
+    );
     return this.#family;
   }
 

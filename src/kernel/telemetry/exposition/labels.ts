@@ -1,4 +1,7 @@
-/** The labels of a series as text: built when first shown, shared by all metrics of an entity, kept until the last of them ends. */
+/**
+ * The labels of a series as text: built when first shown, shared by all metrics of an entity, kept
+ * until the last of them ends.
+ */
 import type { WireRow } from "../messages.ts";
 import type { RemoteScope } from "../thread/remote-scope.ts";
 import type { Attributes } from "../types.ts";
@@ -19,11 +22,16 @@ export class LabelPlan {
     const constants = labelNames(Object.keys(scope.constants));
     const own = labelNames(row.attributes, constants.values());
     this.drops = own.size < row.attributes.length;
-    const inOrder = row.attributes.flatMap((attribute) => (own.has(attribute) ? [[attribute, own.get(attribute) ?? ""] as const] : []));
+    const inOrder = row.attributes.flatMap((attribute) =>
+      own.has(attribute) ? [[attribute, own.get(attribute) ?? ""] as const] : [],
+    );
     this.#labels = [...inOrder, ...constants, [OVERFLOW, labelName(OVERFLOW)]];
   }
 
-  /** The labels without their braces: `a="1",b="2"`. Empty for a series without any, and for one that has ended. */
+  /**
+   * The labels without their braces: `a="1",b="2"`. Empty for a series without any, and for one
+   * that has ended.
+   */
   text(number: number): string {
     const labelled = this.#scope.labelledOf(number);
     if (labelled === undefined) return "";

@@ -1,19 +1,57 @@
 /**
- * Names of the exposition: what the OpenTelemetry-to-Prometheus translator (otlptranslator 1.0) makes of a name, a unit
- * and a kind, and what becomes of attribute names. The backend sees the same names as a scrape.
+ * Names of the exposition: what the OpenTelemetry-to-Prometheus translator (otlptranslator 1.0)
+ * makes of a name, a unit and a kind, and what becomes of attribute names. The backend sees the
+ * same names as a scrape.
  */
 import type { Kind } from "../types.ts";
 
 const UNITS: Readonly<Record<string, string>> = {
-  d: "days", h: "hours", min: "minutes", s: "seconds", ms: "milliseconds", us: "microseconds", ns: "nanoseconds",
-  By: "bytes", KiBy: "kibibytes", MiBy: "mebibytes", GiBy: "gibibytes", TiBy: "tibibytes", KBy: "kilobytes", MBy: "megabytes", GBy: "gigabytes", TBy: "terabytes",
-  m: "meters", V: "volts", A: "amperes", J: "joules", W: "watts", g: "grams", Cel: "celsius", Hz: "hertz", "%": "percent", "1": "",
+  d: "days",
+  h: "hours",
+  min: "minutes",
+  s: "seconds",
+  ms: "milliseconds",
+  us: "microseconds",
+  ns: "nanoseconds",
+  By: "bytes",
+  KiBy: "kibibytes",
+  MiBy: "mebibytes",
+  GiBy: "gibibytes",
+  TiBy: "tibibytes",
+  KBy: "kilobytes",
+  MBy: "megabytes",
+  GBy: "gigabytes",
+  TBy: "terabytes",
+  m: "meters",
+  V: "volts",
+  A: "amperes",
+  J: "joules",
+  W: "watts",
+  g: "grams",
+  Cel: "celsius",
+  Hz: "hertz",
+  "%": "percent",
+  "1": "",
 };
 
-const PER: Readonly<Record<string, string>> = { s: "second", m: "minute", h: "hour", d: "day", w: "week", mo: "month", y: "year" };
+const PER: Readonly<Record<string, string>> = {
+  s: "second",
+  m: "minute",
+  h: "hour",
+  d: "day",
+  w: "week",
+  mo: "month",
+  y: "year",
+};
 
 /** Labels that a target's own identity uses; an attribute that would become one is left out. */
-const PROMOTED: ReadonlySet<string> = new Set(["job", "instance", "service_name", "service_instance_id", "service_namespace"]);
+const PROMOTED: ReadonlySet<string> = new Set([
+  "job",
+  "instance",
+  "service_name",
+  "service_instance_id",
+  "service_namespace",
+]);
 
 /** What the name is made from. */
 export interface Named {
@@ -43,10 +81,13 @@ export function labelName(attribute: string): string {
 }
 
 /**
- * The attributes that become labels, with their label. Of several with one label the one already spelt so stays, else
- * the first in the alphabet; those that would take a promoted label go.
+ * The attributes that become labels, with their label. Of several with one label the one already
+ * spelt so stays, else the first in the alphabet; those that would take a promoted label go.
  */
-export function labelNames(attributes: readonly string[], taken: Iterable<string> = []): Map<string, string> {
+export function labelNames(
+  attributes: readonly string[],
+  taken: Iterable<string> = [],
+): Map<string, string> {
   const holders = new Map<string, string>();
   const reserved = new Set(taken);
   for (const attribute of attributes.toSorted()) {
@@ -66,7 +107,10 @@ function unitWord(unit: string, known: Readonly<Record<string, string>>): string
   const text = unit.trim();
   if (text === "" || /[{}]/.test(text)) return "";
   if (Object.hasOwn(known, text)) return known[text] ?? "";
-  return text.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== "").join("_");
+  return text
+    .split(/[^a-zA-Z0-9:]+/)
+    .filter((word) => word !== "")
+    .join("_");
 }
 
 function atTheEnd(words: readonly string[], word: string): string[] {

@@ -1,6 +1,7 @@
 /**
- * The exposition of several scopes as slices of text: families in the order of their names, each once, with the series of
- * all scopes below it. What two scopes show alike after naming is shown once and counted.
+ * The exposition of several scopes as slices of text: families in the order of their names, each
+ * once, with the series of all scopes below it. What two scopes show alike after naming is shown
+ * once and counted.
  */
 import type { WireRow } from "../messages.ts";
 import type { HeldSnapshot, RemoteScope } from "../thread/remote-scope.ts";
@@ -72,7 +73,10 @@ class Slices {
   }
 }
 
-/** The families by name. One that another kind holds already, as itself or by its OpenMetrics name, is left out and counted. */
+/**
+ * The families by name. One that another kind holds already, as itself or by its OpenMetrics name,
+ * is left out and counted.
+ */
 function families(gathered: readonly Gathered[], { metrics, conflict }: RenderOptions): Family[] {
   const byName = new Map<string, Family>();
   const holders = new Map<string, Family>();
@@ -105,11 +109,15 @@ function stem({ name, row }: Family): string {
   return row.kind === "counter" ? name.replace(/_total$/, "") : name;
 }
 
-/** Puts the family's series into `out` and gives it away whenever it is full. One loop without a call per line but for the text itself. */
+/**
+ * Puts the family's series into `out` and gives it away whenever it is full. One loop without a
+ * call per line but for the text itself.
+ */
 function* familySlices(family: Family, out: Slices, options: RenderOptions): Generator<string> {
   const plans = family.sources.map((source) => new LabelPlan(source.row, source.scope));
   // Only then can two series look alike: within one row of one scope their labels differ by birth.
-  const shown = family.sources.length > 1 || plans.some((plan) => plan.drops) ? new Set<string>() : undefined;
+  const shown =
+    family.sources.length > 1 || plans.some((plan) => plan.drops) ? new Set<string>() : undefined;
   const lines = family.row.kind === "histogram" ? family.row.bounds.length + 3 : 1;
   const { name } = family;
   const exemplars = options.format === "openmetrics";
@@ -117,7 +125,9 @@ function* familySlices(family: Family, out: Slices, options: RenderOptions): Gen
   for (const [index, source] of family.sources.entries()) {
     const { value } = source.snapshot.columns;
     const plan = plans[index];
-    const bounds = [...source.row.bounds, Number.POSITIVE_INFINITY].map((bound) => formatBound(bound, options.format));
+    const bounds = [...source.row.bounds, Number.POSITIVE_INFINITY].map((bound) =>
+      formatBound(bound, options.format),
+    );
     for (const number of source.numbers) {
       const text = plan?.text(number) ?? "";
       if (shown?.has(text)) {
@@ -125,7 +135,12 @@ function* familySlices(family: Family, out: Slices, options: RenderOptions): Gen
         continue;
       }
       shown?.add(text);
-      out.add(lines === 1 ? `${sample(name, text)} ${formatValue(value[number] ?? 0)}\n` : histogramLines(name, text, source, { number, bounds, exemplars }), lines);
+      out.add(
+        lines === 1
+          ? `${sample(name, text)} ${formatValue(value[number] ?? 0)}\n`
+          : histogramLines(name, text, source, { number, bounds, exemplars }),
+        lines,
+      );
       if (out.full()) yield out.take();
     }
   }
@@ -144,7 +159,12 @@ interface HistogramFormat {
   readonly exemplars: boolean;
 }
 
-function histogramLines(name: string, labels: string, { row, snapshot }: Source, { number, bounds, exemplars }: HistogramFormat): string {
+function histogramLines(
+  name: string,
+  labels: string,
+  { row, snapshot }: Source,
+  { number, bounds, exemplars }: HistogramFormat,
+): string {
   const { slab, value } = snapshot.columns;
   const offset = value[number] ?? 0;
   const before = labels === "" ? "" : `${labels},`;
@@ -158,10 +178,16 @@ function histogramLines(name: string, labels: string, { row, snapshot }: Source,
   return `${text}${sample(`${name}_sum`, labels)} ${formatValue(slab[offset + row.bounds.length + 1] ?? 0)}\n${sample(`${name}_count`, labels)} ${count}\n`;
 }
 
-/** One line: what was scraped is one target, and a join on `job` and `instance` must find one series. It is the process's, unless that was not asked for. */
+/**
+ * One line: what was scraped is one target, and a join on `job` and `instance` must find one
+ * series. It is the process's, unless that was not asked for.
+ */
 function targetInfo(gathered: readonly Gathered[], format: ExpositionFormat): string {
   const shown = gathered.find(({ scope }) => scope.name === PROCESS) ?? gathered[0];
   if (shown === undefined) return "";
-  const head = format === "openmetrics" ? "# HELP target Target metadata.\n# TYPE target info\n" : "# HELP target_info Target metadata.\n# TYPE target_info gauge\n";
+  const head =
+    format === "openmetrics"
+      ? "# HELP target Target metadata.\n# TYPE target info\n"
+      : "# HELP target_info Target metadata.\n# TYPE target_info gauge\n";
   return `${head}${sample("target_info", targetLabels(shown.scope))} 1\n`;
 }

@@ -1,4 +1,6 @@
-/** One sample of the text formats, read by their grammar (Prometheus text 0.0.4, OpenMetrics 1.0.0). */
+/**
+ * One sample of the text formats, read by their grammar (Prometheus text 0.0.4, OpenMetrics 1.0.0).
+ */
 
 /** A sample. */
 export interface SampleLine {
@@ -6,14 +8,18 @@ export interface SampleLine {
   /** In the order of the line, values as they are between their quotes. A name may come twice. */
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly value: number;
-  /** Characters in the names and values of its exemplar's labels; undefined without an exemplar, which only OpenMetrics has. */
+  /**
+   * Characters in the names and values of its exemplar's labels; undefined without an exemplar,
+   * which only OpenMetrics has.
+   */
   readonly exemplarCharacters: number | undefined;
 }
 
 // Unrolled, so that a long value costs no stack.
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="([^"\\]*(?:\\[\\n"][^"\\]*)*)"([,}])/y;
 const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
-const VALUE = / (?:([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([+-]?Inf)|(NaN))(?: -?\d+(?:\.\d+)?)?(?: # \{|$)/y;
+const VALUE =
+  / (?:([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([+-]?Inf)|(NaN))(?: -?\d+(?:\.\d+)?)?(?: # \{|$)/y;
 
 /** The sample of a line without its line break; undefined when it is none. */
 export function readSampleLine(line: string): SampleLine | undefined {
@@ -36,7 +42,9 @@ export function readSampleLine(line: string): SampleLine | undefined {
   return exemplarCharacters === undefined ? undefined : { ...sample, exemplarCharacters };
 }
 
-/** From behind the brace of an exemplar's labels to the end of the line; undefined when it is none. */
+/**
+ * From behind the brace of an exemplar's labels to the end of the line; undefined when it is none.
+ */
 function readExemplar(line: string, from: number): number | undefined {
   const labels: (readonly [string, string])[] = [];
   const end = readLabels(line, from, labels);
@@ -48,7 +56,11 @@ function readExemplar(line: string, from: number): number | undefined {
 }
 
 /** Where the labels end. */
-function readLabels(line: string, from: number, labels: (readonly [string, string])[]): number | undefined {
+function readLabels(
+  line: string,
+  from: number,
+  labels: (readonly [string, string])[],
+): number | undefined {
   let at = from;
   while (line[at] !== "}") {
     LABEL.lastIndex = at;
@@ -69,6 +81,7 @@ function isFollowed([matched]: RegExpExecArray): boolean {
 
 function readValue([, digits, infinite, nothing]: RegExpExecArray): number {
   if (nothing !== undefined) return Number.NaN;
-  if (infinite !== undefined) return infinite.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  if (infinite !== undefined)
+    return infinite.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return Number(digits);
 }

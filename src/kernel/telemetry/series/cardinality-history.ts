@@ -1,4 +1,7 @@
-/** How the numbers of series went: one sample an interval, the last 60 of them, for the page that shows growth. */
+/**
+ * How the numbers of series went: one sample an interval, the last 60 of them, for the page that
+ * shows growth.
+ */
 import type { CardinalityInfo } from "../types.ts";
 
 /** Samples kept. */
@@ -28,13 +31,24 @@ export class CardinalityHistory {
   /** Takes one sample; of several scopes the counts of a metric are added. */
   sample(infos: readonly CardinalityInfo[]): void {
     const counts = new Map<string, number>();
-    for (const { metrics } of infos) for (const { name, series } of metrics) if (series > 0 && !name.startsWith(SERIES_PREFIX)) counts.set(name, (counts.get(name) ?? 0) + series);
+    for (const { metrics } of infos)
+      for (const { name, series } of metrics)
+        if (series > 0 && !name.startsWith(SERIES_PREFIX))
+          counts.set(name, (counts.get(name) ?? 0) + series);
     this.#samples = [...this.#samples, counts].slice(-this.#limit);
-    this.#totals = [...this.#totals, [...counts.values()].reduce((sum, count) => sum + count, 0)].slice(-this.#limit);
+    this.#totals = [
+      ...this.#totals,
+      [...counts.values()].reduce((sum, count) => sum + count, 0),
+    ].slice(-this.#limit);
   }
 
   view(): CardinalityGrowth {
     const names = new Set(this.#samples.flatMap((sample) => [...sample.keys()]));
-    return { totals: [...this.#totals], metrics: [...names].toSorted().map((name) => ({ name, series: this.#samples.map((sample) => sample.get(name) ?? 0) })) };
+    return {
+      totals: [...this.#totals],
+      metrics: [...names]
+        .toSorted()
+        .map((name) => ({ name, series: this.#samples.map((sample) => sample.get(name) ?? 0) })),
+    };
   }
 }

@@ -1,4 +1,7 @@
-/** What all scopes of a thread may hold together, so that no combination of limits per metric exhausts the memory. */
+/**
+ * What all scopes of a thread may hold together, so that no combination of limits per metric
+ * exhausts the memory.
+ */
 
 /** Most series of a thread, and most characters in their labels. */
 export interface CeilingLimits {
@@ -10,8 +13,9 @@ export interface CeilingLimits {
 export const defaultCeiling: CeilingLimits = { series: 500_000, labelBytes: 64 * 2 ** 20 };
 
 /**
- * Most exemplars of a thread: what one each of 100,000 series would take. A histogram has one per bucket, so that the slow ones are not
- * overwritten by the many quick ones; without a bound, 100,000 series with 14 buckets would take fourteen times that.
+ * Most exemplars of a thread: what one each of 100,000 series would take. A histogram has one per
+ * bucket, so that the slow ones are not overwritten by the many quick ones; without a bound,
+ * 100,000 series with 14 buckets would take fourteen times that.
  */
 export const MAX_EXEMPLARS = 100_000;
 
@@ -30,7 +34,8 @@ export class Ceiling {
 
   /** Whether one more series of that many label bytes fits. */
   admits(labelBytes: number): boolean {
-    const fits = this.series < this.#limits.series && this.labelBytes + labelBytes <= this.#limits.labelBytes;
+    const fits =
+      this.series < this.#limits.series && this.labelBytes + labelBytes <= this.#limits.labelBytes;
     if (!fits) this.reached = true;
     return fits;
   }

@@ -1,11 +1,12 @@
 /**
- * The numbers of all series of a scope, in columns: a measurement is one write to a typed array, a snapshot is one copy.
+ * The numbers of all series of a scope, in columns: a measurement is one write to a typed array, a
+ * snapshot is one copy.
  *
- *   number    0      1      2      3
- *   row     [ 4    | 4    | none | 7     ]   catalogue row, or none where no series lives
- *   value   [ 1.5  | 20   |      | 96 ---]-> histograms: offset of their block in the slab
- *   start   [ 0    | ms   |      | ms    ]   since when a sum counts, milliseconds since 1970; 0 for gauges
- *   mark    [ gen  | s    |      | s     ]   gauges: generation of the last sweep; others: second of the last write
+ *   number    0      1      2      3 row     [ 4    | 4    | none | 7     ]   catalogue row, or
+ *   none where no series lives value   [ 1.5  | 20   |      | 96 ---]-> histograms: offset of their
+ *   block in the slab start   [ 0    | ms   |      | ms    ]   since when a sum counts,
+ *   milliseconds since 1970; 0 for gauges mark    [ gen  | s    |      | s     ]   gauges:
+ *   generation of the last sweep; others: second of the last write
  */
 import type { SeriesCopy } from "../messages.ts";
 import { HistogramSlab } from "./histogram-slab.ts";
@@ -52,7 +53,12 @@ export class SeriesColumns {
 
   /** A copy made between two events, so that no histogram is torn. */
   copy(): SeriesCopy {
-    return { row: this.row.slice(0, this.#used), value: this.value.slice(0, this.#used), start: this.start.slice(0, this.#used), slab: this.slab.copy() };
+    return {
+      row: this.row.slice(0, this.#used),
+      value: this.value.slice(0, this.#used),
+      start: this.start.slice(0, this.#used),
+      slab: this.slab.copy(),
+    };
   }
 
   #extend(): number {

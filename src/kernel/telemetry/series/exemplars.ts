@@ -1,9 +1,10 @@
 /**
- * Exemplars of the histograms of a scope: of each bucket the latest observation inside a recorded span. They
- * lie in one buffer, so that recording is a few writes to typed arrays and a snapshot is one copy.
+ * Exemplars of the histograms of a scope: of each bucket the latest observation inside a recorded
+ * span. They lie in one buffer, so that recording is a few writes to typed arrays and a snapshot is
+ * one copy.
  *
- *   byte    0       8         16         32        40
- *   slot  [ value | time ms | trace id | span id | cell ]   cell: of the histogram slab; -1 in a free slot
+ *   byte    0       8         16         32        40 slot  [ value | time ms | trace id | span id
+ *   | cell ]   cell: of the histogram slab; -1 in a free slot
  */
 import type { TraceIds } from "../messages.ts";
 import type { Ceiling } from "./ceiling.ts";
@@ -85,7 +86,10 @@ export class ExemplarSlots {
 
   #writeHex(text: string, from: number): void {
     for (let at = 0; at < text.length; at += DIGITS_PER_WORD) {
-      this.#words[from + at / DIGITS_PER_WORD] = Number.parseInt(text.slice(at, at + DIGITS_PER_WORD), 16);
+      this.#words[from + at / DIGITS_PER_WORD] = Number.parseInt(
+        text.slice(at, at + DIGITS_PER_WORD),
+        16,
+      );
     }
   }
 }
@@ -107,7 +111,8 @@ export function exemplarReader(copy: Float64Array<ArrayBuffer> | undefined): Exe
     if (slot === undefined) return undefined;
     const [number, word] = [slot * NUMBERS, slot * WORDS];
     return {
-      value: copy[number] ?? 0, timeMs: copy[number + TIME] ?? 0,
+      value: copy[number] ?? 0,
+      timeMs: copy[number + TIME] ?? 0,
       traceId: hex(words.subarray(word + TRACE_WORD, word + SPAN_WORD)),
       spanId: hex(words.subarray(word + SPAN_WORD, word + CELL_WORD)),
     };

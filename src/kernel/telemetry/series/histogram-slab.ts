@@ -1,4 +1,7 @@
-/** Blocks of buckets, one per histogram series: `bounds + 1` counts, then the sum. Blocks of one length are reused among themselves. */
+/**
+ * Blocks of buckets, one per histogram series: `bounds + 1` counts, then the sum. Blocks of one
+ * length are reused among themselves.
+ */
 
 const FIRST_CAPACITY = 64;
 

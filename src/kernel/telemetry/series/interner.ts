@@ -1,6 +1,9 @@
 /** One copy of strings that come again and again: the same device names a hundred series. */
 
-/** Strings remembered; then all are forgotten and remembering begins anew, so that names long gone cost nothing. */
+/**
+ * Strings remembered; then all are forgotten and remembering begins anew, so that names long gone
+ * cost nothing.
+ */
 const MOST_STRINGS = 50_000;
 /** Longer ones are seldom equal. */
 const LONGEST = 256;

@@ -2,14 +2,18 @@
 import type { AttributeValue } from "../types.ts";
 
 /**
- * Values in the order of the row's attributes as one string; different values never give the same one, but 1 and "1" do.
- * Joined and not added up: V8 keeps the pieces of a sum, which made a kept key four times as large.
+ * Values in the order of the row's attributes as one string; different values never give the same
+ * one, but 1 and "1" do. Joined and not added up: V8 keeps the pieces of a sum, which made a kept
+ * key four times as large.
  */
 export function labelKey(values: readonly (AttributeValue | undefined)[]): string {
   return values.map(keyPart).join("");
 }
 
-/** Keys of measurements as they come: an entity says many metrics in a row with the same values, which then share one key. */
+/**
+ * Keys of measurements as they come: an entity says many metrics in a row with the same values,
+ * which then share one key.
+ */
 export class KeyMaker {
   #values: readonly (AttributeValue | undefined)[] = [];
   #key = "";
@@ -23,7 +27,10 @@ export class KeyMaker {
   }
 }
 
-function sameValues(left: readonly (AttributeValue | undefined)[], right: readonly (AttributeValue | undefined)[]): boolean {
+function sameValues(
+  left: readonly (AttributeValue | undefined)[],
+  right: readonly (AttributeValue | undefined)[],
+): boolean {
   return left.length === right.length && left.every((value, at) => value === right[at]);
 }
 

@@ -1,4 +1,7 @@
-/** Which values an attribute of a metric has, by example: counted at birth and death of series, at most so many of them. */
+/**
+ * Which values an attribute of a metric has, by example: counted at birth and death of series, at
+ * most so many of them.
+ */
 import type { LabelCardinality } from "../types.ts";
 
 /** The values of one attribute. */
@@ -20,7 +23,10 @@ export class LabelValues {
     else this.#series.set(value, (series ?? 0) + 1);
   }
 
-  /** A value that found no place when it was born is not known here, or by one series too few: this is a sample. */
+  /**
+   * A value that found no place when it was born is not known here, or by one series too few: this
+   * is a sample.
+   */
   ended(value: string): void {
     const series = this.#series.get(value);
     if (series === undefined) return;
@@ -30,6 +36,11 @@ export class LabelValues {
   }
 
   view(): LabelCardinality {
-    return { name: this.#name, distinct: this.#series.size, capped: this.#capped, examples: [...this.#series.keys()].toSorted() };
+    return {
+      name: this.#name,
+      distinct: this.#series.size,
+      capped: this.#capped,
+      examples: [...this.#series.keys()].toSorted(),
+    };
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Who says which gauges, so that a series leaves when its owner no longer says it. A round stamps its generation on every
- * series it writes; when it is complete, series that still carry an earlier generation were not said again. What a broken round did say
- * is as new as it is: a series leaves then when it alone was not said for too long.
+ * Who says which gauges, so that a series leaves when its owner no longer says it. A round stamps
+ * its generation on every series it writes; when it is complete, series that still carry an earlier
+ * generation were not said again. What a broken round did say is as new as it is: a series leaves
+ * then when it alone was not said for too long.
  */
 import type { AnyRow, AttributeValue, Sweep, SweepOptions } from "../types.ts";
 import type { SeriesTable } from "./series-table.ts";
@@ -23,7 +24,11 @@ interface Round {
 }
 
 /** Sets a gauge; the number of its series, below 0 when it has none. */
-export type WriteGauge = (row: AnyRow, value: number, attributes: Readonly<Record<string, AttributeValue | undefined>>) => number;
+export type WriteGauge = (
+  row: AnyRow,
+  value: number,
+  attributes: Readonly<Record<string, AttributeValue | undefined>>,
+) => number;
 
 /** The owners of a scope. */
 export class Owners {
@@ -50,7 +55,8 @@ export class Owners {
         const number = this.#write(row, value, attributes);
         if (number >= 0 && owner.open === round) this.#touch(owner, round, number);
       },
-      commit: () => (owner.open === round ? this.#commit(owner, round) : { kept: 0, added: 0, ended: 0 }),
+      commit: () =>
+        owner.open === round ? this.#commit(owner, round) : { kept: 0, added: 0, ended: 0 },
       abandon: () => {
         if (owner.open === round) this.#abandon(owner, round);
       },
@@ -61,7 +67,11 @@ export class Owners {
   endStale(): void {
     const now = this.#monotonic();
     for (const owner of this.#owners.values()) {
-      const stale = new Set(Array.from(owner.generations).flatMap(([generation, endedAtMs]) => (now - endedAtMs > owner.staleMs ? [generation] : [])));
+      const stale = new Set(
+        Array.from(owner.generations).flatMap(([generation, endedAtMs]) =>
+          now - endedAtMs > owner.staleMs ? [generation] : [],
+        ),
+      );
       if (stale.size === 0) continue;
       const isStale = (number: number): boolean => stale.has(this.#table.columns.mark[number] ?? 0);
       const { members } = owner;
@@ -104,14 +114,22 @@ export class Owners {
     const unsaid = this.#unsaid(owner);
     const carried = new Set(unsaid.map((number) => this.#table.columns.mark[number]));
     owner.members = [...round.touched, ...unsaid];
-    owner.generations = new Map([...Array.from(owner.generations).filter(([generation]) => carried.has(generation)), [round.generation, this.#monotonic()]]);
+    owner.generations = new Map([
+      ...Array.from(owner.generations).filter(([generation]) => carried.has(generation)),
+      [round.generation, this.#monotonic()],
+    ]);
     this.endStale();
   }
 
-  /** Members that the round which just ended did not write. A number that ended meanwhile and is somebody else's carries no generation of the owner's. */
+  /**
+   * Members that the round which just ended did not write. A number that ended meanwhile and is
+   * somebody else's carries no generation of the owner's.
+   */
   #unsaid(owner: Owner): number[] {
     const { mark } = this.#table.columns;
-    return owner.members.filter((number) => owner.generations.has(mark[number] ?? 0) && this.#isGauge(number));
+    return owner.members.filter(
+      (number) => owner.generations.has(mark[number] ?? 0) && this.#isGauge(number),
+    );
   }
 
   #end(numbers: readonly number[]): number {

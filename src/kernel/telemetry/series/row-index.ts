@@ -1,6 +1,7 @@
 /**
- * From the attributes of a measurement to the number of its series, for one metric of one scope. Known combinations cost
- * one string and one look-up; privacy and limits are asked only when a combination is new.
+ * From the attributes of a measurement to the number of its series, for one metric of one scope.
+ * Known combinations cost one string and one look-up; privacy and limits are asked only when a
+ * combination is new.
  */
 import { boundName } from "../../base/bounded-name.ts";
 import type { AnyRow, AttributeValue, LabelCardinality, Redaction } from "../types.ts";
@@ -19,8 +20,15 @@ const SEEN_PER_SERIES = 4;
 
 /** What bears series. */
 export interface Birthplace {
-  /** The number of a new series; undefined when the process holds all it may. `overflow` series are always born. */
-  birth(index: RowIndex, values: readonly (AttributeValue | undefined)[] | "overflow", key: string): number | undefined;
+  /**
+   * The number of a new series; undefined when the process holds all it may. `overflow` series are
+   * always born.
+   */
+  birth(
+    index: RowIndex,
+    values: readonly (AttributeValue | undefined)[] | "overflow",
+    key: string,
+  ): number | undefined;
 }
 
 /** The series of one metric. */
@@ -34,7 +42,10 @@ export class RowIndex {
   readonly #seenLimit: number;
   /** Final key to number. */
   readonly #series = new Map<string, number>();
-  /** Raw key to number, SUPPRESSED, DROPPED or the overflow series; without redaction only the latter two. */
+  /**
+   * Raw key to number, SUPPRESSED, DROPPED or the overflow series; without redaction only the
+   * latter two.
+   */
   readonly #seen = new Map<string, number>();
   /** Raw keys that privacy turned into a series, to be forgotten with it. */
   readonly #rawKeys = new Map<number, string[]>();
@@ -44,14 +55,27 @@ export class RowIndex {
   readonly #labels: readonly LabelValues[];
   #overflow: number | undefined;
 
-  constructor(row: AnyRow, rowNumber: number, options: { birthplace: Birthplace; /** Shared by the metrics of a scope. */ keys: KeyMaker; redact: Redaction | undefined; perMetric: number; labelValues: number }) {
+  constructor(
+    row: AnyRow,
+    rowNumber: number,
+    options: {
+      birthplace: Birthplace;
+      /** Shared by the metrics of a scope. */ keys: KeyMaker;
+      redact: Redaction | undefined;
+      perMetric: number;
+      labelValues: number;
+    },
+  ) {
     this.row = row;
     this.rowNumber = rowNumber;
     this.#birthplace = options.birthplace;
     this.#keys = options.keys;
     this.#redact = options.redact;
     this.#limit = options.perMetric > 0 ? options.perMetric : Number.POSITIVE_INFINITY;
-    this.#labels = options.labelValues > 0 ? row.attributes.map((name) => new LabelValues(name, options.labelValues)) : [];
+    this.#labels =
+      options.labelValues > 0
+        ? row.attributes.map((name) => new LabelValues(name, options.labelValues))
+        : [];
     this.#seenLimit = SEEN_PER_SERIES * (options.perMetric > 0 ? options.perMetric : DEFAULT_LIMIT);
   }
 
@@ -103,7 +127,9 @@ export class RowIndex {
   }
 
   #known(key: string): number | undefined {
-    return this.#redact === undefined ? (this.#series.get(key) ?? this.#seen.get(key)) : this.#seen.get(key);
+    return this.#redact === undefined
+      ? (this.#series.get(key) ?? this.#seen.get(key))
+      : this.#seen.get(key);
   }
 
   #miss(rawKey: string, raw: readonly (AttributeValue | undefined)[]): number {
@@ -121,7 +147,8 @@ export class RowIndex {
     const number = this.#birthplace.birth(this, values, key);
     if (number === undefined) return undefined;
     this.#series.set(key, number);
-    // From the values themselves: their texts are shared by all metrics of an entity, pieces of the key would be new ones.
+    // From the values themselves: their texts are shared by all metrics of an entity, pieces of the
+    // key would be new ones.
     for (const [at, label] of this.#labels.entries()) {
       const value = values[at];
       if (value !== undefined) label.born(String(value));
@@ -131,11 +158,13 @@ export class RowIndex {
 
   #endLabels(key: string): void {
     if (this.#labels.length === 0) return;
-    for (const [at, value] of parseLabelKey(key).entries()) if (value !== null) this.#labels[at]?.ended(value);
+    for (const [at, value] of parseLabelKey(key).entries())
+      if (value !== null) this.#labels[at]?.ended(value);
   }
 
   #turnAway(rawKey: string): number {
-    if (this.row.kind !== "gauge") this.#overflow ??= this.#birthplace.birth(this, "overflow", "overflow");
+    if (this.row.kind !== "gauge")
+      this.#overflow ??= this.#birthplace.birth(this, "overflow", "overflow");
     const number = this.row.kind === "gauge" ? DROPPED : (this.#overflow ?? DROPPED);
     if (this.#seen.size < this.#seenLimit) this.#turnedAway.push(rawKey);
     return this.#remember(rawKey, number);
@@ -155,8 +184,14 @@ export class RowIndex {
   }
 }
 
-/** In the order of the row's attributes. Texts are bounded here, where all measurements of all scopes pass. */
-function valuesOf(row: AnyRow, attributes: Readonly<Record<string, AttributeValue | undefined>>): (AttributeValue | undefined)[] {
+/**
+ * In the order of the row's attributes. Texts are bounded here, where all measurements of all
+ * scopes pass.
+ */
+function valuesOf(
+  row: AnyRow,
+  attributes: Readonly<Record<string, AttributeValue | undefined>>,
+): (AttributeValue | undefined)[] {
   return row.attributes.map((name) => {
     const value = attributes[name];
     return typeof value === "string" ? boundName(value) : value;

@@ -1,6 +1,7 @@
 /**
- * All series of one scope: born on their first measurement, ended by their owner, and told to the telemetry thread in
- * between. A number names another series only after that thread has said that it forgot the old one.
+ * All series of one scope: born on their first measurement, ended by their owner, and told to the
+ * telemetry thread in between. A number names another series only after that thread has said that
+ * it forgot the old one.
  */
 import type { Columns, WireValues } from "../messages.ts";
 import { LABELS_PER_MESSAGE } from "../messages.ts";
@@ -43,7 +44,10 @@ export class SeriesTable {
   readonly #indexes = new Map<AnyRow, RowIndex>();
   readonly #byRowNumber = new Map<number, RowIndex>();
   #exemplars: ExemplarSlots | undefined;
-  /** By number; no key, no series. Lists and not one of objects: of a hundred thousand series these were 5 MB. */
+  /**
+   * By number; no key, no series. Lists and not one of objects: of a hundred thousand series these
+   * were 5 MB.
+   */
   readonly #keys: (string | undefined)[] = [];
   /** Of those series whose values are not all texts: else the key says them. */
   readonly #values = new Map<number, WireValues>();
@@ -66,7 +70,13 @@ export class SeriesTable {
     const { labelValues, redact } = this.#options;
     // One row per metric: bounded by the catalogue, and what tells of a limit must not meet it.
     const perMetric = row.name.startsWith(SERIES_PREFIX) ? 0 : this.#options.perMetric;
-    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, keys: this.#keyMaker, redact, perMetric, labelValues });
+    const index = new RowIndex(row, this.#options.rowNumber(row), {
+      birthplace: { birth: (...birth) => this.#bear(...birth) },
+      keys: this.#keyMaker,
+      redact,
+      perMetric,
+      labelValues,
+    });
     this.#indexes.set(row, index);
     this.#byRowNumber.set(index.rowNumber, index);
     return index;
@@ -88,7 +98,8 @@ export class SeriesTable {
     if (key === undefined || index === undefined) return;
     this.#keys[number] = undefined;
     this.#values.delete(number);
-    if (index.row.kind === "histogram") this.#freeBuckets(this.columns.value[number] ?? 0, index.row.bounds.length);
+    if (index.row.kind === "histogram")
+      this.#freeBuckets(this.columns.value[number] ?? 0, index.row.bounds.length);
     this.columns.retire(number);
     index.forget(number, key);
     this.#options.ceiling.ended(key.length);
@@ -111,7 +122,10 @@ export class SeriesTable {
     this.#exemplars.set(cell, exemplar);
   }
 
-  /** From now on births and ends are kept for `drain`. Gives the numbers alive now, which the listener is still to be told. */
+  /**
+   * From now on births and ends are kept for `drain`. Gives the numbers alive now, which the
+   * listener is still to be told.
+   */
   listen(): number[] {
     this.#listening = true;
     this.#births = [];
@@ -119,7 +133,9 @@ export class SeriesTable {
     return this.#keys.flatMap((key, number) => (key === undefined ? [] : [number]));
   }
 
-  /** Nobody listens any more. `unacknowledged` are ended numbers that were told but never answered. */
+  /**
+   * Nobody listens any more. `unacknowledged` are ended numbers that were told but never answered.
+   */
   deafen(unacknowledged: Iterable<number>): void {
     this.#listening = false;
     for (const number of unacknowledged) this.columns.release(number);
@@ -128,7 +144,10 @@ export class SeriesTable {
     this.#ended = [];
   }
 
-  /** What changed since the last call, in the order of a message. Series that lived and died in between are told as ended only. */
+  /**
+   * What changed since the last call, in the order of a message. Series that lived and died in
+   * between are told as ended only.
+   */
   drain(): LabelChanges | undefined {
     if (this.#births.length === 0 && this.#ended.length === 0) return undefined;
     const changes = { ...this.describe(this.#births), ended: this.#ended };
@@ -140,9 +159,14 @@ export class SeriesTable {
   /** The labels of those numbers that live. */
   describe(numbers: readonly number[]): Omit<LabelChanges, "ended"> {
     const births = numbers.filter((number) => this.#keys[number] !== undefined);
-    // One list for all metrics that an entity says with the same values: it then crosses to the other thread once.
+    // One list for all metrics that an entity says with the same values: it then crosses to the
+    // other thread once.
     const lists = new Map<string, WireValues>();
-    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => this.#valuesOf(number, lists)) };
+    return {
+      births,
+      rows: births.map((number) => this.columns.row[number] ?? NO_ROW),
+      values: births.map((number) => this.#valuesOf(number, lists)),
+    };
   }
 
   snapshot(): Columns {
@@ -150,15 +174,26 @@ export class SeriesTable {
   }
 
   metrics(): MetricCardinality[] {
-    return [...this.#indexes.values()].map((index) => ({ name: index.row.name, group: index.row.group, series: index.size, overflowing: index.overflowing, labels: () => index.labels() }));
+    return [...this.#indexes.values()].map((index) => ({
+      name: index.row.name,
+      group: index.row.group,
+      series: index.size,
+      overflowing: index.overflowing,
+      labels: () => index.labels(),
+    }));
   }
 
-  #bear(index: RowIndex, values: readonly (AttributeValue | undefined)[] | "overflow", key: string): number | undefined {
+  #bear(
+    index: RowIndex,
+    values: readonly (AttributeValue | undefined)[] | "overflow",
+    key: string,
+  ): number | undefined {
     const { ceiling, now } = this.#options;
     if (values !== "overflow" && !ceiling.admits(key.length)) return undefined;
     const { row } = index;
     const number = this.columns.allocate(index.rowNumber, row.kind === "gauge" ? 0 : now());
-    if (row.kind === "histogram") this.columns.value[number] = this.columns.slab.allocate(row.bounds.length);
+    if (row.kind === "histogram")
+      this.columns.value[number] = this.columns.slab.allocate(row.bounds.length);
     this.#keys[number] = key;
     const kept = keptValues(values);
     if (kept !== undefined) this.#values.set(number, kept);
@@ -175,7 +210,9 @@ export class SeriesTable {
   }
 
   #indexOf(number: number): RowIndex | undefined {
-    return this.#keys[number] === undefined ? undefined : this.#byRowNumber.get(this.columns.row[number] ?? NO_ROW);
+    return this.#keys[number] === undefined
+      ? undefined
+      : this.#byRowNumber.get(this.columns.row[number] ?? NO_ROW);
   }
 
   #valuesOf(number: number, lists: Map<string, WireValues>): WireValues {
@@ -191,7 +228,11 @@ export class SeriesTable {
 }
 
 /** What the key alone would not tell. */
-function keptValues(values: readonly (AttributeValue | undefined)[] | "overflow"): WireValues | undefined {
+function keptValues(
+  values: readonly (AttributeValue | undefined)[] | "overflow",
+): WireValues | undefined {
   if (values === "overflow") return values;
-  return values.every((value) => value === undefined || typeof value === "string") ? undefined : values.map((value) => value ?? null);
+  return values.every((value) => value === undefined || typeof value === "string")
+    ? undefined
+    : values.map((value) => value ?? null);
 }

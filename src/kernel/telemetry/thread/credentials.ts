@@ -1,4 +1,7 @@
-/** Credentials of an exporter that are read again from their files: the last good ones stay, and no value is ever shown. */
+/**
+ * Credentials of an exporter that are read again from their files: the last good ones stay, and no
+ * value is ever shown.
+ */
 import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
 import { createSecureContext } from "node:tls";
@@ -9,7 +12,10 @@ import type { WireReload, WireTarget } from "./options.ts";
 export type Renewed = Pick<WireTarget, "tls" | "headers">;
 
 /** What became of one look. */
-export type Look<T extends Renewed> = { readonly kind: "same" } | { readonly kind: "changed"; readonly target: T } | { readonly kind: "unusable"; readonly reason: string };
+export type Look<T extends Renewed> =
+  | { readonly kind: "same" }
+  | { readonly kind: "changed"; readonly target: T }
+  | { readonly kind: "unusable"; readonly reason: string };
 
 /** Reads all files of a target and compares. */
 export class Credentials<T extends Renewed = WireTarget> {
@@ -38,12 +44,27 @@ export class Credentials<T extends Renewed = WireTarget> {
 
   async #read(): Promise<T> {
     const { caFile, certFile, keyFile, headerFiles, basic } = this.#reload;
-    const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map((file) => (file === undefined ? Promise.resolve(undefined) : readPlainFile(file))));
-    const tls = { ...this.#first.tls, ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
-    checkTls(tls, [caFile, certFile, keyFile].filter((file) => file !== undefined));
+    const [ca, cert, key] = await Promise.all(
+      [caFile, certFile, keyFile].map((file) =>
+        file === undefined ? Promise.resolve(undefined) : readPlainFile(file),
+      ),
+    );
+    const tls = {
+      ...this.#first.tls,
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
+    checkTls(
+      tls,
+      [caFile, certFile, keyFile].filter((file) => file !== undefined),
+    );
     const headers: Record<string, string> = { ...this.#first.headers };
-    for (const [name, file] of Object.entries(headerFiles)) headers[name] = headerValue((await readPlainFile(file)).trim(), file);
-    if (basic !== undefined) headers["authorization"] = `Basic ${Buffer.from(`${basic.user}:${headerValue((await readPlainFile(basic.passwordFile)).trim(), basic.passwordFile)}`).toString("base64")}`;
+    for (const [name, file] of Object.entries(headerFiles))
+      headers[name] = headerValue((await readPlainFile(file)).trim(), file);
+    if (basic !== undefined)
+      headers["authorization"] =
+        `Basic ${Buffer.from(`${basic.user}:${headerValue((await readPlainFile(basic.passwordFile)).trim(), basic.passwordFile)}`).toString("base64")}`;
     return { ...this.#first, tls, headers };
   }
 }
@@ -51,9 +72,15 @@ export class Credentials<T extends Renewed = WireTarget> {
 // What OpenSSL says is left out: it may quote the key.
 function checkTls({ ca, cert, key }: WireTarget["tls"], files: readonly string[]): void {
   try {
-    createSecureContext({ ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) });
+    createSecureContext({
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    });
   } catch {
-    throw new Error(`${files.join(", ")}: not valid PEM for TLS, or a key that does not belong to its certificate`);
+    throw new Error(
+      `${files.join(", ")}: not valid PEM for TLS, or a key that does not belong to its certificate`,
+    );
   }
 }
 
@@ -68,5 +95,14 @@ function headerValue(value: string, file: string): string {
 }
 
 function digest({ tls, headers }: Renewed): string {
-  return createHash("sha256").update(JSON.stringify([tls.ca ?? "", tls.cert ?? "", tls.key ?? "", Object.entries(headers).toSorted(([left], [right]) => (left < right ? -1 : 1))])).digest("base64");
+  return createHash("sha256")
+    .update(
+      JSON.stringify([
+        tls.ca ?? "",
+        tls.cert ?? "",
+        tls.key ?? "",
+        Object.entries(headers).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+      ]),
+    )
+    .digest("base64");
 }

@@ -1,4 +1,7 @@
-/** Snapshots of all scopes for those who render them: one gathering for all who ask within 250 ms, or one each. */
+/**
+ * Snapshots of all scopes for those who render them: one gathering for all who ask within 250 ms,
+ * or one each.
+ */
 import type { Gathered } from "../exposition/render.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RemoteScope } from "./remote-scope.ts";
@@ -75,7 +78,12 @@ export class Gatherings {
   async #gather(): Promise<Omit<Gathering, "release">> {
     const { scopes, snapshotTimeoutMs, ledger } = this.#deps;
     let missing = 0;
-    const all = await Promise.all([...scopes()].map(async (scope) => ({ scope, snapshot: await scope.snapshot(snapshotTimeoutMs) })));
+    const all = await Promise.all(
+      [...scopes()].map(async (scope) => ({
+        scope,
+        snapshot: await scope.snapshot(snapshotTimeoutMs),
+      })),
+    );
     const gathered = all.flatMap(({ scope, snapshot }) => {
       if (snapshot) return [{ scope, snapshot }];
       if (!scope.closed) missing += 1;

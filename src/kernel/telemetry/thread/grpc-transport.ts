@@ -1,9 +1,15 @@
 /**
- * Requests of OTLP over gRPC. The exporters' own transport leaves three copies of each request to the collector of garbage, which does not
- * hurry for what lies outside of its heap: 60 MB after an export of 100,000 points. This one leaves one
- * (docs/decisions/telemetry-thread.md).
+ * Requests of OTLP over gRPC. The exporters' own transport leaves three copies of each request to
+ * the collector of garbage, which does not hurry for what lies outside of its heap: 60 MB after an
+ * export of 100,000 points. This one leaves one (docs/decisions/telemetry-thread.md).
  */
-import { type ChannelCredentials, Client, type Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import {
+  type ChannelCredentials,
+  Client,
+  type Metadata,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
 import type { ExportResponse, IExporterTransport } from "@opentelemetry/otlp-exporter-base";
 import type { Clock } from "../../base/clock.ts";
 
@@ -25,8 +31,8 @@ const MOST_LATE = 5;
 const ALGORITHMS = { none: 0, gzip: 2 } as const;
 
 /**
- * One channel to one method, opened with its first request. A request that was answered well is taken from its sender: its bytes are given
- * back at once, and its array is empty.
+ * One channel to one method, opened with its first request. A request that was answered well is
+ * taken from its sender: its bytes are given back at once, and its array is empty.
  */
 export class GrpcTransport implements IExporterTransport {
   readonly #options: GrpcTransportOptions;
@@ -58,13 +64,24 @@ export class GrpcTransport implements IExporterTransport {
     const { method, metadata } = this.#options;
     const client = (this.#client ??= this.#open());
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(method, bytesOf, (answer) => answer, data, metadata, { deadline }, (error, answer) => (error === null ? resolve(answer) : reject(error)));
+      client.makeUnaryRequest(
+        method,
+        bytesOf,
+        (answer) => answer,
+        data,
+        metadata,
+        { deadline },
+        (error, answer) => (error === null ? resolve(answer) : reject(error)),
+      );
     });
   }
 
   #open(): Client {
     const { address, credentials, compression } = this.#options;
-    return new Client(address, credentials, { "grpc.default_compression_algorithm": ALGORITHMS[compression], "grpc.primary_user_agent": "steward" });
+    return new Client(address, credentials, {
+      "grpc.default_compression_algorithm": ALGORITHMS[compression],
+      "grpc.primary_user_agent": "steward",
+    });
   }
 
   #wasLate(): void {

@@ -1,6 +1,7 @@
 /**
- * The last HTTP status each OTLP path answered with. The HTTP exporter gives up on 429 and 503 with an error that names
- * neither, so the answers of this thread's requests are watched through Node's own channel.
+ * The last HTTP status each OTLP path answered with. The HTTP exporter gives up on 429 and 503 with
+ * an error that names neither, so the answers of this thread's requests are watched through Node's
+ * own channel.
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -12,7 +13,10 @@ const MOST_PATHS = 16;
 export function watchHttpStatuses(): (url: string) => number | undefined {
   const statuses = new Map<string, number>();
   subscribe("http.client.response.finish", (message) => {
-    const { request, response } = message as { readonly request: ClientRequest; readonly response: IncomingMessage };
+    const { request, response } = message as {
+      readonly request: ClientRequest;
+      readonly response: IncomingMessage;
+    };
     if (statuses.size >= MOST_PATHS && !statuses.has(request.path)) return;
     if (response.statusCode !== undefined) statuses.set(request.path, response.statusCode);
   });

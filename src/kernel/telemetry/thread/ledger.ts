@@ -1,5 +1,13 @@
 /** The books of delivery: every request is entered once, with its outcome. */
-import type { ErrorClass, LedgerView, Observed, OtherWriters, PullView, Signal, SignalLedger } from "../status.ts";
+import type {
+  ErrorClass,
+  LedgerView,
+  Observed,
+  OtherWriters,
+  PullView,
+  Signal,
+  SignalLedger,
+} from "../status.ts";
 import { emptySignalLedger, noOtherWriters } from "../status.ts";
 
 const MESSAGE_CHARACTERS = 300;
@@ -19,7 +27,11 @@ export interface Held {
 
 /** The ledger of the telemetry thread. */
 export class Ledger {
-  readonly #signals: Record<Signal, SignalLedger> = { metrics: emptySignalLedger, logs: emptySignalLedger, traces: emptySignalLedger };
+  readonly #signals: Record<Signal, SignalLedger> = {
+    metrics: emptySignalLedger,
+    logs: emptySignalLedger,
+    traces: emptySignalLedger,
+  };
   readonly #now: () => number;
   readonly #changed: () => void;
   readonly #conceal: (text: string) => string;
@@ -33,7 +45,11 @@ export class Ledger {
   #observed: Observed[] = [];
 
   /** `conceal` takes credentials out of a receiver's words before they are cut to length. */
-  constructor(options: { readonly now: () => number; readonly changed: () => void; readonly conceal?: (text: string) => string }) {
+  constructor(options: {
+    readonly now: () => number;
+    readonly changed: () => void;
+    readonly conceal?: (text: string) => string;
+  }) {
     this.#now = options.now;
     this.#conceal = options.conceal ?? ((text) => text);
     this.#changed = options.changed;
@@ -41,22 +57,45 @@ export class Ledger {
 
   enter(signal: Signal, { items, seconds, failure }: Delivery): void {
     const before = this.#signals[signal];
-    this.observe({ of: "export", signal, outcome: failure === undefined ? "success" : "failure", seconds });
+    this.observe({
+      of: "export",
+      signal,
+      outcome: failure === undefined ? "success" : "failure",
+      seconds,
+    });
     const common = { ...before, requests: before.requests + 1, seconds: before.seconds + seconds };
-    this.#signals[signal] = failure === undefined
-      ? { ...common, items: before.items + items, consecutiveFailures: 0, lastSuccessMs: this.#now() }
-      : {
-        ...common, failures: before.failures + 1, consecutiveFailures: before.consecutiveFailures + 1, itemsLost: before.itemsLost + items,
-        failuresByClass: { ...before.failuresByClass, [failure.errorClass]: (before.failuresByClass[failure.errorClass] ?? 0) + 1 },
-        lastFailureMs: this.#now(), lastFailureClass: failure.errorClass, lastFailureMessage: this.#conceal(failure.message).slice(0, MESSAGE_CHARACTERS),
-      };
+    this.#signals[signal] =
+      failure === undefined
+        ? {
+            ...common,
+            items: before.items + items,
+            consecutiveFailures: 0,
+            lastSuccessMs: this.#now(),
+          }
+        : {
+            ...common,
+            failures: before.failures + 1,
+            consecutiveFailures: before.consecutiveFailures + 1,
+            itemsLost: before.itemsLost + items,
+            failuresByClass: {
+              ...before.failuresByClass,
+              [failure.errorClass]: (before.failuresByClass[failure.errorClass] ?? 0) + 1,
+            },
+            lastFailureMs: this.#now(),
+            lastFailureClass: failure.errorClass,
+            lastFailureMessage: this.#conceal(failure.message).slice(0, MESSAGE_CHARACTERS),
+          };
     this.#changed();
   }
 
   /** A request that succeeded, but not for all its items. */
   enterRejected(signal: Signal, items: number): void {
     const before = this.#signals[signal];
-    this.#signals[signal] = { ...before, partialSuccesses: before.partialSuccesses + 1, itemsRejected: before.itemsRejected + items };
+    this.#signals[signal] = {
+      ...before,
+      partialSuccesses: before.partialSuccesses + 1,
+      itemsRejected: before.itemsRejected + items,
+    };
     this.#changed();
   }
 
@@ -85,18 +124,49 @@ export class Ledger {
     return Object.values(this.#signals).some(({ consecutiveFailures }) => consecutiveFailures > 0);
   }
 
-  count(what: "snapshotsSkipped" | "droppedLogs" | "droppedSpans" | "gathers" | "duplicateSeries" | "conflictingFamilies", more = 1): void {
+  count(
+    what:
+      | "snapshotsSkipped"
+      | "droppedLogs"
+      | "droppedSpans"
+      | "gathers"
+      | "duplicateSeries"
+      | "conflictingFamilies",
+    more = 1,
+  ): void {
     this[what] += more;
     this.#changed();
   }
 
-  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number; readonly pull: PullView | undefined; readonly others?: OtherWriters }): LedgerView {
+  view(now: {
+    readonly logs: Held | undefined;
+    readonly traces: Held | undefined;
+    readonly scrapes: number;
+    readonly pull: PullView | undefined;
+    readonly others?: OtherWriters;
+  }): LedgerView {
     return {
-      signals: { ...this.#signals }, snapshotsSkipped: this.snapshotsSkipped,
-      logs: { held: now.logs?.held ?? 0, capacity: now.logs?.capacity ?? 0, droppedQueueFull: this.droppedLogs },
-      traces: { held: now.traces?.held ?? 0, capacity: now.traces?.capacity ?? 0, droppedQueueFull: this.droppedSpans },
-      exposition: { running: now.scrapes, gathers: this.gathers, duplicateSeries: this.duplicateSeries, conflictingFamilies: this.conflictingFamilies },
-      cut: { body: { ...this.#cut.body }, attribute: { ...this.#cut.attribute } }, pull: now.pull, others: now.others ?? noOtherWriters,
+      signals: { ...this.#signals },
+      snapshotsSkipped: this.snapshotsSkipped,
+      logs: {
+        held: now.logs?.held ?? 0,
+        capacity: now.logs?.capacity ?? 0,
+        droppedQueueFull: this.droppedLogs,
+      },
+      traces: {
+        held: now.traces?.held ?? 0,
+        capacity: now.traces?.capacity ?? 0,
+        droppedQueueFull: this.droppedSpans,
+      },
+      exposition: {
+        running: now.scrapes,
+        gathers: this.gathers,
+        duplicateSeries: this.duplicateSeries,
+        conflictingFamilies: this.conflictingFamilies,
+      },
+      cut: { body: { ...this.#cut.body }, attribute: { ...this.#cut.attribute } },
+      pull: now.pull,
+      others: now.others ?? noOtherWriters,
     };
   }
 }

@@ -1,4 +1,7 @@
-/** Log records in the telemetry thread: a provider per resource, one bounded queue, the official exporter. */
+/**
+ * Log records in the telemetry thread: a provider per resource, one bounded queue, the official
+ * exporter.
+ */
 import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from "@opentelemetry/api";
 import type { Logger } from "@opentelemetry/api";
 import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
@@ -10,10 +13,18 @@ import type { BatchOptions } from "./options.ts";
 import type { RemoteScope } from "./remote-scope.ts";
 import { sdkResource } from "./sdk-resource.ts";
 
-const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = { debug: SeverityNumber.DEBUG, info: SeverityNumber.INFO, warn: SeverityNumber.WARN, error: SeverityNumber.ERROR };
+const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = {
+  debug: SeverityNumber.DEBUG,
+  info: SeverityNumber.INFO,
+  warn: SeverityNumber.WARN,
+  error: SeverityNumber.ERROR,
+};
 /** Where records go. */
 export interface LogSinkOptions {
-  /** Makes the watched exporter; `left` is to be called with the number of records of every finished request. */
+  /**
+   * Makes the watched exporter; `left` is to be called with the number of records of every finished
+   * request.
+   */
   readonly exporter: (left: (records: number) => void) => LogRecordExporter;
   readonly batch: BatchOptions;
   /** For a batch with all its repetitions. */
@@ -38,7 +49,11 @@ export class LogSink implements Held {
     });
     // The processor's own bound is never met: ours, counted, comes first.
     this.processor = new BatchLogRecordProcessor({
-      exporter, maxQueueSize: 2 * capacity, maxExportBatchSize: batchSize, scheduledDelayMillis: delayMs, exportTimeoutMillis: options.exportTimeoutMs,
+      exporter,
+      maxQueueSize: 2 * capacity,
+      maxExportBatchSize: batchSize,
+      scheduledDelayMillis: delayMs,
+      exportTimeoutMillis: options.exportTimeoutMs,
     });
   }
 
@@ -51,9 +66,21 @@ export class LogSink implements Held {
     this.#held += 1;
     this.#logger(scope).emit({
       ...(record.name === "" ? {} : { eventName: record.name }),
-      ...(record.trace === undefined ? {} : { context: trace.setSpanContext(ROOT_CONTEXT, { ...record.trace, traceFlags: TraceFlags.SAMPLED }) }),
-      severityNumber: SEVERITIES[record.severity], severityText: record.severity.toUpperCase(), body: record.body, timestamp: new Date(record.timeMs),
-      ...(record.observedMs === undefined ? {} : { observedTimestamp: new Date(record.observedMs) }),
+      ...(record.trace === undefined
+        ? {}
+        : {
+            context: trace.setSpanContext(ROOT_CONTEXT, {
+              ...record.trace,
+              traceFlags: TraceFlags.SAMPLED,
+            }),
+          }),
+      severityNumber: SEVERITIES[record.severity],
+      severityText: record.severity.toUpperCase(),
+      body: record.body,
+      timestamp: new Date(record.timeMs),
+      ...(record.observedMs === undefined
+        ? {}
+        : { observedTimestamp: new Date(record.observedMs) }),
       attributes: { ...record.attributes, ...scope.constants },
     });
   }
@@ -61,7 +88,10 @@ export class LogSink implements Held {
   #logger(scope: RemoteScope): Logger {
     const known = this.#loggers.get(scope);
     if (known) return known;
-    const provider = new LoggerProvider({ resource: sdkResource(scope.logResource), processors: [this.processor] });
+    const provider = new LoggerProvider({
+      resource: sdkResource(scope.logResource),
+      processors: [this.processor],
+    });
     const logger = provider.getLogger("steward");
     this.#loggers.set(scope, logger);
     return logger;

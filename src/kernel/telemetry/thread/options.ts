@@ -13,8 +13,17 @@ export interface WireTarget {
   readonly compression: "gzip" | "none";
   readonly timeoutMs: number;
   /** For gRPC; elapsed 0 = one try. */
-  readonly retry: { readonly initialMs: number; readonly maxMs: number; readonly elapsedMs: number };
-  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string; readonly insecureSkipVerify: boolean };
+  readonly retry: {
+    readonly initialMs: number;
+    readonly maxMs: number;
+    readonly elapsedMs: number;
+  };
+  readonly tls: {
+    readonly ca?: string;
+    readonly cert?: string;
+    readonly key?: string;
+    readonly insecureSkipVerify: boolean;
+  };
   /** Larger requests are refused; 0 = none are. Bytes before compression. */
   readonly maxRequestBytes: number;
   /** Connections of gRPC are made anew after this time; 0 = never. */
@@ -43,7 +52,15 @@ export interface WirePull {
   /** For a whole answer; 0 = none. */
   readonly timeoutMs: number;
   readonly coalesce: boolean;
-  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly clientCaFile: string | undefined; readonly clientAuth: ClientAuth; readonly reloadMs: number | undefined } | undefined;
+  readonly tls:
+    | {
+        readonly certFile: string;
+        readonly keyFile: string;
+        readonly clientCaFile: string | undefined;
+        readonly clientAuth: ClientAuth;
+        readonly reloadMs: number | undefined;
+      }
+    | undefined;
 }
 
 /** How a queue before an exporter gathers. */
@@ -59,7 +76,9 @@ export interface BatchOptions {
 
 /** The thread's options. */
 export interface ThreadOptions {
-  readonly metrics: (WireTarget & { readonly intervalMs: number; readonly batchSize: number }) | undefined;
+  readonly metrics:
+    | (WireTarget & { readonly intervalMs: number; readonly batchSize: number })
+    | undefined;
   readonly logs: (WireTarget & BatchOptions) | undefined;
   readonly traces: (WireTarget & BatchOptions) | undefined;
   readonly pull: WirePull | undefined;

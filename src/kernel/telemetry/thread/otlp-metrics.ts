@@ -1,6 +1,7 @@
 /**
- * OTLP requests of metrics with exemplars. The official serializers (0.301) write none: they are added to
- * what those made. In protobuf they follow the other fields of their data point: fields may come in any order.
+ * OTLP requests of metrics with exemplars. The official serializers (0.301) write none: they are
+ * added to what those made. In protobuf they follow the other fields of their data point: fields
+ * may come in any order.
  */
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from "@opentelemetry/otlp-transformer";
@@ -14,7 +15,9 @@ export interface HistogramPoint extends DataPoint<Histogram> {
   readonly exemplars?: readonly Exemplar[];
 }
 
-/** ExportMetricsServiceRequest.resource_metrics, .scope_metrics, .metrics, .histogram, .data_points. */
+/**
+ * ExportMetricsServiceRequest.resource_metrics, .scope_metrics, .metrics, .histogram, .data_points.
+ */
 const PATH = [1, 2, 2, 9, 1] as const;
 /** HistogramDataPoint.exemplars. */
 const EXEMPLARS = 8;
@@ -43,7 +46,9 @@ export const jsonMetricsSerializer: Pick<typeof metricsSerializer, "serializeReq
     if (bytes === undefined || !points.some(({ exemplars }) => exemplars)) return bytes;
     const request = JSON.parse(Buffer.from(bytes).toString()) as JsonRequest;
     const scopes = request.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics);
-    const written = scopes.flatMap(({ metrics: all }) => all.flatMap(({ histogram }) => histogram?.dataPoints ?? []));
+    const written = scopes.flatMap(({ metrics: all }) =>
+      all.flatMap(({ histogram }) => histogram?.dataPoints ?? []),
+    );
     for (const [index, point] of written.entries()) {
       const { exemplars } = points[index] ?? {};
       if (exemplars) point.exemplars = exemplars.map(jsonExemplar);
@@ -71,7 +76,9 @@ function jsonExemplar({ timeMs, value, spanId, traceId }: Exemplar): object {
 /** In the order in which serializers write them. */
 function histogramPoints({ scopeMetrics }: ResourceMetrics): readonly HistogramPoint[] {
   const all = scopeMetrics.flatMap(({ metrics }) => metrics);
-  return all.flatMap((metric) => (metric.dataPointType === DataPointType.HISTOGRAM ? metric.dataPoints : []));
+  return all.flatMap((metric) =>
+    metric.dataPointType === DataPointType.HISTOGRAM ? metric.dataPoints : [],
+  );
 }
 
 interface Position {

@@ -1,6 +1,7 @@
 /**
- * Telemetry on standard output: each request of an exporter as OTLP's JSON, one line each (OpenTelemetry's file exporter
- * format). The host writes it, after its own first line; a request is done when it was written.
+ * Telemetry on standard output: each request of an exporter as OTLP's JSON, one line each
+ * (OpenTelemetry's file exporter format). The host writes it, after its own first line; a request
+ * is done when it was written.
  */
 import { JsonLogsSerializer, JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
@@ -29,7 +30,9 @@ export class Output {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(new Error(`Request timed out: standard output did not accept it within ${timeoutMs} ms`));
+        reject(
+          new Error(`Request timed out: standard output did not accept it within ${timeoutMs} ms`),
+        );
       }, timeoutMs);
       this.#waiting.set(id, () => {
         clearTimeout(timer);
@@ -55,25 +58,44 @@ export interface OutputOptions {
 /** Metrics as lines `{"resourceMetrics":…}`. */
 export function metricOutput(options: OutputOptions): PushMetricExporter {
   return {
-    export: (metrics, done) => write(jsonMetricsSerializer.serializeRequest(metrics), options, done),
-    forceFlush: () => Promise.resolve(), shutdown: () => Promise.resolve(), selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
+    export: (metrics, done) =>
+      write(jsonMetricsSerializer.serializeRequest(metrics), options, done),
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+    selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
   };
 }
 
 /** Log records as lines `{"resourceLogs":…}`. */
 export function logOutput(options: OutputOptions): LogRecordExporter {
-  return { export: (records, done) => write(JsonLogsSerializer.serializeRequest(records), options, done), forceFlush: () => Promise.resolve(), shutdown: () => Promise.resolve() };
+  return {
+    export: (records, done) => write(JsonLogsSerializer.serializeRequest(records), options, done),
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  };
 }
 
 /** Spans as lines `{"resourceSpans":…}`. */
 export function spanOutput(options: OutputOptions): SpanExporter {
-  return { export: (spans, done) => write(JsonTraceSerializer.serializeRequest(spans), options, done), forceFlush: () => Promise.resolve(), shutdown: () => Promise.resolve() };
+  return {
+    export: (spans, done) => write(JsonTraceSerializer.serializeRequest(spans), options, done),
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  };
 }
 
 type Done = Parameters<PushMetricExporter["export"]>[1];
 
-function write(json: Uint8Array | undefined, { output, pretty, timeoutMs }: OutputOptions, done: Done): void {
+function write(
+  json: Uint8Array | undefined,
+  { output, pretty, timeoutMs }: OutputOptions,
+  done: Done,
+): void {
   const text = Buffer.from(json ?? []).toString();
   const shown = pretty ? JSON.stringify(JSON.parse(text), undefined, 2) : text;
-  output.write(`${shown}\n`, timeoutMs).then(() => done({ code: SUCCESS }), (error: unknown) => done({ code: FAILED, error: error instanceof Error ? error : new Error(String(error)) }));
+  output.write(`${shown}\n`, timeoutMs).then(
+    () => done({ code: SUCCESS }),
+    (error: unknown) =>
+      done({ code: FAILED, error: error instanceof Error ? error : new Error(String(error)) }),
+  );
 }

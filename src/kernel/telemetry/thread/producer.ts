@@ -1,14 +1,26 @@
-/** What the SDK's reader asks for points: a snapshot of one scope, as the data that the exporter encodes. */
+/**
+ * What the SDK's reader asks for points: a snapshot of one scope, as the data that the exporter
+ * encodes.
+ */
 import { ValueType } from "@opentelemetry/api";
 import type { HrTime } from "@opentelemetry/api";
 import { AggregationTemporality, DataPointType } from "@opentelemetry/sdk-metrics";
-import type { CollectionResult, DataPoint, Histogram, MetricData, MetricProducer } from "@opentelemetry/sdk-metrics";
+import type {
+  CollectionResult,
+  DataPoint,
+  Histogram,
+  MetricData,
+  MetricProducer,
+} from "@opentelemetry/sdk-metrics";
 import { emptyResource } from "@opentelemetry/resources";
 import type { WireRow } from "../messages.ts";
 import type { HistogramPoint } from "./otlp-metrics.ts";
 import type { HeldSnapshot, RemoteScope } from "./remote-scope.ts";
 
-const NOTHING: CollectionResult = { resourceMetrics: { resource: emptyResource(), scopeMetrics: [] }, errors: [] };
+const NOTHING: CollectionResult = {
+  resourceMetrics: { resource: emptyResource(), scopeMetrics: [] },
+  errors: [],
+};
 /** A level has no beginning. */
 const NO_TIME: HrTime = [0, 0];
 
@@ -18,7 +30,10 @@ export interface ProducerOptions {
   readonly skipped: () => void;
 }
 
-/** A producer over one scope. Never rejects: a snapshot that is late is no points and one more `skipped`. */
+/**
+ * A producer over one scope. Never rejects: a snapshot that is late is no points and one more
+ * `skipped`.
+ */
 export function seriesProducer(scope: RemoteScope, options: ProducerOptions): MetricProducer {
   return {
     async collect() {
@@ -29,7 +44,15 @@ export function seriesProducer(scope: RemoteScope, options: ProducerOptions): Me
       }
       const metrics = collectMetrics(scope, snapshot);
       snapshot.release();
-      return metrics.length === 0 ? NOTHING : { resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope: { name: "steward" }, metrics }] }, errors: [] };
+      return metrics.length === 0
+        ? NOTHING
+        : {
+            resourceMetrics: {
+              resource: emptyResource(),
+              scopeMetrics: [{ scope: { name: "steward" }, metrics }],
+            },
+            errors: [],
+          };
     },
   };
 }
@@ -43,23 +66,64 @@ function collectMetrics(scope: RemoteScope, snapshot: HeldSnapshot): MetricData[
   return metrics;
 }
 
-function metricData(row: WireRow, scope: RemoteScope, snapshot: HeldSnapshot, numbers: readonly number[]): MetricData {
+function metricData(
+  row: WireRow,
+  scope: RemoteScope,
+  snapshot: HeldSnapshot,
+  numbers: readonly number[],
+): MetricData {
   const base = {
-    descriptor: { name: row.name, description: row.help, unit: row.unit, valueType: ValueType.DOUBLE },
+    descriptor: {
+      name: row.name,
+      description: row.help,
+      unit: row.unit,
+      valueType: ValueType.DOUBLE,
+    },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
   const points = pointMaker(scope, snapshot);
   const { value, slab } = snapshot.columns;
   const number = (series: number): number => value[series] ?? 0;
   switch (row.kind) {
-    case "gauge": return { ...base, dataPointType: DataPointType.GAUGE, dataPoints: numbers.map((series) => points(series, number(series))) };
-    case "counter": return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: numbers.map((series) => points(series, number(series))) };
-    case "updown": return { ...base, dataPointType: DataPointType.SUM, isMonotonic: false, dataPoints: numbers.map((series) => points(series, number(series))) };
-    case "histogram": return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: numbers.map((series) => withExemplars(points(series, histogram(row.bounds, slab, number(series))), snapshot, number(series))) };
+    case "gauge":
+      return {
+        ...base,
+        dataPointType: DataPointType.GAUGE,
+        dataPoints: numbers.map((series) => points(series, number(series))),
+      };
+    case "counter":
+      return {
+        ...base,
+        dataPointType: DataPointType.SUM,
+        isMonotonic: true,
+        dataPoints: numbers.map((series) => points(series, number(series))),
+      };
+    case "updown":
+      return {
+        ...base,
+        dataPointType: DataPointType.SUM,
+        isMonotonic: false,
+        dataPoints: numbers.map((series) => points(series, number(series))),
+      };
+    case "histogram":
+      return {
+        ...base,
+        dataPointType: DataPointType.HISTOGRAM,
+        dataPoints: numbers.map((series) =>
+          withExemplars(
+            points(series, histogram(row.bounds, slab, number(series))),
+            snapshot,
+            number(series),
+          ),
+        ),
+      };
   }
 }
 
-function pointMaker(scope: RemoteScope, snapshot: HeldSnapshot): <T>(series: number, value: T) => DataPoint<T> {
+function pointMaker(
+  scope: RemoteScope,
+  snapshot: HeldSnapshot,
+): <T>(series: number, value: T) => DataPoint<T> {
   const endTime = hrTime(snapshot.atMs);
   const { start } = snapshot.columns;
   let lastMs = 0;
@@ -74,15 +138,29 @@ function pointMaker(scope: RemoteScope, snapshot: HeldSnapshot): <T>(series: num
   };
 }
 
-function withExemplars(point: DataPoint<Histogram>, snapshot: HeldSnapshot, offset: number): HistogramPoint {
-  const exemplars = point.value.buckets.counts.flatMap((_count, bucket) => snapshot.exemplar(offset + bucket) ?? []);
+function withExemplars(
+  point: DataPoint<Histogram>,
+  snapshot: HeldSnapshot,
+  offset: number,
+): HistogramPoint {
+  const exemplars = point.value.buckets.counts.flatMap(
+    (_count, bucket) => snapshot.exemplar(offset + bucket) ?? [],
+  );
   return exemplars.length === 0 ? point : { ...point, exemplars };
 }
 
 /** A block of the slab as the SDK's histogram. */
-export function histogram(bounds: readonly number[], slab: Float64Array, offset: number): Histogram {
+export function histogram(
+  bounds: readonly number[],
+  slab: Float64Array,
+  offset: number,
+): Histogram {
   const counts = Array.from(slab.subarray(offset, offset + bounds.length + 1));
-  return { buckets: { boundaries: [...bounds], counts }, sum: slab[offset + bounds.length + 1] ?? 0, count: counts.reduce((sum, count) => sum + count, 0) };
+  return {
+    buckets: { boundaries: [...bounds], counts },
+    sum: slab[offset + bounds.length + 1] ?? 0,
+    count: counts.reduce((sum, count) => sum + count, 0),
+  };
 }
 
 function hrTime(ms: number): HrTime {

@@ -1,6 +1,7 @@
 /**
- * The SDK in the telemetry thread: `NodeSDK` for the process's scope, a MeterProvider of its own for every other one, as a
- * reader takes its provider's resource and no producer's. One exporter serves all.
+ * The SDK in the telemetry thread: `NodeSDK` for the process's scope, a MeterProvider of its own
+ * for every other one, as a reader takes its provider's resource and no producer's. One exporter
+ * serves all.
  */
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
@@ -14,7 +15,12 @@ import type { SpanSink } from "./span-sink.ts";
 
 /** What the providers need. */
 export interface ProviderDeps {
-  readonly metrics: { readonly exporter: PushMetricExporter; readonly options: NonNullable<ThreadOptions["metrics"]> } | undefined;
+  readonly metrics:
+    | {
+        readonly exporter: PushMetricExporter;
+        readonly options: NonNullable<ThreadOptions["metrics"]>;
+      }
+    | undefined;
   readonly logs: LogSink | undefined;
   readonly traces: SpanSink | undefined;
   readonly snapshotTimeoutMs: number;
@@ -37,8 +43,12 @@ export class Providers {
     const resource = sdkResource(scope.resource);
     if (this.#sdk === undefined) {
       this.#sdk = new NodeSDK({
-        autoDetectResources: false, resource, metricReaders: reader ? [reader] : [], logRecordProcessors: this.#deps.logs ? [this.#deps.logs.processor] : [],
-        spanProcessors: this.#deps.traces ? [this.#deps.traces.processor] : [], textMapPropagator: null,
+        autoDetectResources: false,
+        resource,
+        metricReaders: reader ? [reader] : [],
+        logRecordProcessors: this.#deps.logs ? [this.#deps.logs.processor] : [],
+        spanProcessors: this.#deps.traces ? [this.#deps.traces.processor] : [],
+        textMapPropagator: null,
       });
       this.#sdk.start();
     } else if (reader) {
@@ -54,14 +64,23 @@ export class Providers {
     await shutdown?.();
   }
 
-  /** Sends everything that is there now. Resolves when answered or given up; the ledger knows which. */
+  /**
+   * Sends everything that is there now. Resolves when answered or given up; the ledger knows which.
+   */
   async flush(): Promise<void> {
-    await Promise.allSettled([...[...this.#readers.values()].map((reader) => reader.forceFlush()), this.#deps.logs?.processor.forceFlush(), this.#deps.traces?.processor.forceFlush()]);
+    await Promise.allSettled([
+      ...[...this.#readers.values()].map((reader) => reader.forceFlush()),
+      this.#deps.logs?.processor.forceFlush(),
+      this.#deps.traces?.processor.forceFlush(),
+    ]);
   }
 
   /** A last flush, then the connections close. */
   async shutdown(): Promise<void> {
-    await Promise.allSettled([...[...this.#shutdowns.values()].map((shutdown) => shutdown()), this.#sdk?.shutdown()]);
+    await Promise.allSettled([
+      ...[...this.#shutdowns.values()].map((shutdown) => shutdown()),
+      this.#sdk?.shutdown(),
+    ]);
     await this.#deps.metrics?.exporter.shutdown();
   }
 
@@ -71,9 +90,19 @@ export class Providers {
     // A reader shuts down what it exports to; the others still need it.
     const shared: PushMetricExporter = { ...exporter, shutdown: () => exporter.forceFlush() };
     const reader = new PeriodicExportingMetricReader({
-      exporter: shared, exportIntervalMillis: options.intervalMs, exportTimeoutMillis: Math.min(options.intervalMs, options.timeoutMs + options.retry.elapsedMs),
+      exporter: shared,
+      exportIntervalMillis: options.intervalMs,
+      exportTimeoutMillis: Math.min(
+        options.intervalMs,
+        options.timeoutMs + options.retry.elapsedMs,
+      ),
       maxExportBatchSize: options.batchSize,
-      metricProducers: [seriesProducer(scope, { timeoutMs: this.#deps.snapshotTimeoutMs, skipped: this.#deps.snapshotSkipped })],
+      metricProducers: [
+        seriesProducer(scope, {
+          timeoutMs: this.#deps.snapshotTimeoutMs,
+          skipped: this.#deps.snapshotSkipped,
+        }),
+      ],
     });
     this.#readers.set(scope, reader);
     return reader;

@@ -1,12 +1,26 @@
-/** Who may read the pull endpoint: its own token as Bearer or as password of HTTP Basic, and no other token of the house. */
+/**
+ * Who may read the pull endpoint: its own token as Bearer or as password of HTTP Basic, and no
+ * other token of the house.
+ */
 import { equalSecrets } from "../../base/secret.ts";
 import { isLoopback } from "../../config/address.ts";
 import type { PullRejection } from "../status.ts";
 import type { WirePull } from "./options.ts";
 
-/** The reason to refuse, undefined for who may read. Without a token only a bind that other machines cannot reach is open, unless told otherwise. */
-export function refusePull({ listen, token, allowUnauthenticated }: Pick<WirePull, "listen" | "token" | "allowUnauthenticated">, authorization: string | undefined): PullRejection | undefined {
-  if (token === undefined) return allowUnauthenticated || isLoopback(listen.host) ? undefined : "auth_required";
+/**
+ * The reason to refuse, undefined for who may read. Without a token only a bind that other machines
+ * cannot reach is open, unless told otherwise.
+ */
+export function refusePull(
+  {
+    listen,
+    token,
+    allowUnauthenticated,
+  }: Pick<WirePull, "listen" | "token" | "allowUnauthenticated">,
+  authorization: string | undefined,
+): PullRejection | undefined {
+  if (token === undefined)
+    return allowUnauthenticated || isLoopback(listen.host) ? undefined : "auth_required";
   const given = credentialOf(authorization);
   if (given === undefined) return "missing_credentials";
   return equalSecrets(given, token) ? undefined : "bad_credentials";

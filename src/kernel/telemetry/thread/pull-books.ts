@@ -1,6 +1,12 @@
 /** What is known about the pull endpoint since the thread started. */
 import type { CertificateStatus } from "../../listen/certificates.ts";
-import type { GatherErrorClass, Observed, PullOutcome, PullRejection, PullView } from "../status.ts";
+import type {
+  GatherErrorClass,
+  Observed,
+  PullOutcome,
+  PullRejection,
+  PullView,
+} from "../status.ts";
 
 /** What books are kept with. */
 export interface PullBooksDeps {
@@ -14,11 +20,22 @@ export interface PullBooksDeps {
 export class PullBooks {
   readonly #deps: PullBooksDeps;
   readonly #requests: Record<PullOutcome, number> = { success: 0, unavailable: 0, error: 0 };
-  readonly #rejected: Record<PullRejection, number> = { auth_required: 0, missing_credentials: 0, bad_credentials: 0 };
+  readonly #rejected: Record<PullRejection, number> = {
+    auth_required: 0,
+    missing_credentials: 0,
+    bad_credentials: 0,
+  };
   readonly #gatherErrors: Partial<Record<GatherErrorClass, number>> = {};
-  #state: Pick<PullView, "state" | "address" | "reason"> = { state: "starting", address: undefined, reason: undefined };
+  #state: Pick<PullView, "state" | "address" | "reason"> = {
+    state: "starting",
+    address: undefined,
+    reason: undefined,
+  };
   #last: Pick<PullView, "lastAtMs" | "lastMs"> = { lastAtMs: undefined, lastMs: undefined };
-  #lastError: Pick<PullView, "lastGatherError" | "lastGatherErrorAtMs"> = { lastGatherError: undefined, lastGatherErrorAtMs: undefined };
+  #lastError: Pick<PullView, "lastGatherError" | "lastGatherErrorAtMs"> = {
+    lastGatherError: undefined,
+    lastGatherErrorAtMs: undefined,
+  };
   #failures = 0;
   #inFlight = 0;
 
@@ -30,7 +47,10 @@ export class PullBooks {
     return this.#inFlight;
   }
 
-  stand(state: PullView["state"], more: { readonly address?: string; readonly reason?: string } = {}): void {
+  stand(
+    state: PullView["state"],
+    more: { readonly address?: string; readonly reason?: string } = {},
+  ): void {
     this.#state = { state, address: more.address, reason: more.reason };
     if (state === "failed") this.#failures += 1;
     this.#deps.changed();
@@ -68,8 +88,15 @@ export class PullBooks {
 
   view(certificate: CertificateStatus | undefined): PullView {
     return {
-      ...this.#state, ...this.#last, ...this.#lastError, failures: this.#failures, inFlight: this.#inFlight, certificate,
-      requests: { ...this.#requests }, rejected: { ...this.#rejected }, gatherErrors: { ...this.#gatherErrors },
+      ...this.#state,
+      ...this.#last,
+      ...this.#lastError,
+      failures: this.#failures,
+      inFlight: this.#inFlight,
+      certificate,
+      requests: { ...this.#requests },
+      rejected: { ...this.#rejected },
+      gatherErrors: { ...this.#gatherErrors },
     };
   }
 }

@@ -1,6 +1,7 @@
 /**
- * `GET /metrics` of the pull endpoint: who may ask, how many at once, in which format, and within which time. An error in
- * gathering leaves series out and is counted; the rest is served with 200 (contract §2.1.8; RESOLUTIONS M2).
+ * `GET /metrics` of the pull endpoint: who may ask, how many at once, in which format, and within
+ * which time. An error in gathering leaves series out and is counted; the rest is served with 200
+ * (contract §2.1.8; RESOLUTIONS M2).
  */
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
@@ -10,7 +11,13 @@ import { render } from "../exposition/render.ts";
 import { acceptedFormat, contentTypes } from "../exposition/text.ts";
 import type { ExpositionFormat } from "../exposition/text.ts";
 import { acceptsGzip } from "../../listen/accept-encoding.ts";
-import { cut, refuse, type Handler, type ServerRequest, type ServerResponse } from "../../listen/exchange.ts";
+import {
+  cut,
+  refuse,
+  type Handler,
+  type ServerRequest,
+  type ServerResponse,
+} from "../../listen/exchange.ts";
 import type { PullOutcome, PullRejection } from "../status.ts";
 import type { Gathering } from "./gatherings.ts";
 import type { WirePull } from "./options.ts";
@@ -29,10 +36,26 @@ const PATH = "/metrics";
 /** Slices are of about one size: with this much more room the next ones fit, too. */
 const ROOM = 1.25;
 const RETRY_AFTER = { "retry-after": "1" };
-const REFUSALS: Readonly<Record<PullRejection, { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }>> = {
-  auth_required: { status: 403, text: "this address can be reached from other machines and no token is set: set scrape.auth.token, listen on 127.0.0.1, or set scrape.auth.allow_unauthenticated" },
-  missing_credentials: { status: 401, text: "a token is needed", headers: { "www-authenticate": 'Basic realm="steward metrics"' } },
-  bad_credentials: { status: 401, text: "the token is wrong", headers: { "www-authenticate": 'Basic realm="steward metrics"' } },
+const REFUSALS: Readonly<
+  Record<
+    PullRejection,
+    { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
+  >
+> = {
+  auth_required: {
+    status: 403,
+    text: "this address can be reached from other machines and no token is set: set scrape.auth.token, listen on 127.0.0.1, or set scrape.auth.allow_unauthenticated",
+  },
+  missing_credentials: {
+    status: 401,
+    text: "a token is needed",
+    headers: { "www-authenticate": 'Basic realm="steward metrics"' },
+  },
+  bad_credentials: {
+    status: 401,
+    text: "the token is wrong",
+    headers: { "www-authenticate": 'Basic realm="steward metrics"' },
+  },
 };
 
 /** Answers every request of the listener. */
@@ -45,15 +68,24 @@ export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Han
       const { status, text, headers = {} } = REFUSALS[reason];
       return refuse(request, response, status, text, { headers });
     }
-    if ((request.url ?? "").split("?", 1)[0] !== PATH) return refuse(request, response, 404, `there is only ${PATH} here`);
+    if ((request.url ?? "").split("?", 1)[0] !== PATH)
+      return refuse(request, response, 404, `there is only ${PATH} here`);
     const beganMs = clock.monotonic();
     if (request.method !== "GET" && request.method !== "HEAD") {
       books.count("error", 0);
-      return refuse(request, response, 405, "metrics are read with GET", { headers: { allow: "GET, HEAD" } });
+      return refuse(request, response, 405, "metrics are read with GET", {
+        headers: { allow: "GET, HEAD" },
+      });
     }
     if (books.inFlight >= options.maxInFlight) {
       books.count("unavailable", 0);
-      return refuse(request, response, 503, `${options.maxInFlight} scrapes are being answered already`, { headers: RETRY_AFTER });
+      return refuse(
+        request,
+        response,
+        503,
+        `${options.maxInFlight} scrapes are being answered already`,
+        { headers: RETRY_AFTER },
+      );
     }
     books.begin();
     let outcome: PullOutcome = "error";
@@ -65,15 +97,31 @@ export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Han
   };
 }
 
-async function answer(request: ServerRequest, response: ServerResponse, deps: PullHandlerDeps, options: WirePull): Promise<PullOutcome> {
+async function answer(
+  request: ServerRequest,
+  response: ServerResponse,
+  deps: PullHandlerDeps,
+  options: WirePull,
+): Promise<PullOutcome> {
   const over = new AbortController();
   const left = (): void => over.abort("left");
   response.once("close", left);
-  if (options.timeoutMs > 0) delay(deps.clock, options.timeoutMs, over.signal).then(() => over.abort("late"), () => undefined);
+  if (options.timeoutMs > 0)
+    delay(deps.clock, options.timeoutMs, over.signal).then(
+      () => over.abort("late"),
+      () => undefined,
+    );
   const gathering = deps.gather(options.coalesce);
   try {
     const ended = await Promise.race([gathering, aborted(over.signal)]);
-    if (ended === "late") refuse(request, response, 503, `metrics could not be gathered within ${options.timeoutMs} ms`, { headers: RETRY_AFTER });
+    if (ended === "late")
+      refuse(
+        request,
+        response,
+        503,
+        `metrics could not be gathered within ${options.timeoutMs} ms`,
+        { headers: RETRY_AFTER },
+      );
     if (ended === "late") return "unavailable";
     if (ended === "left") return "error";
     if (ended.missing > 0) deps.books.gatherError("collector_error", ended.missing);
@@ -92,17 +140,32 @@ async function answer(request: ServerRequest, response: ServerResponse, deps: Pu
 }
 
 function aborted(signal: AbortSignal): Promise<"late" | "left"> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(signal.reason === "late" ? "late" : "left"), { once: true }));
+  return new Promise((resolve) =>
+    signal.addEventListener("abort", () => resolve(signal.reason === "late" ? "late" : "left"), {
+      once: true,
+    }),
+  );
 }
 
-async function send(request: ServerRequest, response: ServerResponse, { gathering, books, signal }: { gathering: Gathering; books: PullBooks; signal: AbortSignal }): Promise<void> {
+async function send(
+  request: ServerRequest,
+  response: ServerResponse,
+  { gathering, books, signal }: { gathering: Gathering; books: PullBooks; signal: AbortSignal },
+): Promise<void> {
   const format: ExpositionFormat = acceptedFormat(request.headers.accept);
   const zipped = acceptsGzip(request.headers["accept-encoding"]);
-  response.writeHead(200, { "content-type": contentTypes[format], vary: "accept, accept-encoding", ...(zipped ? { "content-encoding": "gzip" } : {}) });
+  response.writeHead(200, {
+    "content-type": contentTypes[format],
+    vary: "accept, accept-encoding",
+    ...(zipped ? { "content-encoding": "gzip" } : {}),
+  });
   if (request.method === "HEAD") return void response.end();
   const sink = zipped ? packed(response, signal) : plain(response, signal);
   const slices = render(gathering.gathered, {
-    format, metrics: undefined, duplicate: (series) => books.gatherError("duplicate_series", series), conflict: (families) => books.gatherError("type_mismatch", families),
+    format,
+    metrics: undefined,
+    duplicate: (series) => books.gatherError("duplicate_series", series),
+    conflict: (families) => books.gatherError("type_mismatch", families),
   });
   for (const slice of slices) {
     signal.throwIfAborted();
@@ -143,7 +206,9 @@ function packed(response: ServerResponse, signal: AbortSignal): Sink {
       const bytes = Buffer.byteLength(text);
       if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(Math.ceil(bytes * ROOM));
       buffer.write(text, "utf8");
-      return new Promise((resolve, reject) => gzip.write(buffer.subarray(0, bytes), (error) => (error ? reject(error) : resolve())));
+      return new Promise((resolve, reject) =>
+        gzip.write(buffer.subarray(0, bytes), (error) => (error ? reject(error) : resolve())),
+      );
     },
     end: () => void gzip.end(),
   };

@@ -1,4 +1,7 @@
-/** The pull endpoint's port: opened by the telemetry thread itself, tried again with growing waits while it cannot be. */
+/**
+ * The pull endpoint's port: opened by the telemetry thread itself, tried again with growing waits
+ * while it cannot be.
+ */
 import { delay, type Clock } from "../../base/clock.ts";
 import { ownWords } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -39,13 +42,19 @@ export function startPullServer(deps: PullServerDeps, options: WirePull): PullSe
   const stopping = new AbortController();
   let listener: Listener | undefined;
   const open = async (): Promise<void> => {
-    for (let waitMs = FIRST_WAIT_MS; !stopping.signal.aborted; waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)) {
+    for (
+      let waitMs = FIRST_WAIT_MS;
+      !stopping.signal.aborted;
+      waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)
+    ) {
       const next = createListener(specOf(deps, options), { clock, log });
       try {
         await next.start();
         if (stopping.signal.aborted) return await next.stop(0);
         listener = next;
-        return books.stand("serving", { address: formatAddress({ ...options.listen, port: next.port }) });
+        return books.stand("serving", {
+          address: formatAddress({ ...options.listen, port: next.port }),
+        });
       } catch (error) {
         const reason = ownWords(error);
         books.stand("failed", { reason });
@@ -73,13 +82,48 @@ async function waited(clock: Clock, waitMs: number, signal: AbortSignal): Promis
 
 function specOf(deps: PullServerDeps, options: WirePull): ListenerSpec {
   const { listen, tls } = options;
-  const clients = tls === undefined || tls.clientAuth === "none" ? {} : { clients: { mode: tls.clientAuth, ...(tls.clientCaFile === undefined ? {} : { caFile: tls.clientCaFile }) } };
+  const clients =
+    tls === undefined || tls.clientAuth === "none"
+      ? {}
+      : {
+          clients: {
+            mode: tls.clientAuth,
+            ...(tls.clientCaFile === undefined ? {} : { caFile: tls.clientCaFile }),
+          },
+        };
   return {
-    // Open to other machines without a token it refuses every request, which says more than a port that is not there.
-    name: "metrics", setting: "scrape.listen", address: listen, credential: true,
-    ...(tls === undefined ? {} : { tls: { certFile: tls.certFile, keyFile: tls.keyFile, ...(tls.reloadMs === undefined ? {} : { reloadMs: tls.reloadMs }), ...clients } }),
-    limits: { connections: MOST_CONNECTIONS, stallMs: STALL_MS, owner: { requests: MOST_CONNECTIONS, bodyBytes: NO_BODY, bodiesBytes: NO_BODY }, stranger: { requests: STRANGERS, requestsPerAddress: STRANGERS / 2, bodyBytes: NO_BODY, bodiesBytes: NO_BODY } },
-    classify: ({ headers, socket }) => ({ share: refusePull(options, headers.authorization) === undefined ? "owner" : "stranger", kind: "request", address: isLoopback(socket.remoteAddress ?? "") ? undefined : socket.remoteAddress }),
+    // Open to other machines without a token it refuses every request, which says more than a port
+    // that is not there.
+    name: "metrics",
+    setting: "scrape.listen",
+    address: listen,
+    credential: true,
+    ...(tls === undefined
+      ? {}
+      : {
+          tls: {
+            certFile: tls.certFile,
+            keyFile: tls.keyFile,
+            ...(tls.reloadMs === undefined ? {} : { reloadMs: tls.reloadMs }),
+            ...clients,
+          },
+        }),
+    limits: {
+      connections: MOST_CONNECTIONS,
+      stallMs: STALL_MS,
+      owner: { requests: MOST_CONNECTIONS, bodyBytes: NO_BODY, bodiesBytes: NO_BODY },
+      stranger: {
+        requests: STRANGERS,
+        requestsPerAddress: STRANGERS / 2,
+        bodyBytes: NO_BODY,
+        bodiesBytes: NO_BODY,
+      },
+    },
+    classify: ({ headers, socket }) => ({
+      share: refusePull(options, headers.authorization) === undefined ? "owner" : "stranger",
+      kind: "request",
+      address: isLoopback(socket.remoteAddress ?? "") ? undefined : socket.remoteAddress,
+    }),
     handle: createPullHandler(deps, options),
   };
 }

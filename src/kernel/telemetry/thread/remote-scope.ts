@@ -1,6 +1,7 @@
 /**
- * A scope as the telemetry thread knows it: labels by number, and snapshots on demand. A number's labels are forgotten,
- * and their end acknowledged, only when no snapshot is held that was taken while the series lived.
+ * A scope as the telemetry thread knows it: labels by number, and snapshots on demand. A number's
+ * labels are forgotten, and their end acknowledged, only when no snapshot is held that was taken
+ * while the series lived.
  */
 import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from "../messages.ts";
 import { exemplarReader, type Exemplar, type ExemplarReader } from "../series/exemplars.ts";
@@ -23,7 +24,10 @@ export interface HeldSnapshot {
   release(): void;
 }
 
-/** What series are named by: the attributes, the scope's constants among them, and what the exposition made of them. */
+/**
+ * What series are named by: the attributes, the scope's constants among them, and what the
+ * exposition made of them.
+ */
 export interface Labelled {
   readonly attributes: Attributes;
   /** `a="1",b="2"`, made when first shown. */
@@ -48,8 +52,15 @@ export class RemoteScope {
   readonly #named: (Labelled | undefined)[] = [];
   readonly #held = new Set<Shared>();
   readonly #interner = new Interner();
-  /** Those named last: metrics that an entity says with the same values come one after the other, and share what they are named by. */
-  #last: { readonly names: readonly string[]; readonly values: WireValues; readonly labelled: Labelled } = { names: [], values: [], labelled: { attributes: {}, labels: undefined } };
+  /**
+   * Those named last: metrics that an entity says with the same values come one after the other,
+   * and share what they are named by.
+   */
+  #last: {
+    readonly names: readonly string[];
+    readonly values: WireValues;
+    readonly labelled: Labelled;
+  } = { names: [], values: [], labelled: { attributes: {}, labels: undefined } };
   #retiring: { readonly seq: number; readonly ended: readonly number[] }[] = [];
   #waiting: PromiseWithResolvers<Shared> | undefined;
   #lastSeq = -1;
@@ -82,7 +93,10 @@ export class RemoteScope {
   hearLabels(message: LabelsMessage): void {
     this.#lastSeq = message.seq;
     for (const [index, number] of message.births.entries()) {
-      this.#named[number] = this.#name(this.rows.get(message.rows[index] ?? -1), message.values[index] ?? []);
+      this.#named[number] = this.#name(
+        this.rows.get(message.rows[index] ?? -1),
+        message.values[index] ?? [],
+      );
     }
     if (message.ended.length === 0) return;
     this.#retiring.push({ seq: message.seq, ended: message.ended });
@@ -99,8 +113,8 @@ export class RemoteScope {
   }
 
   /**
-   * A snapshot taken from now on; undefined when none comes in time. Only one is ever asked for: who asks while one is
-   * on its way gets that one, so that a slow writer is not asked ever more.
+   * A snapshot taken from now on; undefined when none comes in time. Only one is ever asked for:
+   * who asks while one is on its way gets that one, so that a slow writer is not asked ever more.
    */
   async snapshot(timeoutMs: number): Promise<HeldSnapshot | undefined> {
     if (this.#closed) return undefined;
@@ -121,15 +135,20 @@ export class RemoteScope {
   }
 
   #name(row: WireRow | undefined, values: WireValues): Labelled {
-    if (values === "overflow") return { attributes: { ...OVERFLOW, ...this.constants }, labels: undefined };
+    if (values === "overflow")
+      return { attributes: { ...OVERFLOW, ...this.constants }, labels: undefined };
     const names = row?.attributes ?? [];
-    if (values === this.#last.values && sameNames(names, this.#last.names)) return this.#last.labelled;
+    if (values === this.#last.values && sameNames(names, this.#last.names))
+      return this.#last.labelled;
     const attributes: Record<string, AttributeValue> = {};
     for (const [index, name] of names.entries()) {
       const value = values[index];
       if (value !== null && value !== undefined) attributes[name] = this.#interner.intern(value);
     }
-    const labelled: Labelled = { attributes: Object.assign(attributes, this.constants), labels: undefined };
+    const labelled: Labelled = {
+      attributes: Object.assign(attributes, this.constants),
+      labels: undefined,
+    };
     this.#last = { names, values, labelled };
     return labelled;
   }
@@ -170,7 +189,8 @@ class Shared {
     this.holders += 1;
     let held = true;
     return {
-      columns: this.columns, atMs: this.atMs,
+      columns: this.columns,
+      atMs: this.atMs,
       series: () => (this.#series ??= byRow(this.columns.row)),
       exemplar: (cell) => (this.#exemplars ??= exemplarReader(this.columns.exemplars))(cell),
       release: () => {

@@ -1,6 +1,6 @@
 /**
- * An exporter that is made anew while the thread runs: when its credentials changed, and for gRPC when its connection is
- * old. Requests under way end with the exporter they began with.
+ * An exporter that is made anew while the thread runs: when its credentials changed, and for gRPC
+ * when its connection is old. Requests under way end with the exporter they began with.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -67,11 +67,16 @@ export class Renewing<E extends Renewable> {
     const { log, signal } = this.#deps;
     const look = await credentials.look();
     if (look.kind === "unusable") {
-      if (look.reason !== this.#unusable) log.warn(`credentials for exporting ${signal} cannot be used; the last good ones stay in use`, { reason: look.reason });
+      if (look.reason !== this.#unusable)
+        log.warn(
+          `credentials for exporting ${signal} cannot be used; the last good ones stay in use`,
+          { reason: look.reason },
+        );
       this.#unusable = look.reason;
       return;
     }
-    if (this.#unusable !== "" && look.kind === "same") log.info(`the credentials for exporting ${signal} are readable again`);
+    if (this.#unusable !== "" && look.kind === "same")
+      log.info(`the credentials for exporting ${signal} are readable again`);
     this.#unusable = "";
     if (look.kind === "same") return;
     this.#target = look.target;

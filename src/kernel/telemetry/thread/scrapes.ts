@@ -52,7 +52,8 @@ export class Scrapes {
 
   /** Streams one answer. Never rejects. */
   async run(id: number, query: ExposeQuery): Promise<void> {
-    if (this.#readers.size >= MOST_SCRAPES) return this.#end(id, `${MOST_SCRAPES} scrapes are running already`);
+    if (this.#readers.size >= MOST_SCRAPES)
+      return this.#end(id, `${MOST_SCRAPES} scrapes are running already`);
     const reader: Reader = { credit: CHUNK_CREDIT, cancelled: false, wake: undefined };
     this.#readers.set(id, reader);
     const gathering = await this.#deps.gatherings.take(true);
@@ -67,14 +68,27 @@ export class Scrapes {
     }
   }
 
-  async #stream(id: number, reader: Reader, query: ExposeQuery, gathered: readonly Gathered[]): Promise<void> {
+  async #stream(
+    id: number,
+    reader: Reader,
+    query: ExposeQuery,
+    gathered: readonly Gathered[],
+  ): Promise<void> {
     const { ledger, post } = this.#deps;
-    const slices = render(gathered.filter(({ scope }) => query.scopes === undefined || query.scopes.includes(scope.name)), {
-      format: query.format, metrics: query.metrics,
-      duplicate: (series) => ledger.count("duplicateSeries", series), conflict: (count) => ledger.count("conflictingFamilies", count),
-    });
+    const slices = render(
+      gathered.filter(
+        ({ scope }) => query.scopes === undefined || query.scopes.includes(scope.name),
+      ),
+      {
+        format: query.format,
+        metrics: query.metrics,
+        duplicate: (series) => ledger.count("duplicateSeries", series),
+        conflict: (count) => ledger.count("conflictingFamilies", count),
+      },
+    );
     for (const slice of slices) {
-      while (reader.credit === 0 && !reader.cancelled) await new Promise<void>((resolve) => (reader.wake = resolve));
+      while (reader.credit === 0 && !reader.cancelled)
+        await new Promise<void>((resolve) => (reader.wake = resolve));
       if (reader.cancelled) return;
       reader.credit -= 1;
       const bytes = this.#encoder.encode(slice);

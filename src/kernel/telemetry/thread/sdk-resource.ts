@@ -1,4 +1,7 @@
-/** Resources as the SDK has them: with its own name and version, and the schema that names of attributes are read by. */
+/**
+ * Resources as the SDK has them: with its own name and version, and the schema that names of
+ * attributes are read by.
+ */
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import type { Resource } from "@opentelemetry/resources";
 import type { Attributes } from "../types.ts";
@@ -10,7 +13,9 @@ const SDK_PREFIX = "telemetry.sdk.";
 
 /** `telemetry.sdk.*`: which SDK makes what is exported. */
 export const sdkAttributes: Attributes = Object.fromEntries(
-  Object.entries(defaultResource().attributes).flatMap(([name, value]) => (name.startsWith(SDK_PREFIX) ? [[name, String(value)] as const] : [])),
+  Object.entries(defaultResource().attributes).flatMap(([name, value]) =>
+    name.startsWith(SDK_PREFIX) ? [[name, String(value)] as const] : [],
+  ),
 );
 
 /** The resource for a provider. */

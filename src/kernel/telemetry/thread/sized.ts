@@ -1,4 +1,7 @@
-/** A bound on requests: what is larger is not sent. It is never split here; the batch size does that. */
+/**
+ * A bound on requests: what is larger is not sent. It is never split here; the batch size does
+ * that.
+ */
 import { ProtobufLogsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ISerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
@@ -9,12 +12,17 @@ import { metricsSerializer } from "./otlp-metrics.ts";
 /** A request that was not sent because of its size; its class is `invalid`. */
 export class RequestTooLarge extends Error {
   constructor(bytes: number, limit: number) {
-    super(`a request of ${bytes} bytes is too large for max_request_size, which is ${limit}; make the batches smaller`);
+    super(
+      `a request of ${bytes} bytes is too large for max_request_size, which is ${limit}; make the batches smaller`,
+    );
     this.name = "RequestTooLarge";
   }
 }
 
-/** The error for a request that is too large, else undefined. Encodes it once more to know, so only with a limit. */
+/**
+ * The error for a request that is too large, else undefined. Encodes it once more to know, so only
+ * with a limit.
+ */
 export type SizeCheck<T> = (request: T) => RequestTooLarge | undefined;
 
 /** Of metrics; undefined without a limit. */

@@ -12,7 +12,10 @@ import { sdkResource } from "./sdk-resource.ts";
 
 /** Where spans go. */
 export interface SpanSinkOptions {
-  /** Makes the watched exporter; `left` is to be called with the number of spans of every finished request. */
+  /**
+   * Makes the watched exporter; `left` is to be called with the number of spans of every finished
+   * request.
+   */
   readonly exporter: (left: (spans: number) => void) => SpanExporter;
   readonly batch: BatchOptions;
   /** For a batch with all its repetitions. */
@@ -36,7 +39,13 @@ export class SpanSink implements Held {
       this.#held -= spans;
     });
     // The processor's own bound is never met: ours, counted, comes first.
-    this.processor = new BatchSpanProcessor({ exporter, maxQueueSize: 2 * capacity, maxExportBatchSize: batchSize, scheduledDelayMillis: delayMs, exportTimeoutMillis: options.exportTimeoutMs });
+    this.processor = new BatchSpanProcessor({
+      exporter,
+      maxQueueSize: 2 * capacity,
+      maxExportBatchSize: batchSize,
+      scheduledDelayMillis: delayMs,
+      exportTimeoutMillis: options.exportTimeoutMs,
+    });
   }
 
   get held(): number {
@@ -60,16 +69,42 @@ export class SpanSink implements Held {
 
 /** The span as the SDK's processors and exporters read it. */
 function readable(span: WireSpan, resource: Resource, scope: RemoteScope): ReadableSpan {
-  const { name, kind, start, end, duration, status, attributes, links, parent, droppedAttributes } = span;
+  const { name, kind, start, end, duration, status, attributes, links, parent, droppedAttributes } =
+    span;
   const context = contextOf(span.context);
   return {
-    name, kind, resource, duration, status: { ...status }, spanContext: () => context,
+    name,
+    kind,
+    resource,
+    duration,
+    status: { ...status },
+    spanContext: () => context,
     ...(parent === undefined ? {} : { parentSpanContext: contextOf(parent) }),
-    startTime: start, endTime: end, attributes: { ...attributes, ...scope.constants }, links: links.map((link) => ({ context: contextOf(link) })), events: [], ended: true,
-    instrumentationScope: { name: span.tracer }, droppedAttributesCount: droppedAttributes, droppedEventsCount: 0, droppedLinksCount: 0,
+    startTime: start,
+    endTime: end,
+    attributes: { ...attributes, ...scope.constants },
+    links: links.map((link) => ({ context: contextOf(link) })),
+    events: [],
+    ended: true,
+    instrumentationScope: { name: span.tracer },
+    droppedAttributesCount: droppedAttributes,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
   };
 }
 
-function contextOf({ traceId, spanId, traceFlags, traceState, isRemote }: WireSpanContext): SpanContext {
-  return { traceId, spanId, traceFlags, isRemote, ...(traceState === undefined ? {} : { traceState: createTraceState(traceState) }) };
+function contextOf({
+  traceId,
+  spanId,
+  traceFlags,
+  traceState,
+  isRemote,
+}: WireSpanContext): SpanContext {
+  return {
+    traceId,
+    spanId,
+    traceFlags,
+    isRemote,
+    ...(traceState === undefined ? {} : { traceState: createTraceState(traceState) }),
+  };
 }

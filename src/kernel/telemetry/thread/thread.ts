@@ -1,4 +1,7 @@
-/** The telemetry thread: scopes come in over ports, exports and scrapes go out. It decides nothing; losing it loses export, not data. */
+/**
+ * The telemetry thread: scopes come in over ports, exports and scrapes go out. It decides nothing;
+ * losing it loses export, not data.
+ */
 import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -32,10 +35,16 @@ import { logsOut, metricsOut, tracesOut } from "./ways-out.ts";
 import type { WayOutDeps } from "./ways-out.ts";
 import type { Signal } from "../status.ts";
 
-/** A third of the share of a thread that serves, where both want the same core: late enough for those, soon enough for an export. */
+/**
+ * A third of the share of a thread that serves, where both want the same core: late enough for
+ * those, soon enough for an export.
+ */
 const NICENESS = 5;
 
-/** How much of the time for an answer may go into waiting for scopes: one that hangs is left out, and the others are served. */
+/**
+ * How much of the time for an answer may go into waiting for scopes: one that hangs is left out,
+ * and the others are served.
+ */
 const GATHER_SHARE = 0.5;
 
 /** How long a stop waits for a receiver that did not answer before. */
@@ -44,7 +53,8 @@ const LAST_TRY_MS = 2_000;
 const options = workerData as ThreadOptions;
 assert(parentPort, "the telemetry thread is started by its host");
 const host: MessagePort = parentPort;
-const post = (message: HostReply, transfer: ArrayBuffer[] = []): void => host.postMessage(message, transfer);
+const post = (message: HostReply, transfer: ArrayBuffer[] = []): void =>
+  host.postMessage(message, transfer);
 
 const scopes = new Set<RemoteScope>();
 const writerFigures: WriterFiguresByPort = new WriterFiguresByPort();
@@ -55,10 +65,16 @@ const httpStatusOf = watchHttpStatuses();
 const stopping = new AbortController();
 let announced = false;
 const concealment: Concealment = new Concealment();
-const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger, conceal: (text) => concealment.apply(text) });
+const ledger: Ledger = new Ledger({
+  now: Date.now,
+  changed: announceLedger,
+  conceal: (text) => concealment.apply(text),
+});
 const output: Output = new Output((id, text) => post({ type: "output", id, text }));
 const wayOut: WayOutDeps = {
-  clock: systemClock, output, concealment,
+  clock: systemClock,
+  output,
+  concealment,
   // What is told may have changed what stands in the books, e.g. the certificate.
   log: createPostedLog((line) => {
     post(line);
@@ -68,10 +84,23 @@ const wayOut: WayOutDeps = {
 const logs: LogSink | undefined = options.logs && createLogSink(options.logs);
 const traces: SpanSink | undefined = options.traces && createSpanSink(options.traces);
 const providers: Providers = new Providers({
-  metrics: options.metrics && { exporter: watchMetrics(metricsOut(options.metrics, wayOut), watched("metrics", options.metrics)), options: options.metrics },
-  logs, traces, snapshotTimeoutMs: options.snapshotTimeoutMs, snapshotSkipped: () => ledger.count("snapshotsSkipped"),
+  metrics: options.metrics && {
+    exporter: watchMetrics(
+      metricsOut(options.metrics, wayOut),
+      watched("metrics", options.metrics),
+    ),
+    options: options.metrics,
+  },
+  logs,
+  traces,
+  snapshotTimeoutMs: options.snapshotTimeoutMs,
+  snapshotSkipped: () => ledger.count("snapshotsSkipped"),
 });
-const scrapes: Scrapes = new Scrapes({ gatherings: gatheringsWithin(options.snapshotTimeoutMs), ledger, post });
+const scrapes: Scrapes = new Scrapes({
+  gatherings: gatheringsWithin(options.snapshotTimeoutMs),
+  ledger,
+  post,
+});
 const pull: PullServer | undefined = options.pull && openPull(options.pull);
 
 giveWay();
@@ -79,7 +108,10 @@ watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
 host.on("message", (message: HostMessage) => void hearHost(message));
 post({ type: "ready" });
 
-/** Serving comes first where cores are few. Only Linux has a priority for each thread; elsewhere this would slow the process down. */
+/**
+ * Serving comes first where cores are few. Only Linux has a priority for each thread; elsewhere
+ * this would slow the process down.
+ */
 function giveWay(): void {
   if (process.platform !== "linux") return;
   try {
@@ -94,27 +126,49 @@ function gatheringsWithin(snapshotTimeoutMs: number): Gatherings {
 }
 
 function openPull(pulled: NonNullable<ThreadOptions["pull"]>): PullServer {
-  const gatherings = gatheringsWithin(pulled.timeoutMs === 0 ? options.snapshotTimeoutMs : Math.min(options.snapshotTimeoutMs, pulled.timeoutMs * GATHER_SHARE));
-  const books = new PullBooks({ now: Date.now, changed: announceLedger, observe: (observed) => ledger.observe(observed) });
-  return startPullServer({ clock: systemClock, log: wayOut.log, books, gather: (coalesce) => gatherings.take(coalesce) }, pulled);
+  const gatherings = gatheringsWithin(
+    pulled.timeoutMs === 0
+      ? options.snapshotTimeoutMs
+      : Math.min(options.snapshotTimeoutMs, pulled.timeoutMs * GATHER_SHARE),
+  );
+  const books = new PullBooks({
+    now: Date.now,
+    changed: announceLedger,
+    observe: (observed) => ledger.observe(observed),
+  });
+  return startPullServer(
+    { clock: systemClock, log: wayOut.log, books, gather: (coalesce) => gatherings.take(coalesce) },
+    pulled,
+  );
 }
 
 function watched(signal: Signal, target: WireTarget): WatchOptions {
   const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
-  return { signal, target, ledger, stopping: stopping.signal, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
+  return {
+    signal,
+    target,
+    ledger,
+    stopping: stopping.signal,
+    httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)),
+  };
 }
 
 function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
   return new LogSink({
     exporter: (done) => watchLogs(logsOut(target, wayOut), { ...watched("logs", target), done }),
-    batch: target, exportTimeoutMs: target.exportTimeoutMs, dropped: (records) => ledger.count("droppedLogs", records),
+    batch: target,
+    exportTimeoutMs: target.exportTimeoutMs,
+    dropped: (records) => ledger.count("droppedLogs", records),
   });
 }
 
 function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink {
   return new SpanSink({
-    exporter: (done) => watchSpans(tracesOut(target, wayOut), { ...watched("traces", target), done }),
-    batch: target, exportTimeoutMs: target.exportTimeoutMs, dropped: (spans) => ledger.count("droppedSpans", spans),
+    exporter: (done) =>
+      watchSpans(tracesOut(target, wayOut), { ...watched("traces", target), done }),
+    batch: target,
+    exportTimeoutMs: target.exportTimeoutMs,
+    dropped: (spans) => ledger.count("droppedSpans", spans),
   });
 }
 
@@ -129,12 +183,23 @@ function announceLedger(): void {
 }
 
 function postLedger(): void {
-  post({ type: "ledger", ledger: ledger.view({ logs, traces, scrapes: scrapes.running, pull: pull?.view(), others: writerFigures.view() }), observed: ledger.takeObserved() });
+  post({
+    type: "ledger",
+    ledger: ledger.view({
+      logs,
+      traces,
+      scrapes: scrapes.running,
+      pull: pull?.view(),
+      others: writerFigures.view(),
+    }),
+    observed: ledger.takeObserved(),
+  });
 }
 
 async function hearHost(message: HostMessage): Promise<void> {
   switch (message.type) {
-    case "attach": return attach(message.port);
+    case "attach":
+      return attach(message.port);
     case "flush":
       await marked(message.mark);
       await providers.flush();
@@ -145,17 +210,23 @@ async function hearHost(message: HostMessage): Promise<void> {
       waitingScrapes.add(message.id);
       await marked(message.mark);
       return waitingScrapes.delete(message.id) ? scrapes.run(message.id, message.query) : undefined;
-    case "written": return output.written(message.id);
+    case "written":
+      return output.written(message.id);
     case "pull-stop":
       await pull?.stop(message.deadlineMs);
       postLedger();
       return post({ type: "pull-stopped" });
-    case "credit": return scrapes.credit(message.id);
-    case "cancel": return waitingScrapes.delete(message.id) ? undefined : scrapes.cancel(message.id);
+    case "credit":
+      return scrapes.credit(message.id);
+    case "cancel":
+      return waitingScrapes.delete(message.id) ? undefined : scrapes.cancel(message.id);
     case "stop":
       stopping.abort();
       void pull?.stop(0);
-      await Promise.race([marked(message.mark).then(() => providers.shutdown()), sleep(ledger.failing ? Math.min(message.deadlineMs, LAST_TRY_MS) : message.deadlineMs)]);
+      await Promise.race([
+        marked(message.mark).then(() => providers.shutdown()),
+        sleep(ledger.failing ? Math.min(message.deadlineMs, LAST_TRY_MS) : message.deadlineMs),
+      ]);
       postLedger();
       return post({ type: "stopped" });
   }
@@ -202,14 +273,16 @@ function hearWriter(message: WriterMessage, writer: Writer): void {
     writerFigures.set(writer.port, message.figures);
     return announceLedger();
   }
-  if (message.type === "rows") return message.rows.forEach((row) => writer.rows.set(row.number, row));
+  if (message.type === "rows")
+    return message.rows.forEach((row) => writer.rows.set(row.number, row));
   if (message.type === "logs") {
     for (const record of message.records) {
       const from = writer.own.get(record.scope);
       if (!from) continue;
       logs?.emit(from, record);
       if (record.cut && record.cut.body > 0) ledger.countCut("body", record.cut.body);
-      if (record.cut && record.cut.attribute > 0) ledger.countCut("attribute", record.cut.attribute);
+      if (record.cut && record.cut.attribute > 0)
+        ledger.countCut("attribute", record.cut.attribute);
     }
     return writer.reply({ type: "logs-ack", records: message.records.length });
   }
@@ -230,7 +303,11 @@ function hearWriter(message: WriterMessage, writer: Writer): void {
 
 function openScope(message: Extract<WriterMessage, { type: "scope" }>, writer: Writer): void {
   const { resource, logResource } = message;
-  const known = { ...message, resource: { ...resource, ...sdkAttributes }, logResource: { ...logResource, ...sdkAttributes } };
+  const known = {
+    ...message,
+    resource: { ...resource, ...sdkAttributes },
+    logResource: { ...logResource, ...sdkAttributes },
+  };
   const scope = new RemoteScope(known, writer.rows, writer.reply);
   writer.own.set(message.scope, scope);
   scopes.add(scope);

@@ -1,6 +1,7 @@
 /**
- * The official exporters, watched: every request's result enters the ledger, since a flush of the SDK resolves even when
- * nothing arrived. gRPC requests are sent again when the status allows; the HTTP exporter does so itself.
+ * The official exporters, watched: every request's result enters the ledger, since a flush of the
+ * SDK resolves even when nothing arrived. gRPC requests are sent again when the status allows; the
+ * HTTP exporter does so itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
@@ -28,14 +29,20 @@ export interface WatchOptions {
   readonly ledger: Ledger;
   /** The last HTTP status this signal's requests were answered with. */
   readonly httpStatus: () => number | undefined;
-  /** Fires when the process stops: what fails from then on is not sent again, or a receiver that is down would hold up every stop. */
+  /**
+   * Fires when the process stops: what fails from then on is not sent again, or a receiver that is
+   * down would hold up every stop.
+   */
   readonly stopping: AbortSignal;
 }
 
 /** A metric exporter that keeps books. */
 export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): PushMetricExporter {
   return {
-    export: (metrics, done) => void deliver((finish) => inner.export(metrics, finish), pointCount(metrics), options).then(done),
+    export: (metrics, done) =>
+      void deliver((finish) => inner.export(metrics, finish), pointCount(metrics), options).then(
+        done,
+      ),
     forceFlush: () => inner.forceFlush(),
     shutdown: () => inner.shutdown(),
     selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
@@ -48,7 +55,10 @@ export interface Departures {
 }
 
 /** A log exporter that keeps books. */
-export function watchLogs(inner: LogRecordExporter, options: WatchOptions & Departures): LogRecordExporter {
+export function watchLogs(
+  inner: LogRecordExporter,
+  options: WatchOptions & Departures,
+): LogRecordExporter {
   return watchItems<ReadableLogRecord>(inner, options);
 }
 
@@ -63,12 +73,18 @@ interface ItemExporter<T> {
   shutdown(): Promise<void>;
 }
 
-function watchItems<T>(inner: ItemExporter<T>, options: WatchOptions & Departures): ItemExporter<T> & { forceFlush(): Promise<void> } {
+function watchItems<T>(
+  inner: ItemExporter<T>,
+  options: WatchOptions & Departures,
+): ItemExporter<T> & { forceFlush(): Promise<void> } {
   return {
-    export: (items, done) => void deliver((finish) => inner.export(items, finish), items.length, options).then((result) => {
-      options.done(items.length);
-      done(result);
-    }),
+    export: (items, done) =>
+      void deliver((finish) => inner.export(items, finish), items.length, options).then(
+        (result) => {
+          options.done(items.length);
+          done(result);
+        },
+      ),
     forceFlush: () => inner.forceFlush?.() ?? Promise.resolve(),
     shutdown: () => inner.shutdown(),
   };
@@ -77,19 +93,32 @@ function watchItems<T>(inner: ItemExporter<T>, options: WatchOptions & Departure
 async function deliver(send: Send, items: number, options: WatchOptions): Promise<Result> {
   const began = performance.now();
   const result = await sendPatiently(send, options);
-  const failure = succeeded(result) ? undefined : { errorClass: classify(result.error, options.httpStatus()), message: result.error?.message ?? "no reason given" };
-  options.ledger.enter(options.signal, { items, seconds: (performance.now() - began) / 1000, failure });
+  const failure = succeeded(result)
+    ? undefined
+    : {
+        errorClass: classify(result.error, options.httpStatus()),
+        message: result.error?.message ?? "no reason given",
+      };
+  options.ledger.enter(options.signal, {
+    items,
+    seconds: (performance.now() - began) / 1000,
+    failure,
+  });
   return result;
 }
 
-async function sendPatiently(send: Send, { target: { protocol, retry }, stopping }: WatchOptions): Promise<Result> {
+async function sendPatiently(
+  send: Send,
+  { target: { protocol, retry }, stopping }: WatchOptions,
+): Promise<Result> {
   const untilMs = performance.now() + retry.elapsedMs;
   let waitMs = retry.initialMs;
   for (let tries = 1; ; tries += 1) {
     const result = await sendOnce(send);
     const status = (result.error as { readonly code?: unknown } | undefined)?.code;
     const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
-    if (succeeded(result) || !again || tries === MOST_TRIES || performance.now() + waitMs > untilMs) return result;
+    if (succeeded(result) || !again || tries === MOST_TRIES || performance.now() + waitMs > untilMs)
+      return result;
     // A stop ends the wait, and one more try is all there is.
     if (stopping.aborted) return result;
     await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined);
@@ -112,5 +141,9 @@ function sendOnce(send: Send): Promise<Result> {
 }
 
 function pointCount(metrics: ResourceMetrics): number {
-  return metrics.scopeMetrics.reduce((sum, scope) => sum + scope.metrics.reduce((points, metric) => points + metric.dataPoints.length, 0), 0);
+  return metrics.scopeMetrics.reduce(
+    (sum, scope) =>
+      sum + scope.metrics.reduce((points, metric) => points + metric.dataPoints.length, 0),
+    0,
+  );
 }

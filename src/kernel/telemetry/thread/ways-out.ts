@@ -1,4 +1,7 @@
-/** The exporter of each signal as its target wants it: over the network and renewed while it runs, or to standard output. */
+/**
+ * The exporter of each signal as its target wants it: over the network and renewed while it runs,
+ * or to standard output.
+ */
 import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
@@ -27,19 +30,34 @@ export interface WayOutDeps {
 /** The way of metrics. */
 export function metricsOut(target: WireTarget, deps: WayOutDeps): PushMetricExporter {
   if (target.protocol === "stdout") return metricOutput(outputOptions(target, deps));
-  return { ...networked("metrics", target, { ...deps, make: metricExporter, tooLarge: metricSize(target.maxRequestBytes) }), selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE };
+  return {
+    ...networked("metrics", target, {
+      ...deps,
+      make: metricExporter,
+      tooLarge: metricSize(target.maxRequestBytes),
+    }),
+    selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
+  };
 }
 
 /** The way of log records. */
 export function logsOut(target: WireTarget, deps: WayOutDeps): LogRecordExporter {
   if (target.protocol === "stdout") return logOutput(outputOptions(target, deps));
-  return networked("logs", target, { ...deps, make: logExporter, tooLarge: logSize(target.maxRequestBytes) });
+  return networked("logs", target, {
+    ...deps,
+    make: logExporter,
+    tooLarge: logSize(target.maxRequestBytes),
+  });
 }
 
 /** The way of spans. */
 export function tracesOut(target: WireTarget, deps: WayOutDeps): SpanExporter {
   if (target.protocol === "stdout") return spanOutput(outputOptions(target, deps));
-  return networked("traces", target, { ...deps, make: traceExporter, tooLarge: spanSize(target.maxRequestBytes) });
+  return networked("traces", target, {
+    ...deps,
+    make: traceExporter,
+    tooLarge: spanSize(target.maxRequestBytes),
+  });
 }
 
 interface Networked<T> extends WayOutDeps {
@@ -47,9 +65,16 @@ interface Networked<T> extends WayOutDeps {
   readonly tooLarge: SizeCheck<T> | undefined;
 }
 
-function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, tooLarge, concealment }: Networked<T>): Exporter<T> {
+function networked<T>(
+  signal: Signal,
+  target: WireTarget,
+  { clock, log, make, tooLarge, concealment }: Networked<T>,
+): Exporter<T> {
   const open = (used: WireTarget): Exporter<T> => {
-    concealment.add([...Object.values(used.headers), ...(used.tls.key === undefined ? [] : [used.tls.key])]);
+    concealment.add([
+      ...Object.values(used.headers),
+      ...(used.tls.key === undefined ? [] : [used.tls.key]),
+    ]);
     return make(used, clock);
   };
   const renewing = new Renewing(target, { clock, log, signal, make: open });

@@ -1,4 +1,7 @@
-/** Adds up the figures of all writers but the host's own. What a writer dropped stays counted when its thread is gone. */
+/**
+ * Adds up the figures of all writers but the host's own. What a writer dropped stays counted when
+ * its thread is gone.
+ */
 import type { WriterFigures } from "../messages.ts";
 import type { OutboxStatus } from "../outbox.ts";
 import { noOtherWriters, type OtherWriters } from "../status.ts";
@@ -17,12 +20,19 @@ export class WriterFiguresByPort {
     const figures = this.#current.get(port);
     if (figures === undefined) return;
     this.#current.delete(port);
-    this.#gone = { logs: sum([this.#gone.logs, losses(figures.logs)]), traces: sum([this.#gone.traces, losses(figures.spans)]) };
+    this.#gone = {
+      logs: sum([this.#gone.logs, losses(figures.logs)]),
+      traces: sum([this.#gone.traces, losses(figures.spans)]),
+    };
   }
 
   view(): OtherWriters {
     const all = [...this.#current.values()];
-    return { logs: sum([this.#gone.logs, ...all.map(({ logs }) => logs)]), traces: sum([this.#gone.traces, ...all.map(({ spans }) => spans)]), series: all.flatMap(({ series }) => series) };
+    return {
+      logs: sum([this.#gone.logs, ...all.map(({ logs }) => logs)]),
+      traces: sum([this.#gone.traces, ...all.map(({ spans }) => spans)]),
+      series: all.flatMap(({ series }) => series),
+    };
   }
 }
 
@@ -31,6 +41,7 @@ function losses({ dropped, lost }: OutboxStatus): OutboxStatus {
 }
 
 function sum(all: readonly OutboxStatus[]): OutboxStatus {
-  const of = (name: keyof OutboxStatus): number => all.reduce((total, each) => total + each[name], 0);
+  const of = (name: keyof OutboxStatus): number =>
+    all.reduce((total, each) => total + each[name], 0);
   return { held: of("held"), capacity: of("capacity"), dropped: of("dropped"), lost: of("lost") };
 }

@@ -1,11 +1,15 @@
 /**
- * The text of a policy as data: JSON with comments and trailing commas. Names of sections and fields are found in any case, as
- * the control planes read them: older policies say `ACLs`, `Users` and `Ports`.
+ * The text of a policy as data: JSON with comments and trailing commas. Names of sections and
+ * fields are found in any case, as the control planes read them: older policies say `ACLs`, `Users`
+ * and `Ports`.
  */
 import { parse } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
 
-/** Longest text that is parsed, in characters. Parsing is one step that nothing interrupts; a text this long takes about a fifth of a second. */
+/**
+ * Longest text that is parsed, in characters. Parsing is one step that nothing interrupts; a text
+ * this long takes about a fifth of a second.
+ */
 export const LONGEST_POLICY = 8 * 1024 * 1024;
 
 /** An object of a policy. */

@@ -1,11 +1,25 @@
-/** What the monitor says of a policy: how much is in it, and how open it is (facts, collectors §5.5). */
+/**
+ * What the monitor says of a policy: how much is in it, and how open it is (facts, collectors
+ * §5.5).
+ */
 import { eachGivingWay } from "../give-way.ts";
 import { field, isPolicyObject, sizeOf } from "./policy-document.ts";
 import type { PolicyObject } from "./policy-document.ts";
 import { riskOf, ruleText } from "./rule-risk.ts";
 
 /** Sections whose entries are counted. */
-export const policySections = ["acls", "grants", "ssh", "tests", "postures", "autoApprovers", "tagOwners", "hosts", "groups", "nodeAttrs"] as const;
+export const policySections = [
+  "acls",
+  "grants",
+  "ssh",
+  "tests",
+  "postures",
+  "autoApprovers",
+  "tagOwners",
+  "hosts",
+  "groups",
+  "nodeAttrs",
+] as const;
 /** Those that say who reaches what. */
 export type RuleSection = "acls" | "grants";
 
@@ -36,24 +50,38 @@ export interface PolicySummary {
 }
 
 /** Reads a policy, giving way to other work; rejects with the signal's reason in between. */
-export async function summarizePolicy(policy: PolicyObject, signal: AbortSignal): Promise<PolicySummary> {
+export async function summarizePolicy(
+  policy: PolicyObject,
+  signal: AbortSignal,
+): Promise<PolicySummary> {
   const risks: SectionRisk[] = [];
   for (const section of ["acls", "grants"] as const) {
     const rules = field(policy, section);
     if (Array.isArray(rules)) risks.push(await sectionRisk(section, rules, signal));
   }
   const approvers = field(policy, "autoApprovers");
-  return { entries: entriesOf(policy), risks, sshWildcards: await sshWildcards(field(policy, "ssh"), signal), autoApprovers: approversOf(isPolicyObject(approvers) ? approvers : {}) };
+  return {
+    entries: entriesOf(policy),
+    risks,
+    sshWildcards: await sshWildcards(field(policy, "ssh"), signal),
+    autoApprovers: approversOf(isPolicyObject(approvers) ? approvers : {}),
+  };
 }
 
 function entriesOf(policy: PolicyObject): ReadonlyMap<string, number> {
-  return new Map(policySections.flatMap((section) => {
-    const size = sizeOf(field(policy, section));
-    return size === undefined ? [] : [[section, size] as const];
-  }));
+  return new Map(
+    policySections.flatMap((section) => {
+      const size = sizeOf(field(policy, section));
+      return size === undefined ? [] : [[section, size] as const];
+    }),
+  );
 }
 
-async function sectionRisk(section: RuleSection, rules: readonly unknown[], signal: AbortSignal): Promise<SectionRisk> {
+async function sectionRisk(
+  section: RuleSection,
+  rules: readonly unknown[],
+  signal: AbortSignal,
+): Promise<SectionRisk> {
   const counts = { wildcardSources: 0, wildcardDestinations: 0, unrestricted: 0, postureGated: 0 };
   const riskyRules: string[] = [];
   await eachGivingWay(rules, signal, (rule) => {

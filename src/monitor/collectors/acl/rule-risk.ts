@@ -1,4 +1,6 @@
-/** What one rule of a policy lets through, and whether that is everything (facts, collectors §5.5). */
+/**
+ * What one rule of a policy lets through, and whether that is everything (facts, collectors §5.5).
+ */
 import { field, isPolicyObject, sizeOf } from "./policy-document.ts";
 
 /** How widely a rule is open. */
@@ -13,7 +15,13 @@ export interface RuleRisk {
 
 /** Looks at a rule of `acls`, `grants` or `ssh`. What is no rule is not open. */
 export function riskOf(rule: unknown): RuleRisk {
-  if (!isPolicyObject(rule)) return { wildcardSource: false, wildcardDestination: false, allows: false, postureGated: false };
+  if (!isPolicyObject(rule))
+    return {
+      wildcardSource: false,
+      wildcardDestination: false,
+      allows: false,
+      postureGated: false,
+    };
   const action = field(rule, "action");
   return {
     wildcardSource: sources(rule).includes("*"),

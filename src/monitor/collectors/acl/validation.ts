@@ -1,28 +1,54 @@
-/** What the control plane finds in its own policy. A validation that fails says nothing, and does not fail the run. */
+/**
+ * What the control plane finds in its own policy. A validation that fails says nothing, and does
+ * not fail the run.
+ */
 import { operations } from "../../capability/operation.ts";
-import { aclValidationErrors, aclValidationOk, aclValidationTestFailures, aclValidationWarnings } from "../../catalogue/acl.ts";
+import {
+  aclValidationErrors,
+  aclValidationOk,
+  aclValidationTestFailures,
+  aclValidationWarnings,
+} from "../../catalogue/acl.ts";
 import { aclValidationIssueRecord } from "../../catalogue/records.ts";
 import type { PolicyFindings } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
 
 /** Has the policy checked and shows what was found. Rejects only with the signal's reason. */
-export async function validatePolicy(text: string, { provider, scope }: Pick<CollectorDeps, "provider" | "scope">, tick: Tick): Promise<void> {
+export async function validatePolicy(
+  text: string,
+  { provider, scope }: Pick<CollectorDeps, "provider" | "scope">,
+  tick: Tick,
+): Promise<void> {
   const findings = await askFindings(text, provider, tick);
   if (findings === undefined) return;
   tick.sweep.gauge(aclValidationOk, Number(findings.ok), {});
   const kinds = [
-    ["error", aclValidationErrors, findings.errors], ["warning", aclValidationWarnings, findings.warnings], ["test_failure", aclValidationTestFailures, findings.testFailures],
+    ["error", aclValidationErrors, findings.errors],
+    ["warning", aclValidationWarnings, findings.warnings],
+    ["test_failure", aclValidationTestFailures, findings.testFailures],
   ] as const;
   for (const [kind, row, found] of kinds) {
     tick.sweep.gauge(row, found.length, {});
-    // The texts name people, and the record's body is not declared free text: only their number is told.
-    if (found.length > 0) scope.log(aclValidationIssueRecord, `the policy's validation found issues of kind ${kind}: ${found.length}`, { "vpn.acl.validation.kind": kind });
+    // The texts name people, and the record's body is not declared free text: only their number is
+    // told.
+    if (found.length > 0)
+      scope.log(
+        aclValidationIssueRecord,
+        `the policy's validation found issues of kind ${kind}: ${found.length}`,
+        { "vpn.acl.validation.kind": kind },
+      );
   }
 }
 
-async function askFindings(text: string, provider: CollectorDeps["provider"], tick: Tick): Promise<PolicyFindings | undefined> {
+async function askFindings(
+  text: string,
+  provider: CollectorDeps["provider"],
+  tick: Tick,
+): Promise<PolicyFindings | undefined> {
   try {
-    return await tick.call(operations.validatePolicy, () => provider.validatePolicy(text, tick.signal));
+    return await tick.call(operations.validatePolicy, () =>
+      provider.validatePolicy(text, tick.signal),
+    );
   } catch {
     // `call` has remembered what the failure says of the operation.
     tick.signal.throwIfAborted();

@@ -1,4 +1,7 @@
-/** Calls made for each device: a few at a time, learnt from in the order of the devices, failures counted and passed over. */
+/**
+ * Calls made for each device: a few at a time, learnt from in the order of the devices, failures
+ * counted and passed over.
+ */
 import { stateOfError } from "../../capability/operation.ts";
 import type { ApiState, Operation } from "../../capability/operation.ts";
 import type { Device } from "../../providers/model.ts";
@@ -9,7 +12,10 @@ import { giveWay } from "../give-way.ts";
 const IN_FLIGHT = 4;
 /** Answers learnt from between two breaks. */
 const STRETCH = 200;
-/** So many own devices refused, and none answered: the credential may not ask, and a large fleet is not asked to its end. */
+/**
+ * So many own devices refused, and none answered: the credential may not ask, and a large fleet is
+ * not asked to its end.
+ */
 const REFUSALS = 25;
 
 const refusing: ReadonlySet<ApiState> = new Set(["credential_rejected", "scope_denied"]);
@@ -21,10 +27,20 @@ export interface Question<T> {
   learn(device: Device, answer: T): void;
 }
 
-type Outcome<T> = { readonly device: Device } & ({ readonly answer: T } | { readonly error: unknown });
+type Outcome<T> = { readonly device: Device } & (
+  | { readonly answer: T }
+  | { readonly error: unknown }
+);
 
-/** Asks all devices and tells the tick how it went. Rejects only with the signal's reason; no call outlives it then. */
-export async function askEach<T>(tick: Tick, devices: readonly Device[], question: Question<T>): Promise<void> {
+/**
+ * Asks all devices and tells the tick how it went. Rejects only with the signal's reason; no call
+ * outlives it then.
+ */
+export async function askEach<T>(
+  tick: Tick,
+  devices: readonly Device[],
+  question: Question<T>,
+): Promise<void> {
   const failures: ApiState[] = [];
   const waiting: Promise<Outcome<T>>[] = [];
   let tried = 0;

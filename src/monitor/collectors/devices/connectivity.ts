@@ -1,7 +1,19 @@
-/** How devices can connect: what their NATs and systems allow, and how far the relay regions are. */
+/**
+ * How devices can connect: what their NATs and systems allow, and how far the relay regions are.
+ */
 import {
-  derpRegionDevices, derpRegionLatencyMin, derpRegionPreferred, deviceConnectivityDirectCapable, deviceConnectivityEndpoints, deviceConnectivityHardNat,
-  deviceConnectivityIpv6, deviceConnectivityUdp, deviceDerpLatency, devicesClientSupports, devicesDirectCapable, devicesHardNat,
+  derpRegionDevices,
+  derpRegionLatencyMin,
+  derpRegionPreferred,
+  deviceConnectivityDirectCapable,
+  deviceConnectivityEndpoints,
+  deviceConnectivityHardNat,
+  deviceConnectivityIpv6,
+  deviceConnectivityUdp,
+  deviceDerpLatency,
+  devicesClientSupports,
+  devicesDirectCapable,
+  devicesHardNat,
 } from "../../catalogue/devices.ts";
 import type { Connectivity } from "../../providers/model.ts";
 import { switchCount } from "./fleet.ts";
@@ -9,7 +21,10 @@ import type { Part, PartContext } from "./part.ts";
 
 const capabilities = ["udp", "ipv6", "pcp", "pmp", "upnp"] as const;
 
-/** Whether a device should reach others without a relay: an estimate. Undefined when it says nothing of UDP. */
+/**
+ * Whether a device should reach others without a relay: an estimate. Undefined when it says nothing
+ * of UDP.
+ */
 function directCapable({ supports: { udp }, hardNat }: Connectivity): boolean | undefined {
   return udp === undefined ? undefined : udp && !hardNat;
 }
@@ -23,9 +38,12 @@ export function connectivityGauges({ sweep }: PartContext): Part {
       const direct = directCapable(connectivity);
       sweep.gauge(deviceConnectivityEndpoints, endpoints.length, identity);
       sweep.gauge(deviceConnectivityHardNat, Number(hardNat), identity);
-      if (supports.ipv6 !== undefined) sweep.gauge(deviceConnectivityIpv6, Number(supports.ipv6), identity);
-      if (supports.udp !== undefined) sweep.gauge(deviceConnectivityUdp, Number(supports.udp), identity);
-      if (direct !== undefined) sweep.gauge(deviceConnectivityDirectCapable, Number(direct), identity);
+      if (supports.ipv6 !== undefined)
+        sweep.gauge(deviceConnectivityIpv6, Number(supports.ipv6), identity);
+      if (supports.udp !== undefined)
+        sweep.gauge(deviceConnectivityUdp, Number(supports.udp), identity);
+      if (direct !== undefined)
+        sweep.gauge(deviceConnectivityDirectCapable, Number(direct), identity);
     },
   };
 }
@@ -34,7 +52,11 @@ export function connectivityGauges({ sweep }: PartContext): Part {
 export function connectivityCounts(context: PartContext): Part[] {
   return [
     switchCount(context, devicesHardNat, ({ connectivity }) => connectivity?.hardNat),
-    switchCount(context, devicesDirectCapable, ({ connectivity }) => connectivity && directCapable(connectivity)),
+    switchCount(
+      context,
+      devicesDirectCapable,
+      ({ connectivity }) => connectivity && directCapable(connectivity),
+    ),
     clientSupports(context),
   ];
 }
@@ -45,11 +67,13 @@ function clientSupports({ sweep }: PartContext): Part {
     see({ connectivity }) {
       for (const capability of capabilities) {
         const value = connectivity?.supports[capability];
-        if (value !== undefined) counts.set(capability, (counts.get(capability) ?? 0) + Number(value));
+        if (value !== undefined)
+          counts.set(capability, (counts.get(capability) ?? 0) + Number(value));
       }
     },
     finish() {
-      for (const [capability, count] of counts) sweep.gauge(devicesClientSupports, count, { "vpn.connectivity.capability": capability });
+      for (const [capability, count] of counts)
+        sweep.gauge(devicesClientSupports, count, { "vpn.connectivity.capability": capability });
     },
   };
 }
@@ -59,7 +83,11 @@ export function relayLatencies({ sweep }: PartContext): Part {
   return {
     see({ connectivity }, identity) {
       for (const { region, preferred, seconds } of connectivity?.latency ?? []) {
-        sweep.gauge(deviceDerpLatency, seconds, { ...identity, "vpn.derp.region": region, "vpn.derp.preferred": preferred });
+        sweep.gauge(deviceDerpLatency, seconds, {
+          ...identity,
+          "vpn.derp.region": region,
+          "vpn.derp.preferred": preferred,
+        });
       }
     },
   };
@@ -71,8 +99,16 @@ export function relayRegions({ sweep }: PartContext): Part {
   return {
     see({ connectivity }) {
       for (const { region, preferred, seconds } of connectivity?.latency ?? []) {
-        const known = regions.get(region) ?? { devices: 0, preferred: 0, seconds: Number.POSITIVE_INFINITY };
-        regions.set(region, { devices: known.devices + 1, preferred: known.preferred + Number(preferred), seconds: Math.min(known.seconds, seconds) });
+        const known = regions.get(region) ?? {
+          devices: 0,
+          preferred: 0,
+          seconds: Number.POSITIVE_INFINITY,
+        };
+        regions.set(region, {
+          devices: known.devices + 1,
+          preferred: known.preferred + Number(preferred),
+          seconds: Math.min(known.seconds, seconds),
+        });
       }
     },
     finish() {

@@ -1,4 +1,7 @@
-/** Keys of devices that will expire: the distribution of days left, and a warning for those that expire soon. */
+/**
+ * Keys of devices that will expire: the distribution of days left, and a warning for those that
+ * expire soon.
+ */
 import { devicesKeyExpiry } from "../../catalogue/devices.ts";
 import { deviceKeyExpiringRecord } from "../../catalogue/records.ts";
 import { DAY_MS, dayOf } from "../units.ts";
@@ -23,9 +26,16 @@ export function keyExpiries({ deps: { scope, annotations, network }, nowMs }: Pa
       scope.record(devicesKeyExpiry, (expiresMs - nowMs) / DAY_MS, {});
       const days = soon(expiresMs, nowMs);
       if (days === undefined) return;
-      scope.log(deviceKeyExpiringRecord, `the key of device ${device.hostname} expires in ${days} days`, { ...identity, "vpn.device.key_expires_in_days": days });
+      scope.log(
+        deviceKeyExpiringRecord,
+        `the key of device ${device.hostname} expires in ${days} days`,
+        { ...identity, "vpn.device.key_expires_in_days": days },
+      );
       annotations.tell({
-        category: "expiry", timeMs: nowMs, tags: ["device"], identity: `${network}/device/${device.id}/${expiresMs}`,
+        category: "expiry",
+        timeMs: nowMs,
+        tags: ["device"],
+        identity: `${network}/device/${device.id}/${expiresMs}`,
         text: `The key of device ${device.hostname} expires on ${dayOf(expiresMs)}.`,
       });
     },

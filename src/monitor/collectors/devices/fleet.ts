@@ -1,6 +1,17 @@
-/** Counts over all devices, their ages, and the complaints of the network lock. A count whose field no device told is not said (RESOLUTIONS M31). */
+/**
+ * Counts over all devices, their ages, and the complaints of the network lock. A count whose field
+ * no device told is not said (RESOLUTIONS M31).
+ */
 import type { Row } from "../../../kernel/telemetry/types.ts";
-import { devicesAge, devicesCount, devicesEphemeral, devicesKeyExpiryDisabled, devicesSshEnabled, devicesUntagged, networkLockErrors } from "../../catalogue/devices.ts";
+import {
+  devicesAge,
+  devicesCount,
+  devicesEphemeral,
+  devicesKeyExpiryDisabled,
+  devicesSshEnabled,
+  devicesUntagged,
+  networkLockErrors,
+} from "../../catalogue/devices.ts";
 import { deviceNetworkLockErrorRecord } from "../../catalogue/records.ts";
 import type { Device } from "../../providers/model.ts";
 import { Tally } from "../tally.ts";
@@ -9,7 +20,11 @@ import type { Part, PartContext } from "./part.ts";
 
 /** Devices by system, authorization and origin; those without tags; their ages. */
 export function fleetCounts({ deps: { scope }, sweep, nowMs }: PartContext): Part {
-  const tally = new Tally<{ readonly "os.type": string | undefined; readonly "vpn.authorized": boolean; readonly "vpn.external": boolean }>();
+  const tally = new Tally<{
+    readonly "os.type": string | undefined;
+    readonly "vpn.authorized": boolean;
+    readonly "vpn.external": boolean;
+  }>();
   let untagged = 0;
   return {
     see({ os, authorized, external, tags, createdMs }) {
@@ -25,7 +40,11 @@ export function fleetCounts({ deps: { scope }, sweep, nowMs }: PartContext): Par
 }
 
 /** How many devices have a switch on. */
-export function switchCount({ sweep }: PartContext, row: Row<never, "gauge">, of: (device: Device) => boolean | undefined): Part {
+export function switchCount(
+  { sweep }: PartContext,
+  row: Row<never, "gauge">,
+  of: (device: Device) => boolean | undefined,
+): Part {
   let on: number | undefined;
   return {
     see(device) {

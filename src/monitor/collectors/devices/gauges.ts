@@ -1,15 +1,31 @@
-/** Gauges of single devices: times, flags, distribution and counts of routes. What a device does not say has no series (RESOLUTIONS M31). */
+/**
+ * Gauges of single devices: times, flags, distribution and counts of routes. What a device does not
+ * say has no series (RESOLUTIONS M31).
+ */
 import type { Row } from "../../../kernel/telemetry/types.ts";
 import {
-  deviceBlocksIncomingConnections, deviceDistro, deviceKeyExpiry, deviceKeyExpiryDisabled, deviceLastSeen, deviceMultipleConnections, deviceOnline,
-  devicePostureIdentityDisabled, deviceRoutesAdvertised, deviceRoutesEnabled, deviceSshEnabled, deviceUpdateAvailable,
+  deviceBlocksIncomingConnections,
+  deviceDistro,
+  deviceKeyExpiry,
+  deviceKeyExpiryDisabled,
+  deviceLastSeen,
+  deviceMultipleConnections,
+  deviceOnline,
+  devicePostureIdentityDisabled,
+  deviceRoutesAdvertised,
+  deviceRoutesEnabled,
+  deviceSshEnabled,
+  deviceUpdateAvailable,
 } from "../../catalogue/devices.ts";
 import type { Device } from "../../providers/model.ts";
 import { unixSeconds } from "../units.ts";
 import { distroOf } from "./groups.ts";
 import type { IdentityName, Part, PartContext } from "./part.ts";
 
-const flags: readonly (readonly [row: Row<IdentityName, "gauge">, of: (device: Device) => boolean | undefined])[] = [
+const flags: readonly (readonly [
+  row: Row<IdentityName, "gauge">,
+  of: (device: Device) => boolean | undefined,
+])[] = [
   [deviceOnline, ({ online }) => online],
   [deviceUpdateAvailable, ({ updateAvailable }) => updateAvailable],
   [deviceMultipleConnections, ({ multipleConnections }) => multipleConnections],
@@ -33,7 +49,8 @@ export function deviceGauges({ sweep, options: { collectRoutes } }: PartContext)
         if (value !== undefined) sweep.gauge(row, Number(value), identity);
       }
       const expiresMs = expiryOf(device);
-      if (device.lastSeenMs !== undefined) sweep.gauge(deviceLastSeen, unixSeconds(device.lastSeenMs), identity);
+      if (device.lastSeenMs !== undefined)
+        sweep.gauge(deviceLastSeen, unixSeconds(device.lastSeenMs), identity);
       if (expiresMs !== undefined) sweep.gauge(deviceKeyExpiry, unixSeconds(expiresMs), identity);
       const distro = distroOf(device);
       if (distro) sweep.gauge(deviceDistro, 1, { ...identity, ...distro });

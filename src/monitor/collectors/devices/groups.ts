@@ -14,10 +14,18 @@ export interface Distro {
   readonly "vpn.distro.codename": string;
 }
 
-/** The distribution of a device in lower case, since vendors spell theirs in several ways; undefined when it tells none. */
+/**
+ * The distribution of a device in lower case, since vendors spell theirs in several ways; undefined
+ * when it tells none.
+ */
 export function distroOf({ distro }: Device): Distro | undefined {
   const name = distro?.name.trim().toLowerCase() ?? "";
-  return name === "" ? undefined : { "vpn.distro.name": name, "vpn.distro.codename": distro?.codeName.trim().toLowerCase() || "unknown" };
+  return name === ""
+    ? undefined
+    : {
+        "vpn.distro.name": name,
+        "vpn.distro.codename": distro?.codeName.trim().toLowerCase() || "unknown",
+      };
 }
 
 /** Devices per tag; a device counts under each of its tags. */
@@ -46,7 +54,11 @@ export function byDistro({ sweep }: PartContext): Part {
     finish() {
       const { kept, others } = tally.top(DISTROS);
       for (const { values, count } of kept) sweep.gauge(devicesByDistro, count, values);
-      if (others > 0) sweep.gauge(devicesByDistro, others, { "vpn.distro.name": OTHER, "vpn.distro.codename": OTHER });
+      if (others > 0)
+        sweep.gauge(devicesByDistro, others, {
+          "vpn.distro.name": OTHER,
+          "vpn.distro.codename": OTHER,
+        });
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Invitations to share devices: counted by what they allow and how they were delivered. Links of invitations are never read. */
+/**
+ * Invitations to share devices: counted by what they allow and how they were delivered. Links of
+ * invitations are never read.
+ */
 import { operations } from "../../capability/operation.ts";
 import { deviceInvitesCount, deviceInvitesPendingAge } from "../../catalogue/devices.ts";
 import { deviceInviteRecord } from "../../catalogue/records.ts";
@@ -9,15 +12,26 @@ import { known, secondsSince } from "../units.ts";
 import { askEach } from "./ask-each.ts";
 
 /** How an invitation went out. */
-function deliveryOf({ email, lastEmailSentMs, createdMs }: DeviceInvite): "emailed" | "manual_link" | "unknown" {
+function deliveryOf({
+  email,
+  lastEmailSentMs,
+  createdMs,
+}: DeviceInvite): "emailed" | "manual_link" | "unknown" {
   if (email !== "" || lastEmailSentMs !== undefined) return "emailed";
   return createdMs === undefined ? "unknown" : "manual_link";
 }
 
 /** Asks for the invitations of all devices. */
-export async function collectInvites({ provider, scope }: CollectorDeps, tick: Tick, devices: readonly Device[]): Promise<void> {
+export async function collectInvites(
+  { provider, scope }: CollectorDeps,
+  tick: Tick,
+  devices: readonly Device[],
+): Promise<void> {
   const tally = new Tally<{
-    readonly "vpn.device_invite.accepted": boolean; readonly "vpn.device_invite.allow_exit_node": boolean; readonly "vpn.device_invite.multi_use": boolean; readonly "vpn.device_invite.delivery": string;
+    readonly "vpn.device_invite.accepted": boolean;
+    readonly "vpn.device_invite.allow_exit_node": boolean;
+    readonly "vpn.device_invite.multi_use": boolean;
+    readonly "vpn.device_invite.delivery": string;
   }>();
   await askEach(tick, devices, {
     operation: operations.deviceInvites,
@@ -26,15 +40,30 @@ export async function collectInvites({ provider, scope }: CollectorDeps, tick: T
       for (const invite of invites) {
         const { accepted, allowExitNode, multiUse, email, acceptedBy, createdMs } = invite;
         const delivery = deliveryOf(invite);
-        tally.add({ "vpn.device_invite.accepted": accepted, "vpn.device_invite.allow_exit_node": allowExitNode, "vpn.device_invite.multi_use": multiUse, "vpn.device_invite.delivery": delivery });
-        if (!accepted && createdMs !== undefined) scope.record(deviceInvitesPendingAge, secondsSince(createdMs, tick.nowMs), {});
+        tally.add({
+          "vpn.device_invite.accepted": accepted,
+          "vpn.device_invite.allow_exit_node": allowExitNode,
+          "vpn.device_invite.multi_use": multiUse,
+          "vpn.device_invite.delivery": delivery,
+        });
+        if (!accepted && createdMs !== undefined)
+          scope.record(deviceInvitesPendingAge, secondsSince(createdMs, tick.nowMs), {});
         if (email === "" && acceptedBy === "") continue;
         const guests = `${email === "" ? "" : ` with ${email}`}: ${accepted ? "accepted" : "pending"}${acceptedBy === "" ? "" : ` by ${acceptedBy}`}`;
-        scope.log(deviceInviteRecord, `invitation (${delivery}) to share device ${hostname}${guests}`, {
-          "host.name": hostname, "host.id": id, "vpn.user": known(email), "user.name": known(acceptedBy), "vpn.device_invite.delivery": delivery,
-        });
+        scope.log(
+          deviceInviteRecord,
+          `invitation (${delivery}) to share device ${hostname}${guests}`,
+          {
+            "host.name": hostname,
+            "host.id": id,
+            "vpn.user": known(email),
+            "user.name": known(acceptedBy),
+            "vpn.device_invite.delivery": delivery,
+          },
+        );
       }
     },
   });
-  for (const { values, count } of tally.entries()) tick.sweep.gauge(deviceInvitesCount, count, values);
+  for (const { values, count } of tally.entries())
+    tick.sweep.gauge(deviceInvitesCount, count, values);
 }

@@ -1,4 +1,7 @@
-/** What the parts of the device collector have in common: each sees every device of a run once and then says what they make together. */
+/**
+ * What the parts of the device collector have in common: each sees every device of a run once and
+ * then says what they make together.
+ */
 import type { Device } from "../../providers/model.ts";
 import { known } from "../units.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
@@ -35,5 +38,12 @@ export interface Part {
 
 /** The attributes of a device. */
 export function identityOf({ hostname, id, os, distro, user, tags }: Device): Identity {
-  return { "host.name": hostname, "host.id": id, "os.type": known(os), "os.version": known(distro?.version ?? ""), "vpn.user": known(user), "vpn.tags": known(tags.join(",")) };
+  return {
+    "host.name": hostname,
+    "host.id": id,
+    "os.type": known(os),
+    "os.version": known(distro?.version ?? ""),
+    "vpn.user": known(user),
+    "vpn.tags": known(tags.join(",")),
+  };
 }

@@ -1,7 +1,15 @@
-/** What posture providers say of each device: as gauges for the namespaces that are wanted, and as a record when it changes. */
+/**
+ * What posture providers say of each device: as gauges for the namespaces that are wanted, and as a
+ * record when it changes.
+ */
 import { createHash } from "node:crypto";
 import { operations } from "../../capability/operation.ts";
-import { deviceAttribute, deviceAttributeExpiry, deviceAttributeInfo, devicePosture } from "../../catalogue/devices.ts";
+import {
+  deviceAttribute,
+  deviceAttributeExpiry,
+  deviceAttributeInfo,
+  devicePosture,
+} from "../../catalogue/devices.ts";
 import { deviceAttributeExpiringRecord, devicePostureRecord } from "../../catalogue/records.ts";
 import type { CollectorOptions } from "../../options.ts";
 import type { Device, PostureAttributes } from "../../providers/model.ts";
@@ -30,7 +38,12 @@ export function createPosture(deps: CollectorDeps, options: Options): Posture {
         sayInfo(tick, identity, posture);
         sayAttributes(tick, identity, posture, allowed);
         sayExpiries({ tick, deps }, identity, posture, allowed);
-        if (options.postureLogMode !== "off") logPosture({ deps, logged, always: options.postureLogMode === "always" }, identity, posture);
+        if (options.postureLogMode !== "off")
+          logPosture(
+            { deps, logged, always: options.postureLogMode === "always" },
+            identity,
+            posture,
+          );
       },
     });
   };
@@ -39,29 +52,54 @@ export function createPosture(deps: CollectorDeps, options: Options): Posture {
 /** Whether an attribute's namespace is wanted. */
 function allowing(namespaces: readonly string[]): (name: string) => boolean {
   const wanted = new Set(namespaces);
-  return (name) => wanted.has("*") || (name.includes(":") && wanted.has(name.slice(0, name.indexOf(":"))));
+  return (name) =>
+    wanted.has("*") || (name.includes(":") && wanted.has(name.slice(0, name.indexOf(":"))));
 }
 
 function sayInfo({ sweep }: Tick, identity: Identity, { attributes }: PostureAttributes): void {
   const text = (name: string): string | undefined => attributes.get(`node:${name}`)?.toString();
-  const labels = { os: text("os"), os_version: text("osVersion"), ts_version: text("tsVersion"), auto_update: text("tsAutoUpdate"), encrypted: text("tsStateEncrypted"), track: text("tsReleaseTrack") };
-  if (Object.values(labels).some((value) => value !== undefined)) sweep.gauge(devicePosture, 1, { ...identity, ...labels });
+  const labels = {
+    os: text("os"),
+    os_version: text("osVersion"),
+    ts_version: text("tsVersion"),
+    auto_update: text("tsAutoUpdate"),
+    encrypted: text("tsStateEncrypted"),
+    track: text("tsReleaseTrack"),
+  };
+  if (Object.values(labels).some((value) => value !== undefined))
+    sweep.gauge(devicePosture, 1, { ...identity, ...labels });
 }
 
-function sayAttributes({ sweep }: Tick, identity: Identity, { attributes }: PostureAttributes, allowed: (name: string) => boolean): void {
+function sayAttributes(
+  { sweep }: Tick,
+  identity: Identity,
+  { attributes }: PostureAttributes,
+  allowed: (name: string) => boolean,
+): void {
   for (const [attribute, value] of attributes) {
     if (!allowed(attribute)) continue;
-    if (typeof value === "string") sweep.gauge(deviceAttributeInfo, 1, { ...identity, attribute, value });
+    if (typeof value === "string")
+      sweep.gauge(deviceAttributeInfo, 1, { ...identity, attribute, value });
     else sweep.gauge(deviceAttribute, Number(value), { ...identity, attribute });
   }
 }
 
-function sayExpiries({ tick, deps }: { readonly tick: Tick; readonly deps: CollectorDeps }, identity: Identity, { expiresMs }: PostureAttributes, allowed: (name: string) => boolean): void {
+function sayExpiries(
+  { tick, deps }: { readonly tick: Tick; readonly deps: CollectorDeps },
+  identity: Identity,
+  { expiresMs }: PostureAttributes,
+  allowed: (name: string) => boolean,
+): void {
   for (const [attribute, atMs] of expiresMs) {
     if (!allowed(attribute)) continue;
     tick.sweep.gauge(deviceAttributeExpiry, unixSeconds(atMs), { ...identity, attribute });
     const days = soon(atMs, tick.nowMs);
-    if (days !== undefined) deps.scope.log(deviceAttributeExpiringRecord, `the posture attribute ${attribute} of device ${identity["host.name"]} expires in ${days} days`, { ...identity, attribute, "vpn.device.attribute_expires_in_days": days });
+    if (days !== undefined)
+      deps.scope.log(
+        deviceAttributeExpiringRecord,
+        `the posture attribute ${attribute} of device ${identity["host.name"]} expires in ${days} days`,
+        { ...identity, attribute, "vpn.device.attribute_expires_in_days": days },
+      );
   }
 }
 
@@ -71,11 +109,19 @@ interface PostureLog {
   readonly always: boolean;
 }
 
-function logPosture({ deps, logged, always }: PostureLog, identity: Identity, { attributes }: PostureAttributes): void {
+function logPosture(
+  { deps, logged, always }: PostureLog,
+  identity: Identity,
+  { attributes }: PostureAttributes,
+): void {
   const sorted = [...attributes].toSorted(([left], [right]) => (left < right ? -1 : 1));
   const details = JSON.stringify(Object.fromEntries(sorted));
   const digest = createHash("sha256").update(details).digest("base64");
   if (!always && logged.get(identity["host.id"]) === digest) return;
   logged.set(identity["host.id"], digest);
-  deps.scope.log(devicePostureRecord, `posture attributes of device ${identity["host.name"]}: ${attributes.size}`, { ...identity, "vpn.device.posture.details": details });
+  deps.scope.log(
+    devicePostureRecord,
+    `posture attributes of device ${identity["host.name"]}: ${attributes.size}`,
+    { ...identity, "vpn.device.posture.details": details },
+  );
 }

@@ -1,5 +1,12 @@
 /** Exit nodes, and the subnets that devices offer to route to. */
-import { deviceExitNode, exitNodesCount, subnetRoutesAdvertised, subnetRoutesEnabled, subnetRoutesRouters, subnetRoutesUnapproved } from "../../catalogue/devices.ts";
+import {
+  deviceExitNode,
+  exitNodesCount,
+  subnetRoutesAdvertised,
+  subnetRoutesEnabled,
+  subnetRoutesRouters,
+  subnetRoutesUnapproved,
+} from "../../catalogue/devices.ts";
 import type { Part, PartContext } from "./part.ts";
 
 /** Default routes: whoever offers one is an exit node. */
@@ -16,7 +23,8 @@ export function exitNodes({ deps: { options }, sweep }: PartContext): Part {
       const approved = enabledRoutes.some((route) => exits.has(route));
       advertised += Number(offers);
       enabled += Number(approved);
-      if (offers && perDevice) sweep.gauge(deviceExitNode, 1, { ...identity, "vpn.exit_node.enabled": approved });
+      if (offers && perDevice)
+        sweep.gauge(deviceExitNode, 1, { ...identity, "vpn.exit_node.enabled": approved });
     },
     finish() {
       sweep.gauge(exitNodesCount, advertised, { "vpn.exit_node.state": "advertised" });
@@ -31,15 +39,21 @@ export function subnetRoutes({ deps: { options }, sweep }: PartContext): Part {
   const enabled = new Set<string>();
   return {
     see({ advertisedRoutes, enabledRoutes }) {
-      for (const route of new Set(advertisedRoutes)) if (!exits.has(route)) routers.set(route, (routers.get(route) ?? 0) + 1);
+      for (const route of new Set(advertisedRoutes))
+        if (!exits.has(route)) routers.set(route, (routers.get(route) ?? 0) + 1);
       for (const route of enabledRoutes) if (!exits.has(route)) enabled.add(route);
     },
     finish() {
       sweep.gauge(subnetRoutesAdvertised, routers.size, {});
       sweep.gauge(subnetRoutesEnabled, enabled.size, {});
-      sweep.gauge(subnetRoutesUnapproved, routers.keys().reduce((sum, route) => sum + Number(!enabled.has(route)), 0), {});
+      sweep.gauge(
+        subnetRoutesUnapproved,
+        routers.keys().reduce((sum, route) => sum + Number(!enabled.has(route)), 0),
+        {},
+      );
       if (!options.cardinality.subnetRouteRollup) return;
-      for (const [route, count] of routers) sweep.gauge(subnetRoutesRouters, count, { "vpn.route.cidr": route });
+      for (const [route, count] of routers)
+        sweep.gauge(subnetRoutesRouters, count, { "vpn.route.cidr": route });
     },
   };
 }

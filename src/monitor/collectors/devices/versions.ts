@@ -1,5 +1,10 @@
 /** Which clients run, and how far they are behind the latest stable one. */
-import { devicesByVersion, devicesOutdated, deviceVersionSkew, fleetLatestVersion } from "../../catalogue/devices.ts";
+import {
+  devicesByVersion,
+  devicesOutdated,
+  deviceVersionSkew,
+  fleetLatestVersion,
+} from "../../catalogue/devices.ts";
 import { Tally } from "../tally.ts";
 import type { Part, PartContext } from "./part.ts";
 
@@ -13,10 +18,15 @@ interface Version {
 /** The beginning of a version, e.g. of `v1.86.2-t1a2b3c4d5`; undefined when it is none. */
 export function parseVersion(text: string): Version | undefined {
   const [, normal, major, minor] = /^v?((\d{1,9})\.(\d{1,9})\.\d{1,9})/.exec(text.trim()) ?? [];
-  return normal === undefined ? undefined : { text: normal, major: Number(major), minor: Number(minor) };
+  return normal === undefined
+    ? undefined
+    : { text: normal, major: Number(major), minor: Number(minor) };
 }
 
-/** Minor releases behind; none for a client that is ahead, undefined between major releases, where minors do not compare. */
+/**
+ * Minor releases behind; none for a client that is ahead, undefined between major releases, where
+ * minors do not compare.
+ */
 export function skewOf(version: Version, latest: Version): number | undefined {
   return version.major === latest.major ? Math.max(0, latest.minor - version.minor) : undefined;
 }
@@ -26,7 +36,8 @@ export function byVersion({ sweep }: PartContext): Part {
   const tally = new Tally<{ readonly "vpn.client_version": string }>();
   return {
     see({ clientVersion }) {
-      if (clientVersion !== "") tally.add({ "vpn.client_version": parseVersion(clientVersion)?.text ?? "unknown" });
+      if (clientVersion !== "")
+        tally.add({ "vpn.client_version": parseVersion(clientVersion)?.text ?? "unknown" });
     },
     finish() {
       for (const { values, count } of tally.entries()) sweep.gauge(devicesByVersion, count, values);
@@ -40,17 +51,19 @@ export function outdated({ deps, sweep }: PartContext): Part[] {
   if (latest === undefined) return [];
   const { outdatedMinorThreshold, cardinality } = deps.options;
   let behind: number | undefined;
-  return [{
-    see({ clientVersion }, identity) {
-      const version = parseVersion(clientVersion);
-      const skew = version && skewOf(version, latest);
-      if (skew === undefined) return;
-      behind = (behind ?? 0) + Number(skew >= outdatedMinorThreshold);
-      if (cardinality.perEntity.device) sweep.gauge(deviceVersionSkew, skew, identity);
+  return [
+    {
+      see({ clientVersion }, identity) {
+        const version = parseVersion(clientVersion);
+        const skew = version && skewOf(version, latest);
+        if (skew === undefined) return;
+        behind = (behind ?? 0) + Number(skew >= outdatedMinorThreshold);
+        if (cardinality.perEntity.device) sweep.gauge(deviceVersionSkew, skew, identity);
+      },
+      finish() {
+        sweep.gauge(fleetLatestVersion, 1, { "vpn.client_version": latest.text });
+        if (behind !== undefined) sweep.gauge(devicesOutdated, behind, {});
+      },
     },
-    finish() {
-      sweep.gauge(fleetLatestVersion, 1, { "vpn.client_version": latest.text });
-      if (behind !== undefined) sweep.gauge(devicesOutdated, behind, {});
-    },
-  }];
+  ];
 }

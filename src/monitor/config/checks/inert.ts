@@ -1,4 +1,7 @@
-/** Settings that do nothing, or less than they seem to, with the others as they are (facts, monitor-api §8.4). */
+/**
+ * Settings that do nothing, or less than they seem to, with the others as they are (facts,
+ * monitor-api §8.4).
+ */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged, isWritten } from "../../../kernel/config/key-finding.ts";
@@ -14,36 +17,80 @@ import { privacy } from "../privacy-keys.ts";
 import { provider } from "../provider-keys.ts";
 import { deviceVersions } from "../upkeep-keys.ts";
 
-const { settings, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services } = stateCollectors;
+const { settings, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services } =
+  stateCollectors;
 
 /** What Headscale does not have. */
-const hostedOnly: readonly Key<boolean>[] = [settings, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services, flowlogs, auditlogs].map(({ enabled }) => enabled);
+const hostedOnly: readonly Key<boolean>[] = [
+  settings,
+  dns,
+  contacts,
+  webhooks,
+  postureIntegrations,
+  logStream,
+  oauthApps,
+  services,
+  flowlogs,
+  auditlogs,
+].map(({ enabled }) => enabled);
 
 /** Collectors that no control plane of this configuration has. */
 export const collectorsUsed: Check = {
   needs: [...hostedOnly, flowlogs.source, auditlogs.source, provider, networks],
   run(config) {
     const listed = config.list(networks);
-    const kinds = listed.length === 0 ? [config.get(provider)] : listed.map((entry) => entry.provider ?? config.get(provider));
+    const kinds =
+      listed.length === 0
+        ? [config.get(provider)]
+        : listed.map((entry) => entry.provider ?? config.get(provider));
     if (kinds.includes("tailscale")) return [];
-    const fromStore = [flowlogs, auditlogs].filter(({ source }) => config.get(source) === "objectstore").map(({ enabled }) => enabled);
-    return hostedOnly.filter((key) => isWritten(config, key) && config.get(key) && !fromStore.includes(key))
-      .map((key) => atKey(config, key, "warning", { rule: "is ignored: Headscale does not support it", remedy: "remove it." }));
+    const fromStore = [flowlogs, auditlogs]
+      .filter(({ source }) => config.get(source) === "objectstore")
+      .map(({ enabled }) => enabled);
+    return hostedOnly
+      .filter((key) => isWritten(config, key) && config.get(key) && !fromStore.includes(key))
+      .map((key) =>
+        atKey(config, key, "warning", {
+          rule: "is ignored: Headscale does not support it",
+          remedy: "remove it.",
+        }),
+      );
   },
 };
 
 /** Versions are compared with those of devices, which somebody has to collect. */
 export const versionsUsed: Check = {
   needs: [deviceVersions.enabled, stateCollectors.devices.enabled],
-  run: (config) => (isWritten(config, deviceVersions.enabled) && config.get(deviceVersions.enabled) && !config.get(stateCollectors.devices.enabled)
-    ? [atKey(config, deviceVersions.enabled, "warning", { rule: "is ignored: collectors.devices.enabled is false", remedy: "collect devices, or set it to false." })] : []),
+  run: (config) =>
+    isWritten(config, deviceVersions.enabled) &&
+    config.get(deviceVersions.enabled) &&
+    !config.get(stateCollectors.devices.enabled)
+      ? [
+          atKey(config, deviceVersions.enabled, "warning", {
+            rule: "is ignored: collectors.devices.enabled is false",
+            remedy: "collect devices, or set it to false.",
+          }),
+        ]
+      : [],
 };
 
-/** Without their names the series of several networks cannot be told apart where they are pulled from. */
+/**
+ * Without their names the series of several networks cannot be told apart where they are pulled
+ * from.
+ */
 export const networksTellable: Check = {
   needs: [scrapeEnabled, privacy.network_name, networks],
-  run: (config) => (config.get(scrapeEnabled) && !config.get(privacy.network_name) && config.list(networks).length > 1
-    ? [atKey(config, privacy.network_name, "warning", { rule: "removes the label that distinguishes the series of several networks on the pull endpoint", remedy: "set it to true, or run one network in each process." })] : []),
+  run: (config) =>
+    config.get(scrapeEnabled) &&
+    !config.get(privacy.network_name) &&
+    config.list(networks).length > 1
+      ? [
+          atKey(config, privacy.network_name, "warning", {
+            rule: "removes the label that distinguishes the series of several networks on the pull endpoint",
+            remedy: "set it to true, or run one network in each process.",
+          }),
+        ]
+      : [],
 };
 
 /** `annotations` */
@@ -53,15 +100,42 @@ export const annotationsSound: Check = {
     const { url, token, dashboardUid } = readKeyGroup(config, annotations);
     if (url === "") return unusedAnnotations(config);
     const findings: Finding[] = [];
-    if (token === undefined) findings.push(atKey(config, annotations.token, "error", { rule: "is missing, and annotations.url is set", remedy: "set STEWARD_ANNOTATIONS__TOKEN_FILE." }));
-    if (dashboardUid !== "") findings.push(atKey(config, annotations.dashboardUid, "warning", { rule: "keeps annotations from all other dashboards", remedy: "remove it to annotate all dashboards of the organisation." }));
+    if (token === undefined)
+      findings.push(
+        atKey(config, annotations.token, "error", {
+          rule: "is missing, and annotations.url is set",
+          remedy: "set STEWARD_ANNOTATIONS__TOKEN_FILE.",
+        }),
+      );
+    if (dashboardUid !== "")
+      findings.push(
+        atKey(config, annotations.dashboardUid, "warning", {
+          rule: "keeps annotations from all other dashboards",
+          remedy: "remove it to annotate all dashboards of the organisation.",
+        }),
+      );
     const categories = Object.values(annotationCategories);
-    if (categories.every(({ enabled }) => !config.get(enabled))) findings.push(atKey(config, annotations.url, "warning", { rule: "is ignored: all categories are off", remedy: "switch one on." }));
+    if (categories.every(({ enabled }) => !config.get(enabled)))
+      findings.push(
+        atKey(config, annotations.url, "warning", {
+          rule: "is ignored: all categories are off",
+          remedy: "switch one on.",
+        }),
+      );
     return findings;
   },
 };
 
 function unusedAnnotations(config: Config): Finding[] {
-  const written = keysOf(annotations, ...Object.values(annotationCategories)).find((key) => key.path !== annotations.url.path && isChanged(config, key));
-  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is ignored: annotations.url is empty", remedy: "set it." })];
+  const written = keysOf(annotations, ...Object.values(annotationCategories)).find(
+    (key) => key.path !== annotations.url.path && isChanged(config, key),
+  );
+  return written === undefined
+    ? []
+    : [
+        atKey(config, written, "warning", {
+          rule: "is ignored: annotations.url is empty",
+          remedy: "set it.",
+        }),
+      ];
 }

@@ -1,4 +1,7 @@
-/** Logs are read in windows that can end, and from feeds that are there and differ (facts, monitor-api §8.2–8.4). */
+/**
+ * Logs are read in windows that can end, and from feeds that are there and differ (facts,
+ * monitor-api §8.2–8.4).
+ */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
@@ -20,17 +23,28 @@ const kinds: readonly FeedKind[] = ["flow", "audit", "k8sAudit"];
 /** A window that may not be longer than the time between runs never catches up. */
 export const windowsSound: Check = {
   needs: keysOf(flowlogs, auditlogs),
-  run: (config) => [flowlogs, auditlogs].flatMap((keys) => {
-    if (!config.get(keys.enabled) || config.get(keys.source) !== "poll") return [];
-    const longest = config.get(keys.maxWindowMs);
-    if (longest === 0 || longest > config.get(keys.intervalMs)) return [];
-    return [atKey(config, keys.maxWindowMs, "error", { rule: `must be more than ${keys.intervalMs.path}, or 0 for no limit`, remedy: "make it longer, or collect more often." })];
-  }),
+  run: (config) =>
+    [flowlogs, auditlogs].flatMap((keys) => {
+      if (!config.get(keys.enabled) || config.get(keys.source) !== "poll") return [];
+      const longest = config.get(keys.maxWindowMs);
+      if (longest === 0 || longest > config.get(keys.intervalMs)) return [];
+      return [
+        atKey(config, keys.maxWindowMs, "error", {
+          rule: `must be more than ${keys.intervalMs.path}, or 0 for no limit`,
+          remedy: "make it longer, or collect more often.",
+        }),
+      ];
+    }),
 };
 
 interface UsedFeed {
   readonly feed: ObjectStoreSection;
-  readonly say: (severity: Finding["severity"], under: string, rule: string, remedy: string | undefined) => Finding;
+  readonly say: (
+    severity: Finding["severity"],
+    under: string,
+    rule: string,
+    remedy: string | undefined,
+  ) => Finding;
 }
 
 /** Feeds that are used are whole and differ; what is written for one that is not used is told. */
@@ -41,10 +55,28 @@ export const feedsSound: Check = {
     const seen = new Set<string>();
     for (const kind of kinds) {
       const used = isUsed(config, kind) ? usedFeeds(config, kind) : [];
-      if (isUsed(config, kind) && used.length === 0) findings.push({ severity: "error", path: "networks", rule: `have no objectstore.k8s_audit, and collectors.k8s_audit.enabled is true`, remedy: "set objectstore.k8s_audit of at least one network." });
+      if (isUsed(config, kind) && used.length === 0)
+        findings.push({
+          severity: "error",
+          path: "networks",
+          rule: `have no objectstore.k8s_audit, and collectors.k8s_audit.enabled is true`,
+          remedy: "set objectstore.k8s_audit of at least one network.",
+        });
       for (const { feed, say } of used) {
-        findings.push(...judgeFeed(feed).map(({ severity, under, rule, remedy }) => say(severity, under, rule, remedy)));
-        if (isPlaced(feed) && seen.has(feedPlace(feed))) findings.push(say("error", ".prefix", "is where another feed is too: endpoint, bucket and prefix are the same", "give each feed its own prefix."));
+        findings.push(
+          ...judgeFeed(feed).map(({ severity, under, rule, remedy }) =>
+            say(severity, under, rule, remedy),
+          ),
+        );
+        if (isPlaced(feed) && seen.has(feedPlace(feed)))
+          findings.push(
+            say(
+              "error",
+              ".prefix",
+              "is where another feed is too: endpoint, bucket and prefix are the same",
+              "give each feed its own prefix.",
+            ),
+          );
         seen.add(feedPlace(feed));
       }
       findings.push(...unusedFeeds(config, kind));
@@ -59,16 +91,47 @@ function isUsed(config: Config, kind: FeedKind): boolean {
   return config.get(keys.enabled) && config.get(keys.source) === "objectstore";
 }
 
-/** The feed below `collectors`, or those of the networks. Of recordings only some networks may have one. */
+/**
+ * The feed below `collectors`, or those of the networks. Of recordings only some networks may have
+ * one.
+ */
 function usedFeeds(config: Config, kind: FeedKind): UsedFeed[] {
   const { path, under: section } = sections[kind];
-  const complaint = (rule: string, remedy: string | undefined): { readonly rule: string; readonly remedy?: string } => ({ rule, ...(remedy === undefined ? {} : { remedy }) });
+  const complaint = (
+    rule: string,
+    remedy: string | undefined,
+  ): { readonly rule: string; readonly remedy?: string } => ({
+    rule,
+    ...(remedy === undefined ? {} : { remedy }),
+  });
   const listed = config.list(networks);
-  if (listed.length === 0) return [{ feed: readKeyGroup(config, feeds[kind]), say: (severity, under, rule, remedy) => ({ severity, path: `${path}${under}`, ...complaint(rule, remedy) }) }];
+  if (listed.length === 0)
+    return [
+      {
+        feed: readKeyGroup(config, feeds[kind]),
+        say: (severity, under, rule, remedy) => ({
+          severity,
+          path: `${path}${under}`,
+          ...complaint(rule, remedy),
+        }),
+      },
+    ];
   return listed.flatMap(({ objectstore }, index): UsedFeed[] => {
     const feed = objectstore[kind];
     if (kind === "k8sAudit" && !isPlaced(feed)) return [];
-    return [{ feed, say: (severity, under, rule, remedy) => atKey(config, networks, severity, complaint(rule, remedy), `[${index}]${section}${under}`) }];
+    return [
+      {
+        feed,
+        say: (severity, under, rule, remedy) =>
+          atKey(
+            config,
+            networks,
+            severity,
+            complaint(rule, remedy),
+            `[${index}]${section}${under}`,
+          ),
+      },
+    ];
   });
 }
 
@@ -77,9 +140,31 @@ function unusedFeeds(config: Config, kind: FeedKind): Finding[] {
   const written = keysOf(feeds[kind]).some((key) => isChanged(config, key));
   const listed = config.list(networks);
   if (isUsed(config, kind)) {
-    return written && listed.length > 0 ? [{ severity: "warning", path, rule: "is ignored: each of the networks has its own", remedy: "move it to the network it belongs to." }] : [];
+    return written && listed.length > 0
+      ? [
+          {
+            severity: "warning",
+            path,
+            rule: "is ignored: each of the networks has its own",
+            remedy: "move it to the network it belongs to.",
+          },
+        ]
+      : [];
   }
-  const reason = kind === "k8sAudit" ? "collectors.k8s_audit.enabled is false" : `${path.replace(/objectstore$/, "source")} is not objectstore, or its collector is off`;
-  const unused = (at: string): Finding => ({ severity: "warning", path: at, rule: `is ignored: ${reason}`, remedy: "switch it on, or remove it." });
-  return [...(written ? [unused(path)] : []), ...listed.flatMap(({ objectstore }, index) => (isPlaced(objectstore[kind]) ? [unused(`networks[${index}]${under}`)] : []))];
+  const reason =
+    kind === "k8sAudit"
+      ? "collectors.k8s_audit.enabled is false"
+      : `${path.replace(/objectstore$/, "source")} is not objectstore, or its collector is off`;
+  const unused = (at: string): Finding => ({
+    severity: "warning",
+    path: at,
+    rule: `is ignored: ${reason}`,
+    remedy: "switch it on, or remove it.",
+  });
+  return [
+    ...(written ? [unused(path)] : []),
+    ...listed.flatMap(({ objectstore }, index) =>
+      isPlaced(objectstore[kind]) ? [unused(`networks[${index}]${under}`)] : [],
+    ),
+  ];
 }

@@ -1,6 +1,7 @@
 /**
- * Small readers for what a control plane says. None throws: a field of a wrong type is a field that was not told, so that it costs
- * itself and never the list it stands in. Texts are names until said otherwise, and bounded as such (`boundName`).
+ * Small readers for what a control plane says. None throws: a field of a wrong type is a field that
+ * was not told, so that it costs itself and never the list it stands in. Texts are names until said
+ * otherwise, and bounded as such (`boundName`).
  */
 import { boundName } from "../../../kernel/base/bounded-name.ts";
 
@@ -12,7 +13,9 @@ const DIGITS = /^-?\d{1,30}(?:\.\d{1,30})?$/;
 
 /** The object, or undefined for anything else; a list is none. */
 export function fields(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : undefined;
 }
 
 /** The object's members, none for anything else. */
@@ -20,7 +23,10 @@ export function inner(value: unknown): Fields {
   return fields(value) ?? {};
 }
 
-/** The text as a name of bounded length; ids that come as numbers are texts too. Empty for anything else. */
+/**
+ * The text as a name of bounded length; ids that come as numbers are texts too. Empty for anything
+ * else.
+ */
 export function text(value: unknown): string {
   if (typeof value === "string") return boundName(value);
   return typeof value === "number" && Number.isFinite(value) ? String(value) : "";
@@ -54,5 +60,7 @@ export function list(value: unknown): readonly unknown[] {
 
 /** The texts of a list; other elements and empty ones are left out. */
 export function texts(value: unknown): readonly string[] {
-  return list(value).map(text).filter((item) => item !== "");
+  return list(value)
+    .map(text)
+    .filter((item) => item !== "");
 }

@@ -1,4 +1,6 @@
-/** Headscale's answers, those of the release and of the coming version alike (facts, Headscale §8). */
+/**
+ * Headscale's answers, those of the release and of the coming version alike (facts, Headscale §8).
+ */
 import { boundName } from "../../../kernel/base/bounded-name.ts";
 import { type Fields, fields, flag, inner, text, texts } from "../decode/fields.ts";
 import { isZeroTime, timeMs } from "../decode/time.ts";
@@ -22,12 +24,33 @@ export function deviceOf(told: Fields, nowMs: number): Device {
   const available = texts(told["availableRoutes"]);
   const approved = new Set(texts(told["approvedRoutes"]));
   return {
-    id, nodeId: id, name: text(told["givenName"]), hostname: text(told["name"]), os: "", user: tags.length > 0 ? TAGGED : loginOf(inner(told["user"])), clientVersion: "",
-    addresses: texts(told["ipAddresses"]), tags, external: false, authorized: true, online,
-    createdMs: timeMs(told["createdAt"]), lastSeenMs: online ? nowMs : timeMs(told["lastSeen"]), expiresMs, keyExpiryDisabled: neverExpires(told["expiry"]),
-    updateAvailable: undefined, multipleConnections: undefined, blocksIncomingConnections: undefined, sshEnabled: undefined, ephemeral: joinedBy && flag(joinedBy["ephemeral"]),
-    distro: undefined, postureIdentityDisabled: undefined, connectivity: undefined,
-    advertisedRoutes: available, enabledRoutes: available.filter((route) => approved.has(route)), lockError: "",
+    id,
+    nodeId: id,
+    name: text(told["givenName"]),
+    hostname: text(told["name"]),
+    os: "",
+    user: tags.length > 0 ? TAGGED : loginOf(inner(told["user"])),
+    clientVersion: "",
+    addresses: texts(told["ipAddresses"]),
+    tags,
+    external: false,
+    authorized: true,
+    online,
+    createdMs: timeMs(told["createdAt"]),
+    lastSeenMs: online ? nowMs : timeMs(told["lastSeen"]),
+    expiresMs,
+    keyExpiryDisabled: neverExpires(told["expiry"]),
+    updateAvailable: undefined,
+    multipleConnections: undefined,
+    blocksIncomingConnections: undefined,
+    sshEnabled: undefined,
+    ephemeral: joinedBy && flag(joinedBy["ephemeral"]),
+    distro: undefined,
+    postureIdentityDisabled: undefined,
+    connectivity: undefined,
+    advertisedRoutes: available,
+    enabledRoutes: available.filter((route) => approved.has(route)),
+    lockError: "",
   };
 }
 
@@ -40,8 +63,16 @@ function neverExpires(expiry: unknown): boolean | undefined {
 /** A user. There are no roles, and nothing is known of activity. */
 export function userOf(told: Fields): User {
   return {
-    id: text(told["id"]), login: loginOf(told), displayName: text(told["displayName"]), role: "unknown", status: "unknown", type: "unknown",
-    createdMs: timeMs(told["createdAt"]), lastSeenMs: undefined, deviceCount: undefined, connected: undefined,
+    id: text(told["id"]),
+    login: loginOf(told),
+    displayName: text(told["displayName"]),
+    role: "unknown",
+    status: "unknown",
+    type: "unknown",
+    createdMs: timeMs(told["createdAt"]),
+    lastSeenMs: undefined,
+    deviceCount: undefined,
+    connected: undefined,
   };
 }
 
@@ -57,16 +88,39 @@ export function preAuthKeyOf(told: Fields, nowMs: number): Key {
   const deviceTags = texts(told["aclTags"]);
   const spent = flag(told["used"]) === true && flag(told["reusable"]) !== true;
   return {
-    id: text(told["id"]), type: "auth", authKind: authKindOf(told), description: boundName(`preauthkey for ${text(user["name"]) || deviceTags.join(",") || "nobody"}`), scopes: [],
-    createdMs: timeMs(told["createdAt"]), expiresMs: timeMs(told["expiration"]), revokedMs: undefined, invalid: spent || ended(told["expiration"], nowMs),
-    owner: text(user["name"]) || text(user["email"]) || text(user["id"]), tags: [], deviceTags, preauthorized: undefined,
+    id: text(told["id"]),
+    type: "auth",
+    authKind: authKindOf(told),
+    description: boundName(
+      `preauthkey for ${text(user["name"]) || deviceTags.join(",") || "nobody"}`,
+    ),
+    scopes: [],
+    createdMs: timeMs(told["createdAt"]),
+    expiresMs: timeMs(told["expiration"]),
+    revokedMs: undefined,
+    invalid: spent || ended(told["expiration"], nowMs),
+    owner: text(user["name"]) || text(user["email"]) || text(user["id"]),
+    tags: [],
+    deviceTags,
+    preauthorized: undefined,
   };
 }
 
 /** A key of the API; its prefix is masked by the server. */
 export function apiKeyOf(told: Fields, nowMs: number): Key {
   return {
-    id: text(told["id"]), type: "api", authKind: "none", description: text(told["prefix"]), scopes: [], createdMs: timeMs(told["createdAt"]), expiresMs: timeMs(told["expiration"]),
-    revokedMs: undefined, invalid: ended(told["expiration"], nowMs), owner: "", tags: [], deviceTags: [], preauthorized: undefined,
+    id: text(told["id"]),
+    type: "api",
+    authKind: "none",
+    description: text(told["prefix"]),
+    scopes: [],
+    createdMs: timeMs(told["createdAt"]),
+    expiresMs: timeMs(told["expiration"]),
+    revokedMs: undefined,
+    invalid: ended(told["expiration"], nowMs),
+    owner: "",
+    tags: [],
+    deviceTags: [],
+    preauthorized: undefined,
   };
 }

@@ -1,4 +1,7 @@
-/** The credential of the hosted control plane: an API key as it is, or access tokens that are fetched and renewed. */
+/**
+ * The credential of the hosted control plane: an API key as it is, or access tokens that are
+ * fetched and renewed.
+ */
 import { bearer, refreshing } from "../../../kernel/client/authorizers.ts";
 import type { Authorizer, OperationStatus } from "../../../kernel/client/types.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
@@ -22,22 +25,70 @@ export interface Credential {
 }
 
 /** A credential; nothing is fetched before it is needed. */
-export function createCredential(options: TailscaleOptions, base: URL, deps: ProviderDeps): Credential {
+export function createCredential(
+  options: TailscaleOptions,
+  base: URL,
+  deps: ProviderDeps,
+): Credential {
   const { auth } = options;
-  const granted = { method: auth.method, scopes: auth.method === "oauth" ? auth.scopes : undefined };
-  if (auth.method === "apikey") return { auth: bearer(receiveSecret(auth.key)), granted, status: () => [], close: () => Promise.resolve() };
-  // The call that needs the token repeats; that no token is asked for twice as often is why this client does not.
+  const granted = {
+    method: auth.method,
+    scopes: auth.method === "oauth" ? auth.scopes : undefined,
+  };
+  if (auth.method === "apikey")
+    return {
+      auth: bearer(receiveSecret(auth.key)),
+      granted,
+      status: () => [],
+      close: () => Promise.resolve(),
+    };
+  // The call that needs the token repeats; that no token is asked for twice as often is why this
+  // client does not.
   const once = { ...options.http, maxAttempts: 1, rateLimit: 0 };
   const header: TokenParts["header"] = { value: undefined };
-  const sender: Authorizer = { authorization: () => Promise.resolve(header.value), refused: () => false };
-  const client = connect({ name: "tailscale", base, auth: sender, http: once, bucket: undefined, bodyBytes: TOKEN_BYTES }, deps);
+  const sender: Authorizer = {
+    authorization: () => Promise.resolve(header.value),
+    refused: () => false,
+  };
+  const client = connect(
+    {
+      name: "tailscale",
+      base,
+      auth: sender,
+      http: once,
+      bucket: undefined,
+      bodyBytes: TOKEN_BYTES,
+    },
+    deps,
+  );
   const { timeoutMs } = options.http;
   return {
-    auth: refreshing({ fetch: fetchOf(auth, { client, clock: deps.clock, header }), earlyMs: EARLY_MS, fetchMs: timeoutMs }, deps.clock), granted,
-    status: () => client.status(), close: () => client.close(),
+    auth: refreshing(
+      {
+        fetch: fetchOf(auth, { client, clock: deps.clock, header }),
+        earlyMs: EARLY_MS,
+        fetchMs: timeoutMs,
+      },
+      deps.clock,
+    ),
+    granted,
+    status: () => client.status(),
+    close: () => client.close(),
   };
 }
 
-function fetchOf(auth: Exclude<TailscaleAuth, { method: "apikey" }>, parts: TokenParts): FetchToken {
-  return auth.method === "oauth" ? clientCredentials({ clientId: auth.clientId, clientSecret: receiveSecret(auth.clientSecret), scopes: auth.scopes }, parts) : tokenExchange(auth, parts);
+function fetchOf(
+  auth: Exclude<TailscaleAuth, { method: "apikey" }>,
+  parts: TokenParts,
+): FetchToken {
+  return auth.method === "oauth"
+    ? clientCredentials(
+        {
+          clientId: auth.clientId,
+          clientSecret: receiveSecret(auth.clientSecret),
+          scopes: auth.scopes,
+        },
+        parts,
+      )
+    : tokenExchange(auth, parts);
 }

@@ -16,27 +16,60 @@ export interface LogEndpoint {
   readonly path: string;
 }
 
-/** Records of a window in batches. Both ends count in whole seconds; a window within one second is empty. */
-export async function* readLog(client: Client, endpoint: LogEndpoint, window: TimeWindow, signal: AbortSignal, done?: (page: Page) => void): AsyncGenerator<unknown[], void, undefined> {
+/**
+ * Records of a window in batches. Both ends count in whole seconds; a window within one second is
+ * empty.
+ */
+export async function* readLog(
+  client: Client,
+  endpoint: LogEndpoint,
+  window: TimeWindow,
+  signal: AbortSignal,
+  done?: (page: Page) => void,
+): AsyncGenerator<unknown[], void, undefined> {
   const [start, end] = [wholeSeconds(window.fromMs), wholeSeconds(window.toMs)];
   if (start === end) return;
-  yield* client.items({
-    ...endpoint, query: { start, end }, at: ["logs"], missing: "null", maxPages: 1,
-    next(page) {
-      done?.(page);
-      return undefined;
+  yield* client.items(
+    {
+      ...endpoint,
+      query: { start, end },
+      at: ["logs"],
+      missing: "null",
+      maxPages: 1,
+      next(page) {
+        done?.(page);
+        return undefined;
+      },
     },
-  }, signal);
+    signal,
+  );
 }
 
 /** The network's own name, which stands beside the records of a log. Rejects after 10 s. */
-export async function readNetworkName(client: Client, endpoint: LogEndpoint, clock: Clock, signal: AbortSignal): Promise<string | undefined> {
-  using deadline = createDeadline(clock, NAME_LIMIT_MS, signal, () => new StewardError("deadline", `the network's name did not come within ${NAME_LIMIT_MS} ms`));
+export async function readNetworkName(
+  client: Client,
+  endpoint: LogEndpoint,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  using deadline = createDeadline(
+    clock,
+    NAME_LIMIT_MS,
+    signal,
+    () =>
+      new StewardError("deadline", `the network's name did not come within ${NAME_LIMIT_MS} ms`),
+  );
   const nowMs = clock.now();
   let name = "";
-  const records = readLog(client, endpoint, { fromMs: nowMs - NAME_WINDOW_MS, toMs: nowMs }, deadline.signal, ({ beside }) => {
-    name = text(beside.get("tailnetId")) || text(beside.get("tailnet"));
-  });
+  const records = readLog(
+    client,
+    endpoint,
+    { fromMs: nowMs - NAME_WINDOW_MS, toMs: nowMs },
+    deadline.signal,
+    ({ beside }) => {
+      name = text(beside.get("tailnetId")) || text(beside.get("tailnet"));
+    },
+  );
   for await (const _ of records) continue;
   return name === "" ? undefined : name;
 }

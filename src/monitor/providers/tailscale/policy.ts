@@ -8,17 +8,52 @@ import { findingsOf } from "./network.ts";
 const HUJSON = "application/hujson";
 
 /** Reads it as it was written, comments included. */
-export async function readPolicy({ client }: Reader, path: string, signal: AbortSignal): Promise<Policy> {
-  // Asked for as HuJSON only, so that no server answers JSON; taken by any of the names that servers give it.
-  const reply = await client.call({ operation: "acl", method: "GET", path, read: "bytes", headers: { accept: HUJSON }, accept: `${HUJSON}, application/json, text/plain`, idempotent: true }, signal);
+export async function readPolicy(
+  { client }: Reader,
+  path: string,
+  signal: AbortSignal,
+): Promise<Policy> {
+  // Asked for as HuJSON only, so that no server answers JSON; taken by any of the names that
+  // servers give it.
+  const reply = await client.call(
+    {
+      operation: "acl",
+      method: "GET",
+      path,
+      read: "bytes",
+      headers: { accept: HUJSON },
+      accept: `${HUJSON}, application/json, text/plain`,
+      idempotent: true,
+    },
+    signal,
+  );
   const text = Buffer.from(reply.body).toString("utf8");
-  return { text, etag: reply.headers["etag"] ?? createHash("sha256").update(reply.body).digest("hex"), updatedMs: undefined };
+  return {
+    text,
+    etag: reply.headers["etag"] ?? createHash("sha256").update(reply.body).digest("hex"),
+    updatedMs: undefined,
+  };
 }
 
 /** Lets the control plane check a policy; nothing is changed by it. */
-export async function validatePolicy({ name, client }: Reader, path: string, text: string, signal: AbortSignal): Promise<PolicyFindings> {
-  const { value } = await client.call({ operation: "acl/validate", method: "POST", path, body: { type: HUJSON, bytes: text }, idempotent: true }, signal);
+export async function validatePolicy(
+  { name, client }: Reader,
+  path: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<PolicyFindings> {
+  const { value } = await client.call(
+    {
+      operation: "acl/validate",
+      method: "POST",
+      path,
+      body: { type: HUJSON, bytes: text },
+      idempotent: true,
+    },
+    signal,
+  );
   const told = value === undefined ? {} : fields(value);
-  if (told === undefined) throw misshapen(name, "acl/validate", "another thing instead of an object");
+  if (told === undefined)
+    throw misshapen(name, "acl/validate", "another thing instead of an object");
   return findingsOf(told);
 }

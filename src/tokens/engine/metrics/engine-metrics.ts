@@ -1,9 +1,15 @@
-/** The engine's own families in the text exposition that scrapers of the original know (facts §1.8, RESOLUTIONS T16). */
+/**
+ * The engine's own families in the text exposition that scrapers of the original know (facts §1.8,
+ * RESOLUTIONS T16).
+ */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { BuildInfo } from "../types.ts";
 import { createSummary, type Summary } from "./summary.ts";
 
-/** Pairs of installation and organisation that keep their names; anybody may ask for any organisation. */
+/**
+ * Pairs of installation and organisation that keep their names; anybody may ask for any
+ * organisation.
+ */
 const MOST_PAIRS = 100;
 const OTHERS = "__other__";
 
@@ -47,7 +53,7 @@ export function createEngineMetrics(clock: Clock, build: BuildInfo): EngineMetri
 
   function observe(family: Family, labels: string, seconds: number): void {
     let series = family.get(labels);
-    if (series === undefined) family.set(labels, series = createSummary(clock));
+    if (series === undefined) family.set(labels, (series = createSummary(clock)));
     series.observe(seconds);
   }
 
@@ -61,23 +67,54 @@ export function createEngineMetrics(clock: Clock, build: BuildInfo): EngineMetri
   }
 
   return {
-    minted({ success, installationId, orgName, permissions, repositories, repositoryIds, seconds }) {
-      observe(requests, `${pairLabels(installationId, orgName)},permissions="${permissions}",repositories="${repositories}",repository_ids="${repositoryIds}",success="${success}"`, seconds);
+    minted({
+      success,
+      installationId,
+      orgName,
+      permissions,
+      repositories,
+      repositoryIds,
+      seconds,
+    }) {
+      observe(
+        requests,
+        `${pairLabels(installationId, orgName)},permissions="${permissions}",repositories="${repositories}",repository_ids="${repositoryIds}",success="${success}"`,
+        seconds,
+      );
     },
     revoked: (success, seconds) => observe(revocations, `success="${success}"`, seconds),
-    render: () => [
-      header(BUILD, "gauge", "A metric with a constant '1' value labeled by version, revision, branch, goversion from which vault_github_token was built, and the goos and goarch for the build."),
-      `${BUILD}{${buildLabels(build)}} 1\n`,
-      summaries(REQUESTS, "Total duration of Vault GitHub token requests in seconds.", requests),
-      summaries(REVOCATIONS, "Total duration of Vault GitHub token revocation requests in seconds.", revocations),
-    ].join(""),
+    render: () =>
+      [
+        header(
+          BUILD,
+          "gauge",
+          "A metric with a constant '1' value labeled by version, revision, branch, goversion from which vault_github_token was built, and the goos and goarch for the build.",
+        ),
+        `${BUILD}{${buildLabels(build)}} 1\n`,
+        summaries(REQUESTS, "Total duration of Vault GitHub token requests in seconds.", requests),
+        summaries(
+          REVOCATIONS,
+          "Total duration of Vault GitHub token revocation requests in seconds.",
+          revocations,
+        ),
+      ].join(""),
   };
 }
 
 function buildLabels(build: BuildInfo): string {
   const arch: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
-  const labels = { branch: build.branch, goarch: arch[process.arch] ?? process.arch, goos: process.platform === "win32" ? "windows" : process.platform, goversion: `node${process.versions.node}`, revision: build.revision, tags: "unknown", version: build.version };
-  return Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`).join(",");
+  const labels = {
+    branch: build.branch,
+    goarch: arch[process.arch] ?? process.arch,
+    goos: process.platform === "win32" ? "windows" : process.platform,
+    goversion: `node${process.versions.node}`,
+    revision: build.revision,
+    tags: "unknown",
+    version: build.version,
+  };
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(",");
 }
 
 function header(name: string, type: string, help: string): string {
@@ -86,10 +123,18 @@ function header(name: string, type: string, help: string): string {
 
 function summaries(name: string, help: string, family: Family): string {
   if (family.size === 0) return "";
-  const rows = [...family].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([labels, series]) => [
-    ...QUANTILES.map((share) => `${name}{${labels},quantile="${share}"} ${formatted(series.quantile(share))}\n`),
-    `${name}_sum{${labels}} ${formatted(series.sum)}\n`, `${name}_count{${labels}} ${series.count}\n`,
-  ].join(""));
+  const rows = [...family]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([labels, series]) =>
+      [
+        ...QUANTILES.map(
+          (share) =>
+            `${name}{${labels},quantile="${share}"} ${formatted(series.quantile(share))}\n`,
+        ),
+        `${name}_sum{${labels}} ${formatted(series.sum)}\n`,
+        `${name}_count{${labels}} ${series.count}\n`,
+      ].join(""),
+    );
   return header(name, "summary", help) + rows.join("");
 }
 

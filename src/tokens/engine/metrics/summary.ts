@@ -1,6 +1,7 @@
 /**
- * A summary of durations over the last ten minutes: quantiles within one percent, in bounded memory. Five windows of two minutes
- * each count durations in classes that grow by 2 %; the oldest window is emptied and used again.
+ * A summary of durations over the last ten minutes: quantiles within one percent, in bounded
+ * memory. Five windows of two minutes each count durations in classes that grow by 2 %; the oldest
+ * window is emptied and used again.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 
@@ -33,7 +34,12 @@ interface Window {
 
 /** An empty summary. */
 export function createSummary(clock: Clock): Summary {
-  const windows: Window[] = Array.from({ length: WINDOWS }, () => ({ step: -1, counts: new Map(), total: 0, most: 0 }));
+  const windows: Window[] = Array.from({ length: WINDOWS }, () => ({
+    step: -1,
+    counts: new Map(),
+    total: 0,
+    most: 0,
+  }));
   let count = 0;
   let sum = 0;
 
@@ -61,7 +67,10 @@ export function createSummary(clock: Clock): Summary {
     },
     quantile(share) {
       const now = Math.floor(clock.monotonic() / WINDOW_MS);
-      return quantileOf(windows.filter(({ step }) => step > now - WINDOWS && step <= now), share);
+      return quantileOf(
+        windows.filter(({ step }) => step > now - WINDOWS && step <= now),
+        share,
+      );
     },
     get count() {
       return count;
@@ -73,14 +82,18 @@ export function createSummary(clock: Clock): Summary {
 }
 
 function classOf(seconds: number): number {
-  return seconds <= SMALLEST_S ? 0 : Math.min(CLASSES, Math.floor(Math.log(seconds / SMALLEST_S) / GROWTH));
+  return seconds <= SMALLEST_S
+    ? 0
+    : Math.min(CLASSES, Math.floor(Math.log(seconds / SMALLEST_S) / GROWTH));
 }
 
 function quantileOf(windows: readonly Window[], share: number): number {
   const total = windows.reduce((all, window) => all + window.total, 0);
   if (total === 0) return Number.NaN;
   const most = Math.max(...windows.map((window) => window.most));
-  const classes = [...new Set(windows.flatMap((window) => [...window.counts.keys()]))].toSorted((a, b) => a - b);
+  const classes = [...new Set(windows.flatMap((window) => [...window.counts.keys()]))].toSorted(
+    (a, b) => a - b,
+  );
   let left = Math.max(1, Math.ceil(share * total));
   for (const index of classes) {
     left -= windows.reduce((all, window) => all + (window.counts.get(index) ?? 0), 0);

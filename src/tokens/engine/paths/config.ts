@@ -4,7 +4,13 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { Data, LogicalResponse, Path, PathRequest, StorageView } from "../../logical/types.ts";
-import { assertCallable, baseUrlWarnings, DEFAULT_BASE_URL, haveSameOrigin, parseBaseUrl } from "../base-url.ts";
+import {
+  assertCallable,
+  baseUrlWarnings,
+  DEFAULT_BASE_URL,
+  haveSameOrigin,
+  parseBaseUrl,
+} from "../base-url.ts";
 import type { EngineContext } from "../context.ts";
 import { permissionWarnings } from "../permission-names.ts";
 import { readPrivateKey } from "../private-key.ts";
@@ -15,38 +21,56 @@ import type { EngineConfig, Permissions } from "../types.ts";
 /** Permission sets in a warning, and permissions of each. */
 const MAX_NAMED = 10;
 
-const NOTHING: EngineConfig = { appId: 0, privateKey: "", baseUrl: DEFAULT_BASE_URL, excludeRepositoryMetadata: false, strictScopes: false, maxPermissions: undefined };
+const NOTHING: EngineConfig = {
+  appId: 0,
+  privateKey: "",
+  baseUrl: DEFAULT_BASE_URL,
+  excludeRepositoryMetadata: false,
+  strictScopes: false,
+  maxPermissions: undefined,
+};
 
 /** Create and update are the same: what is given changes, the rest stays. */
 export function configPath(context: EngineContext): Path {
   const { storage } = context.host;
   return definePath({
-    pattern: "config", fields: EngineConfigFieldsSchema, coerce: { max_permissions: "pairs" },
+    pattern: "config",
+    fields: EngineConfigFieldsSchema,
+    coerce: { max_permissions: "pairs" },
     synopsis: "Configure the GitHub secrets plugin.",
-    description: "The app's id and private key are needed with the first write; later writes change just what they name. The key is tried when it is written and never returned.",
-    exists: async () => await storage.get(CONFIG_KEY) !== undefined,
+    description:
+      "The app's id and private key are needed with the first write; later writes change just what they name. The key is tried when it is written and never returned.",
+    exists: async () => (await storage.get(CONFIG_KEY)) !== undefined,
     operations: {
-      read: async () => ({ data: shown(await loadConfig(storage) ?? NOTHING) }),
+      read: async () => ({ data: shown((await loadConfig(storage)) ?? NOTHING) }),
       write: (request) => context.changing(() => write(context, request)),
-      delete: () => context.changing(async () => {
-        await storage.delete(CONFIG_KEY);
-        context.sessions.drop();
-        return undefined;
-      }),
+      delete: () =>
+        context.changing(async () => {
+          await storage.delete(CONFIG_KEY);
+          context.sessions.drop();
+          return undefined;
+        }),
     },
   });
 }
 
-// Additions appear only when they are set, so that a plain configuration reads as the contract has it.
+// Additions appear only when they are set, so that a plain configuration reads as the contract has
+// it.
 function shown(config: EngineConfig): Data {
   return {
-    app_id: config.appId, base_url: config.baseUrl, exclude_repository_metadata: config.excludeRepositoryMetadata,
+    app_id: config.appId,
+    base_url: config.baseUrl,
+    exclude_repository_metadata: config.excludeRepositoryMetadata,
     prv_key: config.privateKey === "" ? "" : "<configured>",
-    ...(config.strictScopes ? { strict_scopes: true } : {}), ...(config.maxPermissions === undefined ? {} : { max_permissions: config.maxPermissions }),
+    ...(config.strictScopes ? { strict_scopes: true } : {}),
+    ...(config.maxPermissions === undefined ? {} : { max_permissions: config.maxPermissions }),
   };
 }
 
-async function write(context: EngineContext, request: PathRequest): Promise<LogicalResponse | undefined> {
+async function write(
+  context: EngineContext,
+  request: PathRequest,
+): Promise<LogicalResponse | undefined> {
   const { storage } = context.host;
   const stored = await loadConfig(storage);
   if (stored === undefined) checkRequired(request);
@@ -56,12 +80,23 @@ async function write(context: EngineContext, request: PathRequest): Promise<Logi
     await saveConfig(storage, config);
     context.sessions.drop();
   }
-  const all = [...warnings, ...(request.fields.has("max_permissions") ? await refusedSetsWarnings(storage, config.maxPermissions) : [])];
+  const all = [
+    ...warnings,
+    ...(request.fields.has("max_permissions")
+      ? await refusedSetsWarnings(storage, config.maxPermissions)
+      : []),
+  ];
   return all.length === 0 ? undefined : { warnings: all };
 }
 
-/** Permission sets that were stored before and that the ceiling does not allow any more: whoever mints by them is refused. */
-async function refusedSetsWarnings(storage: StorageView, ceiling: Permissions | undefined): Promise<readonly string[]> {
+/**
+ * Permission sets that were stored before and that the ceiling does not allow any more: whoever
+ * mints by them is refused.
+ */
+async function refusedSetsWarnings(
+  storage: StorageView,
+  ceiling: Permissions | undefined,
+): Promise<readonly string[]> {
   if (ceiling === undefined) return [];
   const refused: string[] = [];
   for (const name of await listSets(storage)) {
@@ -70,7 +105,9 @@ async function refusedSetsWarnings(storage: StorageView, ceiling: Permissions | 
   }
   if (refused.length === 0) return [];
   const more = refused.length > MAX_NAMED ? ` and ${refused.length - MAX_NAMED} more` : "";
-  return [`permission sets above max_permissions are refused when they are used; write them again with less: ${refused.slice(0, MAX_NAMED).join(", ")}${more}`];
+  return [
+    `permission sets above max_permissions are refused when they are used; write them again with less: ${refused.slice(0, MAX_NAMED).join(", ")}${more}`,
+  ];
 }
 
 /** None for a set that is damaged or was deleted meanwhile: minting by it says so. */
@@ -85,30 +122,63 @@ async function permissionsOfSet(storage: StorageView, name: string): Promise<Per
 
 function checkRequired({ fields }: PathRequest): void {
   const missing = ["app_id", "prv_key"].filter((name) => !fields.has(name));
-  if (missing.length > 0) throw logicalError(`${missing.join(" and ")} ${missing.length === 1 ? "is a required parameter" : "are required parameters"}`, { field: missing[0] ?? "", rule: "required" });
+  if (missing.length > 0)
+    throw logicalError(
+      `${missing.join(" and ")} ${missing.length === 1 ? "is a required parameter" : "are required parameters"}`,
+      { field: missing[0] ?? "", rule: "required" },
+    );
 }
 
 /** Whoever may only write the configuration must not lead the app's JWTs and tokens elsewhere. */
 function checkOrigin(before: EngineConfig, after: EngineConfig, { fields }: PathRequest): void {
-  if (fields.has("prv_key") || after.baseUrl === before.baseUrl || haveSameOrigin(before.baseUrl, after.baseUrl)) return;
-  throw logicalError("base_url names another origin than before; give prv_key with it", { field: "base_url", rule: "origin" });
+  if (
+    fields.has("prv_key") ||
+    after.baseUrl === before.baseUrl ||
+    haveSameOrigin(before.baseUrl, after.baseUrl)
+  )
+    return;
+  throw logicalError("base_url names another origin than before; give prv_key with it", {
+    field: "base_url",
+    rule: "origin",
+  });
 }
 
-function changed(before: EngineConfig, { fields }: PathRequest, { allowLinkLocal }: EngineContext): { readonly config: EngineConfig; readonly warnings: readonly string[] } {
+function changed(
+  before: EngineConfig,
+  { fields }: PathRequest,
+  { allowLinkLocal }: EngineContext,
+): { readonly config: EngineConfig; readonly warnings: readonly string[] } {
   const appId = fields.integer("app_id") ?? before.appId;
-  if (fields.has("app_id") && appId <= 0) throw logicalError("app_id must be above 0; the app's settings show it", { field: "app_id", rule: "range" });
+  if (fields.has("app_id") && appId <= 0)
+    throw logicalError("app_id must be above 0; the app's settings show it", {
+      field: "app_id",
+      rule: "range",
+    });
   const keyText = fields.text("prv_key");
   const key = keyText === undefined ? undefined : readPrivateKey(keyText);
   const urlText = fields.text("base_url")?.trim();
   const base = urlText === undefined ? undefined : parseBaseUrl(urlText);
   if (base !== undefined && !allowLinkLocal) assertCallable(base);
   const ceiling = fields.pairs("max_permissions");
-  const maxPermissions = ceiling === undefined ? before.maxPermissions : ceiling.size === 0 ? undefined : Object.fromEntries(ceiling);
+  const maxPermissions =
+    ceiling === undefined
+      ? before.maxPermissions
+      : ceiling.size === 0
+        ? undefined
+        : Object.fromEntries(ceiling);
   const config: EngineConfig = {
-    appId, privateKey: key?.pem ?? before.privateKey, baseUrl: urlText ?? before.baseUrl,
-    excludeRepositoryMetadata: fields.boolean("exclude_repository_metadata") ?? before.excludeRepositoryMetadata,
-    strictScopes: fields.boolean("strict_scopes") ?? before.strictScopes, maxPermissions,
+    appId,
+    privateKey: key?.pem ?? before.privateKey,
+    baseUrl: urlText ?? before.baseUrl,
+    excludeRepositoryMetadata:
+      fields.boolean("exclude_repository_metadata") ?? before.excludeRepositoryMetadata,
+    strictScopes: fields.boolean("strict_scopes") ?? before.strictScopes,
+    maxPermissions,
   };
-  const warnings = [...(key?.warnings ?? []), ...(base === undefined ? [] : baseUrlWarnings(base)), ...(ceiling === undefined ? [] : permissionWarnings(maxPermissions ?? {}))];
+  const warnings = [
+    ...(key?.warnings ?? []),
+    ...(base === undefined ? [] : baseUrlWarnings(base)),
+    ...(ceiling === undefined ? [] : permissionWarnings(maxPermissions ?? {})),
+  ];
   return { config, warnings };
 }

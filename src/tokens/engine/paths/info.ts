@@ -7,16 +7,25 @@ import type { EngineContext } from "../context.ts";
 /** Contract 2.4. */
 export function infoPath({ build }: EngineContext): Path {
   return definePath({
-    pattern: "info", fields: EngineInfoFieldsSchema, unknown: "keep", unauthenticated: true,
+    pattern: "info",
+    fields: EngineInfoFieldsSchema,
+    unknown: "keep",
+    unauthenticated: true,
     synopsis: "Display information about the GitHub secrets plugin.",
     description: "Build information. The strings are empty in a build without release injections.",
     operations: {
-      read: () => Promise.resolve({
-        data: {
-          build_branch: build.branch, build_date: build.date, build_revision: build.revision, build_user: build.user, build_version: build.version,
-          project_docs: build.projectDocs, project_name: build.projectName,
-        },
-      }),
+      read: () =>
+        Promise.resolve({
+          data: {
+            build_branch: build.branch,
+            build_date: build.date,
+            build_revision: build.revision,
+            build_user: build.user,
+            build_version: build.version,
+            project_docs: build.projectDocs,
+            project_name: build.projectName,
+          },
+        }),
     },
   });
 }

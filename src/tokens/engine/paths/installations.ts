@@ -7,9 +7,11 @@ import type { EngineContext } from "../context.ts";
 /** Login → installation id. */
 export function installationsPath(context: EngineContext): Path {
   return definePath({
-    pattern: "installations", fields: EngineInstallationsFieldsSchema,
+    pattern: "installations",
+    fields: EngineInstallationsFieldsSchema,
     synopsis: "Find the installations of the GitHub App.",
-    description: "The installation id of each organization and user account that the app is installed in.",
+    description:
+      "The installation id of each organization and user account that the app is installed in.",
     operations: {
       read: async ({ mountPoint, signal }) => {
         const session = await context.sessions.current(mountPoint);

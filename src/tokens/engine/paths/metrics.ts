@@ -8,9 +8,18 @@ import { EXPOSITION_TYPE } from "../metrics/engine-metrics.ts";
 /** Text exposition, not a logical answer (contract 4). */
 export function metricsPath({ metrics }: EngineContext): Path {
   return definePath({
-    pattern: "metrics", fields: EngineMetricsFieldsSchema, unknown: "keep", unauthenticated: true,
+    pattern: "metrics",
+    fields: EngineMetricsFieldsSchema,
+    unknown: "keep",
+    unauthenticated: true,
     synopsis: "Display metrics about the GitHub secrets plugin.",
-    description: "Durations of minting and revoking since the mount was loaded, in the text exposition format.",
-    operations: { read: () => Promise.resolve({ raw: { status: 200, contentType: EXPOSITION_TYPE, body: metrics.render() } }) },
+    description:
+      "Durations of minting and revoking since the mount was loaded, in the text exposition format.",
+    operations: {
+      read: () =>
+        Promise.resolve({
+          raw: { status: 200, contentType: EXPOSITION_TYPE, body: metrics.render() },
+        }),
+    },
   });
 }

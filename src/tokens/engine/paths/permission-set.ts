@@ -1,5 +1,11 @@
-/** `permissionset/:name` and their list: stored requests for tokens (contract 2.2, 4; RESOLUTIONS T2, T9). */
-import { EnginePermissionSetFieldsSchema, EnginePermissionSetsFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
+/**
+ * `permissionset/:name` and their list: stored requests for tokens (contract 2.2, 4; RESOLUTIONS
+ * T2, T9).
+ */
+import {
+  EnginePermissionSetFieldsSchema,
+  EnginePermissionSetsFieldsSchema,
+} from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { Data, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
@@ -15,7 +21,10 @@ const LONGEST_NAME = 256;
 /** One permission set. Fields that it does not know are ignored with a warning. */
 export function permissionSetPath({ host }: EngineContext): Path {
   return definePath({
-    pattern: "permissionset/:name", fields: EnginePermissionSetFieldsSchema, coerce: SCOPE_RULES, unknown: "warn",
+    pattern: "permissionset/:name",
+    fields: EnginePermissionSetFieldsSchema,
+    coerce: SCOPE_RULES,
+    unknown: "warn",
     synopsis: "Read/write GitHub permission sets for GitHub access tokens.",
     description: "A permission set is a stored request for tokens. Writing replaces the whole set.",
     exists: (request) => hasSet(host.storage, nameOf(request)),
@@ -36,8 +45,12 @@ export function permissionSetPath({ host }: EngineContext): Path {
 /** The names of all permission sets. */
 export function permissionSetsPath({ host }: EngineContext): Path {
   return definePath({
-    pattern: "permissionsets", also: ["permissionset"], fields: EnginePermissionSetsFieldsSchema, unknown: "keep",
-    synopsis: "List existing permission sets.", description: "The names of all permission sets, sorted.",
+    pattern: "permissionsets",
+    also: ["permissionset"],
+    fields: EnginePermissionSetsFieldsSchema,
+    unknown: "keep",
+    synopsis: "List existing permission sets.",
+    description: "The names of all permission sets, sorted.",
     operations: {
       list: async () => {
         const keys = await listSets(host.storage);
@@ -51,20 +64,33 @@ function nameOf({ fields }: PathRequest): string {
   return fields.text("name") ?? "";
 }
 
-async function write(host: EngineContext["host"], request: PathRequest): Promise<LogicalResponse | undefined> {
+async function write(
+  host: EngineContext["host"],
+  request: PathRequest,
+): Promise<LogicalResponse | undefined> {
   const name = nameOf(request);
-  if (name.length > LONGEST_NAME) throw logicalError(`name must have at most ${LONGEST_NAME} characters`, { field: "name", rule: "length" });
+  if (name.length > LONGEST_NAME)
+    throw logicalError(`name must have at most ${LONGEST_NAME} characters`, {
+      field: "name",
+      rule: "length",
+    });
   const { scope, emptied } = readScope(request);
   const config = await loadConfig(host.storage);
   underCeiling(scope.permissions, config?.maxPermissions);
-  const warnings = [...emptiedWarnings(emptied, config?.strictScopes === true), ...scopeWarnings(scope)];
+  const warnings = [
+    ...emptiedWarnings(emptied, config?.strictScopes === true),
+    ...scopeWarnings(scope),
+  ];
   await saveSet(host.storage, name, scope);
   return warnings.length === 0 ? undefined : { warnings };
 }
 
 function shown({ installationId, orgName, permissions, repositories, repositoryIds }: Scope): Data {
   return {
-    installation_id: installationId, org_name: orgName, permissions: Object.keys(permissions).length === 0 ? null : permissions,
-    repositories: repositories.length === 0 ? null : repositories, repository_ids: repositoryIds.length === 0 ? null : repositoryIds,
+    installation_id: installationId,
+    org_name: orgName,
+    permissions: Object.keys(permissions).length === 0 ? null : permissions,
+    repositories: repositories.length === 0 ? null : repositories,
+    repository_ids: repositoryIds.length === 0 ? null : repositoryIds,
   };
 }

@@ -1,5 +1,8 @@
 /** `token` and `token/:permissionset`: minting (contract 2.2, 2.3; RESOLUTIONS T7, T10). */
-import { EnginePermissionSetTokenFieldsSchema, EngineTokenFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
+import {
+  EnginePermissionSetTokenFieldsSchema,
+  EngineTokenFieldsSchema,
+} from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { LogicalResponse, Path, PathHandler } from "../../logical/types.ts";
@@ -12,7 +15,11 @@ import { loadSet } from "../store.ts";
 const neverExists = (): Promise<boolean> => Promise.resolve(false);
 
 /** Fields that hold lists and pairs. */
-export const SCOPE_RULES = { repositories: "comma_list", repository_ids: "comma_list", permissions: "pairs" } as const;
+export const SCOPE_RULES = {
+  repositories: "comma_list",
+  repository_ids: "comma_list",
+  permissions: "pairs",
+} as const;
 
 /** A token for the scope in the request. */
 export function tokenPath(context: EngineContext): Path {
@@ -23,9 +30,14 @@ export function tokenPath(context: EngineContext): Path {
     return withWarnings(await mint(context, session, request, scope), warnings);
   };
   return definePath({
-    pattern: "token", fields: EngineTokenFieldsSchema, coerce: SCOPE_RULES, mints: true, exists: neverExists,
+    pattern: "token",
+    fields: EngineTokenFieldsSchema,
+    coerce: SCOPE_RULES,
+    mints: true,
+    exists: neverExists,
     synopsis: "Create and return a token using the GitHub secrets plugin.",
-    description: "Mints an installation token with a lease of the token's lifetime. Revoking the lease revokes the token. Without repositories and permissions the token has all that the installation has.",
+    description:
+      "Mints an installation token with a lease of the token's lifetime. Revoking the lease revokes the token. Without repositories and permissions the token has all that the installation has.",
     operations: { read: handle, write: handle },
   });
 }
@@ -36,17 +48,27 @@ export function permissionSetTokenPath(context: EngineContext): Path {
     const name = request.fields.text("permissionset") ?? "";
     const session = await context.sessions.current(request.mountPoint);
     const scope = await loadSet(context.host.storage, name);
-    if (scope === undefined) throw logicalError(`permission set '${name}' does not exist`, { field: "permissionset", rule: "unknown" });
+    if (scope === undefined)
+      throw logicalError(`permission set '${name}' does not exist`, {
+        field: "permissionset",
+        rule: "unknown",
+      });
     return mint(context, session, request, scope);
   };
   return definePath({
-    pattern: "token/:permissionset", fields: EnginePermissionSetTokenFieldsSchema, mints: true, exists: neverExists,
+    pattern: "token/:permissionset",
+    fields: EnginePermissionSetTokenFieldsSchema,
+    mints: true,
+    exists: neverExists,
     synopsis: "Create and return a token using the GitHub secrets plugin.",
-    description: "Mints an installation token as defined by a permission set. The request cannot change its scope.",
+    description:
+      "Mints an installation token as defined by a permission set. The request cannot change its scope.",
     operations: { read: handle, write: handle },
   });
 }
 
 function withWarnings(response: LogicalResponse, warnings: readonly string[]): LogicalResponse {
-  return warnings.length === 0 ? response : { ...response, warnings: [...warnings, ...(response.warnings ?? [])] };
+  return warnings.length === 0
+    ? response
+    : { ...response, warnings: [...warnings, ...(response.warnings ?? [])] };
 }

@@ -19,6 +19,7 @@ export function wholeBody(maxBytes: number): BodySink {
       pieces.push(piece);
       return true;
     },
-    whole: () => (pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)),
+    whole: () =>
+      pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
   };
 }

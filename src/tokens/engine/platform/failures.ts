@@ -1,4 +1,7 @@
-/** What the platform's refusals mean, with cause and remedy (RESOLUTIONS T8). Nothing of it holds a credential, a page or a stack. */
+/**
+ * What the platform's refusals mean, with cause and remedy (RESOLUTIONS T8). Nothing of it holds a
+ * credential, a page or a stack.
+ */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { printable } from "../../../kernel/base/printable.ts";
 import { retryAfterMs } from "../../../kernel/client/retry.ts";
@@ -25,26 +28,47 @@ const LONGEST_QUOTE = 300;
 const LARGEST_ERROR_BODY = 64 * 1024;
 
 /** The error of an answer that is no success, or of none. `nowMs` is wall time. */
-export function platformFailure(attempted: Attempted, outcome: HttpReply | HttpLost, nowMs: number): StewardError {
+export function platformFailure(
+  attempted: Attempted,
+  outcome: HttpReply | HttpLost,
+  nowMs: number,
+): StewardError {
   if (outcome.lost !== undefined) return lostFailure(attempted, outcome);
   const said = messageOf(outcome);
-  const text = (cause: string): string => `${attempted.failed}: ${statusLine(outcome)}${said === undefined ? "" : `: ${said}`}: ${cause}`;
-  if (isRateLimited(outcome, said)) return new StewardError("exhausted", text("the platform's rate limit is exceeded; retry later"), { rule: "rate_limited", retryAfterMs: retryAfterMs(outcome.headers, nowMs) ?? SECONDARY_WAIT_MS });
+  const text = (cause: string): string =>
+    `${attempted.failed}: ${statusLine(outcome)}${said === undefined ? "" : `: ${said}`}: ${cause}`;
+  if (isRateLimited(outcome, said))
+    return new StewardError(
+      "exhausted",
+      text("the platform's rate limit is exceeded; retry later"),
+      {
+        rule: "rate_limited",
+        retryAfterMs: retryAfterMs(outcome.headers, nowMs) ?? SECONDARY_WAIT_MS,
+      },
+    );
   const meaning = meaningOf(attempted, outcome, said);
   return new StewardError(meaning.code, text(meaning.cause), { rule: meaning.rule });
 }
 
-/** What the platform found wrong about our JWT beside its signature: its dates, or that its issuer is text. */
+/**
+ * What the platform found wrong about our JWT beside its signature: its dates, or that its issuer
+ * is text.
+ */
 export function jwtRefusal(reply: HttpReply): "clock" | "issuer" | undefined {
-  const said = reply.status === 401 ? messageOf(reply) ?? "" : "";
+  const said = reply.status === 401 ? (messageOf(reply) ?? "") : "";
   if (/'(issued at|expiration time)' claim/i.test(said)) return "clock";
   return /'issuer' claim.*integer/i.test(said) ? "issuer" : undefined;
 }
 
-/** Whether an answer says that what was asked to be made was not made: it was refused, or led elsewhere. */
+/**
+ * Whether an answer says that what was asked to be made was not made: it was refused, or led
+ * elsewhere.
+ */
 export function madeNothing(outcome: HttpReply | HttpLost): boolean {
   if (outcome.lost !== undefined) return !outcome.sent;
-  return (outcome.status >= 400 && outcome.status < 500) || [301, 302, 307, 308].includes(outcome.status);
+  return (
+    (outcome.status >= 400 && outcome.status < 500) || [301, 302, 307, 308].includes(outcome.status)
+  );
 }
 
 /** Whether the platform does not know what was asked about. */
@@ -54,7 +78,11 @@ export function isGone(outcome: HttpReply | HttpLost): boolean {
 
 /** An answer that is a success by its status and not what it must be. */
 export function garbage(attempted: Attempted, why: string): StewardError {
-  return new StewardError("upstream", `${attempted.failed}: ${why}; check that base_url is the address of the platform's API`, { rule: "decode" });
+  return new StewardError(
+    "upstream",
+    `${attempted.failed}: ${why}; check that base_url is the address of the platform's API`,
+    { rule: "decode" },
+  );
 }
 
 interface Meaning {
@@ -63,50 +91,140 @@ interface Meaning {
   readonly cause: string;
 }
 
-const ELSEWHERE = "check that base_url is the address of the platform's API (for an enterprise server: https://HOST/api/v3)";
+const ELSEWHERE =
+  "check that base_url is the address of the platform's API (for an enterprise server: https://HOST/api/v3)";
 
-function meaningOf({ subject, hints = [] }: Attempted, reply: HttpReply, said: string | undefined): Meaning {
+function meaningOf(
+  { subject, hints = [] }: Attempted,
+  reply: HttpReply,
+  said: string | undefined,
+): Meaning {
   const { status } = reply;
   const hinted = hints.length === 0 ? "" : ` (${hints.join("; ")})`;
-  if (status >= 300 && status < 400) return { code: "upstream", rule: "redirect", cause: `redirects are not followed; ${ELSEWHERE}` };
-  if (status >= 500) return { code: "upstream", rule: "server", cause: "the platform failed; try again later" };
-  if (jwtRefusal(reply) === "clock") return { code: "upstream", rule: "clock", cause: "the platform finds the dates of our JWT wrong; set this machine's clock" };
-  if (status === 401) return { code: "upstream", rule: "auth", cause: "the platform does not accept the app's credentials; check app_id and prv_key" };
-  if (isPage(reply)) return { code: "upstream", rule: "decode", cause: `the answer is a page, not the API's; ${ELSEWHERE}` };
-  if (/suspend/i.test(said ?? "")) return { code: "invalid", rule: "suspended", cause: `${subject} is suspended; an owner of the account can unsuspend it` };
-  if (status === 403) return { code: "invalid", rule: "forbidden", cause: `the app may not do this for ${subject}; accept its permissions in the installation's settings${hinted}` };
-  if (status === 404) return { code: "invalid", rule: "not_installed", cause: `the app has no ${subject}; install it there, or read installations for those it has` };
-  if (status !== 422) return { code: "upstream", rule: "rejected", cause: `the platform does not understand the request; ${ELSEWHERE}` };
-  if (/permission/i.test(said ?? "")) return { code: "invalid", rule: "permissions", cause: `request fewer permissions, or have them accepted in the settings of ${subject}${hinted}` };
-  if (/repositor/i.test(said ?? "")) return { code: "invalid", rule: "repositories", cause: `check the names, and that ${subject} includes these repositories${hinted}` };
-  return { code: "invalid", rule: "rejected", cause: `check repositories and permissions against ${subject}${hinted}` };
+  if (status >= 300 && status < 400)
+    return {
+      code: "upstream",
+      rule: "redirect",
+      cause: `redirects are not followed; ${ELSEWHERE}`,
+    };
+  if (status >= 500)
+    return { code: "upstream", rule: "server", cause: "the platform failed; try again later" };
+  if (jwtRefusal(reply) === "clock")
+    return {
+      code: "upstream",
+      rule: "clock",
+      cause: "the platform finds the dates of our JWT wrong; set this machine's clock",
+    };
+  if (status === 401)
+    return {
+      code: "upstream",
+      rule: "auth",
+      cause: "the platform does not accept the app's credentials; check app_id and prv_key",
+    };
+  if (isPage(reply))
+    return {
+      code: "upstream",
+      rule: "decode",
+      cause: `the answer is a page, not the API's; ${ELSEWHERE}`,
+    };
+  if (/suspend/i.test(said ?? ""))
+    return {
+      code: "invalid",
+      rule: "suspended",
+      cause: `${subject} is suspended; an owner of the account can unsuspend it`,
+    };
+  if (status === 403)
+    return {
+      code: "invalid",
+      rule: "forbidden",
+      cause: `the app may not do this for ${subject}; accept its permissions in the installation's settings${hinted}`,
+    };
+  if (status === 404)
+    return {
+      code: "invalid",
+      rule: "not_installed",
+      cause: `the app has no ${subject}; install it there, or read installations for those it has`,
+    };
+  if (status !== 422)
+    return {
+      code: "upstream",
+      rule: "rejected",
+      cause: `the platform does not understand the request; ${ELSEWHERE}`,
+    };
+  if (/permission/i.test(said ?? ""))
+    return {
+      code: "invalid",
+      rule: "permissions",
+      cause: `request fewer permissions, or have them accepted in the settings of ${subject}${hinted}`,
+    };
+  if (/repositor/i.test(said ?? ""))
+    return {
+      code: "invalid",
+      rule: "repositories",
+      cause: `check the names, and that ${subject} includes these repositories${hinted}`,
+    };
+  return {
+    code: "invalid",
+    rule: "rejected",
+    cause: `check repositories and permissions against ${subject}${hinted}`,
+  };
 }
 
 function lostFailure({ failed, hints = [] }: Attempted, { lost, reason }: HttpLost): StewardError {
-  if (lost === "timeout") return new StewardError("deadline", `${failed}: the platform did not answer completely in time`, { rule: "timeout" });
-  if (lost === "cancelled") return new StewardError("cancelled", `${failed}: cancelled`, { rule: "cancelled" });
-  if (lost === "too_large") return new StewardError("upstream", `${failed}: the platform's answer is too large${hints.map((hint) => `; ${hint}`).join("")}`, { rule: "too_large" });
-  if (reason === FORBIDDEN_ADDRESS) return new StewardError("upstream", `${failed}: base_url resolves to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`, { rule: "forbidden_address" });
-  return new StewardError("upstream", `${failed}: the connection to the platform failed (${reason}); check base_url, proxy and network`, { rule: "transport" });
+  if (lost === "timeout")
+    return new StewardError(
+      "deadline",
+      `${failed}: the platform did not answer completely in time`,
+      { rule: "timeout" },
+    );
+  if (lost === "cancelled")
+    return new StewardError("cancelled", `${failed}: cancelled`, { rule: "cancelled" });
+  if (lost === "too_large")
+    return new StewardError(
+      "upstream",
+      `${failed}: the platform's answer is too large${hints.map((hint) => `; ${hint}`).join("")}`,
+      { rule: "too_large" },
+    );
+  if (reason === FORBIDDEN_ADDRESS)
+    return new StewardError(
+      "upstream",
+      `${failed}: base_url resolves to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`,
+      { rule: "forbidden_address" },
+    );
+  return new StewardError(
+    "upstream",
+    `${failed}: the connection to the platform failed (${reason}); check base_url, proxy and network`,
+    { rule: "transport" },
+  );
 }
 
 function isRateLimited(reply: HttpReply, said: string | undefined): boolean {
   if (reply.status === 429) return true;
   if (reply.status !== 403) return false;
-  return reply.headers["retry-after"] !== undefined || reply.headers["x-ratelimit-remaining"] === "0" || /rate limit/i.test(said ?? "");
+  return (
+    reply.headers["retry-after"] !== undefined ||
+    reply.headers["x-ratelimit-remaining"] === "0" ||
+    /rate limit/i.test(said ?? "")
+  );
 }
 
 function isPage(reply: HttpReply): boolean {
-  return /^text\/html\b/i.test(reply.headers["content-type"] ?? "") || /^\s*</.test(reply.body.toString("latin1", 0, 64));
+  return (
+    /^text\/html\b/i.test(reply.headers["content-type"] ?? "") ||
+    /^\s*</.test(reply.body.toString("latin1", 0, 64))
+  );
 }
 
 function statusLine({ status, statusText }: HttpReply): string {
-  return /^[A-Za-z][A-Za-z' -]{1,40}$/.test(statusText) ? `${status} ${statusText}` : String(status);
+  return /^[A-Za-z][A-Za-z' -]{1,40}$/.test(statusText)
+    ? `${status} ${statusText}`
+    : String(status);
 }
 
 /** The platform's own words, on one line, without anything that looks like a credential. */
 export function messageOf(reply: HttpReply): string | undefined {
-  if (reply.body.length === 0 || reply.body.length > LARGEST_ERROR_BODY || isPage(reply)) return undefined;
+  if (reply.body.length === 0 || reply.body.length > LARGEST_ERROR_BODY || isPage(reply))
+    return undefined;
   let message: unknown;
   try {
     message = (parseExact(reply.body) as { readonly message?: unknown } | null)?.message;
@@ -114,5 +232,7 @@ export function messageOf(reply: HttpReply): string | undefined {
     return undefined;
   }
   if (typeof message !== "string" || message === "") return undefined;
-  return printable(message.slice(0, LONGEST_QUOTE)).replaceAll(/\bgh[a-z]_[\w.-]+|\bv1\.[\w-]{16,}|\beyJ[\w-]+(?:\.[\w-]*){0,2}/g, "[secret]").replace(/[.:;\s]+$/, "");
+  return printable(message.slice(0, LONGEST_QUOTE))
+    .replaceAll(/\bgh[a-z]_[\w.-]+|\bv1\.[\w-]{16,}|\beyJ[\w-]+(?:\.[\w-]*){0,2}/g, "[secret]")
+    .replace(/[.:;\s]+$/, "");
 }

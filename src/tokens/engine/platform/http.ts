@@ -1,7 +1,8 @@
 /**
- * Requests to the platform as fast as one core can make them: one pool of connections for all origins, the proxy of the environment,
- * whole small bodies, no redirects, nothing ever sent twice. What became of a request is a value, because "nothing left this process"
- * decides about everything that follows (docs/decisions/tokens-platform-client.md).
+ * Requests to the platform as fast as one core can make them: one pool of connections for all
+ * origins, the proxy of the environment, whole small bodies, no redirects, nothing ever sent twice.
+ * What became of a request is a value, because "nothing left this process" decides about everything
+ * that follows (docs/decisions/tokens-platform-client.md).
  */
 import type { lookup as systemLookup } from "node:dns";
 import type { Agent, Dispatcher } from "undici";
@@ -77,15 +78,21 @@ export interface ProxyOptions {
 
 /** The proxies that environment variables name; lower case goes first, as everywhere. */
 export function proxyOf(environment: Readonly<Record<string, string | undefined>>): ProxyOptions {
-  const read = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;
+  const read = (name: string): string | undefined =>
+    environment[name.toLowerCase()] || environment[name] || undefined;
   return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
 }
 
 /**
- * Connections are made with the first request; the HTTP library is loaded then. Unless allowed, no call goes to a link-local address or
- * a metadata service, not by a name that resolves to one either; what a proxy resolves is up to the proxy.
+ * Connections are made with the first request; the HTTP library is loaded then. Unless allowed, no
+ * call goes to a link-local address or a metadata service, not by a name that resolves to one
+ * either; what a proxy resolves is up to the proxy.
  */
-export function createHttp(clock: Clock, proxy: ProxyOptions, { allowLinkLocal = false, lookup }: ReachOptions = {}): Http {
+export function createHttp(
+  clock: Clock,
+  proxy: ProxyOptions,
+  { allowLinkLocal = false, lookup }: ReachOptions = {},
+): Http {
   let opening: Promise<Agent | Dispatcher> | undefined;
   let open: Dispatcher | undefined;
   let closed = false;
@@ -103,20 +110,35 @@ export function createHttp(clock: Clock, proxy: ProxyOptions, { allowLinkLocal =
     const undici = await import("undici");
     const options = {
       // Time is kept below, by a clock that is passed in. Idle connections go after a few seconds.
-      connections: CONNECTIONS, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: 60_000, 
-      connect: { timeout: CONNECT_MS, ...(allowLinkLocal ? {} : { lookup: guardedLookup(lookup) }) },
+      connections: CONNECTIONS,
+      pipelining: 1,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveMaxTimeout: 60_000,
+      connect: {
+        timeout: CONNECT_MS,
+        ...(allowLinkLocal ? {} : { lookup: guardedLookup(lookup) }),
+      },
     };
-    open = proxy.http === undefined && proxy.https === undefined
-      ? new undici.Agent(options)
-      : new undici.EnvHttpProxyAgent({ ...options, httpProxy: proxy.http ?? "", httpsProxy: proxy.https ?? "", noProxy: proxy.none ?? "" });
+    open =
+      proxy.http === undefined && proxy.https === undefined
+        ? new undici.Agent(options)
+        : new undici.EnvHttpProxyAgent({
+            ...options,
+            httpProxy: proxy.http ?? "",
+            httpsProxy: proxy.https ?? "",
+            noProxy: proxy.none ?? "",
+          });
     return open;
   }
 
   return {
     async send(call) {
       if (closed) return { lost: "cancelled", sent: false, reason: "CLOSED" };
-      if (!isCallable(call.origin)) return { lost: "connection", sent: false, reason: FORBIDDEN_ADDRESS };
-      const dispatcher = open ?? await (opening ??= openPool());
+      if (!isCallable(call.origin))
+        return { lost: "connection", sent: false, reason: FORBIDDEN_ADDRESS };
+      const dispatcher = open ?? (await (opening ??= openPool()));
       return exchange(dispatcher, call, clock);
     },
     async close() {
@@ -126,11 +148,21 @@ export function createHttp(clock: Clock, proxy: ProxyOptions, { allowLinkLocal =
   };
 }
 
-function exchange(dispatcher: Dispatcher, call: HttpCall, clock: Clock): Promise<HttpReply | HttpLost> {
+function exchange(
+  dispatcher: Dispatcher,
+  call: HttpCall,
+  clock: Clock,
+): Promise<HttpReply | HttpLost> {
   return new Promise((resolve) => {
     const sentAtMs = clock.monotonic();
     const { signal } = call;
-    let head: { readonly status: number; readonly statusText: string; readonly headers: Readonly<Record<string, string>> } | undefined;
+    let head:
+      | {
+          readonly status: number;
+          readonly statusText: string;
+          readonly headers: Readonly<Record<string, string>>;
+        }
+      | undefined;
     let sent = false;
     let settled = false;
     let controller: Dispatcher.DispatchController | undefined;
@@ -152,32 +184,50 @@ function exchange(dispatcher: Dispatcher, call: HttpCall, clock: Clock): Promise
 
     if (signal?.aborted === true) return cancel();
     signal?.addEventListener("abort", cancel, { once: true });
-    dispatcher.dispatch({ origin: call.origin, path: call.path, method: call.method, headers: call.headers, body: call.body ?? null }, {
-      onRequestStart(started) {
-        controller = started;
-        // Given up while it waited for a connection: it must not leave now.
-        if (settled) return started.abort(new Error("GIVEN_UP"));
-        sent = true;
+    dispatcher.dispatch(
+      {
+        origin: call.origin,
+        path: call.path,
+        method: call.method,
+        headers: call.headers,
+        body: call.body ?? null,
       },
-      onResponseStart(_controller, status, headers, statusText) {
-        head = { status, statusText: statusText ?? "", headers: flattened(headers) };
+      {
+        onRequestStart(started) {
+          controller = started;
+          // Given up while it waited for a connection: it must not leave now.
+          if (settled) return started.abort(new Error("GIVEN_UP"));
+          sent = true;
+        },
+        onResponseStart(_controller, status, headers, statusText) {
+          head = { status, statusText: statusText ?? "", headers: flattened(headers) };
+        },
+        onResponseData(_controller, chunk) {
+          if (!settled && !call.sink.push(chunk)) stop("too_large", "TOO_LARGE");
+        },
+        onResponseEnd() {
+          if (head === undefined) return settle({ lost: "connection", sent, reason: "NO_ANSWER" });
+          settle({ ...head, body: call.sink.whole(), sentAtMs });
+        },
+        onResponseError(_controller, error) {
+          const reason = codeOf(error);
+          settle({
+            lost:
+              reason === "UND_ERR_CONNECT_TIMEOUT" || reason === "ETIMEDOUT"
+                ? "timeout"
+                : "connection",
+            sent,
+            reason,
+          });
+        },
       },
-      onResponseData(_controller, chunk) {
-        if (!settled && !call.sink.push(chunk)) stop("too_large", "TOO_LARGE");
-      },
-      onResponseEnd() {
-        if (head === undefined) return settle({ lost: "connection", sent, reason: "NO_ANSWER" });
-        settle({ ...head, body: call.sink.whole(), sentAtMs });
-      },
-      onResponseError(_controller, error) {
-        const reason = codeOf(error);
-        settle({ lost: reason === "UND_ERR_CONNECT_TIMEOUT" || reason === "ETIMEDOUT" ? "timeout" : "connection", sent, reason });
-      },
-    });
+    );
   });
 }
 
-function flattened(headers: Readonly<Record<string, string | string[] | undefined>>): Readonly<Record<string, string>> {
+function flattened(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Readonly<Record<string, string>> {
   const flat: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];

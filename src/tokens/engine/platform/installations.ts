@@ -1,4 +1,7 @@
-/** Where the app is installed: found directly, else in the list; asked once for all who wait, and remembered for a while (RESOLUTIONS T15). */
+/**
+ * Where the app is installed: found directly, else in the list; asked once for all who wait, and
+ * remembered for a while (RESOLUTIONS T15).
+ */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { until } from "../../../kernel/json/until.ts";
@@ -15,7 +18,10 @@ const MISSING_FOR_MS = 30_000;
 /** Organisations remembered; the oldest go first. */
 const MOST_REMEMBERED = 10_000;
 
-/** No account's name is longer. What is asked for is remembered, so a longer text must not get that far. */
+/**
+ * No account's name is longer. What is asked for is remembered, so a longer text must not get that
+ * far.
+ */
 const LONGEST_LOGIN = 100;
 
 /** Pages of a hundred. */
@@ -54,10 +60,20 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
   async function ask(login: string): Promise<number | RawNumber | undefined> {
     const controller = new AbortController();
     // Not the signal of whoever came first: the others must not fail because that one left.
-    using _deadline = clock.timer(clock.monotonic() + LOOKUP_MS, () => controller.abort(new StewardError("deadline", `looking up the installation took longer than ${LOOKUP_MS} ms`)));
+    using _deadline = clock.timer(clock.monotonic() + LOOKUP_MS, () =>
+      controller.abort(
+        new StewardError(
+          "deadline",
+          `looking up the installation took longer than ${LOOKUP_MS} ms`,
+        ),
+      ),
+    );
     const id = await lookUp(platform, clock, login, controller.signal);
     known.delete(login);
-    known.set(login, { id, untilMs: clock.monotonic() + (id === undefined ? MISSING_FOR_MS : FOUND_FOR_MS) });
+    known.set(login, {
+      id,
+      untilMs: clock.monotonic() + (id === undefined ? MISSING_FOR_MS : FOUND_FOR_MS),
+    });
     for (const oldest of known.keys()) {
       if (known.size <= MOST_REMEMBERED) break;
       known.delete(oldest);
@@ -70,7 +86,8 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
       if (name.length > LONGEST_LOGIN) return foundOf(name, undefined, false);
       const login = name.toLowerCase();
       const held = known.get(login);
-      if (held !== undefined && clock.monotonic() < held.untilMs) return foundOf(name, held.id, true);
+      if (held !== undefined && clock.monotonic() < held.untilMs)
+        return foundOf(name, held.id, true);
       const asked = asking.get(login) ?? ask(login).finally(() => asking.delete(login));
       asking.set(login, asked);
       return foundOf(name, await until(asked, signal), false);
@@ -78,10 +95,15 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
     forget: (name) => void known.delete(name.toLowerCase()),
     async read(id, signal) {
       const { outcome } = await platform.get(`app/installations/${numberText(id) ?? ""}`, signal);
-      const attempted = { failed: "unable to read the installation", subject: `installation ${numberText(id) ?? ""}` };
-      if (outcome.lost !== undefined || outcome.status !== 200) throw platformFailure(attempted, outcome, clock.now());
+      const attempted = {
+        failed: "unable to read the installation",
+        subject: `installation ${numberText(id) ?? ""}`,
+      };
+      if (outcome.lost !== undefined || outcome.status !== 200)
+        throw platformFailure(attempted, outcome, clock.now());
       const installation = installationOf(parsed(outcome, attempted.failed));
-      if (installation === undefined) throw garbage(attempted, "the response is not an installation");
+      if (installation === undefined)
+        throw garbage(attempted, "the response is not an installation");
       return installation;
     },
     async list(signal) {
@@ -94,15 +116,27 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
 
 function foundOf(name: string, id: number | RawNumber | undefined, remembered: boolean): Found {
   if (id !== undefined) return { id, remembered };
-  throw logicalError(`app not installed in GitHub organization ${JSON.stringify(name.slice(0, 100))}; install it there, or read installations for those it has`, { field: "org_name", rule: "not_installed" });
+  throw logicalError(
+    `app not installed in GitHub organization ${JSON.stringify(name.slice(0, 100))}; install it there, or read installations for those it has`,
+    { field: "org_name", rule: "not_installed" },
+  );
 }
 
-// A direct lookup knows neither what old servers lack nor users' accounts, and proxies refuse paths they do not know; the list knows all.
-async function lookUp(platform: Platform, clock: Clock, login: string, signal: AbortSignal): Promise<number | RawNumber | undefined> {
+// A direct lookup knows neither what old servers lack nor users' accounts, and proxies refuse paths
+// they do not know; the list knows all.
+async function lookUp(
+  platform: Platform,
+  clock: Clock,
+  login: string,
+  signal: AbortSignal,
+): Promise<number | RawNumber | undefined> {
   let refusal: StewardError | undefined;
   if (/^[a-z0-9_][a-z0-9_-]*$/.test(login)) {
     const { outcome } = await platform.get(`orgs/${login}/installation`, signal);
-    const direct = outcome.lost === undefined && outcome.status === 200 ? installationOf(tryParse(outcome)) : undefined;
+    const direct =
+      outcome.lost === undefined && outcome.status === 200
+        ? installationOf(tryParse(outcome))
+        : undefined;
     if (direct !== undefined) return direct.id;
     refusal = refusalOf(outcome, clock.now());
     if (refusal !== undefined && isFinal(outcome, refusal)) throw refusal;
@@ -113,14 +147,22 @@ async function lookUp(platform: Platform, clock: Clock, login: string, signal: A
       if (found !== undefined) return found.id;
     }
   } catch (error) {
-    throw signal.aborted ? error : refusal ?? error;
+    throw signal.aborted ? error : (refusal ?? error);
   }
   return undefined;
 }
 
-/** What a direct lookup failed with; undefined where it only does not know the account: 404, a page, no JSON. */
+/**
+ * What a direct lookup failed with; undefined where it only does not know the account: 404, a page,
+ * no JSON.
+ */
 function refusalOf(outcome: HttpReply | HttpLost, nowMs: number): StewardError | undefined {
-  const failed = outcome.lost !== undefined || outcome.status === 401 || outcome.status === 403 || outcome.status === 429 || outcome.status >= 500;
+  const failed =
+    outcome.lost !== undefined ||
+    outcome.status === 401 ||
+    outcome.status === 403 ||
+    outcome.status === 429 ||
+    outcome.status >= 500;
   return failed ? platformFailure(FINDING, outcome, nowMs) : undefined;
 }
 
@@ -132,13 +174,21 @@ function isFinal(outcome: HttpReply | HttpLost, refusal: StewardError): boolean 
 
 const FINDING = { failed: "unable to list installations", subject: "installation in this account" };
 
-async function* pages(platform: Platform, clock: Clock, signal: AbortSignal): AsyncGenerator<readonly Installation[], void, undefined> {
+async function* pages(
+  platform: Platform,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Installation[], void, undefined> {
   let at: string | URL | undefined = "app/installations?per_page=100";
   for (let page = 0; at !== undefined; page++) {
-    if (page === MOST_PAGES) throw new StewardError("upstream", `${FINDING.failed}: more than ${MOST_PAGES} pages`, { rule: "pages" });
+    if (page === MOST_PAGES)
+      throw new StewardError("upstream", `${FINDING.failed}: more than ${MOST_PAGES} pages`, {
+        rule: "pages",
+      });
     const { outcome, next } = await platform.get(at, signal);
     if (outcome.lost === "cancelled") throw signal.reason as Error;
-    if (outcome.lost !== undefined || outcome.status !== 200) throw platformFailure(FINDING, outcome, clock.now());
+    if (outcome.lost !== undefined || outcome.status !== 200)
+      throw platformFailure(FINDING, outcome, clock.now());
     const list = parsed(outcome, FINDING.failed);
     if (!Array.isArray(list)) throw garbage(FINDING, "the response is not a list");
     yield list.map(installationOf).filter((installation) => installation !== undefined);
@@ -164,15 +214,34 @@ function tryParse(reply: HttpReply): unknown {
 
 function installationOf(value: unknown): Installation | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { id, account, suspended_at: suspendedAt, permissions } = value as { readonly id?: unknown; readonly account?: { readonly login?: unknown; readonly slug?: unknown } | null; readonly suspended_at?: unknown; readonly permissions?: unknown };
+  const {
+    id,
+    account,
+    suspended_at: suspendedAt,
+    permissions,
+  } = value as {
+    readonly id?: unknown;
+    readonly account?: { readonly login?: unknown; readonly slug?: unknown } | null;
+    readonly suspended_at?: unknown;
+    readonly permissions?: unknown;
+  };
   if (!isRawNumber(id) && !Number.isSafeInteger(id)) return undefined;
   // Enterprises have a slug where organisations and users have a login.
   const login = account?.login ?? account?.slug;
-  return { id: id as number | RawNumber, login: typeof login === "string" ? login : "", suspended: typeof suspendedAt === "string", permissions: permissionsOf(permissions) };
+  return {
+    id: id as number | RawNumber,
+    login: typeof login === "string" ? login : "",
+    suspended: typeof suspendedAt === "string",
+    permissions: permissionsOf(permissions),
+  };
 }
 
 /** Permissions in an answer: the members that are texts. */
 export function permissionsOf(value: unknown): Permissions {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
-  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string",
+    ),
+  );
 }

@@ -1,16 +1,22 @@
 /**
- * The body of an answer to a mint. Its token is found while it arrives, so that an answer that is too large, or breaks off, leaves no
- * token alive that nobody knows. A large body whose repositories are only wanted by name is reduced to that: 2,000 repositories are
- * 13 MB, of which 100 KB remain.
+ * The body of an answer to a mint. Its token is found while it arrives, so that an answer that is
+ * too large, or breaks off, leaves no token alive that nobody knows. A large body whose
+ * repositories are only wanted by name is reduced to that: 2,000 repositories are 13 MB, of which
+ * 100 KB remain.
  */
 import { HeldBytes } from "../../../kernel/json/held-bytes.ts";
 import { JsonScanner } from "../../../kernel/json/scanner.ts";
 import type { BodySink } from "./body.ts";
 
-/** Most answers have a few kilobytes; only longer ones than this are looked into while they arrive. */
+/**
+ * Most answers have a few kilobytes; only longer ones than this are looked into while they arrive.
+ */
 const LOOK_FROM_BYTES = 256 * 1024;
 
-/** Kept of a body, reduced or not: 1,200 repositories with all their metadata. 64 such answers may be read at once. */
+/**
+ * Kept of a body, reduced or not: 1,200 repositories with all their metadata. 64 such answers may
+ * be read at once.
+ */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Read of a body that is reduced, or whose token has not come yet. */
@@ -24,7 +30,10 @@ const REPOSITORIES = "repositories";
 
 /** A body on its way. */
 export interface MintBody extends BodySink {
-  /** The token, as soon as it has come whole; undefined when there is none in what came, or it could not be sent in a header. */
+  /**
+   * The token, as soon as it has come whole; undefined when there is none in what came, or it could
+   * not be sent in a header.
+   */
   token(): string | undefined;
 }
 
@@ -36,7 +45,10 @@ export function isBearable(value: unknown): value is string {
   return typeof value === "string" && BEARABLE.test(value);
 }
 
-/** An empty one. With `namesOnly` a large body's repositories are objects with their names alone, `null` where one is no object. */
+/**
+ * An empty one. With `namesOnly` a large body's repositories are objects with their names alone,
+ * `null` where one is no object.
+ */
 export function createMintBody({ namesOnly }: { readonly namesOnly: boolean }): MintBody {
   let pieces: Buffer[] = [];
   let length = 0;
@@ -76,7 +88,10 @@ export function createMintBody({ namesOnly }: { readonly namesOnly: boolean }): 
 
 /** The members of the outermost object, that of the repositories reduced. */
 class Members {
-  readonly #scanner = new JsonScanner({ budget: { bytes: MAX_READ_BYTES, depth: 128, stringBytes: MAX_PART_BYTES, elements: 1_000_000 }, concatenated: false });
+  readonly #scanner = new JsonScanner({
+    budget: { bytes: MAX_READ_BYTES, depth: 128, stringBytes: MAX_PART_BYTES, elements: 1_000_000 },
+    concatenated: false,
+  });
   readonly #held = new HeldBytes();
   readonly #parts: string[] = [];
   readonly #names: string[] = [];
@@ -109,7 +124,7 @@ class Members {
   }
 
   #scan(piece: Buffer): void {
-    for (let at = 0; at < piece.length; ) {
+    for (let at = 0; at < piece.length;) {
       at = this.#scanner.scan(piece, at, this.#offset);
       if (this.#scanner.event !== "none") this.#handle(piece, at);
     }
@@ -131,7 +146,11 @@ class Members {
   }
 
   #begin(piece: Buffer, at: number): void {
-    const opensList = this.#scanner.depth === 1 && this.#scanner.event === "value-begin" && this.#name === REPOSITORIES && piece[at] === OPEN_ARRAY;
+    const opensList =
+      this.#scanner.depth === 1 &&
+      this.#scanner.event === "value-begin" &&
+      this.#name === REPOSITORIES &&
+      piece[at] === OPEN_ARRAY;
     if (!opensList) return void (this.#from = at);
     this.#inList = true;
     this.#names.length = 0;
@@ -149,7 +168,8 @@ class Members {
 
   #endRepository(text: string): void {
     const repository = JSON.parse(text) as { readonly name?: unknown } | null;
-    const isObject = typeof repository === "object" && repository !== null && !Array.isArray(repository);
+    const isObject =
+      typeof repository === "object" && repository !== null && !Array.isArray(repository);
     this.#keep(this.#names, isObject ? JSON.stringify({ name: repository.name ?? null }) : "null");
   }
 

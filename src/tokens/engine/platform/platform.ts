@@ -1,4 +1,7 @@
-/** The platform's app API: calls as the app, with its JWT, and the one call that a token makes about itself. */
+/**
+ * The platform's app API: calls as the app, with its JWT, and the one call that a token makes about
+ * itself.
+ */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { byLink } from "../../../kernel/client/paging.ts";
 import { sameOrigin } from "../../../kernel/client/url.ts";
@@ -41,9 +44,15 @@ export interface Minted {
 
 /** Calls of one app at one address. Outcomes are values; nothing rejects. */
 export interface Platform {
-  /** Sends once; again only after a refusal of the JWT that signing anew may mend, which makes nothing. Goes on whoever leaves. */
+  /**
+   * Sends once; again only after a refusal of the JWT that signing anew may mend, which makes
+   * nothing. Goes on whoever leaves.
+   */
   mint(path: string, body: string, options: { readonly namesOnly: boolean }): Promise<Minted>;
-  /** Reads, following redirects on the same origin. `path` is below the base; a URL is a page that a `Read` named. */
+  /**
+   * Reads, following redirects on the same origin. `path` is below the base; a URL is a page that a
+   * `Read` named.
+   */
   get(path: string | URL, signal: AbortSignal): Promise<Read>;
 }
 
@@ -51,16 +60,26 @@ type AppCall = Omit<HttpCall, "headers" | "sink" | "origin">;
 
 /** Calls with the app's JWT. */
 export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Platform {
-  async function asApp(call: AppCall, sink: () => BodySink = () => wholeBody(MOST_BYTES)): Promise<HttpReply | HttpLost> {
+  async function asApp(
+    call: AppCall,
+    sink: () => BodySink = () => wholeBody(MOST_BYTES),
+  ): Promise<HttpReply | HttpLost> {
     const first = await once(call, sink());
     const refusal = first.lost === undefined ? jwtRefusal(first) : undefined;
     if (first.lost !== undefined || refusal === undefined) return first;
-    const mended = refusal === "issuer" ? jwt.issuerRefused() : jwt.clockRefused(first.headers["date"], first.sentAtMs);
+    const mended =
+      refusal === "issuer"
+        ? jwt.issuerRefused()
+        : jwt.clockRefused(first.headers["date"], first.sentAtMs);
     return mended ? once(call, sink()) : first;
   }
 
   async function once(call: AppCall, sink: BodySink): Promise<HttpReply | HttpLost> {
-    const headers = { ...fixedHeaders(deps.userAgent), authorization: jwt.authorization(), ...(call.body === undefined ? {} : { "content-type": "application/json" }) };
+    const headers = {
+      ...fixedHeaders(deps.userAgent),
+      authorization: jwt.authorization(),
+      ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+    };
     const outcome = await deps.http.send({ ...call, origin: base.origin, headers, sink });
     if (outcome.lost === undefined) jwt.answered(outcome.headers["date"], outcome.sentAtMs);
     return outcome;
@@ -69,7 +88,10 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
   return {
     async mint(path, body, options) {
       let received: MintBody | undefined;
-      const outcome = await asApp({ method: "POST", path: base.prefix + path, body }, () => (received = createMintBody(options)));
+      const outcome = await asApp(
+        { method: "POST", path: base.prefix + path, body },
+        () => (received = createMintBody(options)),
+      );
       return { outcome, token: () => received?.token() };
     },
     async get(path, signal) {
@@ -77,7 +99,10 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
       for (let hop = 0; ; hop++) {
         const outcome = await asApp({ method: "GET", path: url.pathname + url.search, signal });
         if (outcome.lost !== undefined) return { outcome, next: undefined };
-        const target = [301, 302, 307, 308].includes(outcome.status) && hop < MOST_REDIRECTS ? outcome.headers["location"] : undefined;
+        const target =
+          [301, 302, 307, 308].includes(outcome.status) && hop < MOST_REDIRECTS
+            ? outcome.headers["location"]
+            : undefined;
         const address = target === undefined ? undefined : sameOrigin(url, target);
         if (address === undefined) return { outcome, next: nextPage(url, outcome) };
         url = address;
@@ -87,16 +112,33 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
 }
 
 /** Revokes a token with itself. */
-export function revokeToken(deps: PlatformDeps, base: Base, token: string, signal?: AbortSignal): Promise<HttpReply | HttpLost> {
+export function revokeToken(
+  deps: PlatformDeps,
+  base: Base,
+  token: string,
+  signal?: AbortSignal,
+): Promise<HttpReply | HttpLost> {
   const headers = { ...fixedHeaders(deps.userAgent), authorization: `Bearer ${token}` };
-  return deps.http.send({ method: "DELETE", origin: base.origin, path: `${base.prefix}installation/token`, headers, sink: wholeBody(MOST_BYTES), ...(signal === undefined ? {} : { signal }) });
+  return deps.http.send({
+    method: "DELETE",
+    origin: base.origin,
+    path: `${base.prefix}installation/token`,
+    headers,
+    sink: wholeBody(MOST_BYTES),
+    ...(signal === undefined ? {} : { signal }),
+  });
 }
 
 function fixedHeaders(userAgent: string): Record<string, string> {
-  return { accept: "application/vnd.github+json", "user-agent": userAgent, "x-github-api-version": API_VERSION };
+  return {
+    accept: "application/vnd.github+json",
+    "user-agent": userAgent,
+    "x-github-api-version": API_VERSION,
+  };
 }
 
-// A server behind another name links to that name. The app's JWT never goes there: only the question is taken over.
+// A server behind another name links to that name. The app's JWT never goes there: only the
+// question is taken over.
 function nextPage(from: URL, reply: HttpReply): URL | undefined {
   const next = byLink({ number: 1, elements: 0, beside: new Map(), headers: reply.headers });
   if (next === undefined || !("link" in next)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The audit: every request and every answer stands in a file before anything happens and before anything is said. While no device
- * takes records nothing is done at all (RESOLUTIONS T23).
+ * The audit: every request and every answer stands in a file before anything happens and before
+ * anything is said. While no device takes records nothing is done at all (RESOLUTIONS T23).
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -17,7 +17,10 @@ import { createRecorder, type Recorder } from "./record.ts";
 import { auditSalts } from "./tables.ts";
 
 const SALT_BYTES = 32;
-/** A device that fails is tried with a record of its own until it takes it, so that it counts as well without a request. */
+/**
+ * A device that fails is tried with a record of its own until it takes it, so that it counts as
+ * well without a request.
+ */
 const PROBE_EVERY_MS = 1_000;
 /** A device that fails is logged no more often than this. */
 const COMPLAIN_EVERY_MS = 60_000;
@@ -48,7 +51,10 @@ export interface AuditDeps {
 
 /** The audit, and whether it is well. */
 export interface AuditService extends Audit {
-  /** Which device does not take records, and why; `unable` when no device takes records, so that every request is refused. */
+  /**
+   * Which device does not take records, and why; `unable` when no device takes records, so that
+   * every request is refused.
+   */
   health(): Health;
 }
 
@@ -64,10 +70,13 @@ interface Device {
 }
 
 /**
- * Opens the devices. Throws `invalid` for one that is misconfigured and `disk_full` where not even an empty file fits. A disk that is
- * full later refuses requests until it has room.
+ * Opens the devices. Throws `invalid` for one that is misconfigured and `disk_full` where not even
+ * an empty file fits. A disk that is full later refuses requests until it has room.
  */
-export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceConfig[]): Promise<AuditService> {
+export async function openAudit(
+  deps: AuditDeps,
+  configs: readonly AuditDeviceConfig[],
+): Promise<AuditService> {
   const { clock, ids, log } = deps;
   const devices: Device[] = [];
   let closed = false;
@@ -75,10 +84,13 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     closed = true;
     for (const { probe } of devices) probe?.[Symbol.dispose]();
     const ends = await Promise.allSettled(devices.map(({ sink }) => sink.close()));
-    for (const end of ends) if (end.status === "rejected") log.warn("closing an audit file failed", { error: toStewardError(end.reason) });
+    for (const end of ends)
+      if (end.status === "rejected")
+        log.warn("closing an audit file failed", { error: toStewardError(end.reason) });
   };
   try {
-    for (const [index, config] of configs.entries()) devices.push(await openDevice(deps, config, index));
+    for (const [index, config] of configs.entries())
+      devices.push(await openDevice(deps, config, index));
   } catch (error) {
     await close();
     throw error;
@@ -87,15 +99,20 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   async function put(device: Device, line: string | Promise<string>): Promise<void> {
     try {
       await device.sink.append(typeof line === "string" ? line : await line);
-      if (device.failure !== undefined) log.info("an audit device accepts records again", { device: device.info.path });
+      if (device.failure !== undefined)
+        log.info("an audit device accepts records again", { device: device.info.path });
       device.failure = undefined;
     } catch (thrown) {
       device.failure = refusal(device, thrown);
       if (clock.monotonic() >= device.complainAtMs) {
         device.complainAtMs = clock.monotonic() + COMPLAIN_EVERY_MS;
-        log.error("an audit device accepts no records", { error: device.failure, device: device.info.path });
+        log.error("an audit device accepts no records", {
+          error: device.failure,
+          device: device.info.path,
+        });
       }
-      if (!closed) device.probe ??= clock.timer(clock.monotonic() + PROBE_EVERY_MS, () => probe(device));
+      if (!closed)
+        device.probe ??= clock.timer(clock.monotonic() + PROBE_EVERY_MS, () => probe(device));
       throw device.failure;
     }
   }
@@ -106,12 +123,15 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   }
 
   /** The outcome stands in `failure`, and whatever fails is tried again. */
-  const test = (device: Device): Promise<void> => put(device, device.recorder.test(clock.now(), ids.uuid())).catch(() => undefined);
+  const test = (device: Device): Promise<void> =>
+    put(device, device.recorder.test(clock.now(), ids.uuid())).catch(() => undefined);
 
   async function record(lineFor: (device: Device) => string | Promise<string>): Promise<void> {
     const only = devices.length === 1 ? devices[0] : undefined;
     if (only !== undefined) return await put(only, lineFor(only));
-    const ends = await Promise.allSettled(devices.map(async (device) => await put(device, lineFor(device))));
+    const ends = await Promise.allSettled(
+      devices.map(async (device) => await put(device, lineFor(device))),
+    );
     const failed = ends.filter((end) => end.status === "rejected");
     if (failed.length > 0 && failed.length === ends.length) throw failed[0]?.reason;
   }
@@ -120,8 +140,10 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     if (device.sink.fresh) await test(device);
   }
   return {
-    request: (request, error) => record(({ recorder }) => recorder.request(clock.now(), request, error)),
-    response: (request, response) => record(({ recorder }) => recorder.response(clock.now(), request, response)),
+    request: (request, error) =>
+      record(({ recorder }) => recorder.request(clock.now(), request, error)),
+    response: (request, response) =>
+      record(({ recorder }) => recorder.response(clock.now(), request, response)),
     summary(summary) {
       const id = ids.uuid();
       return record(({ recorder }) => recorder.summary(clock.now(), id, summary));
@@ -136,44 +158,96 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     close,
     health() {
       const failing = devices.find(({ failure }) => failure !== undefined);
-      return failing?.failure === undefined ? { ok: true } : { ok: false, reason: failing.failure.message, unable: devices.every(({ failure }) => failure !== undefined) };
+      return failing?.failure === undefined
+        ? { ok: true }
+        : {
+            ok: false,
+            reason: failing.failure.message,
+            unable: devices.every(({ failure }) => failure !== undefined),
+          };
     },
   };
 }
 
-async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: number): Promise<Device> {
+async function openDevice(
+  deps: AuditDeps,
+  config: AuditDeviceConfig,
+  index: number,
+): Promise<Device> {
   const { clock, directory, env, ids } = deps;
   const hasher = createHasher(await saltOf(env, ids, config.filePath));
   const path = index === 0 ? "file/" : `file-${index + 1}/`;
   const { hmacAccessor, elideListResponses, prefix = "", mode = 0o600 } = config;
   return {
     info: {
-      path, type: "file", description: "",
-      options: { file_path: config.filePath, format: "json", hmac_accessor: String(hmacAccessor), elide_list_responses: String(elideListResponses), mode: mode.toString(8).padStart(4, "0"), ...(prefix === "" ? {} : { prefix }) },
+      path,
+      type: "file",
+      description: "",
+      options: {
+        file_path: config.filePath,
+        format: "json",
+        hmac_accessor: String(hmacAccessor),
+        elide_list_responses: String(elideListResponses),
+        mode: mode.toString(8).padStart(4, "0"),
+        ...(prefix === "" ? {} : { prefix }),
+      },
     },
-    name: config.filePath, hash: hasher.hash, recorder: createRecorder(hasher, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0, probe: undefined,
-    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, log: deps.log, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
+    name: config.filePath,
+    hash: hasher.hash,
+    recorder: createRecorder(hasher, { hmacAccessor, elideListResponses, prefix }),
+    failure: undefined,
+    complainAtMs: 0,
+    probe: undefined,
+    sink:
+      config.filePath === "discard"
+        ? DISCARD
+        : await openFileSink(
+            { clock, log: deps.log, ...(deps.flush === undefined ? {} : { flush: deps.flush }) },
+            resolve(directory, config.filePath),
+            mode,
+          ),
   };
 }
 
 /** Made with the device, and never changed: what was hashed once is found for ever. */
 async function saltOf(env: Env, ids: Ids, filePath: string): Promise<Uint8Array> {
-  return env.read((snapshot) => snapshot.get(auditSalts, filePath)) ?? await env.write((tx) => {
-    const salt = tx.get(auditSalts, filePath) ?? ids.bytes(SALT_BYTES);
-    tx.put(auditSalts, filePath, salt);
-    return salt;
-  });
+  return (
+    env.read((snapshot) => snapshot.get(auditSalts, filePath)) ??
+    (await env.write((tx) => {
+      const salt = tx.get(auditSalts, filePath) ?? ids.bytes(SALT_BYTES);
+      tx.put(auditSalts, filePath, salt);
+      return salt;
+    }))
+  );
 }
 
 /** Not what the system said: a client must not take it for its own mistake. */
 function refusal({ info, name }: Device, thrown: unknown): StewardError {
   const cause = toStewardError(thrown);
   const fault = diskFaultOf(thrown);
-  const code = fault?.kind === "full" ? "disk_full" : fault !== undefined ? "not_ready" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
-  return new StewardError(code, `the audit device ${info.path} (${name}) accepts no records: ${fault?.why ?? ownWords(cause)}; each request needs an audit record`, {
-    rule: "audit", remedy: fault?.remedy ?? cause.remedy ?? "make the file writable", cause: thrown,
-    ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
-  });
+  const code =
+    fault?.kind === "full"
+      ? "disk_full"
+      : fault !== undefined
+        ? "not_ready"
+        : cause.code === "exhausted" || cause.code === "not_ready"
+          ? cause.code
+          : "internal";
+  return new StewardError(
+    code,
+    `the audit device ${info.path} (${name}) accepts no records: ${fault?.why ?? ownWords(cause)}; each request needs an audit record`,
+    {
+      rule: "audit",
+      remedy: fault?.remedy ?? cause.remedy ?? "make the file writable",
+      cause: thrown,
+      ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
+    },
+  );
 }
 
-const DISCARD: Sink = { append: () => Promise.resolve(), reopen: () => Promise.resolve(), close: () => Promise.resolve(), fresh: false };
+const DISCARD: Sink = {
+  append: () => Promise.resolve(),
+  reopen: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+  fresh: false,
+};

@@ -1,11 +1,13 @@
 /**
- * The data of a record, hashed value by value while it is small. Of larger data the members that name a token come first, then the plain
- * members in their order, then whole lists and objects, smallest first; the one that does not fit is written as far as there is room and
- * ends in a marker, and what is left of the data is one more marker:
+ * The data of a record, hashed value by value while it is small. Of larger data the members that
+ * name a token come first, then the plain members in their order, then whole lists and objects,
+ * smallest first; the one that does not fit is written as far as there is room and ends in a
+ * marker, and what is left of the data is one more marker:
  *
  *     {"token":"hmac-sha256:…","repositories":["hmac-sha256:…",…,{"too_many_values":{"count":5120,"hash":"hmac-sha256:…"}}],"org_name":"hmac-sha256:…"}
  *
- * A marker's hash is over the JSON text of what it stands for, `count` is the number of its strings, numbers, truth values and nulls.
+ * A marker's hash is over the JSON text of what it stands for, `count` is the number of its
+ * strings, numbers, truth values and nulls.
  */
 import type { Data } from "../../logical/types.ts";
 import { hashedJson, hashedName, type Hasher } from "./hash.ts";
@@ -13,9 +15,17 @@ import { isScalar, measure, nameBytes, type Size } from "./measure.ts";
 import { hashOfJson, hashOfText, holdsLong, isLong } from "./pieces.ts";
 
 /** Members by which a token is found again are always written, in a room of their own. */
-const TOKEN_NAMES: ReadonlySet<string> = new Set(["token", "hashed_token", "client_token", "secret_id"]);
+const TOKEN_NAMES: ReadonlySet<string> = new Set([
+  "token",
+  "hashed_token",
+  "client_token",
+  "secret_id",
+]);
 const TOKEN_ROOM: Size = { values: 16, bytes: 3 * 1024 };
-/** Lists and objects of the data that are looked at one by one; further ones are left to the last marker. */
+/**
+ * Lists and objects of the data that are looked at one by one; further ones are left to the last
+ * marker.
+ */
 const MAX_CONTAINERS = 64;
 /** Levels inside a member that does not fit. */
 const MAX_LEVELS = 4;
@@ -23,9 +33,14 @@ const MAX_LEVELS = 4;
 const MARKER_BYTES = 140;
 const MARKER = "too_many_values";
 
-/** The data as JSON text of about `room.bytes` bytes and 3 KiB at most. It is a promise only where there is more than a little to hash. */
+/**
+ * The data as JSON text of about `room.bytes` bytes and 3 KiB at most. It is a promise only where
+ * there is more than a little to hash.
+ */
 export function hashedData(data: Data, hasher: Hasher, room: Size): string | Promise<string> {
-  return measure(data, room) !== undefined && !holdsLong(data) ? hashedJson(data, hasher.hash) : collapsed(data, hasher, room);
+  return measure(data, room) !== undefined && !holdsLong(data)
+    ? hashedJson(data, hasher.hash)
+    : collapsed(data, hasher, room);
 }
 
 /** Room that is used up. */
@@ -43,7 +58,8 @@ async function collapsed(data: Data, hasher: Hasher, room: Size): Promise<string
     plan.set(name, "whole");
   };
   const tokens: Left = { ...TOKEN_ROOM };
-  for (const wanted of [isTokenName, isAccessorName]) for (const name of names) if (wanted(name) && isScalar(data[name])) take(name, tokens);
+  for (const wanted of [isTokenName, isAccessorName])
+    for (const name of names) if (wanted(name) && isScalar(data[name])) take(name, tokens);
   for (const name of names) if (isScalar(data[name])) take(name, left);
   for (const name of bySize(data, names, left)) {
     take(name, left);
@@ -55,11 +71,17 @@ async function collapsed(data: Data, hasher: Hasher, room: Size): Promise<string
   for (const name of names) {
     const how = plan.get(name);
     if (how === undefined) continue;
-    const text = how === "whole" ? await written(data[name], hasher) : await partOf(data[name], hasher, { left, levels: MAX_LEVELS });
+    const text =
+      how === "whole"
+        ? await written(data[name], hasher)
+        : await partOf(data[name], hasher, { left, levels: MAX_LEVELS });
     members.push(`${hashedName(name, hasher.hash)}:${text}`);
   }
   const rest = names.filter((name) => !plan.has(name));
-  if (rest.length > 0) members.push(`"${MARKER}":${await marker(Object.fromEntries(rest.map((name) => [name, data[name]])), hasher)}`);
+  if (rest.length > 0)
+    members.push(
+      `"${MARKER}":${await marker(Object.fromEntries(rest.map((name) => [name, data[name]])), hasher)}`,
+    );
   return `{${members.join(",")}}`;
 }
 
@@ -84,7 +106,9 @@ function reserve(value: unknown, name: string, left: Left): boolean {
 /** The first lists and objects, the smallest first. */
 function bySize(data: Data, names: readonly string[], most: Size): readonly string[] {
   const containers = names.filter((name) => !isScalar(data[name])).slice(0, MAX_CONTAINERS);
-  const sizes = new Map(containers.map((name) => [name, measure(data[name], most)?.values ?? Number.POSITIVE_INFINITY]));
+  const sizes = new Map(
+    containers.map((name) => [name, measure(data[name], most)?.values ?? Number.POSITIVE_INFINITY]),
+  );
   return containers.toSorted((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0));
 }
 
@@ -95,12 +119,17 @@ async function written(value: unknown, hasher: Hasher): Promise<string> {
   if (isScalar(value)) return `"${(await hashOfJson(value, hasher.begin())).hash}"`;
   const { isList, keys, at, named, closed } = parts(value, hasher);
   const texts: string[] = [];
-  for (const key of keys) if (isList || at(key) !== undefined) texts.push(named(key, await written(at(key), hasher)));
+  for (const key of keys)
+    if (isList || at(key) !== undefined) texts.push(named(key, await written(at(key), hasher)));
   return closed(texts);
 }
 
 /** A list or an object as far as there is room, then a marker for the rest of it. */
-async function partOf(value: unknown, hasher: Hasher, { left, levels }: { readonly left: Left; readonly levels: number }): Promise<string> {
+async function partOf(
+  value: unknown,
+  hasher: Hasher,
+  { left, levels }: { readonly left: Left; readonly levels: number },
+): Promise<string> {
   const { isList, keys, at, named, closed } = parts(value, hasher);
   const texts: string[] = [];
   let next = 0;
@@ -111,13 +140,24 @@ async function partOf(value: unknown, hasher: Hasher, { left, levels }: { readon
     texts.push(named(key, await written(at(key), hasher)));
   }
   const key = keys[next];
-  if (key !== undefined && levels > 1 && !isScalar(at(key)) && left.values > 0 && left.bytes > nameBytes(String(key)) + 2 * MARKER_BYTES) {
+  if (
+    key !== undefined &&
+    levels > 1 &&
+    !isScalar(at(key)) &&
+    left.values > 0 &&
+    left.bytes > nameBytes(String(key)) + 2 * MARKER_BYTES
+  ) {
     left.bytes -= nameBytes(String(key)) + MARKER_BYTES;
     texts.push(named(key, await partOf(at(key), hasher, { left, levels: levels - 1 })));
     next += 1;
   }
   const rest = keys.slice(next);
-  if (rest.length > 0) texts.push(isList ? `{"${MARKER}":${await marker(rest.map(at), hasher)}}` : `"${MARKER}":${await marker(Object.fromEntries(rest.map((one) => [one, at(one)])), hasher)}`);
+  if (rest.length > 0)
+    texts.push(
+      isList
+        ? `{"${MARKER}":${await marker(rest.map(at), hasher)}}`
+        : `"${MARKER}":${await marker(Object.fromEntries(rest.map((one) => [one, at(one)])), hasher)}`,
+    );
   return closed(texts);
 }
 
@@ -134,10 +174,22 @@ interface Parts {
 function parts(value: unknown, { hash }: Hasher): Parts {
   if (!Array.isArray(value)) {
     const members = value as Data;
-    return { isList: false, keys: Object.keys(members), at: (key) => members[key], named: (key, text) => `${hashedName(String(key), hash)}:${text}`, closed: (texts) => `{${texts.join(",")}}` };
+    return {
+      isList: false,
+      keys: Object.keys(members),
+      at: (key) => members[key],
+      named: (key, text) => `${hashedName(String(key), hash)}:${text}`,
+      closed: (texts) => `{${texts.join(",")}}`,
+    };
   }
   const list = value as readonly unknown[];
-  return { isList: true, keys: [...list.keys()], at: (key) => list[Number(key)], named: (_key, text) => text, closed: (texts) => `[${texts.join(",")}]` };
+  return {
+    isList: true,
+    keys: [...list.keys()],
+    at: (key) => list[Number(key)],
+    named: (_key, text) => text,
+    closed: (texts) => `[${texts.join(",")}]`,
+  };
 }
 
 async function marker(value: unknown, hasher: Hasher): Promise<string> {

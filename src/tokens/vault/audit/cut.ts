@@ -1,4 +1,7 @@
-/** What stands in clear in a record beside its data, cut where a record would be too long: the end becomes a hash of what was left out. */
+/**
+ * What stands in clear in a record beside its data, cut where a record would be too long: the end
+ * becomes a hash of what was left out.
+ */
 import type { Hash } from "./hash.ts";
 
 /** A text, or its hash when it has more bytes than that. */
@@ -10,19 +13,35 @@ export function cutText(text: string, maxBytes: number, hash: Hash): string {
 export function cutList(texts: readonly string[], maxBytes: number, hash: Hash): string {
   const whole = JSON.stringify(texts);
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
-  const kept = fitting(texts.map((text) => JSON.stringify(text)), maxBytes);
+  const kept = fitting(
+    texts.map((text) => JSON.stringify(text)),
+    maxBytes,
+  );
   const rest = texts.slice(kept);
-  return JSON.stringify([...texts.slice(0, kept), `${rest.length} more: ${hash(JSON.stringify(rest))}`]);
+  return JSON.stringify([
+    ...texts.slice(0, kept),
+    `${rest.length} more: ${hash(JSON.stringify(rest))}`,
+  ]);
 }
 
 /** A map as JSON text; a last member hashes what does not fit. */
-export function cutMap(map: Readonly<Record<string, string>>, maxBytes: number, hash: Hash): string {
+export function cutMap(
+  map: Readonly<Record<string, string>>,
+  maxBytes: number,
+  hash: Hash,
+): string {
   const whole = JSON.stringify(map);
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
   const entries = Object.entries(map);
-  const kept = fitting(entries.map(([name, text]) => JSON.stringify({ [name]: text })), maxBytes);
+  const kept = fitting(
+    entries.map(([name, text]) => JSON.stringify({ [name]: text })),
+    maxBytes,
+  );
   const rest = Object.fromEntries(entries.slice(kept));
-  return JSON.stringify({ ...Object.fromEntries(entries.slice(0, kept)), too_many_values: `${entries.length - kept} more: ${hash(JSON.stringify(rest))}` });
+  return JSON.stringify({
+    ...Object.fromEntries(entries.slice(0, kept)),
+    too_many_values: `${entries.length - kept} more: ${hash(JSON.stringify(rest))}`,
+  });
 }
 
 /** How many of the texts have room, in their order. */

@@ -1,11 +1,14 @@
 /**
- * The end of an audit file: lines go in, and a line's promise resolves when the disk has it. The file is open with O_DSYNC, so that a
- * write is its own flush; while one batch is written the next gathers, so that many requests share it. Nothing is ever removed: what a
- * crash or a failing disk tore is closed by a newline, and the next record stands on a line of its own. After a failed write the kernel
- * may have dropped what it held of it, so the file is opened anew and what was refused counts as torn even where it can still be read.
+ * The end of an audit file: lines go in, and a line's promise resolves when the disk has it. The
+ * file is open with O_DSYNC, so that a write is its own flush; while one batch is written the next
+ * gathers, so that many requests share it. Nothing is ever removed: what a crash or a failing disk
+ * tore is closed by a newline, and the next record stands on a line of its own. After a failed
+ * write the kernel may have dropped what it held of it, so the file is opened anew and what was
+ * refused counts as torn even where it can still be read.
  *
- * No line is acknowledged that only a deleted file holds: it is written again into a new file. A file that was renamed stays in use, as
- * whoever rotates it expects, until it is reopened; without that signal it is reopened after half a minute.
+ * No line is acknowledged that only a deleted file holds: it is written again into a new file. A
+ * file that was renamed stays in use, as whoever rotates it expects, until it is reopened; without
+ * that signal it is reopened after half a minute.
  */
 import { constants, fstatSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
@@ -20,7 +23,9 @@ export const QUEUE_BYTES = 16 * 2 ** 20;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** Whether the path still names the file is looked at no more often than this. */
 const LOOK_EVERY_MS = 1_000;
-/** A rotation renames the file and then sends its signal; when none came after this time, none will. */
+/**
+ * A rotation renames the file and then sends its signal; when none came after this time, none will.
+ */
 const RENAMED_MS = 30_000;
 /** A file that is deleted again and again while a batch is written. */
 const MAX_WRITES = 3;
@@ -40,7 +45,10 @@ export interface FileSinkDeps {
 export interface Sink {
   /** Resolves when the disk has it. */
   append(line: string): Promise<void>;
-  /** Goes on in a new file of the same name; the old one is kept in use when that fails, and the error thrown. */
+  /**
+   * Goes on in a new file of the same name; the old one is kept in use when that fails, and the
+   * error thrown.
+   */
   reopen(): Promise<void>;
   /** Writes what waits and takes no more. */
   close(): Promise<void>;
@@ -87,7 +95,11 @@ class FileSink implements Sink {
   /** Taken by the next batch. */
   #next: Opened | undefined;
 
-  constructor(deps: FileSinkDeps, file: { path: string; mode: number }, { handle, empty, torn, bytes }: Opened) {
+  constructor(
+    deps: FileSinkDeps,
+    file: { path: string; mode: number },
+    { handle, empty, torn, bytes }: Opened,
+  ) {
     this.#deps = deps;
     this.#file = file;
     this.#handle = handle;
@@ -99,9 +111,16 @@ class FileSink implements Sink {
   append(line: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const bytes = Buffer.byteLength(line);
-      if (this.#closed) return reject(new StewardError("not_ready", `the audit file ${this.#file.path} is closed`));
+      if (this.#closed)
+        return reject(new StewardError("not_ready", `the audit file ${this.#file.path} is closed`));
       if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > QUEUE_BYTES) {
-        return reject(new StewardError("exhausted", `the write queue of the audit file ${this.#file.path} is full`, { rule: "audit queue", remedy: "try again later", retryAfterMs: 1_000 }));
+        return reject(
+          new StewardError(
+            "exhausted",
+            `the write queue of the audit file ${this.#file.path} is full`,
+            { rule: "audit queue", remedy: "try again later", retryAfterMs: 1_000 },
+          ),
+        );
       }
       this.#queue.push({ line, bytes, resolve, reject });
       this.#queuedBytes += bytes;
@@ -158,18 +177,29 @@ class FileSink implements Sink {
       if (nlink > 0) return this.#noteSize(size);
       const fresh = await openAudited(this.#file.path, this.#file.mode);
       this.#next = fresh;
-      this.#deps.log.error("the audit file was deleted while it was in use: its records are lost; the audit continues in a new file", { path: this.#file.path, remedy: "rotate it by renaming it and sending SIGHUP" });
+      this.#deps.log.error(
+        "the audit file was deleted while it was in use: its records are lost; the audit continues in a new file",
+        { path: this.#file.path, remedy: "rotate it by renaming it and sending SIGHUP" },
+      );
     }
-    throw new StewardError("internal", `the audit file ${this.#file.path} is deleted again and again`, { rule: "audit file", remedy: "find out what deletes it" });
+    throw new StewardError(
+      "internal",
+      `the audit file ${this.#file.path} is deleted again and again`,
+      { rule: "audit file", remedy: "find out what deletes it" },
+    );
   }
 
   #noteSize(size: number): void {
-    if (size < this.#bytes) this.#deps.log.warn("the audit file was truncated: it is shorter than what was written to it", { path: this.#file.path, bytes: size, before: this.#bytes });
+    if (size < this.#bytes)
+      this.#deps.log.warn(
+        "the audit file was truncated: it is shorter than what was written to it",
+        { path: this.#file.path, bytes: size, before: this.#bytes },
+      );
     this.#bytes = size;
   }
 
   async #put(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, null);
       at += bytesWritten;
     }
@@ -184,23 +214,36 @@ class FileSink implements Sink {
     const nowMs = clock.monotonic();
     if (nowMs < this.#lookAtMs) return;
     this.#lookAtMs = nowMs + LOOK_EVERY_MS;
-    const [open, named] = [fstatSync(this.#handle.fd), statSync(this.#file.path, { throwIfNoEntry: false })];
+    const [open, named] = [
+      fstatSync(this.#handle.fd),
+      statSync(this.#file.path, { throwIfNoEntry: false }),
+    ];
     const renamed = open.nlink > 0 && (named?.ino !== open.ino || named.dev !== open.dev);
-    this.#renamedAtMs = renamed ? this.#renamedAtMs ?? nowMs : undefined;
+    this.#renamedAtMs = renamed ? (this.#renamedAtMs ?? nowMs) : undefined;
     if (this.#renamedAtMs === undefined || nowMs < this.#renamedAtMs + RENAMED_MS) return;
     try {
       this.#next = await openAudited(this.#file.path, this.#file.mode);
-      log.warn("the audit file was renamed without a SIGHUP: the audit continues in a new file", { path: this.#file.path, remedy: "make the program that rotates it send SIGHUP" });
+      log.warn("the audit file was renamed without a SIGHUP: the audit continues in a new file", {
+        path: this.#file.path,
+        remedy: "make the program that rotates it send SIGHUP",
+      });
     } catch (error) {
       this.#renamedAtMs = nowMs;
-      log.error("the audit file was renamed and a new one cannot be created: the audit continues in the renamed file", { path: this.#file.path, error });
+      log.error(
+        "the audit file was renamed and a new one cannot be created: the audit continues in the renamed file",
+        { path: this.#file.path, error },
+      );
     }
   }
 
   /** Whether a failed write left bytes, confirmed or not. */
   async #isTorn(): Promise<boolean> {
     try {
-      return this.#torn || (await this.#handle.stat()).size !== this.#bytes || (await isTorn(this.#handle));
+      return (
+        this.#torn ||
+        (await this.#handle.stat()).size !== this.#bytes ||
+        (await isTorn(this.#handle))
+      );
     } catch {
       return true;
     }
@@ -229,7 +272,16 @@ class FileSink implements Sink {
 async function openAudited(path: string, mode: number): Promise<Opened> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_DSYNC | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode);
+    handle = await open(
+      path,
+      constants.O_RDWR |
+        constants.O_APPEND |
+        constants.O_DSYNC |
+        constants.O_CREAT |
+        constants.O_NOFOLLOW |
+        constants.O_NONBLOCK,
+      mode,
+    );
     const { mode: present, size } = await checkedStat(handle, path);
     if ((present & 0o777) !== mode) await handle.chmod(mode);
     if (size === 0) await flushFolder(dirname(path));
@@ -245,15 +297,24 @@ async function isTorn(handle: FileHandle): Promise<boolean> {
   try {
     const { size } = await handle.stat();
     const last = Buffer.alloc(1);
-    return size > 0 && ((await handle.read(last, 0, 1, size - 1)).bytesRead === 0 || last[0] !== NEWLINE);
+    return (
+      size > 0 && ((await handle.read(last, 0, 1, size - 1)).bytesRead === 0 || last[0] !== NEWLINE)
+    );
   } catch {
     return true;
   }
 }
 
-async function checkedStat(handle: FileHandle, path: string): Promise<{ readonly mode: number; readonly size: number }> {
+async function checkedStat(
+  handle: FileHandle,
+  path: string,
+): Promise<{ readonly mode: number; readonly size: number }> {
   const stat = await handle.stat();
-  if (!stat.isFile()) throw new StewardError("invalid", `the audit file ${path} is no regular file`, { rule: "audit file", remedy: "name a file in tokens.audit" });
+  if (!stat.isFile())
+    throw new StewardError("invalid", `the audit file ${path} is no regular file`, {
+      rule: "audit file",
+      remedy: "name a file in tokens.audit",
+    });
   return stat;
 }
 
@@ -268,8 +329,13 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  ELOOP: "it is a symbolic link, and somebody else might turn it: name the file itself", ENOENT: "make its folder", EACCES: "let Steward's user write it", EPERM: "let Steward's user own it",
-  EISDIR: "it is a folder: name a file", ENOSPC: "free space on its disk", EROFS: "its disk is mounted read-only",
+  ELOOP: "it is a symbolic link, and somebody else might turn it: name the file itself",
+  ENOENT: "make its folder",
+  EACCES: "let Steward's user write it",
+  EPERM: "let Steward's user own it",
+  EISDIR: "it is a folder: name a file",
+  ENOSPC: "free space on its disk",
+  EROFS: "its disk is mounted read-only",
 };
 
 function cannotOpen(path: string, cause: unknown): StewardError {
@@ -277,5 +343,9 @@ function cannotOpen(path: string, cause: unknown): StewardError {
   const code = systemCodeOf(cause);
   const remedy = REMEDIES[code ?? ""];
   const known = toStewardError(cause);
-  return new StewardError(known.code === "disk_full" ? "disk_full" : "invalid", `the audit file ${path} cannot be opened${code === undefined ? "" : ` (${code})`}`, { rule: "audit file", cause, ...(remedy === undefined ? {} : { remedy }) });
+  return new StewardError(
+    known.code === "disk_full" ? "disk_full" : "invalid",
+    `the audit file ${path} cannot be opened${code === undefined ? "" : ` (${code})`}`,
+    { rule: "audit file", cause, ...(remedy === undefined ? {} : { remedy }) },
+  );
 }

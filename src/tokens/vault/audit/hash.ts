@@ -1,11 +1,17 @@
-/** How the audit writes what nobody may read from it: by a keyed hash that still lets equal values be found. */
+/**
+ * How the audit writes what nobody may read from it: by a keyed hash that still lets equal values
+ * be found.
+ */
 import { createHmac, createSecretKey } from "node:crypto";
 import { isRawNumber } from "../../logical/json.ts";
 
 /** `hmac-sha256:` and hexadecimal. */
 export type Hash = (value: string) => string;
 
-/** A hash over text that comes in pieces; the same as over the whole. No piece may end inside a surrogate pair. */
+/**
+ * A hash over text that comes in pieces; the same as over the whole. No piece may end inside a
+ * surrogate pair.
+ */
 export interface RunningHash {
   update(piece: string): void;
   end(): string;
@@ -20,7 +26,8 @@ export interface Hasher {
 /** Bytes of the longest name, number or time that is written as it is; longer ones are hashed. */
 export const MAX_PLAIN_BYTES = 256;
 
-const RFC_3339 = /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const RFC_3339 =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 const LONGEST_TIME = 40;
 
 /** Words that stand in nearly every record and are no secret: what they become is kept. */
@@ -29,33 +36,43 @@ const USUAL_WORDS: readonly string[] = ["read", "write", "admin", "all", "select
 /** The hash over a device's salt. */
 export function createHasher(salt: Uint8Array): Hasher {
   const key = createSecretKey(salt);
-  const hash: Hash = (value) => `hmac-sha256:${createHmac("sha256", key).update(value).digest("hex")}`;
+  const hash: Hash = (value) =>
+    `hmac-sha256:${createHmac("sha256", key).update(value).digest("hex")}`;
   const usual = new Map(USUAL_WORDS.map((word) => [word, hash(word)]));
   return {
     hash: (value) => usual.get(value) ?? hash(value),
     begin() {
       const running = createHmac("sha256", key);
-      return { update: (piece) => void running.update(piece), end: () => `hmac-sha256:${running.digest("hex")}` };
+      return {
+        update: (piece) => void running.update(piece),
+        end: () => `hmac-sha256:${running.digest("hex")}`,
+      };
     },
   };
 }
 
 /**
- * JSON text in which every string value is hashed, but for points in time; numbers and truth values stay. Names and numbers of more
- * than 256 bytes are hashed, too.
+ * JSON text in which every string value is hashed, but for points in time; numbers and truth values
+ * stay. Names and numbers of more than 256 bytes are hashed, too.
  */
 export function hashedJson(value: unknown, hash: Hash): string {
   if (typeof value === "string") return isTime(value) ? JSON.stringify(value) : `"${hash(value)}"`;
-  if (typeof value !== "object" || value === null || isRawNumber(value)) return plainJson(value, hash);
+  if (typeof value !== "object" || value === null || isRawNumber(value))
+    return plainJson(value, hash);
   if (Array.isArray(value)) return `[${value.map((item) => hashedJson(item, hash)).join(",")}]`;
   let members = "";
-  for (const [name, item] of Object.entries(value)) if (item !== undefined) members += `${members === "" ? "" : ","}${hashedName(name, hash)}:${hashedJson(item, hash)}`;
+  for (const [name, item] of Object.entries(value))
+    if (item !== undefined)
+      members += `${members === "" ? "" : ","}${hashedName(name, hash)}:${hashedJson(item, hash)}`;
   return `{${members}}`;
 }
 
 /** A member's name as JSON text. */
 export function hashedName(name: string, hash: Hash): string {
-  return name.length > MAX_PLAIN_BYTES || (name.length * 3 > MAX_PLAIN_BYTES && Buffer.byteLength(name) > MAX_PLAIN_BYTES) ? `"${hash(name)}"` : JSON.stringify(name);
+  return name.length > MAX_PLAIN_BYTES ||
+    (name.length * 3 > MAX_PLAIN_BYTES && Buffer.byteLength(name) > MAX_PLAIN_BYTES)
+    ? `"${hash(name)}"`
+    : JSON.stringify(name);
 }
 
 function plainJson(value: unknown, hash: Hash): string {

@@ -1,8 +1,14 @@
-/** How much of a record a JSON value takes, found without writing it and without looking further than a bound. */
+/**
+ * How much of a record a JSON value takes, found without writing it and without looking further
+ * than a bound.
+ */
 import { isRawNumber } from "../../logical/json.ts";
 import { MAX_PLAIN_BYTES } from "./hash.ts";
 
-/** Strings, numbers, truth values and nulls; and bytes of the hashed text, about: names count as they are, hashes with their quotes. */
+/**
+ * Strings, numbers, truth values and nulls; and bytes of the hashed text, about: names count as
+ * they are, hashes with their quotes.
+ */
 export interface Size {
   readonly values: number;
   readonly bytes: number;

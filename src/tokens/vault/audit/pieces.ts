@@ -8,7 +8,9 @@ import { isScalar, measure } from "./measure.ts";
 const PIECE_LENGTH = 64 * 1024;
 /** What is written at once of anything else. */
 const PIECE = { values: 500, bytes: 64 * 1024 };
-/** The loop has its turn after so many characters, or so many pieces: each a millisecond or less. */
+/**
+ * The loop has its turn after so many characters, or so many pieces: each a millisecond or less.
+ */
 const TURN_LENGTH = 256 * 1024;
 const TURN_PIECES = 500;
 
@@ -31,7 +33,10 @@ export function isLong(value: unknown): value is string {
 
 /** The hash over a long string itself. */
 export function hashOfText(text: string, running: RunningHash): Promise<Digest> {
-  return run(slices(text, (slice) => slice), running);
+  return run(
+    slices(text, (slice) => slice),
+    running,
+  );
 }
 
 /** The hash over the JSON text of a value, as `JSON.stringify` writes it. */
@@ -70,8 +75,11 @@ function* piecesOf(value: unknown): Generator<Piece> {
     return;
   }
   const size = isScalar(value) ? { values: 1 } : shortSize(value);
-  if (size !== undefined) return void (yield { text: JSON.stringify(value) ?? "null", values: size.values });
-  yield* Array.isArray(value) ? piecesOfList(value as readonly unknown[]) : piecesOfObject(value as Readonly<Record<string, unknown>>);
+  if (size !== undefined)
+    return void (yield { text: JSON.stringify(value) ?? "null", values: size.values });
+  yield* Array.isArray(value)
+    ? piecesOfList(value as readonly unknown[])
+    : piecesOfObject(value as Readonly<Record<string, unknown>>);
 }
 
 function* piecesOfList(list: readonly unknown[]): Generator<Piece> {
@@ -109,7 +117,7 @@ export function holdsLong(value: unknown): boolean {
 }
 
 function* slices(text: string, written: (slice: string) => string): Generator<Piece> {
-  for (let from = 0; from < text.length; ) {
+  for (let from = 0; from < text.length;) {
     let to = Math.min(text.length, from + PIECE_LENGTH);
     // Both halves of a surrogate pair stay together.
     if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to -= 1;

@@ -1,8 +1,18 @@
-/** The records of the audit: one line of JSON each, in the shape and order that readers of Vault's audit files know (facts §2.7). */
+/**
+ * The records of the audit: one line of JSON each, in the shape and order that readers of Vault's
+ * audit files know (facts §2.7).
+ */
 import { assert } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Data } from "../../logical/types.ts";
-import type { AuditMount, AuditRequest, AuditResponse, AuditSummary, TokenEntry, WrittenRequest } from "../types.ts";
+import type {
+  AuditMount,
+  AuditRequest,
+  AuditResponse,
+  AuditSummary,
+  TokenEntry,
+  WrittenRequest,
+} from "../types.ts";
 import { hashedData } from "./collapse.ts";
 import { cutList, cutMap, cutText } from "./cut.ts";
 import type { Hasher } from "./hash.ts";
@@ -39,9 +49,16 @@ export interface RecordOptions {
   readonly prefix: string;
 }
 
-/** Writes lines for one device, each with its newline and of 64 KiB at most. A promise where there is much to hash. */
+/**
+ * Writes lines for one device, each with its newline and of 64 KiB at most. A promise where there
+ * is much to hash.
+ */
 export interface Recorder {
-  request(nowMs: number, request: AuditRequest, error: string | undefined): string | Promise<string>;
+  request(
+    nowMs: number,
+    request: AuditRequest,
+    error: string | undefined,
+  ): string | Promise<string>;
   response(nowMs: number, request: AuditRequest, response: AuditResponse): string | Promise<string>;
   /** One line for many failed requests. */
   summary(nowMs: number, id: string, summary: AuditSummary): string;
@@ -60,11 +77,13 @@ export function createRecorder(hasher: Hasher, options: RecordOptions): Recorder
   const kept = new Map<string, Hashed>();
   /** What all records of a token have in common. */
   const ofEntries = new WeakMap<TokenEntry, KnownEntry>();
-  const accessorOf = (accessor: string): string => (options.hmacAccessor && accessor !== "" ? hash(accessor) : accessor);
+  const accessorOf = (accessor: string): string =>
+    options.hmacAccessor && accessor !== "" ? hash(accessor) : accessor;
 
   // A token comes again with every request of its owner; its entry's key names it without being it.
   function hashedToken(id: Secret | undefined, entry: TokenEntry | undefined): Hashed {
-    if (id === undefined || entry === undefined || entry.key === "") return { token: id?.use(hash), accessor: accessorOf(entry?.accessor ?? "") };
+    if (id === undefined || entry === undefined || entry.key === "")
+      return { token: id?.use(hash), accessor: accessorOf(entry?.accessor ?? "") };
     const known = kept.get(entry.key);
     if (known !== undefined) return known;
     const fresh = { token: id.use(hash), accessor: accessorOf(entry.accessor) };
@@ -73,23 +92,50 @@ export function createRecorder(hasher: Hasher, options: RecordOptions): Recorder
     return fresh;
   }
 
-  function identity({ token, accessor }: Hashed, entry: TokenEntry, { besideBytes }: Room): Members {
+  function identity(
+    { token, accessor }: Hashed,
+    entry: TokenEntry,
+    { besideBytes }: Room,
+  ): Members {
     const policies = cutList(entry.policies, besideBytes, hash);
-    return { client_token: textOrNone(token), accessor: textOrNone(accessor), display_name: text(cutText(entry.displayName, besideBytes, hash)), policies, token_policies: policies };
+    return {
+      client_token: textOrNone(token),
+      accessor: textOrNone(accessor),
+      display_name: text(cutText(entry.displayName, besideBytes, hash)),
+      policies,
+      token_policies: policies,
+    };
   }
 
   function remainder(entry: TokenEntry, { besideBytes }: Room): Members {
     return {
-      metadata: entry.meta === undefined ? undefined : cutMap(entry.meta, besideBytes, hash), remaining_uses: entry.numUses > 0 ? String(entry.numUses) : undefined, entity_id: textOrNone(entry.entityId),
-      token_type: text(entry.type), token_ttl: entry.creationTtlMs > 0 ? seconds(entry.creationTtlMs) : undefined, token_issue_time: text(rfc3339(entry.createdAtMs)),
+      metadata: entry.meta === undefined ? undefined : cutMap(entry.meta, besideBytes, hash),
+      remaining_uses: entry.numUses > 0 ? String(entry.numUses) : undefined,
+      entity_id: textOrNone(entry.entityId),
+      token_type: text(entry.type),
+      token_ttl: entry.creationTtlMs > 0 ? seconds(entry.creationTtlMs) : undefined,
+      token_issue_time: text(rfc3339(entry.createdAtMs)),
     };
   }
 
   function auth(request: AuditRequest, room: Room): string {
     const { entry, id } = request.token ?? {};
-    const granting = listOrNone(request.granting.map((name) => ({ name: cutText(name, room.besideBytes, hash), namespace_id: "root", type: "acl" })).slice(0, room === ROOMS[0] ? undefined : 1));
+    const granting = listOrNone(
+      request.granting
+        .map((name) => ({
+          name: cutText(name, room.besideBytes, hash),
+          namespace_id: "root",
+          type: "acl",
+        }))
+        .slice(0, room === ROOMS[0] ? undefined : 1),
+    );
     const results = object({ allowed: String(request.allowed), granting_policies: granting });
-    if (entry === undefined) return object({ client_token: textOrNone(id?.use(hash)), policy_results: results, token_type: text("default") });
+    if (entry === undefined)
+      return object({
+        client_token: textOrNone(id?.use(hash)),
+        policy_results: results,
+        token_type: text("default"),
+      });
     const known = ofEntry(id, entry, room);
     return `{${known.identity},"policy_results":${results},${known.remainder}}`;
   }
@@ -97,16 +143,24 @@ export function createRecorder(hasher: Hasher, options: RecordOptions): Recorder
   function ofEntry(id: Secret | undefined, entry: TokenEntry, room: Room): KnownEntry {
     const known = room === ROOMS[0] ? ofEntries.get(entry) : undefined;
     if (known !== undefined) return known;
-    const fresh = { identity: object(identity(hashedToken(id, entry), entry, room)).slice(1, -1), remainder: object(remainder(entry, room)).slice(1, -1) };
+    const fresh = {
+      identity: object(identity(hashedToken(id, entry), entry, room)).slice(1, -1),
+      remainder: object(remainder(entry, room)).slice(1, -1),
+    };
     if (room === ROOMS[0] && entry.key !== "") ofEntries.set(entry, fresh); // else it stands for any id
     return fresh;
   }
 
-  // Kept with the request: entries of a WeakMap outlive the young ones' collections, and there are two thousand requests a second.
+  // Kept with the request: entries of a WeakMap outlive the young ones' collections, and there are
+  // two thousand requests a second.
   function common(request: AuditRequest, room: Room): Common | Promise<Common> {
-    const known = room === ROOMS[0] ? request.written?.find((written) => written.by === kept && written.of === request) : undefined;
+    const known =
+      room === ROOMS[0]
+        ? request.written?.find((written) => written.by === kept && written.of === request)
+        : undefined;
     if (known !== undefined) return known.members;
-    const data = request.data === undefined ? undefined : hashedData(request.data, hasher, room.data);
+    const data =
+      request.data === undefined ? undefined : hashedData(request.data, hasher, room.data);
     return then(data, (written) => {
       const members = { auth: auth(request, room), request: asked(request, written) };
       if (room === ROOMS[0]) (request.written ??= []).push({ of: request, by: kept, members });
@@ -115,47 +169,110 @@ export function createRecorder(hasher: Hasher, options: RecordOptions): Recorder
   }
 
   function asked(request: AuditRequest, data: string | undefined): string {
-    const hashed = request.token === undefined ? undefined : hashedToken(request.token.id, request.token.entry);
+    const hashed =
+      request.token === undefined ? undefined : hashedToken(request.token.id, request.token.entry);
     return object({
-      id: text(request.id), operation: text(request.operation), ...mountMembers(request.mount), client_token: textOrNone(hashed?.token),
-      client_token_accessor: textOrNone(hashed?.accessor), namespace: "{\"id\":\"root\"}", path: text(request.path),
-      data, remote_address: textOrNone(request.remote?.address),
-      remote_port: request.remote === undefined ? undefined : String(request.remote.port), wrap_ttl: request.wrapTtlMs === undefined ? undefined : seconds(request.wrapTtlMs),
+      id: text(request.id),
+      operation: text(request.operation),
+      ...mountMembers(request.mount),
+      client_token: textOrNone(hashed?.token),
+      client_token_accessor: textOrNone(hashed?.accessor),
+      namespace: '{"id":"root"}',
+      path: text(request.path),
+      data,
+      remote_address: textOrNone(request.remote?.address),
+      remote_port: request.remote === undefined ? undefined : String(request.remote.port),
+      wrap_ttl: request.wrapTtlMs === undefined ? undefined : seconds(request.wrapTtlMs),
     });
   }
 
-  function answered(nowMs: number, request: AuditRequest, response: AuditResponse, room: Room): string | Promise<string> {
+  function answered(
+    nowMs: number,
+    request: AuditRequest,
+    response: AuditResponse,
+    room: Room,
+  ): string | Promise<string> {
     const { auth, data, error, leaseId, warnings, wrap } = response;
     const shown = error === undefined ? data : { ...data, error };
-    const hashed = shown && hashedData(options.elideListResponses && request.operation === "list" ? elided(shown) : shown, hasher, room.data);
-    return then(hashed, (written) => object({
-      ...mountMembers(request.mount),
-      auth: auth && object({ ...identity(hashedToken(auth.id, auth.entry), auth.entry, room), ...remainder(auth.entry, room) }),
-      data: written,
-      secret: leaseId === undefined ? undefined : object({ lease_id: text(leaseId) }),
-      warnings: (warnings ?? []).length === 0 ? undefined : cutList(warnings ?? [], room.besideBytes, hash),
-      wrap_info: wrap && object({
-        ttl: seconds(wrap.ttlMs), token: text(wrap.token.use(hash)), accessor: text(accessorOf(wrap.accessor)), creation_time: text(rfc3339(nowMs)), creation_path: text(wrap.creationPath),
+    const hashed =
+      shown &&
+      hashedData(
+        options.elideListResponses && request.operation === "list" ? elided(shown) : shown,
+        hasher,
+        room.data,
+      );
+    return then(hashed, (written) =>
+      object({
+        ...mountMembers(request.mount),
+        auth:
+          auth &&
+          object({
+            ...identity(hashedToken(auth.id, auth.entry), auth.entry, room),
+            ...remainder(auth.entry, room),
+          }),
+        data: written,
+        secret: leaseId === undefined ? undefined : object({ lease_id: text(leaseId) }),
+        warnings:
+          (warnings ?? []).length === 0
+            ? undefined
+            : cutList(warnings ?? [], room.besideBytes, hash),
+        wrap_info:
+          wrap &&
+          object({
+            ttl: seconds(wrap.ttlMs),
+            token: text(wrap.token.use(hash)),
+            accessor: text(accessorOf(wrap.accessor)),
+            creation_time: text(rfc3339(nowMs)),
+            creation_path: text(wrap.creationPath),
+          }),
       }),
-    }));
+    );
   }
 
-  const line = (nowMs: number, type: string, members: Members): string => `${options.prefix}${object({ time: text(rfc3339(nowMs)), type: text(type), ...members })}\n`;
+  const line = (nowMs: number, type: string, members: Members): string =>
+    `${options.prefix}${object({ time: text(rfc3339(nowMs)), type: text(type), ...members })}\n`;
   return {
-    request: (nowMs, request, error) => fitting((room) => then(common(request, room), (members) => line(nowMs, "request", { ...members, error: textOrNone(error) }))),
-    response: (nowMs, request, response) => fitting((room) => then(common(request, room), (members) =>
-      then(answered(nowMs, request, response, room), (written) => line(nowMs, "response", { ...members, response: written })))),
-    summary: (nowMs, id, { address, count, firstMs, lastMs }) => line(nowMs, "request", {
-      auth: "{\"token_type\":\"default\"}",
-      request: object({
-        id: text(id), operation: text("update"), namespace: "{\"id\":\"root\"}", path: text("sys/audit/refused"),
-        data: object({ count: String(count), first_time: text(rfc3339(firstMs)), last_time: text(rfc3339(lastMs)) }), remote_address: textOrNone(address),
+    request: (nowMs, request, error) =>
+      fitting((room) =>
+        then(common(request, room), (members) =>
+          line(nowMs, "request", { ...members, error: textOrNone(error) }),
+        ),
+      ),
+    response: (nowMs, request, response) =>
+      fitting((room) =>
+        then(common(request, room), (members) =>
+          then(answered(nowMs, request, response, room), (written) =>
+            line(nowMs, "response", { ...members, response: written }),
+          ),
+        ),
+      ),
+    summary: (nowMs, id, { address, count, firstMs, lastMs }) =>
+      line(nowMs, "request", {
+        auth: '{"token_type":"default"}',
+        request: object({
+          id: text(id),
+          operation: text("update"),
+          namespace: '{"id":"root"}',
+          path: text("sys/audit/refused"),
+          data: object({
+            count: String(count),
+            first_time: text(rfc3339(firstMs)),
+            last_time: text(rfc3339(lastMs)),
+          }),
+          remote_address: textOrNone(address),
+        }),
+        error: text(`${count} more requests without a live token failed`),
       }),
-      error: text(`${count} more requests without a live token failed`),
-    }),
-    test: (nowMs, id) => line(nowMs, "request", {
-      auth: "{\"token_type\":\"default\"}", request: object({ id: text(id), operation: text("update"), namespace: "{\"id\":\"root\"}", path: text("sys/audit/test") }),
-    }),
+    test: (nowMs, id) =>
+      line(nowMs, "request", {
+        auth: '{"token_type":"default"}',
+        request: object({
+          id: text(id),
+          operation: text("update"),
+          namespace: '{"id":"root"}',
+          path: text("sys/audit/test"),
+        }),
+      }),
   };
 }
 
@@ -172,7 +289,10 @@ function fitting(write: (room: Room) => string | Promise<string>): string | Prom
   return typeof first === "string" && isShort(first) ? first : shortened(first, write);
 }
 
-async function shortened(first: string | Promise<string>, write: (room: Room) => string | Promise<string>): Promise<string> {
+async function shortened(
+  first: string | Promise<string>,
+  write: (room: Room) => string | Promise<string>,
+): Promise<string> {
   let line = await first;
   for (const room of ROOMS.slice(1)) {
     if (isShort(line)) break;
@@ -195,19 +315,37 @@ function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): 
 type Members = Readonly<Record<string, string | undefined>>;
 
 function mountMembers(mount: AuditMount | undefined): Members {
-  return mount === undefined ? {} : { mount_point: text(mount.point), mount_type: text(mount.type), mount_accessor: text(mount.accessor), mount_class: text(mount.class) };
+  return mount === undefined
+    ? {}
+    : {
+        mount_point: text(mount.point),
+        mount_type: text(mount.type),
+        mount_accessor: text(mount.accessor),
+        mount_class: text(mount.class),
+      };
 }
 
 function elided(data: Data): Data {
-  const length = (value: unknown): unknown => (Array.isArray(value) ? value.length : typeof value === "object" && value !== null ? Object.keys(value).length : value);
-  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, name === "keys" || name === "key_info" ? length(value) : value]));
+  const length = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.length
+      : typeof value === "object" && value !== null
+        ? Object.keys(value).length
+        : value;
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      name,
+      name === "keys" || name === "key_info" ? length(value) : value,
+    ]),
+  );
 }
 
 function object(members: Members): string {
   let written = "";
   for (const name in members) {
     const value = members[name];
-    if (value !== undefined && value !== "") written += `${written === "" ? "" : ","}"${name}":${value}`;
+    if (value !== undefined && value !== "")
+      written += `${written === "" ? "" : ","}"${name}":${value}`;
   }
   return `{${written}}`;
 }

@@ -1,4 +1,7 @@
-/** The salts of the audit's devices: sealed, so that whoever has the records alone cannot try values against them. */
+/**
+ * The salts of the audit's devices: sealed, so that whoever has the records alone cannot try values
+ * against them.
+ */
 import { stringKey } from "../../../kernel/state/keys.ts";
 import { defineTable } from "../../../kernel/state/table.ts";
 import type { AnyTable, Table } from "../../../kernel/state/types.ts";
@@ -8,7 +11,15 @@ import { bytesCodec } from "../../../kernel/state/values.ts";
 const SALT_LIMIT = 1_000;
 
 /** 32 random bytes by the device's `file_path` as it is configured. */
-export const auditSalts: Table<string, Uint8Array> = defineTable({ name: "audit_salts", key: stringKey, value: bytesCodec, limit: { rows: SALT_LIMIT }, sealed: true });
+export const auditSalts: Table<string, Uint8Array> = defineTable({
+  name: "audit_salts",
+  key: stringKey,
+  value: bytesCodec,
+  limit: { rows: SALT_LIMIT },
+  sealed: true,
+});
 
 /** All of the above, for the environment `tokens`. */
-export const auditTables: readonly AnyTable[] = [auditSalts] as readonly unknown[] as readonly AnyTable[];
+export const auditTables: readonly AnyTable[] = [
+  auditSalts,
+] as readonly unknown[] as readonly AnyTable[];

@@ -1,4 +1,7 @@
-/** What auth backends know beyond any other backend: the token that a request came with. The core passes it along with the request. */
+/**
+ * What auth backends know beyond any other backend: the token that a request came with. The core
+ * passes it along with the request.
+ */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import type { LogicalRequest } from "../../logical/types.ts";
@@ -20,6 +23,7 @@ export interface HostRequest extends LogicalRequest {
 
 /** The token that a request came with; throws `denied` when there is none. */
 export function callerOf(request: HostRequest): Caller {
-  if (request.token === undefined) throw new StewardError("denied", "permission denied", { rule: "token" });
+  if (request.token === undefined)
+    throw new StewardError("denied", "permission denied", { rule: "token" });
   return request.token;
 }

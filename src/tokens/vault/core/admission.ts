@@ -1,6 +1,6 @@
 /**
- * What the head of a request decides before its body is read: whether its token is live, and how many bytes of body it may bring.
- * Nothing here takes a use of a token, writes or records anything.
+ * What the head of a request decides before its body is read: whether its token is live, and how
+ * many bytes of body it may bring. Nothing here takes a use of a token, writes or records anything.
  */
 import type { RequestHeaders } from "../../../kernel/service.ts";
 import { admits } from "../cidrs.ts";
@@ -13,11 +13,17 @@ import type { Core, CoreDeps, RequestHead } from "./types.ts";
 /** Body of a request with a live token. */
 export const AUTHENTICATED_BODY_BYTES = 32 * 1024 * 1024;
 
-/** Body of a request without one, on a path that takes such requests: logins, unwrapping, init and unseal. */
+/**
+ * Body of a request without one, on a path that takes such requests: logins, unwrapping, init and
+ * unseal.
+ */
 export const OPEN_BODY_BYTES = 64 * 1024;
 
 /** The entry of a live token; undefined for an unknown, ended or unreadable one, and for none. */
-export function liveEntry({ tokens }: Pick<CoreDeps, "tokens">, { token }: Pick<RequestHead, "token">): TokenEntry | undefined {
+export function liveEntry(
+  { tokens }: Pick<CoreDeps, "tokens">,
+  { token }: Pick<RequestHead, "token">,
+): TokenEntry | undefined {
   try {
     return token === undefined ? undefined : tokens.lookup(token);
   } catch {
@@ -29,11 +35,17 @@ export function liveEntry({ tokens }: Pick<CoreDeps, "tokens">, { token }: Pick<
 /** As `Core.maxBodyBytes`, while the store is unsealed. */
 export function maxBodyBytes(deps: CoreDeps, head: RequestHead): number {
   const entry = liveEntry(deps, head);
-  if (entry !== undefined && !isWrapping(entry) && admits(entry.boundCidrs, head.remote?.address)) return AUTHENTICATED_BODY_BYTES;
-  return entry !== undefined || placeOf(deps, head)?.declared?.unauthenticated === true ? OPEN_BODY_BYTES : 0;
+  if (entry !== undefined && !isWrapping(entry) && admits(entry.boundCidrs, head.remote?.address))
+    return AUTHENTICATED_BODY_BYTES;
+  return entry !== undefined || placeOf(deps, head)?.declared?.unauthenticated === true
+    ? OPEN_BODY_BYTES
+    : 0;
 }
 
-/** Whether headers carry a live token; for `BoundService.hasCredential` and `PlainRoute.hasCredential`. A wrapping token counts. */
+/**
+ * Whether headers carry a live token; for `BoundService.hasCredential` and
+ * `PlainRoute.hasCredential`. A wrapping token counts.
+ */
 export function carriesLiveToken(core: Pick<Core, "isLive">, headers: RequestHeaders): boolean {
   const token = tokenIn(headers);
   return token !== undefined && core.isLive(token);

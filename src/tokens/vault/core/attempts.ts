@@ -1,7 +1,7 @@
 /**
- * How often the same role or token may be tried without success from one address. A failure is counted after the proof was found wrong,
- * so a right one passes whatever failed before it; what is over the limit is answered 429 instead of the reason. All counts are in
- * memory and bounded.
+ * How often the same role or token may be tried without success from one address. A failure is
+ * counted after the proof was found wrong, so a right one passes whatever failed before it; what is
+ * over the limit is answered 429 instead of the reason. All counts are in memory and bounded.
  */
 import { hash } from "node:crypto";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -13,7 +13,10 @@ import { networkOf } from "./networks.ts";
 const WINDOW_MS = 60_000;
 /** Failures of one role or token from one address in a window. */
 const MAX_FAILURES = 50;
-/** Programs of this machine share an address, and so do all clients of a proxy on it that is not trusted to name theirs. */
+/**
+ * Programs of this machine share an address, and so do all clients of a proxy on it that is not
+ * trusted to name theirs.
+ */
 const MAX_FAILURES_LOOPBACK = 1_000;
 /** Roles and tokens of one address that are counted by themselves; the others share one count. */
 const MAX_SUBJECTS = 64;
@@ -27,8 +30,8 @@ const MAX_ADDRESSES = 10_000;
 /** Counts failed attempts. Addresses that are not known are not counted. */
 export interface Attempts {
   /**
-   * An attempt on `subject` (a role id, a token) failed. The refusal with the time to wait once there were too many; it is to be
-   * answered in place of the failure's own reason.
+   * An attempt on `subject` (a role id, a token) failed. The refusal with the time to wait once
+   * there were too many; it is to be answered in place of the failure's own reason.
    */
   failed(address: string | undefined, subject: string): StewardError | undefined;
 }
@@ -41,7 +44,13 @@ interface Window {
 }
 
 /** Counts from nothing. */
-export function createAttempts({ clock, log }: { readonly clock: Clock; readonly log: Log }): Attempts {
+export function createAttempts({
+  clock,
+  log,
+}: {
+  readonly clock: Clock;
+  readonly log: Log;
+}): Attempts {
   /** By the time of their first failure, so that the oldest come first. */
   const windows = new Map<string, Window>();
   let subjects = 0;
@@ -57,7 +66,12 @@ export function createAttempts({ clock, log }: { readonly clock: Clock; readonly
     remove(network);
     const [oldest] = windows.keys();
     if (windows.size >= MAX_ADDRESSES && oldest !== undefined) remove(oldest);
-    const window: Window = { endsAtMs: clock.monotonic() + WINDOW_MS, subjects: new Map(), others: 0, logged: false };
+    const window: Window = {
+      endsAtMs: clock.monotonic() + WINDOW_MS,
+      subjects: new Map(),
+      others: 0,
+      logged: false,
+    };
     windows.set(network, window);
     return window;
   }
@@ -67,7 +81,10 @@ export function createAttempts({ clock, log }: { readonly clock: Clock; readonly
     // Subjects are secrets or chosen by whoever asks: neither is kept, and all take the same room.
     const key = hash("sha256", subject, "base64").slice(0, 22);
     const known = window.subjects.get(key);
-    if (known === undefined && (window.subjects.size >= MAX_SUBJECTS || subjects >= MAX_ALL_SUBJECTS)) {
+    if (
+      known === undefined &&
+      (window.subjects.size >= MAX_SUBJECTS || subjects >= MAX_ALL_SUBJECTS)
+    ) {
       window.others += 1;
       return window.others > MAX_OTHER_FAILURES;
     }
@@ -84,10 +101,18 @@ export function createAttempts({ clock, log }: { readonly clock: Clock; readonly
       const window = windowOf(network);
       const limit = isLoopback(network) ? MAX_FAILURES_LOOPBACK : MAX_FAILURES;
       if (!count(window, subject, limit)) return undefined;
-      if (!window.logged) log.warn("failed attempts on one role or token exceed the limit; further ones are answered 429", { address: network, limit });
+      if (!window.logged)
+        log.warn(
+          "failed attempts on one role or token exceed the limit; further ones are answered 429",
+          { address: network, limit },
+        );
       window.logged = true;
       const retryAfterMs = Math.max(1, window.endsAtMs - clock.monotonic());
-      return new StewardError("exhausted", `too many failed attempts from ${network}; try again in ${Math.ceil(retryAfterMs / 1_000)} s`, { rule: "attempts", retryAfterMs });
+      return new StewardError(
+        "exhausted",
+        `too many failed attempts from ${network}; try again in ${Math.ceil(retryAfterMs / 1_000)} s`,
+        { rule: "attempts", retryAfterMs },
+      );
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Who asks, and may they: everything between a request's arrival and its audit record. A refusal is audited, too. */
+/**
+ * Who asks, and may they: everything between a request's arrival and its audit record. A refusal is
+ * audited, too.
+ */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { occurred } from "../../logical/occurred.ts";
 import type { LogicalRequest, Operation } from "../../logical/types.ts";
@@ -11,11 +14,25 @@ import type { CoreDeps, CoreRequest, Journey, Standing } from "./types.ts";
 const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
 const REFUSED: Decision = { allowed: false, granting: [], wrap: {}, root: false };
 
-/** A request that may go on. Throws `denied` after the refusal was audited, `not_found` where nothing is mounted. */
-export async function authorize(deps: CoreDeps, request: CoreRequest, requestId: string): Promise<Journey> {
+/**
+ * A request that may go on. Throws `denied` after the refusal was audited, `not_found` where
+ * nothing is mounted.
+ */
+export async function authorize(
+  deps: CoreDeps,
+  request: CoreRequest,
+  requestId: string,
+): Promise<Journey> {
   const place = placeOf(deps, request);
   const entry = request.unread === true ? undefined : await liveToken(deps, request);
-  if (entry === undefined) return await refuseStranger(deps, { request, requestId, place, entry, operation: undecided(request) });
+  if (entry === undefined)
+    return await refuseStranger(deps, {
+      request,
+      requestId,
+      place,
+      entry,
+      operation: undecided(request),
+    });
   try {
     return await decide(deps, { request, requestId, place, entry });
   } catch (error) {
@@ -24,20 +41,47 @@ export async function authorize(deps: CoreDeps, request: CoreRequest, requestId:
   }
 }
 
-/** A request to a path that needs no token; undefined for any other. Trusted backends still see a live token, e.g. the one to unwrap. */
-export function openJourney(deps: CoreDeps, request: CoreRequest, requestId: string): Journey | undefined {
+/**
+ * A request to a path that needs no token; undefined for any other. Trusted backends still see a
+ * live token, e.g. the one to unwrap.
+ */
+export function openJourney(
+  deps: CoreDeps,
+  request: CoreRequest,
+  requestId: string,
+): Journey | undefined {
   const place = placeOf(deps, request);
   if (place?.declared?.unauthenticated !== true || request.verb === "help") return undefined;
   const { mount, rest, declared } = place;
   const operation = undecided(request);
   const sent = mount.trusted ? request.token : undefined;
   const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
-  const standing: Standing = { tokenId: sent, entry, decision: OPEN, wrapTtlMs: request.wrapTtlMs, declared };
-  return { request, requestId, operation, mount, rest, standing, audited: auditOf({ request, requestId, place, entry, operation }, OPEN) };
+  const standing: Standing = {
+    tokenId: sent,
+    entry,
+    decision: OPEN,
+    wrapTtlMs: request.wrapTtlMs,
+    declared,
+  };
+  return {
+    request,
+    requestId,
+    operation,
+    mount,
+    rest,
+    standing,
+    audited: auditOf({ request, requestId, place, entry, operation }, OPEN),
+  };
 }
 
-/** Without a live token. An unknown token counts as an attempt, none does not: whoever names none guesses nothing. */
-async function refuseStranger(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }): Promise<never> {
+/**
+ * Without a live token. An unknown token counts as an attempt, none does not: whoever names none
+ * guesses nothing.
+ */
+async function refuseStranger(
+  deps: CoreDeps,
+  refused: Undecided & { readonly operation: Operation },
+): Promise<never> {
   const { token, remote } = refused.request;
   const limited = token?.use((id) => deps.attempts.failed(remote?.address, id));
   if (deps.refusals.enter(remote?.address)) await auditRefusal(deps, refused);
@@ -45,8 +89,13 @@ async function refuseStranger(deps: CoreDeps, refused: Undecided & { readonly op
   throw limited ?? new StewardError("denied", "permission denied", { rule: "policy" });
 }
 
-/** The token, if it lives, may come from where it comes from, and has a use left, which this takes. */
-async function liveToken(deps: CoreDeps, { token, remote }: CoreRequest): Promise<TokenEntry | undefined> {
+/**
+ * The token, if it lives, may come from where it comes from, and has a use left, which this takes.
+ */
+async function liveToken(
+  deps: CoreDeps,
+  { token, remote }: CoreRequest,
+): Promise<TokenEntry | undefined> {
   const entry = token === undefined ? undefined : deps.tokens.lookup(token);
   if (entry === undefined || !admits(entry.boundCidrs, remote?.address)) return undefined;
   return entry.numUses === 0 ? entry : deps.tokens.use(entry);
@@ -59,11 +108,23 @@ interface Undecided {
   readonly entry: TokenEntry | undefined;
 }
 
-async function decide(deps: CoreDeps, undecidedRequest: Undecided & { readonly entry: TokenEntry }): Promise<Journey> {
+async function decide(
+  deps: CoreDeps,
+  undecidedRequest: Undecided & { readonly entry: TokenEntry },
+): Promise<Journey> {
   const { request, requestId, place, entry } = undecidedRequest;
-  const operation = place === undefined ? undecided(request) : await operationOf(request, requestId, place);
+  const operation =
+    place === undefined ? undecided(request) : await operationOf(request, requestId, place);
   const known = { ...undecidedRequest, operation };
-  const decision = operation === "help" ? OPEN : deps.policies.acl(entry.policies).check({ operation, path: request.path, data: request.data, sudo: place?.declared?.sudo === true });
+  const decision =
+    operation === "help"
+      ? OPEN
+      : deps.policies.acl(entry.policies).check({
+          operation,
+          path: request.path,
+          data: request.data,
+          sudo: place?.declared?.sudo === true,
+        });
   if (!decision.allowed) return refuse(deps, known);
   if (place === undefined) throw noHandler(request.path);
   let wrapTtlMs: number | undefined;
@@ -72,14 +133,39 @@ async function decide(deps: CoreDeps, undecidedRequest: Undecided & { readonly e
   } catch {
     return refuse(deps, known);
   }
-  const standing: Standing = { tokenId: request.token, entry, decision, wrapTtlMs, declared: place.declared };
-  return { request, requestId, operation, mount: place.mount, rest: place.rest, standing, audited: auditOf({ ...known, place }, decision) };
+  const standing: Standing = {
+    tokenId: request.token,
+    entry,
+    decision,
+    wrapTtlMs,
+    declared: place.declared,
+  };
+  return {
+    request,
+    requestId,
+    operation,
+    mount: place.mount,
+    rest: place.rest,
+    standing,
+    audited: auditOf({ ...known, place }, decision),
+  };
 }
 
 /** A POST is a create when the backend says that the thing is not there. */
-async function operationOf(request: CoreRequest, requestId: string, { mount, rest }: Place): Promise<Operation> {
+async function operationOf(
+  request: CoreRequest,
+  requestId: string,
+  { mount, rest }: Place,
+): Promise<Operation> {
   if (request.verb !== "write") return request.verb;
-  const probe: LogicalRequest = { id: requestId, operation: "update", path: rest, data: request.data, mountPoint: mount.point, signal: request.signal };
+  const probe: LogicalRequest = {
+    id: requestId,
+    operation: "update",
+    path: rest,
+    data: request.data,
+    mountPoint: mount.point,
+    signal: request.signal,
+  };
   return (await mount.backend.exists(probe)) === false ? "create" : "update";
 }
 
@@ -87,35 +173,59 @@ function undecided({ verb }: CoreRequest): Operation {
   return verb === "write" ? "update" : verb;
 }
 
-async function refuse(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }): Promise<never> {
+async function refuse(
+  deps: CoreDeps,
+  refused: Undecided & { readonly operation: Operation },
+): Promise<never> {
   await auditRefusal(deps, refused);
   throw new StewardError("denied", occurred("permission denied"), { rule: "policy" });
 }
 
-async function auditRefusal(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }): Promise<void> {
+async function auditRefusal(
+  deps: CoreDeps,
+  refused: Undecided & { readonly operation: Operation },
+): Promise<void> {
   const audited = auditOf(refused, REFUSED);
   await deps.audit.request(audited, "permission denied");
   await deps.audit.response(audited, { error: "permission denied" });
 }
 
-function auditOf({ request, requestId, place, entry, operation }: Undecided & { readonly operation: Operation }, decision: Decision): AuditRequest {
+function auditOf(
+  { request, requestId, place, entry, operation }: Undecided & { readonly operation: Operation },
+  decision: Decision,
+): AuditRequest {
   return {
-    id: requestId, operation, path: request.path, data: Object.keys(request.data).length === 0 ? undefined : request.data, remote: request.remote,
-    mount: place?.mount, token: request.token === undefined ? undefined : { id: request.token, entry }, wrapTtlMs: request.wrapTtlMs,
-    granting: decision.granting, allowed: decision.allowed,
+    id: requestId,
+    operation,
+    path: request.path,
+    data: Object.keys(request.data).length === 0 ? undefined : request.data,
+    remote: request.remote,
+    mount: place?.mount,
+    token: request.token === undefined ? undefined : { id: request.token, entry },
+    wrapTtlMs: request.wrapTtlMs,
+    granting: decision.granting,
+    allowed: decision.allowed,
   };
 }
 
 /** The 404 of Vault for a path below no mount (facts §2.2). */
 function noHandler(path: string): StewardError {
-  return new StewardError("not_found", `no handler for route "${path.slice(0, 300)}". route entry not found.`, { rule: "no_mount" });
+  return new StewardError(
+    "not_found",
+    `no handler for route "${path.slice(0, 300)}". route entry not found.`,
+    { rule: "no_mount" },
+  );
 }
 
-/** Policies allow a wrap time within bounds only; undefined when the answer is not to be wrapped. */
+/**
+ * Policies allow a wrap time within bounds only; undefined when the answer is not to be wrapped.
+ */
 function wrapTtlOf(decision: Decision, asked: number | undefined): number | undefined {
   const { minMs, maxMs } = decision.wrap;
-  if (minMs !== undefined && (asked ?? 0) < minMs) throw new StewardError("denied", "permission denied", { rule: "wrapping" });
+  if (minMs !== undefined && (asked ?? 0) < minMs)
+    throw new StewardError("denied", "permission denied", { rule: "wrapping" });
   // Who must not wrap for longer must wrap.
-  if (maxMs !== undefined && (asked === undefined || asked > maxMs)) throw new StewardError("denied", "permission denied", { rule: "wrapping" });
+  if (maxMs !== undefined && (asked === undefined || asked > maxMs))
+    throw new StewardError("denied", "permission denied", { rule: "wrapping" });
   return asked;
 }

@@ -1,6 +1,7 @@
 /**
- * The door of the secrets manager: five paths answer sealed and unsealed alike, everything else only while the store is unsealed
- * (RESOLUTIONS T22). It counts who is inside, so that sealing can let them finish.
+ * The door of the secrets manager: five paths answer sealed and unsealed alike, everything else
+ * only while the store is unsealed (RESOLUTIONS T22). It counts who is inside, so that sealing can
+ * let them finish.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
@@ -8,7 +9,13 @@ import type { Backend } from "../../logical/types.ts";
 import { OPEN_BODY_BYTES } from "./admission.ts";
 import type { Core, CoreAnswer, CoreRequest } from "./types.ts";
 
-const STATUS_PATHS: ReadonlySet<string> = new Set(["sys/health", "sys/seal-status", "sys/init", "sys/unseal", "sys/leader"]);
+const STATUS_PATHS: ReadonlySet<string> = new Set([
+  "sys/health",
+  "sys/seal-status",
+  "sys/init",
+  "sys/unseal",
+  "sys/leader",
+]);
 
 /** What is behind the door. */
 export interface FrontDeps {
@@ -53,7 +60,8 @@ export function createFront({ status, ids }: FrontDeps): Front {
       return enter(inside, request);
     },
     isLive: (token) => inside?.isLive(token) === true,
-    maxBodyBytes: (head) => (STATUS_PATHS.has(head.path) ? OPEN_BODY_BYTES : inside?.maxBodyBytes(head) ?? 0),
+    maxBodyBytes: (head) =>
+      STATUS_PATHS.has(head.path) ? OPEN_BODY_BYTES : (inside?.maxBodyBytes(head) ?? 0),
     open: (core) => void (inside = core),
     close() {
       inside = undefined;
@@ -69,8 +77,22 @@ export function createFront({ status, ids }: FrontDeps): Front {
 async function bare(status: Backend, ids: Ids, request: CoreRequest): Promise<CoreAnswer> {
   const requestId = ids.uuid();
   const response = await status.handle({
-    id: requestId, operation: request.verb === "write" ? "update" : request.verb, path: request.path.slice("sys/".length), data: request.data, mountPoint: "sys/", signal: request.signal,
+    id: requestId,
+    operation: request.verb === "write" ? "update" : request.verb,
+    path: request.path.slice("sys/".length),
+    data: request.data,
+    mountPoint: "sys/",
+    signal: request.signal,
     ...(request.remote === undefined ? {} : { remote: request.remote }),
   });
-  return { requestId, asked: request.verb !== "write" && request.verb !== "delete", response, lease: undefined, auth: undefined, wrap: undefined, warnings: response?.warnings ?? [], copyToTop: false };
+  return {
+    requestId,
+    asked: request.verb !== "write" && request.verb !== "delete",
+    response,
+    lease: undefined,
+    auth: undefined,
+    wrap: undefined,
+    warnings: response?.warnings ?? [],
+    copyToTop: false,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * From an allowed request to its answer: the audit record and, where something is made outside, the intent are on disk before the
- * backend runs; the lease and the second audit record are on disk before anybody is answered.
+ * From an allowed request to its answer: the audit record and, where something is made outside, the
+ * intent are on disk before the backend runs; the lease and the second audit record are on disk
+ * before anybody is answered.
  */
 import { assert, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Data, LogicalRequest, LogicalResponse, SecretGrant } from "../../logical/types.ts";
@@ -12,13 +13,19 @@ import { goDurationText } from "./go-duration.ts";
 
 /** What the end of a token may take whose lease could not be stored. */
 const UNDO_MS = 30_000;
-const ONE_USE = "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
+const ONE_USE =
+  "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
 
 /** Serves an authorised request. */
 export async function mint(deps: CoreDeps, journey: Journey): Promise<CoreAnswer> {
   const { standing } = journey;
-  const mints = standing.declared?.mints === true && (journey.operation === "create" || journey.operation === "update" || journey.operation === "read");
-  if (mints && standing.entry?.numUses === -1) throw new StewardError("invalid", ONE_USE, { rule: "num_uses" });
+  const mints =
+    standing.declared?.mints === true &&
+    (journey.operation === "create" ||
+      journey.operation === "update" ||
+      journey.operation === "read");
+  if (mints && standing.entry?.numUses === -1)
+    throw new StewardError("invalid", ONE_USE, { rule: "num_uses" });
   const [intent] = await begin(deps, journey, mints);
   const effect = intent === undefined ? undefined : new EffectRecord();
   let response: LogicalResponse | undefined;
@@ -33,18 +40,28 @@ export async function mint(deps: CoreDeps, journey: Journey): Promise<CoreAnswer
 }
 
 /** A list without names is nothing there, as everywhere (facts §2.2). */
-function listed({ operation }: Journey, response: LogicalResponse | undefined): LogicalResponse | undefined {
+function listed(
+  { operation }: Journey,
+  response: LogicalResponse | undefined,
+): LogicalResponse | undefined {
   const keys = response?.data?.["keys"];
   return operation === "list" && Array.isArray(keys) && keys.length === 0 ? undefined : response;
 }
 
 /** Both records at once; neither without the other. */
-async function begin(deps: CoreDeps, { requestId, request, mount, standing, audited }: Journey, mints: boolean): Promise<[Intent | undefined]> {
+async function begin(
+  deps: CoreDeps,
+  { requestId, request, mount, standing, audited }: Journey,
+  mints: boolean,
+): Promise<[Intent | undefined]> {
   if (!mints) {
     await deps.audit.request(audited);
     return [undefined];
   }
-  const about = declaredOnly(request.data, standing.declared?.fields.fields.map((field) => field.name) ?? []);
+  const about = declaredOnly(
+    request.data,
+    standing.declared?.fields.fields.map((field) => field.name) ?? [],
+  );
   const [intent, recorded] = await Promise.allSettled([
     deps.leases.intend({ requestId, path: request.path, mountPoint: mount.point, about }),
     deps.audit.request(audited),
@@ -59,7 +76,9 @@ async function begin(deps: CoreDeps, { requestId, request, mount, standing, audi
 
 /** Only what the path declares may be kept: what else a client sends could be anything. */
 function declaredOnly(data: Data, names: readonly string[]): Data {
-  return Object.fromEntries(names.filter((name) => Object.hasOwn(data, name)).map((name) => [name, data[name]]));
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(data, name)).map((name) => [name, data[name]]),
+  );
 }
 
 /** What a backend says about its call to the outside. */
@@ -77,39 +96,75 @@ class EffectRecord {
   }
 }
 
-async function settle(deps: CoreDeps, intent: Intent, effect: EffectRecord | undefined, error: unknown): Promise<void> {
-  if (effect?.begun === true) await deps.leases.orphan(intent, toStewardError(error).message, effect.about);
+async function settle(
+  deps: CoreDeps,
+  intent: Intent,
+  effect: EffectRecord | undefined,
+  error: unknown,
+): Promise<void> {
+  if (effect?.begun === true)
+    await deps.leases.orphan(intent, toStewardError(error).message, effect.about);
   else deps.leases.drop(intent);
 }
 
 /** The request as the mount's backend sees it. */
-export function requestOf({ request, requestId, operation, mount, rest, standing }: Journey, effect: EffectRecord | undefined): LogicalRequest {
+export function requestOf(
+  { request, requestId, operation, mount, rest, standing }: Journey,
+  effect: EffectRecord | undefined,
+): LogicalRequest {
   const { entry, tokenId } = standing;
   const logical: HostRequest = {
-    id: requestId, operation, path: rest, data: request.data, mountPoint: mount.point, signal: request.signal,
+    id: requestId,
+    operation,
+    path: rest,
+    data: request.data,
+    mountPoint: mount.point,
+    signal: request.signal,
     ...(request.remote === undefined ? {} : { remote: request.remote }),
     ...(entry === undefined ? {} : { requester: requesterOf(entry) }),
     ...(effect === undefined ? {} : { effect }),
     // Only built-in backends may see the token itself.
-    ...(tokenId === undefined || !mount.trusted ? {} : { sentToken: tokenId, ...(entry === undefined ? {} : { token: { id: tokenId, entry } }) }),
+    ...(tokenId === undefined || !mount.trusted
+      ? {}
+      : { sentToken: tokenId, ...(entry === undefined ? {} : { token: { id: tokenId, entry } }) }),
   };
   return logical;
 }
 
-async function finish(deps: CoreDeps, journey: Journey, response: LogicalResponse | undefined, intent: Intent | undefined): Promise<CoreAnswer> {
+async function finish(
+  deps: CoreDeps,
+  journey: Journey,
+  response: LogicalResponse | undefined,
+  intent: Intent | undefined,
+): Promise<CoreAnswer> {
   const { mount, requestId, operation, standing } = journey;
   const auth = issuedBy(mount, response);
   const warnings = [...(response?.warnings ?? [])];
-  const leased = response?.secret === undefined ? undefined : lease(deps, journey, response, { grant: response.secret, intent, warnings });
+  const leased =
+    response?.secret === undefined
+      ? undefined
+      : lease(deps, journey, response, { grant: response.secret, intent, warnings });
   const answer: CoreAnswer = {
-    requestId, response, warnings, auth, wrap: undefined,
+    requestId,
+    response,
+    warnings,
+    auth,
+    wrap: undefined,
     asked: operation === "read" || operation === "list" || operation === "help",
-    lease: leased === undefined ? undefined : { id: leased.info.id, renewable: leased.info.renewable, durationSeconds: Math.round((leased.info.expiresAtMs - leased.info.issuedAtMs) / 1000) },
+    lease:
+      leased === undefined
+        ? undefined
+        : {
+            id: leased.info.id,
+            renewable: leased.info.renewable,
+            durationSeconds: Math.round((leased.info.expiresAtMs - leased.info.issuedAtMs) / 1000),
+          },
     copyToTop: mount.class === "system",
   };
   const wrappable = response?.data !== undefined || auth !== undefined;
   try {
-    if (standing.wrapTtlMs !== undefined && wrappable && operation !== "list") return await wrapped(deps, journey, answer, leased);
+    if (standing.wrapTtlMs !== undefined && wrappable && operation !== "list")
+      return await wrapped(deps, journey, answer, leased);
     await Promise.all([leased?.stored, deps.audit.response(journey.audited, auditOf(answer))]);
     return answer;
   } catch (error) {
@@ -131,17 +186,36 @@ interface Leased {
   readonly stored: Promise<void>;
 }
 
-function lease(deps: CoreDeps, { request, mount, standing }: Journey, response: LogicalResponse, { grant, intent, warnings }: { grant: SecretGrant; intent: Intent | undefined; warnings: string[] }): Leased {
+function lease(
+  deps: CoreDeps,
+  { request, mount, standing }: Journey,
+  response: LogicalResponse,
+  {
+    grant,
+    intent,
+    warnings,
+  }: { grant: SecretGrant; intent: Intent | undefined; warnings: string[] },
+): Leased {
   const { entry } = standing;
   const { maxLeaseTtlMs } = deps.mounts.limits(mount);
   const untilMs = entry?.type === "batch" ? entry.expiresAtMs : undefined;
-  const mostMs = Math.min(maxLeaseTtlMs, untilMs === undefined ? Number.POSITIVE_INFINITY : untilMs - deps.clock.now());
+  const mostMs = Math.min(
+    maxLeaseTtlMs,
+    untilMs === undefined ? Number.POSITIVE_INFINITY : untilMs - deps.clock.now(),
+  );
   const ttlMs = Math.min(grant.ttlMs, mostMs);
-  if (ttlMs < grant.ttlMs) warnings.push(`TTL of "${goDurationText(grant.ttlMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; TTL value is capped accordingly`);
+  if (ttlMs < grant.ttlMs)
+    warnings.push(
+      `TTL of "${goDurationText(grant.ttlMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; TTL value is capped accordingly`,
+    );
   // A batch token is not stored, so what it leased belongs to its parent.
   const owner = entry === undefined ? undefined : entry.type === "batch" ? entry.parent : entry.key;
   const registered = deps.leases.register({
-    path: request.path, mountPoint: mount.point, response, ttlMs, intent,
+    path: request.path,
+    mountPoint: mount.point,
+    response,
+    ttlMs,
+    intent,
     token: owner === undefined ? undefined : { key: owner, expiresAtMs: entry?.expiresAtMs },
   });
   // Whoever waits for it comes later; until then a failure must not count as unhandled.
@@ -149,48 +223,124 @@ function lease(deps: CoreDeps, { request, mount, standing }: Journey, response: 
   return registered;
 }
 
-async function wrapped(deps: CoreDeps, journey: Journey, answer: CoreAnswer, leased: Leased | undefined): Promise<CoreAnswer> {
+async function wrapped(
+  deps: CoreDeps,
+  journey: Journey,
+  answer: CoreAnswer,
+  leased: Leased | undefined,
+): Promise<CoreAnswer> {
   await leased?.stored;
-  const { token, info } = await deps.wrapping.wrap(answer, { path: journey.request.path, ttlMs: journey.standing.wrapTtlMs ?? 0 });
-  const outer: CoreAnswer = { ...answer, response: undefined, lease: undefined, auth: undefined, wrap: info, warnings: [] };
-  await deps.audit.response(journey.audited, { wrap: { token, accessor: info.accessor, ttlMs: info.ttl * 1000, creationPath: info.creation_path } });
+  const { token, info } = await deps.wrapping.wrap(answer, {
+    path: journey.request.path,
+    ttlMs: journey.standing.wrapTtlMs ?? 0,
+  });
+  const outer: CoreAnswer = {
+    ...answer,
+    response: undefined,
+    lease: undefined,
+    auth: undefined,
+    wrap: info,
+    warnings: [],
+  };
+  await deps.audit.response(journey.audited, {
+    wrap: {
+      token,
+      accessor: info.accessor,
+      ttlMs: info.ttl * 1000,
+      creationPath: info.creation_path,
+    },
+  });
   return outer;
 }
 
 function auditOf({ response, lease, auth, warnings }: CoreAnswer): AuditResponse {
-  return { data: response?.data, warnings: warnings.length === 0 ? undefined : warnings, leaseId: lease?.id, auth: auth === undefined ? undefined : { id: auth.id, entry: auth.entry } };
+  return {
+    data: response?.data,
+    warnings: warnings.length === 0 ? undefined : warnings,
+    leaseId: lease?.id,
+    auth: auth === undefined ? undefined : { id: auth.id, entry: auth.entry },
+  };
 }
 
-/** What was made and will not be handed out ends now; a failure here leaves a record: the lease with its timer, or an orphan. */
-async function undo(deps: CoreDeps, journey: Journey, made: { readonly leased: Leased | undefined; readonly auth: IssuedAuth | undefined; readonly response: LogicalResponse | undefined; readonly intent: Intent | undefined }): Promise<void> {
+/**
+ * What was made and will not be handed out ends now; a failure here leaves a record: the lease with
+ * its timer, or an orphan.
+ */
+async function undo(
+  deps: CoreDeps,
+  journey: Journey,
+  made: {
+    readonly leased: Leased | undefined;
+    readonly auth: IssuedAuth | undefined;
+    readonly response: LogicalResponse | undefined;
+    readonly intent: Intent | undefined;
+  },
+): Promise<void> {
   const { leased, auth, response, intent } = made;
   try {
     if (leased !== undefined) {
-      const stored = await leased.stored.then(() => true, () => false);
+      const stored = await leased.stored.then(
+        () => true,
+        () => false,
+      );
       if (stored) await deps.leases.revoke(leased.info.id, { sync: false });
       else await endUnstored(deps, journey, { id: leased.info.id, response, intent });
     }
     if (auth?.made === true) await deps.tokens.revoke(auth.entry.key);
   } catch (error) {
-    deps.log.error("revoking what a failed request created failed; it expires at its TTL", { error: toStewardError(error) });
+    deps.log.error("revoking what a failed request created failed; it expires at its TTL", {
+      error: toStewardError(error),
+    });
   }
 }
 
 /** The lease is on no disk, e.g. a full one: only this process still knows what was made. */
-async function endUnstored(deps: CoreDeps, { requestId, request, mount }: Journey, { id, response, intent }: { readonly id: string; readonly response: LogicalResponse | undefined; readonly intent: Intent | undefined }): Promise<void> {
+async function endUnstored(
+  deps: CoreDeps,
+  { requestId, request, mount }: Journey,
+  {
+    id,
+    response,
+    intent,
+  }: {
+    readonly id: string;
+    readonly response: LogicalResponse | undefined;
+    readonly intent: Intent | undefined;
+  },
+): Promise<void> {
   try {
     await mount.backend.handle({
-      id: requestId, operation: "revoke", path: request.path.slice(mount.point.length), data: response?.data ?? {}, mountPoint: mount.point,
-      signal: AbortSignal.timeout(UNDO_MS), secret: { internalData: response?.secret?.internalData ?? {}, leaseId: id },
+      id: requestId,
+      operation: "revoke",
+      path: request.path.slice(mount.point.length),
+      data: response?.data ?? {},
+      mountPoint: mount.point,
+      signal: AbortSignal.timeout(UNDO_MS),
+      secret: { internalData: response?.secret?.internalData ?? {}, leaseId: id },
     });
     if (intent !== undefined) deps.leases.drop(intent);
   } catch (error) {
-    if (intent !== undefined) await deps.leases.orphan(intent, "its lease could not be stored, and it could not be revoked", {});
+    if (intent !== undefined)
+      await deps.leases.orphan(
+        intent,
+        "its lease could not be stored, and it could not be revoked",
+        {},
+      );
     throw error;
   }
 }
 
 /** The requester as backends may know it. */
-function requesterOf(entry: TokenEntry): { displayName: string; accessor: string; entityId: string; policies: readonly string[] } {
-  return { displayName: entry.displayName, accessor: entry.accessor, entityId: entry.entityId, policies: entry.policies };
+function requesterOf(entry: TokenEntry): {
+  displayName: string;
+  accessor: string;
+  entityId: string;
+  policies: readonly string[];
+} {
+  return {
+    displayName: entry.displayName,
+    accessor: entry.accessor,
+    entityId: entry.entityId,
+    policies: entry.policies,
+  };
 }

@@ -5,7 +5,10 @@ import { isLoopback } from "../../../kernel/config/address.ts";
 
 const MAPPED = "::ffff:";
 
-/** An IPv4 address, or the /64 of an IPv6 one, which one host can have all of; undefined when the address is not known. */
+/**
+ * An IPv4 address, or the /64 of an IPv6 one, which one host can have all of; undefined when the
+ * address is not known.
+ */
 export function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || address === "") return undefined;
   if (address.startsWith(MAPPED) && address.includes(".")) return address.slice(MAPPED.length);

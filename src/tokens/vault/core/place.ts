@@ -1,4 +1,6 @@
-/** Where a request's path leads: its mount, the rest of the path below it, and the declared path. */
+/**
+ * Where a request's path leads: its mount, the rest of the path below it, and the declared path.
+ */
 import type { Path } from "../../logical/types.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { CoreDeps } from "./types.ts";
@@ -12,7 +14,12 @@ export interface Place {
 }
 
 /** Undefined when nothing is mounted there. */
-export function placeOf({ mounts }: Pick<CoreDeps, "mounts">, { path }: { readonly path: string }): Place | undefined {
+export function placeOf(
+  { mounts }: Pick<CoreDeps, "mounts">,
+  { path }: { readonly path: string },
+): Place | undefined {
   const found = mounts.match(path);
-  return found === undefined ? undefined : { ...found, declared: found.mount.backend.find(found.rest) };
+  return found === undefined
+    ? undefined
+    : { ...found, declared: found.mount.backend.find(found.rest) };
 }

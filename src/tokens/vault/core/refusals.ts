@@ -1,7 +1,8 @@
 /**
- * Audit records of failed requests without a live token. Of each address the first ten in a minute are recorded one by one; the rest of
- * that minute becomes one record with their count and the times of the first and the last, written when the minute is over and at
- * shutdown. So nobody without a token decides how fast the audit grows. A crash loses the counts of that minute.
+ * Audit records of failed requests without a live token. Of each address the first ten in a minute
+ * are recorded one by one; the rest of that minute becomes one record with their count and the
+ * times of the first and the last, written when the minute is over and at shutdown. So nobody
+ * without a token decides how fast the audit grows. A crash loses the counts of that minute.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { toStewardError } from "../../../kernel/base/errors.ts";
@@ -18,7 +19,10 @@ const OTHERS = "";
 
 /** Which failed requests without a live token get records of their own. */
 export interface Refusals {
-  /** Takes one of the address's individual records, before the request is tried; false when it has had them all. */
+  /**
+   * Takes one of the address's individual records, before the request is tried; false when it has
+   * had them all.
+   */
   enter(address: string | undefined): boolean;
   /** Gives it back: the request did not fail. */
   leave(address: string | undefined): void;
@@ -65,26 +69,37 @@ export function createRefusals({ clock, log, write }: RefusalsDeps): Refusals {
     });
   }
 
-  /** Writes the sums of windows that are over by then. One that cannot be written is carried into a new window. */
+  /**
+   * Writes the sums of windows that are over by then. One that cannot be written is carried into a
+   * new window.
+   */
   async function end(byMs: number): Promise<void> {
     const over = [...windows].filter(([, window]) => window.endsAtMs <= byMs);
     for (const [key] of over) windows.delete(key);
     arm();
-    await Promise.all(over.map(async ([key, window]) => {
-      const { count, firstMs, lastMs } = window;
-      if (count === 0) return;
-      try {
-        await write({ address: key === OTHERS ? undefined : key, count, firstMs, lastMs });
-      } catch (error) {
-        if (closed) log.error("cannot write the summary of refused requests to the audit; it is lost", { address: key, count, error: toStewardError(error) });
-        else carry(key, window);
-      }
-    }));
+    await Promise.all(
+      over.map(async ([key, window]) => {
+        const { count, firstMs, lastMs } = window;
+        if (count === 0) return;
+        try {
+          await write({ address: key === OTHERS ? undefined : key, count, firstMs, lastMs });
+        } catch (error) {
+          if (closed)
+            log.error("cannot write the summary of refused requests to the audit; it is lost", {
+              address: key,
+              count,
+              error: toStewardError(error),
+            });
+          else carry(key, window);
+        }
+      }),
+    );
   }
 
   function carry(key: string, before: Window): void {
     const present = windows.get(key);
-    if (present === undefined) return void open(key, { ...before, endsAtMs: clock.monotonic() + WINDOW_MS });
+    if (present === undefined)
+      return void open(key, { ...before, endsAtMs: clock.monotonic() + WINDOW_MS });
     present.lastMs = present.count === 0 ? before.lastMs : present.lastMs;
     present.count += before.count;
     present.firstMs = before.firstMs;
@@ -96,7 +111,16 @@ export function createRefusals({ clock, log, write }: RefusalsDeps): Refusals {
   }
 
   function windowAt(key: string): Window {
-    return windows.get(key) ?? open(key, { endsAtMs: clock.monotonic() + WINDOW_MS, recorded: 0, count: 0, firstMs: 0, lastMs: 0 });
+    return (
+      windows.get(key) ??
+      open(key, {
+        endsAtMs: clock.monotonic() + WINDOW_MS,
+        recorded: 0,
+        count: 0,
+        firstMs: 0,
+        lastMs: 0,
+      })
+    );
   }
 
   return {

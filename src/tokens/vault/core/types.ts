@@ -1,11 +1,23 @@
-/** What passes between the parts of the core: a request on its way, its answer, and what all of them stand on. Only shapes. */
+/**
+ * What passes between the parts of the core: a request on its way, its answer, and what all of them
+ * stand on. Only shapes.
+ */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Data, LogicalResponse, Operation, Path, Remote } from "../../logical/types.ts";
 import type { Mount, Mounts } from "../mounts/mounts.ts";
-import type { Audit, AuditRequest, Decision, IssuedAuth, Leases, Policies, TokenEntry, Tokens } from "../types.ts";
+import type {
+  Audit,
+  AuditRequest,
+  Decision,
+  IssuedAuth,
+  Leases,
+  Policies,
+  TokenEntry,
+  Tokens,
+} from "../types.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Refusals } from "./refusals.ts";
 
@@ -19,7 +31,10 @@ export interface CoreRequest {
   readonly remote: Remote | undefined;
   readonly wrapTtlMs: number | undefined;
   readonly signal: AbortSignal;
-  /** The body was not read, because `maxBodyBytes` was 0: the request is refused whatever else changed since. */
+  /**
+   * The body was not read, because `maxBodyBytes` was 0: the request is refused whatever else
+   * changed since.
+   */
   readonly unread?: true;
 }
 
@@ -32,7 +47,9 @@ export interface CoreAnswer {
   /** It was a read, list or help: no data then means that nothing is there. */
   readonly asked: boolean;
   readonly response: LogicalResponse | undefined;
-  readonly lease: { readonly id: string; readonly renewable: boolean; readonly durationSeconds: number } | undefined;
+  readonly lease:
+    | { readonly id: string; readonly renewable: boolean; readonly durationSeconds: number }
+    | undefined;
   readonly auth: IssuedAuth | undefined;
   readonly wrap: WrapInfo | undefined;
   readonly warnings: readonly string[];
@@ -44,9 +61,15 @@ export interface CoreAnswer {
 export interface Core {
   /** Throws StewardError; every text in it may be seen. */
   handle(request: CoreRequest): Promise<CoreAnswer>;
-  /** Whether a token is live, from memory: takes no use, writes and records nothing, never throws. False while sealed. */
+  /**
+   * Whether a token is live, from memory: takes no use, writes and records nothing, never throws.
+   * False while sealed.
+   */
   isLive(token: Secret): boolean;
-  /** Bytes of body that a request may bring, by its head; 0 for one that is refused whatever its body says. Never throws. */
+  /**
+   * Bytes of body that a request may bring, by its head; 0 for one that is refused whatever its
+   * body says. Never throws.
+   */
   maxBodyBytes(head: RequestHead): number;
 }
 
@@ -84,7 +107,9 @@ export interface Standing {
   readonly entry: TokenEntry | undefined;
   readonly decision: Decision;
   readonly wrapTtlMs: number | undefined;
-  /** The declared path; undefined when the mount has none of this name, which the backend then says. */
+  /**
+   * The declared path; undefined when the mount has none of this name, which the backend then says.
+   */
   readonly declared: Path | undefined;
 }
 
@@ -109,10 +134,16 @@ export interface WrappedInfo {
 /** The wrapped answers. */
 export interface Wrapping {
   /** Durable when it resolves. Throws `too_large`. */
-  wrap(answer: CoreAnswer, about: { readonly path: string; readonly ttlMs: number }): Promise<{ readonly token: Secret; readonly info: WrapInfo }>;
+  wrap(
+    answer: CoreAnswer,
+    about: { readonly path: string; readonly ttlMs: number },
+  ): Promise<{ readonly token: Secret; readonly info: WrapInfo }>;
   /** The envelope, once: a second fetch finds nothing. Throws `invalid`. */
   unwrap(token: Secret): Promise<{ readonly envelope: string; readonly info: WrappedInfo }>;
   lookup(token: Secret): WrappedInfo;
-  /** The same answer under a new token for as long again; the old token finds nothing any more. Throws `invalid`. */
+  /**
+   * The same answer under a new token for as long again; the old token finds nothing any more.
+   * Throws `invalid`.
+   */
   rewrap(token: Secret): Promise<WrapInfo>;
 }

@@ -1,5 +1,6 @@
 /**
- * Answers that wait to be fetched once: the envelope is kept sealed under a single-use token, and goes with it (facts §2.2, §2.3).
+ * Answers that wait to be fetched once: the envelope is kept sealed under a single-use token, and
+ * goes with it (facts §2.2, §2.3).
  */
 import { create } from "@bufbuild/protobuf";
 import { WrappedRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
@@ -36,8 +37,9 @@ interface About {
 }
 
 /**
- * The wrapped answers of one environment. An answer goes with its token, whatever ends that; a lease in an answer that nobody has
- * fetched by then is ended, because nobody can know what it stands for.
+ * The wrapped answers of one environment. An answer goes with its token, whatever ends that; a
+ * lease in an answer that nobody has fetched by then is ended, because nobody can know what it
+ * stands for.
  */
 export function createWrapping({ env, tokens, leases, clock, envelope }: WrappingDeps): Wrapping {
   tokens.onEnd((tx, { key }) => {
@@ -48,27 +50,73 @@ export function createWrapping({ env, tokens, leases, clock, envelope }: Wrappin
   });
   const find = (token: Secret): { key: string; info: WrappedInfo; text: string } => {
     const entry = tokens.lookup(token);
-    const row = entry === undefined ? undefined : env.read((snapshot) => snapshot.get(wrappedAnswers, entry.key));
-    if (entry === undefined || row === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
-    return { key: entry.key, text: row.envelope, info: { creationPath: row.creationPath, createdAtMs: row.createdAtMs, ttlMs: row.ttlMs } };
+    const row =
+      entry === undefined
+        ? undefined
+        : env.read((snapshot) => snapshot.get(wrappedAnswers, entry.key));
+    if (entry === undefined || row === undefined)
+      throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
+    return {
+      key: entry.key,
+      text: row.envelope,
+      info: { creationPath: row.creationPath, createdAtMs: row.createdAtMs, ttlMs: row.ttlMs },
+    };
   };
   const put = (tx: Tx, text: string, { path, ttlMs, leaseId }: About): MadeToken => {
     const token = tokens.createIn(tx, {
-      type: "service", policies: [WRAPPING_POLICY], path, displayName: "response-wrapping", numUses: 0, parent: undefined, ttlMs, explicitMaxTtlMs: ttlMs, periodMs: 0, renewable: false,
+      type: "service",
+      policies: [WRAPPING_POLICY],
+      path,
+      displayName: "response-wrapping",
+      numUses: 0,
+      parent: undefined,
+      ttlMs,
+      explicitMaxTtlMs: ttlMs,
+      periodMs: 0,
+      renewable: false,
     });
-    tx.put(wrappedAnswers, token.entry.key, create(WrappedRowSchema, { envelope: text, creationPath: path, createdAtMs: clock.now(), ttlMs, leaseId }));
+    tx.put(
+      wrappedAnswers,
+      token.entry.key,
+      create(WrappedRowSchema, {
+        envelope: text,
+        creationPath: path,
+        createdAtMs: clock.now(),
+        ttlMs,
+        leaseId,
+      }),
+    );
     return token;
   };
-  const shown = (made: MadeToken, { path, ttlMs }: { readonly path: string; readonly ttlMs: number }): WrapInfo => ({
-    token: made.id.use((value) => value), accessor: made.entry.accessor, ttl: Math.round(ttlMs / 1000), creation_time: new Date(clock.now()).toISOString(), creation_path: path,
+  const shown = (
+    made: MadeToken,
+    { path, ttlMs }: { readonly path: string; readonly ttlMs: number },
+  ): WrapInfo => ({
+    token: made.id.use((value) => value),
+    accessor: made.entry.accessor,
+    ttl: Math.round(ttlMs / 1000),
+    creation_time: new Date(clock.now()).toISOString(),
+    creation_path: path,
   });
   return {
     async wrap(answer, about) {
       const tooLong = isLongerThan(answer.response?.data, ENVELOPE_BYTES);
       const text = tooLong ? "" : envelope(answer);
-      if (tooLong || Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `a response of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; send the request without X-Vault-Wrap-TTL`);
-      const made = await env.write((tx) => put(tx, text, { ...about, leaseId: answer.lease?.id ?? "" }));
-      return { token: made.id, info: { ...shown(made, about), ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }) } };
+      if (tooLong || Buffer.byteLength(text) > ENVELOPE_BYTES)
+        throw new StewardError(
+          "too_large",
+          `a response of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; send the request without X-Vault-Wrap-TTL`,
+        );
+      const made = await env.write((tx) =>
+        put(tx, text, { ...about, leaseId: answer.lease?.id ?? "" }),
+      );
+      return {
+        token: made.id,
+        info: {
+          ...shown(made, about),
+          ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }),
+        },
+      };
     },
     async rewrap(token) {
       const { key, info } = find(token);

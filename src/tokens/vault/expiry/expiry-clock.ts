@@ -1,10 +1,12 @@
 /**
- * The clock that tokens, secret ids and leases expire by. It counts time that passed, so setting the wall clock back lengthens no
- * life, and setting it ahead removes nothing. See `docs/decisions/tokens-expiry-clock.md`.
+ * The clock that tokens, secret ids and leases expire by. It counts time that passed, so setting
+ * the wall clock back lengthens no life, and setting it ahead removes nothing. See
+ * `docs/decisions/tokens-expiry-clock.md`.
  *
- * `now` advances with the monotonic clock, and across restarts with the uptime of the machine. Only a start after another boot has
- * to believe the wall clock about the time in between, and does so for `UNVOUCHED_LIMIT_MS` at most. Whatever the wall clock is
- * ahead beyond that is its lead: what was issued before the lead began is refused as if the lead were time that passed, but is not
+ * `now` advances with the monotonic clock, and across restarts with the uptime of the machine. Only
+ * a start after another boot has to believe the wall clock about the time in between, and does so
+ * for `UNVOUCHED_LIMIT_MS` at most. Whatever the wall clock is ahead beyond that is its lead: what
+ * was issued before the lead began is refused as if the lead were time that passed, but is not
  * removed, and is good again when the lead turns out to be wrong.
  */
 import type { Boot } from "../../../kernel/base/boot.ts";
@@ -15,7 +17,10 @@ import type { Clock } from "../../../kernel/base/clock.ts";
 export const UNVOUCHED_LIMIT_MS = 24 * 3_600_000;
 /** Differences below this are rounding and slewing of the system's clocks. */
 const TOLERANCE_MS = 1_000;
-/** Leads remembered. Of more, the two oldest become one with the smaller lead, which refuses earlier. */
+/**
+ * Leads remembered. Of more, the two oldest become one with the smaller lead, which refuses
+ * earlier.
+ */
 const MAX_LEADS = 64;
 
 /** From a time of the expiry clock on, the wall clock was so far ahead of it. */
@@ -33,7 +38,9 @@ export interface ClockMark {
   readonly leads: readonly WallLead[];
 }
 
-/** What tells whether a mark is due, without the machine's uptime, which takes three system calls. */
+/**
+ * What tells whether a mark is due, without the machine's uptime, which takes three system calls.
+ */
 export type ClockPosition = Omit<ClockMark, "boot">;
 
 /** The machine's clocks at one moment. */
@@ -56,17 +63,35 @@ export function resumeFrom(mark: ClockMark, at: ClockReading): Resumption {
   const byWallMs = at.wallMs + (mark.expiryMs - mark.wallMs);
   if (mark.boot === undefined) {
     const expiryMs = Math.max(mark.expiryMs, at.wallMs, byWallMs);
-    return { expiryMs, downMs: undefined, outcome: byWallMs < mark.expiryMs ? "wall clock behind" : "wall clock" };
+    return {
+      expiryMs,
+      downMs: undefined,
+      outcome: byWallMs < mark.expiryMs ? "wall clock behind" : "wall clock",
+    };
   }
-  if (mark.boot.id === at.bootId && at.bootId !== UNKNOWN_BOOT && at.uptimeMs >= mark.boot.uptimeMs) {
+  if (
+    mark.boot.id === at.bootId &&
+    at.bootId !== UNKNOWN_BOOT &&
+    at.uptimeMs >= mark.boot.uptimeMs
+  ) {
     const downMs = at.uptimeMs - mark.boot.uptimeMs;
     const differenceMs = byWallMs - mark.expiryMs - downMs;
-    const outcome = differenceMs < -TOLERANCE_MS ? "wall clock behind" : differenceMs > TOLERANCE_MS ? "wall clock ahead" : "elapsed";
+    const outcome =
+      differenceMs < -TOLERANCE_MS
+        ? "wall clock behind"
+        : differenceMs > TOLERANCE_MS
+          ? "wall clock ahead"
+          : "elapsed";
     return { expiryMs: mark.expiryMs + downMs, downMs, outcome };
   }
-  if (byWallMs < mark.expiryMs) return { expiryMs: mark.expiryMs, downMs: undefined, outcome: "wall clock behind" };
+  if (byWallMs < mark.expiryMs)
+    return { expiryMs: mark.expiryMs, downMs: undefined, outcome: "wall clock behind" };
   const limitMs = mark.expiryMs + UNVOUCHED_LIMIT_MS;
-  return { expiryMs: Math.min(byWallMs, limitMs), downMs: undefined, outcome: byWallMs > limitMs ? "wall clock ahead" : "wall clock" };
+  return {
+    expiryMs: Math.min(byWallMs, limitMs),
+    downMs: undefined,
+    outcome: byWallMs > limitMs ? "wall clock ahead" : "wall clock",
+  };
 }
 
 /** What the clock needs from the system. */
@@ -77,7 +102,10 @@ export interface ExpiryClockDeps {
 
 /** A clock whose `now` never steps; it is not the wall clock's, see `toWall`. */
 export interface ExpiryClock extends Clock {
-  /** Whether something is over that was issued (or renewed) and ends at these times of this clock. Undefined never ends. */
+  /**
+   * Whether something is over that was issued (or renewed) and ends at these times of this clock.
+   * Undefined never ends.
+   */
   isOver(endMs: number | undefined, issuedAtMs: number): boolean;
   /** How long ago something was issued, by this clock or by the wall clock, whichever says more. */
   ageMs(issuedAtMs: number): number;
@@ -89,14 +117,20 @@ export interface ExpiryClock extends Clock {
 
 /** The clock with what its owner persists. */
 export interface MarkedClock extends ExpiryClock {
-  /** Takes suspension into account, which the monotonic clock leaves out. To be called every few seconds. */
+  /**
+   * Takes suspension into account, which the monotonic clock leaves out. To be called every few
+   * seconds.
+   */
   syncUptime(): void;
   position(): ClockPosition;
   mark(): ClockMark;
 }
 
 /** A clock that goes on at a time of its own, with the leads of its mark. */
-export function createExpiryClock({ clock, boot }: ExpiryClockDeps, from: { readonly expiryMs: number; readonly leads: readonly WallLead[] }): MarkedClock {
+export function createExpiryClock(
+  { clock, boot }: ExpiryClockDeps,
+  from: { readonly expiryMs: number; readonly leads: readonly WallLead[] },
+): MarkedClock {
   let expiryMs = from.expiryMs;
   let seenMs = clock.monotonic();
   let leads = from.leads;
@@ -109,11 +143,13 @@ export function createExpiryClock({ clock, boot }: ExpiryClockDeps, from: { read
     return expiryMs;
   };
   const now = (): number => Math.floor(precise());
-  const leadAt = (issuedAtMs: number): number => leads.findLast(({ fromMs }) => fromMs <= issuedAtMs)?.leadMs ?? 0;
+  const leadAt = (issuedAtMs: number): number =>
+    leads.findLast(({ fromMs }) => fromMs <= issuedAtMs)?.leadMs ?? 0;
   const lead = (): number => {
     const leadMs = Math.max(0, clock.now() - precise());
     const rounded = leadMs < TOLERANCE_MS ? 0 : leadMs;
-    if (Math.abs(rounded - (leads.at(-1)?.leadMs ?? 0)) >= TOLERANCE_MS) leads = appended(leads, { fromMs: now(), leadMs: rounded });
+    if (Math.abs(rounded - (leads.at(-1)?.leadMs ?? 0)) >= TOLERANCE_MS)
+      leads = appended(leads, { fromMs: now(), leadMs: rounded });
     return rounded;
   };
   /** What the wall clock says has passed since the issue beyond what this clock counted. */
@@ -134,7 +170,8 @@ export function createExpiryClock({ clock, boot }: ExpiryClockDeps, from: { read
     timer: (atMonotonicMs, run) => clock.timer(atMonotonicMs, run),
     ageMs: (issuedAtMs) => now() - issuedAtMs + Math.floor(excess(issuedAtMs)),
     isOver: (endMs, issuedAtMs) => endMs !== undefined && now() + excess(issuedAtMs) >= endMs,
-    toWall: (atMs, issuedAtMs) => Math.floor(clock.now()) + atMs - now() - Math.floor(excess(issuedAtMs)),
+    toWall: (atMs, issuedAtMs) =>
+      Math.floor(clock.now()) + atMs - now() - Math.floor(excess(issuedAtMs)),
     latest: () => Math.max(now(), clock.now()),
     syncUptime() {
       expiryMs = Math.max(precise(), anchor.expiryMs + boot.uptimeMs() - anchor.uptimeMs);

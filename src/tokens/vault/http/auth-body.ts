@@ -1,4 +1,7 @@
-/** The `auth` member of an answer: a token that was just made or renewed, in the order of keys that clients know (facts §2.2). */
+/**
+ * The `auth` member of an answer: a token that was just made or renewed, in the order of keys that
+ * clients know (facts §2.2).
+ */
 import type { IssuedAuth } from "../types.ts";
 
 /** The one place where a token's id is written into an answer. */

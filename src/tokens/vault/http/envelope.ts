@@ -1,6 +1,7 @@
 /**
- * Answers in Vault's words: the envelope of eight keys in their fixed order, `{errors: […]}`, 204 for nothing (facts §2.2).
- * Pure text; who writes it to a connection sets nothing but what stands here.
+ * Answers in Vault's words: the envelope of eight keys in their fixed order, `{errors: […]}`, 204
+ * for nothing (facts §2.2). Pure text; who writes it to a connection sets nothing but what stands
+ * here.
  */
 import type { PlainAnswer } from "../../../kernel/service.ts";
 import { writeExact } from "../../logical/json.ts";
@@ -9,9 +10,12 @@ import type { CoreAnswer } from "../core/types.ts";
 import { authBody } from "./auth-body.ts";
 
 /** Every JSON answer carries these, empty ones too. */
-export const VAULT_HEADERS: Readonly<Record<string, string>> = { "cache-control": "no-store", "content-type": "application/json" };
+export const VAULT_HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "content-type": "application/json",
+};
 
-const NOTHING_THERE: PlainAnswer = { status: 404, headers: VAULT_HEADERS, body: "{\"errors\":[]}\n" };
+const NOTHING_THERE: PlainAnswer = { status: 404, headers: VAULT_HEADERS, body: '{"errors":[]}\n' };
 
 /** A success, or the `404 {"errors":[]}` that means "nothing there". */
 export function writeCoreAnswer(answer: CoreAnswer): PlainAnswer {
@@ -20,7 +24,8 @@ export function writeCoreAnswer(answer: CoreAnswer): PlainAnswer {
     const { status, contentType, body } = response.raw;
     return { status, headers: { "cache-control": "no-store", "content-type": contentType }, body };
   }
-  if (isNothing(answer)) return answer.asked ? NOTHING_THERE : { status: 204, headers: VAULT_HEADERS, body: "" };
+  if (isNothing(answer))
+    return answer.asked ? NOTHING_THERE : { status: 204, headers: VAULT_HEADERS, body: "" };
   return { status: response?.status ?? 200, headers: VAULT_HEADERS, body: envelope(answer) };
 }
 
@@ -34,7 +39,8 @@ export function writeHelp(answer: CoreAnswer): PlainAnswer {
 /** The text of a whole answer, as it is also kept when it is wrapped. Ends in a newline. */
 export function envelope(answer: CoreAnswer): string {
   const { response, lease, auth, wrap, warnings } = answer;
-  const data = wrap === undefined && response?.data !== undefined ? writeExact(response.data) : "null";
+  const data =
+    wrap === undefined && response?.data !== undefined ? writeExact(response.data) : "null";
   const members = [
     `"request_id":${JSON.stringify(wrap === undefined ? answer.requestId : "")}`,
     `"lease_id":${JSON.stringify(lease?.id ?? "")}`,
@@ -48,15 +54,34 @@ export function envelope(answer: CoreAnswer): string {
   return `{${wrap === undefined && answer.copyToTop ? copied(response?.data ?? {}) : ""}${members}}\n`;
 }
 
-const MEMBERS: ReadonlySet<string> = new Set(["request_id", "lease_id", "renewable", "lease_duration", "data", "wrap_info", "warnings", "auth"]);
+const MEMBERS: ReadonlySet<string> = new Set([
+  "request_id",
+  "lease_id",
+  "renewable",
+  "lease_duration",
+  "data",
+  "wrap_info",
+  "warnings",
+  "auth",
+]);
 
-/** Older clients read the answers of sys/ at the top level. A member of the envelope, such as `auth`, is never there twice. */
+/**
+ * Older clients read the answers of sys/ at the top level. A member of the envelope, such as
+ * `auth`, is never there twice.
+ */
 function copied(data: Data): string {
-  const text = writeExact(Object.fromEntries(Object.entries(data).filter(([name]) => !MEMBERS.has(name))));
+  const text = writeExact(
+    Object.fromEntries(Object.entries(data).filter(([name]) => !MEMBERS.has(name))),
+  );
   return text === "{}" ? "" : `${text.slice(1, -1)},`;
 }
 
 function isNothing({ response, auth, wrap, warnings }: CoreAnswer): boolean {
-  return response?.data === undefined && response?.status === undefined && auth === undefined && wrap === undefined && warnings.length === 0;
+  return (
+    response?.data === undefined &&
+    response?.status === undefined &&
+    auth === undefined &&
+    wrap === undefined &&
+    warnings.length === 0
+  );
 }
-

@@ -1,10 +1,23 @@
-/** Pages of other origins on `/v1/*`: the rule of `sys/config/cors`, with the methods and headers of the original (facts §2.3). */
+/**
+ * Pages of other origins on `/v1/*`: the rule of `sys/config/cors`, with the methods and headers of
+ * the original (facts §2.3).
+ */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, RequestHeaders } from "../../../kernel/service.ts";
 import type { VaultCors } from "../system/cors.ts";
 
 const METHODS = "DELETE, GET, OPTIONS, POST, PUT, LIST, SCAN";
-const HEADERS: readonly string[] = ["Content-Type", "X-Requested-With", "X-Vault-Token", "Authorization", "X-Vault-Wrap-Format", "X-Vault-Wrap-TTL", "X-Vault-Policy-Override", "X-Vault-Namespace", "X-Vault-No-Request-Forwarding"];
+const HEADERS: readonly string[] = [
+  "Content-Type",
+  "X-Requested-With",
+  "X-Vault-Token",
+  "Authorization",
+  "X-Vault-Wrap-Format",
+  "X-Vault-Wrap-TTL",
+  "X-Vault-Policy-Override",
+  "X-Vault-Namespace",
+  "X-Vault-No-Request-Forwarding",
+];
 const MAX_AGE_SECONDS = 300;
 
 /** Origins as browsers write them, in lower case; none while the rule is off. */
@@ -15,24 +28,36 @@ export function originsOf({ enabled, allowedOrigins }: VaultCors): readonly stri
 /** The answer to a browser's question. Throws `denied` for a page that is not let in. */
 export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
   const origin = originOf(request.headers);
-  if (origin === undefined || !letsIn(cors, origin)) throw new StewardError("denied", "origin not allowed", { rule: "cors" });
+  if (origin === undefined || !letsIn(cors, origin))
+    throw new StewardError("denied", "origin not allowed", { rule: "cors" });
   return {
-    status: 200, body: "",
+    status: 200,
+    body: "",
     headers: {
-      ...originHeaders(origin), "access-control-allow-methods": METHODS, "access-control-allow-headers": [...HEADERS, ...cors.allowedHeaders].join(", "),
-      "access-control-max-age": String(MAX_AGE_SECONDS), "cache-control": "no-store",
+      ...originHeaders(origin),
+      "access-control-allow-methods": METHODS,
+      "access-control-allow-headers": [...HEADERS, ...cors.allowedHeaders].join(", "),
+      "access-control-max-age": String(MAX_AGE_SECONDS),
+      "cache-control": "no-store",
     },
   };
 }
 
 /** What lets a page read an answer, whatever it is; nothing for a page that is not let in. */
-export function readableBy(cors: VaultCors, headers: RequestHeaders): Readonly<Record<string, string>> {
+export function readableBy(
+  cors: VaultCors,
+  headers: RequestHeaders,
+): Readonly<Record<string, string>> {
   const origin = originOf(headers);
   return origin !== undefined && letsIn(cors, origin) ? originHeaders(origin) : {};
 }
 
 function letsIn({ enabled, allowedOrigins }: VaultCors, origin: string): boolean {
-  return enabled && (allowedOrigins.includes("*") || allowedOrigins.some((allowed) => allowed.toLowerCase() === origin.toLowerCase()));
+  return (
+    enabled &&
+    (allowedOrigins.includes("*") ||
+      allowedOrigins.some((allowed) => allowed.toLowerCase() === origin.toLowerCase()))
+  );
 }
 
 function originHeaders(origin: string): Record<string, string> {

@@ -1,4 +1,7 @@
-/** `/v1/*` as one plain route: whatever the method, the secrets manager reads the request and writes the answer (KERNEL §4). */
+/**
+ * `/v1/*` as one plain route: whatever the method, the secrets manager reads the request and writes
+ * the answer (KERNEL §4).
+ */
 import { Access } from "../../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/service.ts";
@@ -22,7 +25,11 @@ export interface VaultRouteDeps {
 /** The route. Errors are thrown; the surface's dialect writes them. */
 export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
   return {
-    verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: AUTHENTICATED_BODY_BYTES, requestMs: REQUEST_MS },
+    verb: "*",
+    template: "/v1/{rest=**}",
+    access: Access.SELF,
+    dialect: "vault",
+    limits: { bodyBytes: AUTHENTICATED_BODY_BYTES, requestMs: REQUEST_MS },
     hasCredential: (headers) => carriesLiveToken(deps.core, headers),
     allowedOrigins: () => originsOf(deps.cors()),
     failureHeaders: (headers) => readableBy(deps.cors(), headers),
@@ -30,14 +37,24 @@ export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
       const cors = deps.cors();
       if (request.method === "OPTIONS" && cors.enabled) return preflight(cors, request);
       const answer = await serve(deps.core, request, call.signal);
-      return { ...answer, headers: { ...answer.headers, ...readableBy(cors, request.headers) }, ...(request.method === "HEAD" ? { body: "" } : {}) };
+      return {
+        ...answer,
+        headers: { ...answer.headers, ...readableBy(cors, request.headers) },
+        ...(request.method === "HEAD" ? { body: "" } : {}),
+      };
     },
   };
 }
 
 async function serve(core: Core, request: PlainRequest, signal: AbortSignal): Promise<PlainAnswer> {
   const { verb, ...read } = await readVaultRequest(request, (head) => core.maxBodyBytes(head));
-  if (verb === "header" && read.path !== "sys/health") throw new StewardError("unsupported", "HEAD is answered by sys/health alone");
-  const answer = await core.handle({ ...read, verb: verb === "header" ? "read" : verb, remote: request.remote, signal });
+  if (verb === "header" && read.path !== "sys/health")
+    throw new StewardError("unsupported", "HEAD is answered by sys/health alone");
+  const answer = await core.handle({
+    ...read,
+    verb: verb === "header" ? "read" : verb,
+    remote: request.remote,
+    signal,
+  });
   return verb === "help" ? writeHelp(answer) : writeCoreAnswer(answer);
 }

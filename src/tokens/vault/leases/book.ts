@@ -1,9 +1,19 @@
-/** The changes that leases go through, each inside a transaction of its caller's: rows, the tables that lead to them and timers move together. */
+/**
+ * The changes that leases go through, each inside a transaction of its caller's: rows, the tables
+ * that lead to them and timers move together.
+ */
 import type { LeaseRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { Due } from "../../../kernel/state/due.ts";
 import type { Tx } from "../../../kernel/state/types.ts";
 import type { StoredClock } from "../expiry/stored-clock.ts";
-import { endedTokens, endingLeases, irrevocableLeases, leaseIds, leases, leaseTokens } from "./tables.ts";
+import {
+  endedTokens,
+  endingLeases,
+  irrevocableLeases,
+  leaseIds,
+  leases,
+  leaseTokens,
+} from "./tables.ts";
 import { leaseTimer } from "./timers.ts";
 
 /** Failed tries after which a lease is left alone (facts §1.6). */
@@ -71,7 +81,11 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       tx.put(leases, seq, { ...row, attempts, failure: why });
       if (attempts < MOST_ATTEMPTS) {
         tx.put(endingLeases, seq, true);
-        due.set(tx, leaseTimer(seq), clock.now() + BACKOFF_MS * 2 ** (attempts - 1) * (0.5 + random()));
+        due.set(
+          tx,
+          leaseTimer(seq),
+          clock.now() + BACKOFF_MS * 2 ** (attempts - 1) * (0.5 + random()),
+        );
         return;
       }
       due.clear(tx, leaseTimer(seq));

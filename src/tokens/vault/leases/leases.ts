@@ -1,7 +1,8 @@
 /**
- * The leases: what was given out, until when, and its end. A request that may make something is recorded before it does; a lease
- * replaces that record in one change; at its time, or when somebody says so, its backend is asked to revoke it, again and again,
- * and what stays refused stays in sight (KERNEL §4, facts §1.6).
+ * The leases: what was given out, until when, and its end. A request that may make something is
+ * recorded before it does; a lease replaces that record in one change; at its time, or when
+ * somebody says so, its backend is asked to revoke it, again and again, and what stays refused
+ * stays in sight (KERNEL §4, facts §1.6).
  */
 import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
@@ -18,7 +19,14 @@ import { createRecords, ORPHAN_LIFE_MS } from "./records.ts";
 import { REVOKE_DEADLINE_MS, type StoredLease } from "./revoker.ts";
 import { leaseInfo, leaseName, leaseRow } from "./rows.ts";
 import { createSweeps } from "./sweeps.ts";
-import { endingLeases, irrevocableLeases, LEASE_TIMERS, leaseIds, leases, orphans } from "./tables.ts";
+import {
+  endingLeases,
+  irrevocableLeases,
+  LEASE_TIMERS,
+  leaseIds,
+  leases,
+  orphans,
+} from "./tables.ts";
 import { parseTimer } from "./timers.ts";
 
 /** What leases work with. The environment holds `leaseTables`. */
@@ -41,8 +49,9 @@ export interface LeasesOptions {
 /** The leases with a life of their own. */
 export interface LeasesService extends Leases {
   /**
-   * Takes up what an earlier process left and begins to end leases at their times; the environment is unsealed by then and no
-   * request is under way. Before it nothing else but `counts` may be called. May be started again after `stop`.
+   * Takes up what an earlier process left and begins to end leases at their times; the environment
+   * is unsealed by then and no request is under way. Before it nothing else but `counts` may be
+   * called. May be started again after `stop`.
    */
   start(): Promise<void>;
   /** Ends nothing any more; what is due stays due. Works without start, and twice. */
@@ -56,32 +65,67 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
   const { clock, env, ids } = deps;
   const log = deps.log.child("leases");
   const due = createDue({ env, clock, log }, LEASE_TIMERS.name, LEASE_TIMERS.rows);
-  const book = createBook({ due, clock, random: () => Buffer.from(ids.bytes(4)).readUInt32LE() / 2 ** 32 });
-  const records = createRecords({ env, due, clock, log, orphanLifeMs: options.orphanLifeMs ?? ORPHAN_LIFE_MS });
+  const book = createBook({
+    due,
+    clock,
+    random: () => Buffer.from(ids.bytes(4)).readUInt32LE() / 2 ** 32,
+  });
+  const records = createRecords({
+    env,
+    due,
+    clock,
+    log,
+    orphanLifeMs: options.orphanLifeMs ?? ORPHAN_LIFE_MS,
+  });
   let stop = new AbortController();
   let nextSeq: number | undefined;
-  const ending = createEnding({ env, book, clock, revoke: deps.revoke, deadlineMs: options.revokeDeadlineMs ?? REVOKE_DEADLINE_MS, stopping: () => stop.signal });
+  const ending = createEnding({
+    env,
+    book,
+    clock,
+    revoke: deps.revoke,
+    deadlineMs: options.revokeDeadlineMs ?? REVOKE_DEADLINE_MS,
+    stopping: () => stop.signal,
+  });
   const sweeps = createSweeps({ env, book, due, clock, ending });
-  const runner = due.run(async (timerIds, signal) => {
-    const timers = timerIds.map(parseTimer);
-    const requestIds = timers.flatMap((timer) => (timer.kind === "orphan" ? [timer.requestId] : []));
-    await ending.due(timers.flatMap((timer) => (timer.kind === "lease" ? [timer.seq] : [])), signal);
-    if (requestIds.length > 0) await env.write((tx) => records.expire(tx, requestIds), { urgent: true });
-    for (const timer of timers) await sweeps.run(timer, signal);
-  }, { batch: BATCH, parallel: PARALLEL });
+  const runner = due.run(
+    async (timerIds, signal) => {
+      const timers = timerIds.map(parseTimer);
+      const requestIds = timers.flatMap((timer) =>
+        timer.kind === "orphan" ? [timer.requestId] : [],
+      );
+      await ending.due(
+        timers.flatMap((timer) => (timer.kind === "lease" ? [timer.seq] : [])),
+        signal,
+      );
+      if (requestIds.length > 0)
+        await env.write((tx) => records.expire(tx, requestIds), { urgent: true });
+      for (const timer of timers) await sweeps.run(timer, signal);
+    },
+    { batch: BATCH, parallel: PARALLEL },
+  );
 
   const seqAfterAll = (): number => {
     assert(nextSeq !== undefined, "the leases were started");
     return nextSeq;
   };
-  const find = (id: string): StoredLease | undefined => env.read((snapshot) => {
-    const seq = isKey(id) ? snapshot.get(leaseIds, id) : undefined;
-    const row = seq === undefined ? undefined : snapshot.get(leases, seq);
-    return seq === undefined || row === undefined ? undefined : { seq, row };
-  });
-  const infoOf = ({ seq, row }: StoredLease): LeaseInfo => leaseInfo(row, clock, env.read((snapshot) => snapshot.get(irrevocableLeases, seq) !== undefined));
+  const find = (id: string): StoredLease | undefined =>
+    env.read((snapshot) => {
+      const seq = isKey(id) ? snapshot.get(leaseIds, id) : undefined;
+      const row = seq === undefined ? undefined : snapshot.get(leases, seq);
+      return seq === undefined || row === undefined ? undefined : { seq, row };
+    });
+  const infoOf = ({ seq, row }: StoredLease): LeaseInfo =>
+    leaseInfo(
+      row,
+      clock,
+      env.read((snapshot) => snapshot.get(irrevocableLeases, seq) !== undefined),
+    );
   const countIn = (snapshot: Snapshot): ReturnType<Leases["counts"]> => ({
-    leases: snapshot.count(leases), irrevocable: snapshot.count(irrevocableLeases), orphans: snapshot.count(orphans), due: snapshot.count(endingLeases) + ending.running(),
+    leases: snapshot.count(leases),
+    irrevocable: snapshot.count(irrevocableLeases),
+    orphans: snapshot.count(orphans),
+    due: snapshot.count(endingLeases) + ending.running(),
   });
 
   return {
@@ -93,7 +137,10 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       const seq = seqAfterAll();
       nextSeq = seq + 1;
       const nowMs = clock.now();
-      const row = leaseRow(spec, `${withoutEnd(spec.path, "/")}/${leaseName(ids, nowMs)}`, { nowMs, expiresAtMs: Math.floor(nowMs + spec.ttlMs) });
+      const row = leaseRow(spec, `${withoutEnd(spec.path, "/")}/${leaseName(ids, nowMs)}`, {
+        nowMs,
+        expiresAtMs: Math.floor(nowMs + spec.ttlMs),
+      });
       const stored = env.write((tx) => {
         book.add(tx, seq, row);
         if (spec.intent !== undefined) records.fulfil(tx, spec.intent);
@@ -112,7 +159,8 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     async revokePrefix(given, { sync, force }) {
       if (!isKey(given)) return;
       const one = given.endsWith("/") ? undefined : find(given);
-      if (one !== undefined) return await (force ? ending.forceOne(one) : sync ? ending.now(one) : ending.soon(one));
+      if (one !== undefined)
+        return await (force ? ending.forceOne(one) : sync ? ending.now(one) : ending.soon(one));
       const below = { prefix: asPrefix(given), belowSeq: seqAfterAll() };
       if (!sync) return await sweeps.order(below, force);
       await (force ? ending.force(below, stop.signal) : ending.belowNow(below));
@@ -123,28 +171,42 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     },
     endToken: (tx, tokenKey) => sweeps.endToken(tx, tokenKey),
     irrevocable: () => {
-      const stored = env.read((snapshot) => Array.from(snapshot.range(irrevocableLeases)).flatMap(([seq]): StoredLease[] => {
-        const row = snapshot.get(leases, seq);
-        return row === undefined ? [] : [{ seq, row }];
-      }));
+      const stored = env.read((snapshot) =>
+        Array.from(snapshot.range(irrevocableLeases)).flatMap(([seq]): StoredLease[] => {
+          const row = snapshot.get(leases, seq);
+          return row === undefined ? [] : [{ seq, row }];
+        }),
+      );
       return stored.map(({ row }) => leaseInfo(row, clock, true));
     },
     counts: (snapshot) => (snapshot === undefined ? env.read(countIn) : countIn(snapshot)),
     async tidy() {
       for (let from = 0, seqs = [0]; seqs.length > 0; from = (seqs.at(-1) ?? 0) + 1) {
-        seqs = await env.write((tx) => {
-          const chunk = Array.from(tx.range(irrevocableLeases, { start: [from], limit: CHUNK }), ([seq]) => seq);
-          for (const seq of chunk) book.retry(tx, seq);
-          return chunk;
-        }, { urgent: true });
+        seqs = await env.write(
+          (tx) => {
+            const chunk = Array.from(
+              tx.range(irrevocableLeases, { start: [from], limit: CHUNK }),
+              ([seq]) => seq,
+            );
+            for (const seq of chunk) book.retry(tx, seq);
+            return chunk;
+          },
+          { urgent: true },
+        );
       }
     },
     async start() {
       stop = new AbortController();
-      const last = env.read((snapshot) => [...snapshot.range(leases, { reverse: true, limit: 1 })][0]?.[0] ?? 0);
+      const last = env.read(
+        (snapshot) => [...snapshot.range(leases, { reverse: true, limit: 1 })][0]?.[0] ?? 0,
+      );
       nextSeq = Math.max(nextSeq ?? 0, last + 1);
       const left = await records.recover();
-      if (left > 0) log.warn("requests in flight when Steward ended may have minted tokens without a lease: they are listed as orphans until the last of them has expired", { orphans: left });
+      if (left > 0)
+        log.warn(
+          "requests in flight when Steward ended may have minted tokens without a lease: they are listed as orphans until the last of them has expired",
+          { orphans: left },
+        );
       await runner.start(stop.signal, () => {});
     },
     async stop(deadlineMs) {

@@ -1,4 +1,7 @@
-/** The names directly below a prefix of lease ids, found by seeking: a level is left as soon as its name is known. */
+/**
+ * The names directly below a prefix of lease ids, found by seeking: a level is left as soon as its
+ * name is known.
+ */
 import { setImmediate } from "node:timers/promises";
 import type { Env, Snapshot } from "../../../kernel/state/types.ts";
 import { leaseIds } from "./tables.ts";
@@ -8,21 +11,26 @@ const RUN = 256;
 /** Rows of one stretch; about five milliseconds. */
 const SLICE_ROWS = 2_048;
 
-/** What comes after every id below a prefix that ends in a slash; undefined for the empty prefix, that holds all. */
+/**
+ * What comes after every id below a prefix that ends in a slash; undefined for the empty prefix,
+ * that holds all.
+ */
 export function endOfPrefix(prefix: string): string | undefined {
   return prefix === "" ? undefined : `${prefix.slice(0, -1)}0`; // "0" follows "/"
 }
 
 /**
- * Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. Gives way between slices, each of which sees its own
- * moment: what comes or goes meanwhile may be in or not.
+ * Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. Gives way between
+ * slices, each of which sees its own moment: what comes or goes meanwhile may be in or not.
  */
 export async function namesBelow(env: Env, prefix: string): Promise<string[]> {
   const names: string[] = [];
   let start: string | undefined = prefix;
   while (start !== undefined) {
     const from: string = start;
-    start = env.read((snapshot) => readSlice(snapshot, { prefix, from, end: endOfPrefix(prefix) }, names));
+    start = env.read((snapshot) =>
+      readSlice(snapshot, { prefix, from, end: endOfPrefix(prefix) }, names),
+    );
     if (start !== undefined) await setImmediate();
   }
   return names;
@@ -35,12 +43,20 @@ interface Level {
 }
 
 /** Adds some names; gives where to go on. */
-function readSlice(snapshot: Snapshot, { prefix, from, end }: Level, names: string[]): string | undefined {
+function readSlice(
+  snapshot: Snapshot,
+  { prefix, from, end }: Level,
+  names: string[],
+): string | undefined {
   let start = from;
   let limit = 1;
-  for (let rows = 0; rows < SLICE_ROWS; ) {
+  for (let rows = 0; rows < SLICE_ROWS;) {
     let next: string | undefined;
-    for (const [id] of snapshot.range(leaseIds, { start: [start], ...(end === undefined ? {} : { end: [end] }), limit })) {
+    for (const [id] of snapshot.range(leaseIds, {
+      start: [start],
+      ...(end === undefined ? {} : { end: [end] }),
+      limit,
+    })) {
       rows += 1;
       const rest = id.slice(prefix.length);
       const slash = rest.indexOf("/");

@@ -1,6 +1,7 @@
 /**
- * What is written before something may be made outside, and what is left of it when nobody knows what came of it: an intent becomes
- * a lease, is dropped, or becomes an orphan that is shown until the last moment at which what may exist is still good.
+ * What is written before something may be made outside, and what is left of it when nobody knows
+ * what came of it: an intent becomes a lease, is dropped, or becomes an orphan that is shown until
+ * the last moment at which what may exist is still good.
  */
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -16,8 +17,9 @@ import { intents, leases, orphans } from "./tables.ts";
 import { orphanTimer } from "./timers.ts";
 
 /**
- * How long after its request began an unknown token may still be good: the platform gives tokens an hour from its own answer, and
- * the answer may come as late as the longest request (90 s); the platform's clock may differ from ours by minutes.
+ * How long after its request began an unknown token may still be good: the platform gives tokens an
+ * hour from its own answer, and the answer may come as late as the longest request (90 s); the
+ * platform's clock may differ from ours by minutes.
  */
 export const ORPHAN_LIFE_MS = 3_600_000 + 600_000;
 /** Rows that one change turns over. */
@@ -45,7 +47,12 @@ export interface Records extends Pick<Leases, "intend" | "drop" | "orphan" | "or
 
 /** The records of an environment. */
 export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps): Records {
-  const leave = (tx: Tx, requestId: string, intent: IntentRow, rest: { reason: string; about?: Data }): void => {
+  const leave = (
+    tx: Tx,
+    requestId: string,
+    intent: IntentRow,
+    rest: { reason: string; about?: Data },
+  ): void => {
     const untilMs = intent.beganAtMs + orphanLifeMs;
     tx.delete(intents, requestId);
     tx.put(orphans, requestId, orphanRow(intent, { ...rest, untilMs }));
@@ -54,43 +61,76 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
   return {
     async intend({ requestId, ...request }) {
       if (!request.path.isWellFormed() || Buffer.byteLength(request.path) > LONGEST_PATH) {
-        throw new StewardError("invalid", `a lease cannot have a path of more than ${LONGEST_PATH} bytes`, { rule: "path length", remedy: "use a shorter path" });
+        throw new StewardError(
+          "invalid",
+          `a lease cannot have a path of more than ${LONGEST_PATH} bytes`,
+          { rule: "path length", remedy: "use a shorter path" },
+        );
       }
       const row = intentRow(request, clock.now());
       if (row.aboutJson.length > LONGEST_ABOUT) row.aboutJson = "{}";
       await env.write((tx) => {
-        if (tx.count(leases) >= leases.limit.rows) throw new StewardError("disk_full", `there are ${leases.limit.rows} leases, the maximum`, { rule: "lease limit", remedy: "wait until some expire, or revoke them" });
+        if (tx.count(leases) >= leases.limit.rows)
+          throw new StewardError(
+            "disk_full",
+            `there are ${leases.limit.rows} leases, the maximum`,
+            { rule: "lease limit", remedy: "wait until some expire, or revoke them" },
+          );
         tx.put(intents, requestId, row);
       });
       return { requestId };
     },
     drop({ requestId }) {
-      env.write((tx) => tx.delete(intents, requestId), { urgent: true }).catch((thrown: unknown) => {
-        log.warn("cannot remove the record of a request that minted nothing; it is listed as an orphan after the next start", { error: toStewardError(thrown), request_id: requestId });
-      });
+      env
+        .write((tx) => tx.delete(intents, requestId), { urgent: true })
+        .catch((thrown: unknown) => {
+          log.warn(
+            "cannot remove the record of a request that minted nothing; it is listed as an orphan after the next start",
+            { error: toStewardError(thrown), request_id: requestId },
+          );
+        });
     },
-    orphan: ({ requestId }, reason, about) => env.write((tx) => {
-      const intent = tx.get(intents, requestId);
-      if (intent !== undefined) leave(tx, requestId, intent, { reason, ...(JSON.stringify(about).length > LONGEST_ABOUT ? {} : { about }) });
-    }, { urgent: true }),
-    orphans: () => env.read((snapshot) => Array.from(snapshot.range(orphans), ([requestId, row]) => orphanInfo(requestId, row, clock))),
+    orphan: ({ requestId }, reason, about) =>
+      env.write(
+        (tx) => {
+          const intent = tx.get(intents, requestId);
+          if (intent !== undefined)
+            leave(tx, requestId, intent, {
+              reason,
+              ...(JSON.stringify(about).length > LONGEST_ABOUT ? {} : { about }),
+            });
+        },
+        { urgent: true },
+      ),
+    orphans: () =>
+      env.read((snapshot) =>
+        Array.from(snapshot.range(orphans), ([requestId, row]) =>
+          orphanInfo(requestId, row, clock),
+        ),
+      ),
     async recover() {
       let left = 0;
       for (let chunk = CHUNK; chunk === CHUNK; left += chunk) {
-        chunk = await env.write((tx) => {
-          const rows = [...tx.range(intents, { limit: CHUNK })];
-          for (const [requestId, intent] of rows) leave(tx, requestId, intent, { reason: "crash" });
-          return rows.length;
-        }, { urgent: true });
+        chunk = await env.write(
+          (tx) => {
+            const rows = [...tx.range(intents, { limit: CHUNK })];
+            for (const [requestId, intent] of rows)
+              leave(tx, requestId, intent, { reason: "crash" });
+            return rows.length;
+          },
+          { urgent: true },
+        );
       }
       return left;
     },
     fulfil(tx, { requestId }) {
       // A request that outlived a seal finds its intent counted among those of a crash.
-      if (!tx.delete(intents, requestId) && tx.delete(orphans, requestId)) due.clear(tx, orphanTimer(requestId));
+      if (!tx.delete(intents, requestId) && tx.delete(orphans, requestId))
+        due.clear(tx, orphanTimer(requestId));
     },
     expire(tx, requestIds) {
-      for (const requestId of requestIds) if (due.take(tx, orphanTimer(requestId))) tx.delete(orphans, requestId);
+      for (const requestId of requestIds)
+        if (due.take(tx, orphanTimer(requestId))) tx.delete(orphans, requestId);
     },
   };
 }

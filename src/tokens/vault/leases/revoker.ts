@@ -1,4 +1,7 @@
-/** Asks backends to revoke leases: a deadline for each call, a bounded number at once, and no secret in what is said about failures. */
+/**
+ * Asks backends to revoke leases: a deadline for each call, a bounded number at once, and no secret
+ * in what is said about failures.
+ */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { LeaseRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
@@ -18,10 +21,17 @@ export interface StoredLease {
 }
 
 /** What came of asking. `stopped` counts as nothing: the process is about to end. */
-export type Outcome = StoredLease & ({ readonly result: "revoked" | "stopped" } | { readonly result: "failed"; readonly error: StewardError });
+export type Outcome = StoredLease &
+  (
+    | { readonly result: "revoked" | "stopped" }
+    | { readonly result: "failed"; readonly error: StewardError }
+  );
 
 /** Asks about all of these; never rejects. */
-export type Revoker = (batch: readonly StoredLease[], signal: AbortSignal) => Promise<readonly Outcome[]>;
+export type Revoker = (
+  batch: readonly StoredLease[],
+  signal: AbortSignal,
+) => Promise<readonly Outcome[]>;
 
 /** What a revoker works with. */
 export interface RevokerDeps {
@@ -38,11 +48,17 @@ export function createRevoker({ revoke, clock, deadlineMs, parallel }: RevokerDe
   const one = async (lease: StoredLease, signal: AbortSignal): Promise<Outcome> => {
     using _turn = await turns();
     try {
-      await withDeadline(clock, deadlineMs, signal, (within) => revoke(leaseToRevoke(lease.row), within));
+      await withDeadline(clock, deadlineMs, signal, (within) =>
+        revoke(leaseToRevoke(lease.row), within),
+      );
       return { ...lease, result: "revoked" };
     } catch (thrown) {
       if (signal.aborted) return { ...lease, result: "stopped" };
-      return { ...lease, result: "failed", error: withoutSecrets(toStewardError(thrown), lease.row) };
+      return {
+        ...lease,
+        result: "failed",
+        error: withoutSecrets(toStewardError(thrown), lease.row),
+      };
     }
   };
   return (batch, signal) => Promise.all(batch.map((lease) => one(lease, signal)));
@@ -50,15 +66,27 @@ export function createRevoker({ revoke, clock, deadlineMs, parallel }: RevokerDe
 
 /** Text about a failure that may be kept and shown. */
 export function failureText(error: StewardError): string {
-  return (error.remedy === undefined ? error.message : `${error.message} (${error.remedy})`).slice(0, LONGEST_FAILURE);
+  return (error.remedy === undefined ? error.message : `${error.message} (${error.remedy})`).slice(
+    0,
+    LONGEST_FAILURE,
+  );
 }
 
-// A platform may echo what it was sent; every text of the answer that was leased counts as a secret here.
+// A platform may echo what it was sent; every text of the answer that was leased counts as a secret
+// here.
 function withoutSecrets(error: StewardError, row: LeaseRow): StewardError {
-  const secrets = textsOf(JSON.parse(row.dataJson)).filter((text) => text.length >= SHORTEST_SECRET && error.message.includes(text));
+  const secrets = textsOf(JSON.parse(row.dataJson)).filter(
+    (text) => text.length >= SHORTEST_SECRET && error.message.includes(text),
+  );
   if (secrets.length === 0) return error;
-  const message = secrets.reduce((text, secret) => text.replaceAll(secret, "[secret]"), error.message);
-  return new StewardError(error.code, message, { ...(error.rule === undefined ? {} : { rule: error.rule }), ...(error.remedy === undefined ? {} : { remedy: error.remedy }) });
+  const message = secrets.reduce(
+    (text, secret) => text.replaceAll(secret, "[secret]"),
+    error.message,
+  );
+  return new StewardError(error.code, message, {
+    ...(error.rule === undefined ? {} : { rule: error.rule }),
+    ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
+  });
 }
 
 /** Lets so many through at once; the others follow in their order. */
@@ -85,7 +113,12 @@ function textsOf(value: unknown): string[] {
 }
 
 // A backend that does not heed its signal is left behind.
-async function withDeadline(clock: Clock, deadlineMs: number, parent: AbortSignal, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function withDeadline(
+  clock: Clock,
+  deadlineMs: number,
+  parent: AbortSignal,
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const controller = new AbortController();
   const { promise: over, reject } = Promise.withResolvers<never>();
   const end = (reason: unknown): void => {
@@ -95,7 +128,13 @@ async function withDeadline(clock: Clock, deadlineMs: number, parent: AbortSigna
   const stop = (): void => end(parent.reason);
   if (parent.aborted) stop();
   parent.addEventListener("abort", stop, { once: true });
-  using _timer = clock.timer(clock.monotonic() + deadlineMs, () => end(new StewardError("deadline", `the backend did not revoke it within ${deadlineMs / 1000} s`, { remedy: "check whether the platform can be reached" })));
+  using _timer = clock.timer(clock.monotonic() + deadlineMs, () =>
+    end(
+      new StewardError("deadline", `the backend did not revoke it within ${deadlineMs / 1000} s`, {
+        remedy: "check whether the platform can be reached",
+      }),
+    ),
+  );
   try {
     await Promise.race([over, run(controller.signal)]);
   } finally {

@@ -1,7 +1,15 @@
 /** Between what callers give and see, and the rows that are stored. */
 import { create } from "@bufbuild/protobuf";
-import { IntentRowSchema, LeaseRowSchema, OrphanRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
-import type { IntentRow, LeaseRow, OrphanRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import {
+  IntentRowSchema,
+  LeaseRowSchema,
+  OrphanRowSchema,
+} from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type {
+  IntentRow,
+  LeaseRow,
+  OrphanRow,
+} from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import { base62Digits } from "../../../kernel/base/ids.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import { isRawNumber, parseExact } from "../../logical/json.ts";
@@ -16,56 +24,106 @@ export const LEASE_ID_LENGTH = 24;
 const TIME_LENGTH = 7;
 
 /**
- * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes needs the token and plain
- * facts beside it; an answer may list thousands of repositories with all their links.
+ * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes
+ * needs the token and plain facts beside it; an answer may list thousands of repositories with all
+ * their links.
  */
 export const MOST_DATA_LENGTH = 2 * 1024;
 
 /**
- * The last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, of which the first tell the millisecond and 17 are chance. So
- * ids that are given out together lie together: a group of them fills a page of the store and does not touch one for each.
+ * The last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, of which the first tell
+ * the millisecond and 17 are chance. So ids that are given out together lie together: a group of
+ * them fills a page of the store and does not touch one for each.
  */
 export function leaseName(ids: Ids, nowMs: number): string {
   return `${base62Digits(Math.max(0, Math.floor(nowMs)), TIME_LENGTH)}${ids.base62(LEASE_ID_LENGTH - TIME_LENGTH)}`;
 }
 
 /** The row of a lease to be. */
-export function leaseRow(spec: LeaseSpec, id: string, times: { readonly nowMs: number; readonly expiresAtMs: number }): LeaseRow {
+export function leaseRow(
+  spec: LeaseSpec,
+  id: string,
+  times: { readonly nowMs: number; readonly expiresAtMs: number },
+): LeaseRow {
   return create(LeaseRowSchema, {
-    id, mountPoint: spec.mountPoint, tokenId: spec.token === undefined ? "" : tokenId(spec.token.key), issuedAtMs: times.nowMs, expiresAtMs: times.expiresAtMs,
+    id,
+    mountPoint: spec.mountPoint,
+    tokenId: spec.token === undefined ? "" : tokenId(spec.token.key),
+    issuedAtMs: times.nowMs,
+    expiresAtMs: times.expiresAtMs,
     renewable: spec.response.secret?.renewable ?? false,
-    dataJson: keptJson(spec.response.data ?? {}), internalDataJson: JSON.stringify(spec.response.secret?.internalData ?? {}),
+    dataJson: keptJson(spec.response.data ?? {}),
+    internalDataJson: JSON.stringify(spec.response.secret?.internalData ?? {}),
   });
 }
 
 /** What a lease looks like from outside; `irrevocable` is what its row does not say. */
 export function leaseInfo(row: LeaseRow, clock: ExpiryClock, irrevocable: boolean): LeaseInfo {
   return {
-    id: row.id, path: pathOf(row.id), issuedAtMs: clock.toWall(row.issuedAtMs, row.issuedAtMs), expiresAtMs: clock.toWall(row.expiresAtMs, row.issuedAtMs), renewable: row.renewable,
-    irrevocable: irrevocable ? row.failure : undefined, attempts: row.attempts,
+    id: row.id,
+    path: pathOf(row.id),
+    issuedAtMs: clock.toWall(row.issuedAtMs, row.issuedAtMs),
+    expiresAtMs: clock.toWall(row.expiresAtMs, row.issuedAtMs),
+    renewable: row.renewable,
+    irrevocable: irrevocable ? row.failure : undefined,
+    attempts: row.attempts,
   };
 }
 
 /** What the backend is asked to revoke. */
-export function leaseToRevoke(row: LeaseRow): { readonly id: string; readonly path: string; readonly mountPoint: string; readonly data: Data; readonly internalData: Data } {
-  return { id: row.id, path: pathOf(row.id), mountPoint: row.mountPoint, data: parseExact(row.dataJson) as Data, internalData: parseExact(row.internalDataJson) as Data };
+export function leaseToRevoke(row: LeaseRow): {
+  readonly id: string;
+  readonly path: string;
+  readonly mountPoint: string;
+  readonly data: Data;
+  readonly internalData: Data;
+} {
+  return {
+    id: row.id,
+    path: pathOf(row.id),
+    mountPoint: row.mountPoint,
+    data: parseExact(row.dataJson) as Data,
+    internalData: parseExact(row.internalDataJson) as Data,
+  };
 }
 
 /** The row of a request that begins. */
-export function intentRow(request: { readonly path: string; readonly mountPoint: string; readonly about: Data }, beganAtMs: number): IntentRow {
-  return create(IntentRowSchema, { path: request.path, mountPoint: request.mountPoint, beganAtMs, aboutJson: JSON.stringify(request.about) });
+export function intentRow(
+  request: { readonly path: string; readonly mountPoint: string; readonly about: Data },
+  beganAtMs: number,
+): IntentRow {
+  return create(IntentRowSchema, {
+    path: request.path,
+    mountPoint: request.mountPoint,
+    beganAtMs,
+    aboutJson: JSON.stringify(request.about),
+  });
 }
 
 /** The row that an intent leaves when nobody knows what came of it. */
-export function orphanRow(intent: IntentRow, rest: { readonly reason: string; readonly untilMs: number; readonly about?: Data }): OrphanRow {
+export function orphanRow(
+  intent: IntentRow,
+  rest: { readonly reason: string; readonly untilMs: number; readonly about?: Data },
+): OrphanRow {
   const about = { ...(JSON.parse(intent.aboutJson) as Data), ...rest.about };
-  return create(OrphanRowSchema, { path: intent.path, beganAtMs: intent.beganAtMs, untilMs: rest.untilMs, aboutJson: JSON.stringify(about), reason: rest.reason });
+  return create(OrphanRowSchema, {
+    path: intent.path,
+    beganAtMs: intent.beganAtMs,
+    untilMs: rest.untilMs,
+    aboutJson: JSON.stringify(about),
+    reason: rest.reason,
+  });
 }
 
 /** What an orphan looks like from outside. */
 export function orphanInfo(requestId: string, row: OrphanRow, clock: ExpiryClock): Orphan {
   return {
-    requestId, path: row.path, beganAtMs: clock.toWall(row.beganAtMs, row.beganAtMs), untilMs: clock.toWall(row.untilMs, row.beganAtMs), about: JSON.parse(row.aboutJson) as Data, reason: row.reason,
+    requestId,
+    path: row.path,
+    beganAtMs: clock.toWall(row.beganAtMs, row.beganAtMs),
+    untilMs: clock.toWall(row.untilMs, row.beganAtMs),
+    about: JSON.parse(row.aboutJson) as Data,
+    reason: row.reason,
   };
 }
 
@@ -76,5 +134,9 @@ function pathOf(id: string): string {
 function keptJson(data: Data): string {
   const whole = JSON.stringify(data);
   if (whole.length <= MOST_DATA_LENGTH) return whole;
-  return JSON.stringify(Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== "object" || isRawNumber(value))));
+  return JSON.stringify(
+    Object.fromEntries(
+      Object.entries(data).filter(([, value]) => typeof value !== "object" || isRawNumber(value)),
+    ),
+  );
 }

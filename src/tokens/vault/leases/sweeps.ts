@@ -1,6 +1,7 @@
 /**
- * Ends many leases by one small change: an ended token or a revoked prefix is written down, whatever hangs on it, and a timer sees to
- * its leases in pieces. So the change that ends a token stays small, and a crash in the middle forgets nothing.
+ * Ends many leases by one small change: an ended token or a revoked prefix is written down,
+ * whatever hangs on it, and a timer sees to its leases in pieces. So the change that ends a token
+ * stays small, and a crash in the middle forgets nothing.
  */
 import { create } from "@bufbuild/protobuf";
 import { PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
@@ -12,7 +13,10 @@ import { CHUNK, type Below, type Ending } from "./ending.ts";
 import { endedTokens, leases, leaseTokens, prefixSweeps, tokenId } from "./tables.ts";
 import { prefixTimer, tokenTimer, type Timer } from "./timers.ts";
 
-/** A request that began before its token ended may register a lease for so long: three times the longest request, and some. */
+/**
+ * A request that began before its token ended may register a lease for so long: three times the
+ * longest request, and some.
+ */
 const ENDED_TOKEN_KEPT_MS = 300_000;
 
 /** What sweeps work with. */
@@ -39,22 +43,28 @@ export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Swe
   // Each change of the walk ends a piece; the last finds none and moves the timer on.
   const sweepToken = async (id: string, signal: AbortSignal): Promise<void> => {
     const timer = tokenTimer(id);
-    for (let from = 0, over = false; !over && !signal.aborted; ) {
-      over = await env.write((tx) => {
-        const endedAtMs = tx.get(endedTokens, id);
-        const forgetAtMs = (endedAtMs ?? 0) + ENDED_TOKEN_KEPT_MS;
-        if (forgetAtMs <= clock.now()) {
-          due.clear(tx, timer);
-          tx.delete(endedTokens, id);
+    for (let from = 0, over = false; !over && !signal.aborted;) {
+      over = await env.write(
+        (tx) => {
+          const endedAtMs = tx.get(endedTokens, id);
+          const forgetAtMs = (endedAtMs ?? 0) + ENDED_TOKEN_KEPT_MS;
+          if (forgetAtMs <= clock.now()) {
+            due.clear(tx, timer);
+            tx.delete(endedTokens, id);
+            return true;
+          }
+          const seqs = Array.from(
+            tx.range(leaseTokens, { prefix: [id], start: [id, from], limit: CHUNK }),
+            ([[, seq]]) => seq,
+          );
+          for (const seq of seqs) book.end(tx, seq);
+          from = (seqs.at(-1) ?? 0) + 1;
+          if (seqs.length === CHUNK) return false;
+          due.set(tx, timer, forgetAtMs);
           return true;
-        }
-        const seqs = Array.from(tx.range(leaseTokens, { prefix: [id], start: [id, from], limit: CHUNK }), ([[, seq]]) => seq);
-        for (const seq of seqs) book.end(tx, seq);
-        from = (seqs.at(-1) ?? 0) + 1;
-        if (seqs.length === CHUNK) return false;
-        due.set(tx, timer, forgetAtMs);
-        return true;
-      }, { urgent: true });
+        },
+        { urgent: true },
+      );
     }
   };
   const sweepPrefix = async (prefix: string, signal: AbortSignal): Promise<void> => {
@@ -64,12 +74,15 @@ export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Swe
       await (order.force ? ending.force(below, signal) : ending.makeDue(below, signal));
     }
     if (signal.aborted) return;
-    await env.write((tx) => {
-      const now = tx.get(prefixSweeps, prefix);
-      if (now?.belowSeq !== order?.belowSeq || now?.force !== order?.force) return; // ordered anew meanwhile: the timer goes off again
-      due.clear(tx, prefixTimer(prefix));
-      tx.delete(prefixSweeps, prefix);
-    }, { urgent: true });
+    await env.write(
+      (tx) => {
+        const now = tx.get(prefixSweeps, prefix);
+        if (now?.belowSeq !== order?.belowSeq || now?.force !== order?.force) return; // ordered anew meanwhile: the timer goes off again
+        due.clear(tx, prefixTimer(prefix));
+        tx.delete(prefixSweeps, prefix);
+      },
+      { urgent: true },
+    );
   };
   return {
     endToken(tx, tokenKey) {
@@ -79,12 +92,23 @@ export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Swe
       tx.put(endedTokens, id, nowMs);
       due.set(tx, tokenTimer(id), first === undefined ? nowMs + ENDED_TOKEN_KEPT_MS : nowMs);
     },
-    order: ({ prefix, belowSeq }, force) => env.write((tx) => {
-      if (tx.count(leases) === 0) return;
-      const before = tx.get(prefixSweeps, prefix);
-      tx.put(prefixSweeps, prefix, create(PrefixSweepRowSchema, { belowSeq: BigInt(belowSeq), force: force || before?.force === true }));
-      due.set(tx, prefixTimer(prefix), clock.now());
-    }, { urgent: true }),
+    order: ({ prefix, belowSeq }, force) =>
+      env.write(
+        (tx) => {
+          if (tx.count(leases) === 0) return;
+          const before = tx.get(prefixSweeps, prefix);
+          tx.put(
+            prefixSweeps,
+            prefix,
+            create(PrefixSweepRowSchema, {
+              belowSeq: BigInt(belowSeq),
+              force: force || before?.force === true,
+            }),
+          );
+          due.set(tx, prefixTimer(prefix), clock.now());
+        },
+        { urgent: true },
+      ),
     async run(timer, signal) {
       if (timer.kind === "token") await sweepToken(timer.tokenId, signal);
       if (timer.kind === "prefix") await sweepPrefix(timer.prefix, signal);

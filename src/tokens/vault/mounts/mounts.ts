@@ -1,6 +1,7 @@
 /**
- * The mounts: which backend answers below which path. They live in the sealed store and are opened when it is unsealed; the
- * house's own (`sys/`, `auth/token/`, `cubbyhole/`) are always there. The longest matching path wins.
+ * The mounts: which backend answers below which path. They live in the sealed store and are opened
+ * when it is unsealed; the house's own (`sys/`, `auth/token/`, `cubbyhole/`) are always there. The
+ * longest matching path wins.
  */
 import { create } from "@bufbuild/protobuf";
 import { MountRowSchema, type MountRow } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
@@ -44,7 +45,9 @@ export interface MountSpec {
 }
 
 /** Changes to a mount; absent ones stay. */
-export type MountTuning = Partial<Pick<MountSpec, "description" | "defaultLeaseTtlMs" | "maxLeaseTtlMs" | "options">>;
+export type MountTuning = Partial<
+  Pick<MountSpec, "description" | "defaultLeaseTtlMs" | "maxLeaseTtlMs" | "options">
+>;
 
 /** The mounts of one manager. */
 export interface Mounts {
@@ -56,18 +59,28 @@ export interface Mounts {
   /** Sorted by path. */
   all(): readonly Mount[];
   /** Times of a mount with the system's filled in. */
-  limits(mount: Pick<Mount, "defaultLeaseTtlMs" | "maxLeaseTtlMs">): { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
+  limits(mount: Pick<Mount, "defaultLeaseTtlMs" | "maxLeaseTtlMs">): {
+    readonly defaultLeaseTtlMs: number;
+    readonly maxLeaseTtlMs: number;
+  };
   /** Throws `invalid` for a taken path, an unknown type, wrong times. Durable. */
   enable(spec: MountSpec): Promise<Mount>;
-  /** Ends every lease below it, then takes it and all it kept away. Throws what a lease's backend said, and then nothing is gone. Unknown paths are fine. */
+  /**
+   * Ends every lease below it, then takes it and all it kept away. Throws what a lease's backend
+   * said, and then nothing is gone. Unknown paths are fine.
+   */
   disable(path: string): Promise<void>;
   tune(path: string, change: MountTuning): Promise<void>;
   /**
-   * Ends every lease and login below `from`, then serves the mount with all it keeps at `to`. Throws `invalid` for an unknown or fixed
-   * mount and a taken or malformed path, and what a lease's backend said; then nothing has moved. Durable, in one change.
+   * Ends every lease and login below `from`, then serves the mount with all it keeps at `to`.
+   * Throws `invalid` for an unknown or fixed mount and a taken or malformed path, and what a
+   * lease's backend said; then nothing has moved. Durable, in one change.
    */
   move(from: string, to: string): Promise<void>;
-  /** Opens the stored mounts and makes the declared ones that are missing; call when the store was unsealed. */
+  /**
+   * Opens the stored mounts and makes the declared ones that are missing; call when the store was
+   * unsealed.
+   */
   open(): Promise<void>;
   /** Closes all but the house's own. */
   close(): Promise<void>;
@@ -112,7 +125,8 @@ class MountTable implements Mounts {
     for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
       const prefix = path.slice(0, end);
       const mount = this.#mounts.get(prefix.endsWith("/") ? prefix : `${prefix}/`);
-      if (mount !== undefined) return { mount, rest: path.slice(Math.min(path.length, mount.point.length)) };
+      if (mount !== undefined)
+        return { mount, rest: path.slice(Math.min(path.length, mount.point.length)) };
     }
     return undefined;
   }
@@ -122,13 +136,24 @@ class MountTable implements Mounts {
   }
 
   all(): readonly Mount[] {
-    return [...this.#mounts.values()].toSorted((left, right) => (left.point < right.point ? -1 : 1));
+    return [...this.#mounts.values()].toSorted((left, right) =>
+      left.point < right.point ? -1 : 1,
+    );
   }
 
-  limits(mount: Pick<Mount, "defaultLeaseTtlMs" | "maxLeaseTtlMs">): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } {
+  limits(mount: Pick<Mount, "defaultLeaseTtlMs" | "maxLeaseTtlMs">): {
+    defaultLeaseTtlMs: number;
+    maxLeaseTtlMs: number;
+  } {
     const { system } = this.#deps;
     const maxLeaseTtlMs = mount.maxLeaseTtlMs === 0 ? system.maxLeaseTtlMs : mount.maxLeaseTtlMs;
-    return { maxLeaseTtlMs, defaultLeaseTtlMs: Math.min(maxLeaseTtlMs, mount.defaultLeaseTtlMs === 0 ? system.defaultLeaseTtlMs : mount.defaultLeaseTtlMs) };
+    return {
+      maxLeaseTtlMs,
+      defaultLeaseTtlMs: Math.min(
+        maxLeaseTtlMs,
+        mount.defaultLeaseTtlMs === 0 ? system.defaultLeaseTtlMs : mount.defaultLeaseTtlMs,
+      ),
+    };
   }
 
   enable(spec: MountSpec): Promise<Mount> {
@@ -154,7 +179,9 @@ class MountTable implements Mounts {
       const mount = this.#mounts.get(path);
       if (mount === undefined) return;
       this.#assertChangeable(mount, "unmount");
-      await this.#withoutLeases(mount, () => this.#deps.env.write((tx) => tx.delete(mountRows, path)));
+      await this.#withoutLeases(mount, () =>
+        this.#deps.env.write((tx) => tx.delete(mountRows, path)),
+      );
       await mount.backend.close();
       await clearStorage(this.#deps.env, mount.uuid);
     });
@@ -163,10 +190,21 @@ class MountTable implements Mounts {
   move(from: string, to: string): Promise<void> {
     return this.#inTurn(async () => {
       const mount = this.#mounts.get(from);
-      if (mount === undefined) throw new StewardError("invalid", `no mount at ${from.slice(0, 300)}`, { field: "from", rule: "mount" });
+      if (mount === undefined)
+        throw new StewardError("invalid", `no mount at ${from.slice(0, 300)}`, {
+          field: "from",
+          rule: "mount",
+        });
       this.#assertChangeable(mount, "move");
-      if (to.startsWith("auth/") !== (mount.class === "auth")) throw new StewardError("invalid", "an auth method can move only below auth/, a secrets engine only elsewhere", { field: "to", rule: "class" });
-      assertFreePath({ path: to, class: mount.class === "auth" ? "auth" : "secret" }, [...this.#mounts.keys()]);
+      if (to.startsWith("auth/") !== (mount.class === "auth"))
+        throw new StewardError(
+          "invalid",
+          "an auth method can move only below auth/, a secrets engine only elsewhere",
+          { field: "to", rule: "class" },
+        );
+      assertFreePath({ path: to, class: mount.class === "auth" ? "auth" : "secret" }, [
+        ...this.#mounts.keys(),
+      ]);
       const row = rowOf(mount);
       const moved = await this.#withoutLeases(mount, async () => {
         const opened = await this.#openRow(to, row);
@@ -188,14 +226,24 @@ class MountTable implements Mounts {
 
   #assertChangeable(mount: Mount, change: "unmount" | "move"): void {
     const { point } = mount;
-    if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot ${change} ${point}: it is built in`);
-    if (mount.declared) throw new StewardError("invalid", `${point} is declared in the configuration file; take it out of tokens.mounts and restart`, { rule: "declared" });
+    if (this.#deps.fixed.includes(mount))
+      throw new StewardError("invalid", `cannot ${change} ${point}: it is built in`);
+    if (mount.declared)
+      throw new StewardError(
+        "invalid",
+        `${point} is declared in the configuration file; take it out of tokens.mounts and restart`,
+        { rule: "declared" },
+      );
   }
 
-  /** Takes a mount out of the table, ends its leases, then runs `change`. When any of it fails, the mount is back. */
+  /**
+   * Takes a mount out of the table, ends its leases, then runs `change`. When any of it fails, the
+   * mount is back.
+   */
   async #withoutLeases<T>(mount: Mount, change: () => Promise<T>): Promise<T> {
     const { point } = mount;
-    // Out of the table first: what is minted from here on would be left behind. Leases still find it through `forLease`.
+    // Out of the table first: what is minted from here on would be left behind. Leases still find
+    // it through `forLease`.
     this.#mounts.delete(point);
     this.#ending.set(point, mount);
     try {
@@ -219,8 +267,10 @@ class MountTable implements Mounts {
   tune(path: string, change: MountTuning): Promise<void> {
     return this.#inTurn(async () => {
       const mount = this.#mounts.get(path);
-      if (mount === undefined) throw new StewardError("invalid", `no mount at ${path}`, { rule: "mount" });
-      if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot tune ${path}: it is built in`);
+      if (mount === undefined)
+        throw new StewardError("invalid", `no mount at ${path}`, { rule: "mount" });
+      if (this.#deps.fixed.includes(mount))
+        throw new StewardError("invalid", `cannot tune ${path}: it is built in`);
       const next = { ...mount, ...change };
       assertTtls(next, this.#deps.system);
       await this.#deps.env.write((tx) => tx.put(mountRows, path, rowOf(next)));
@@ -236,8 +286,17 @@ class MountTable implements Mounts {
     for (const spec of this.#deps.declared) {
       const present = this.#mounts.get(spec.path);
       if (present === undefined) await this.enable(spec);
-      else if (present.type !== spec.type) throw new StewardError("invalid", `the configuration declares ${spec.path} as ${spec.type}, but ${present.type} is mounted there; choose another path`);
-      else await this.tune(spec.path, { description: spec.description, defaultLeaseTtlMs: spec.defaultLeaseTtlMs, maxLeaseTtlMs: spec.maxLeaseTtlMs });
+      else if (present.type !== spec.type)
+        throw new StewardError(
+          "invalid",
+          `the configuration declares ${spec.path} as ${spec.type}, but ${present.type} is mounted there; choose another path`,
+        );
+      else
+        await this.tune(spec.path, {
+          description: spec.description,
+          defaultLeaseTtlMs: spec.defaultLeaseTtlMs,
+          maxLeaseTtlMs: spec.maxLeaseTtlMs,
+        });
     }
   }
 
@@ -258,28 +317,75 @@ class MountTable implements Mounts {
   #factory(kind: "secret" | "auth", type: string): BackendFactory {
     const factories = this.#deps.factories[kind];
     const factory = Object.hasOwn(factories, type) ? factories[type] : undefined;
-    if (factory === undefined) throw new StewardError("invalid", `plugin not found in the catalog: ${type.slice(0, 100)}`, { rule: "type", remedy: `use ${Object.keys(factories).join(" or ")}` });
+    if (factory === undefined)
+      throw new StewardError("invalid", `plugin not found in the catalog: ${type.slice(0, 100)}`, {
+        rule: "type",
+        remedy: `use ${Object.keys(factories).join(" or ")}`,
+      });
     return factory;
   }
 
   #newRow(spec: MountSpec): MountRow {
     const { ids } = this.#deps;
-    return create(MountRowSchema, { ...spec, options: { ...spec.options }, accessor: `${spec.class === "auth" ? "auth_" : ""}${spec.type}_${Buffer.from(ids.bytes(4)).toString("hex")}`, uuid: ids.uuid() });
+    return create(MountRowSchema, {
+      ...spec,
+      options: { ...spec.options },
+      accessor: `${spec.class === "auth" ? "auth_" : ""}${spec.type}_${Buffer.from(ids.bytes(4)).toString("hex")}`,
+      uuid: ids.uuid(),
+    });
   }
 
   async #openRow(path: string, row: MountRow): Promise<Mount> {
     const { env, clock, log, declared, warningsAbout } = this.#deps;
     const kind = row.class === "auth" ? "auth" : "secret";
-    const limits = (): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } => this.limits(this.#mounts.get(path) ?? row);
-    const backend = await this.#factory(kind, row.type)({ storage: createStorageView(env, row.uuid), limits, clock, log: log.child(row.type), ...(warningsAbout === undefined ? {} : { warnings: () => warningsAbout(path) }) });
+    const limits = (): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } =>
+      this.limits(this.#mounts.get(path) ?? row);
+    const backend = await this.#factory(
+      kind,
+      row.type,
+    )({
+      storage: createStorageView(env, row.uuid),
+      limits,
+      clock,
+      log: log.child(row.type),
+      ...(warningsAbout === undefined ? {} : { warnings: () => warningsAbout(path) }),
+    });
     return {
-      point: path, class: kind, type: row.type, accessor: row.accessor, uuid: row.uuid, description: row.description, defaultLeaseTtlMs: row.defaultLeaseTtlMs,
-      maxLeaseTtlMs: row.maxLeaseTtlMs, options: row.options, declared: declared.some((spec) => spec.path === path), trusted: kind === "auth", backend,
+      point: path,
+      class: kind,
+      type: row.type,
+      accessor: row.accessor,
+      uuid: row.uuid,
+      description: row.description,
+      defaultLeaseTtlMs: row.defaultLeaseTtlMs,
+      maxLeaseTtlMs: row.maxLeaseTtlMs,
+      options: row.options,
+      declared: declared.some((spec) => spec.path === path),
+      trusted: kind === "auth",
+      backend,
     };
   }
 }
 
 function rowOf(mount: Mount): MountRow {
-  const { class: kind, type, accessor, uuid, description, defaultLeaseTtlMs, maxLeaseTtlMs, options } = mount;
-  return create(MountRowSchema, { class: kind, type, accessor, uuid, description, defaultLeaseTtlMs, maxLeaseTtlMs, options: { ...options } });
+  const {
+    class: kind,
+    type,
+    accessor,
+    uuid,
+    description,
+    defaultLeaseTtlMs,
+    maxLeaseTtlMs,
+    options,
+  } = mount;
+  return create(MountRowSchema, {
+    class: kind,
+    type,
+    accessor,
+    uuid,
+    description,
+    defaultLeaseTtlMs,
+    maxLeaseTtlMs,
+    options: { ...options },
+  });
 }

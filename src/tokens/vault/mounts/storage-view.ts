@@ -16,23 +16,32 @@ export function createStorageView(env: Env, uuid: string): StorageView {
   return {
     get: async (key) => env.read((snapshot) => snapshot.get(storedValues, [uuid, key])),
     async put(key, value) {
-      if (Buffer.byteLength(key) > KEY_BYTES) throw new StewardError("invalid", `a name of ${Buffer.byteLength(key)} bytes is too long; the most is ${KEY_BYTES}`);
-      if (value.byteLength > VALUE_BYTES) throw new StewardError("too_large", `a stored value has at most ${VALUE_BYTES} bytes, this one has ${value.byteLength}`);
+      if (Buffer.byteLength(key) > KEY_BYTES)
+        throw new StewardError(
+          "invalid",
+          `a name of ${Buffer.byteLength(key)} bytes is too long; the most is ${KEY_BYTES}`,
+        );
+      if (value.byteLength > VALUE_BYTES)
+        throw new StewardError(
+          "too_large",
+          `a stored value has at most ${VALUE_BYTES} bytes, this one has ${value.byteLength}`,
+        );
       await env.write((tx) => tx.put(storedValues, [uuid, key], value));
     },
     async delete(key) {
       await env.write((tx) => tx.delete(storedValues, [uuid, key]));
     },
-    list: async (prefix) => env.read((snapshot) => {
-      const names = new Set<string>();
-      for (const [[owner, key]] of snapshot.range(storedValues, { start: [uuid, prefix] })) {
-        if (owner !== uuid || !key.startsWith(prefix)) break;
-        const rest = key.slice(prefix.length);
-        const slash = rest.indexOf("/");
-        names.add(slash < 0 ? rest : rest.slice(0, slash + 1));
-      }
-      return [...names].toSorted(bytewise);
-    }),
+    list: async (prefix) =>
+      env.read((snapshot) => {
+        const names = new Set<string>();
+        for (const [[owner, key]] of snapshot.range(storedValues, { start: [uuid, prefix] })) {
+          if (owner !== uuid || !key.startsWith(prefix)) break;
+          const rest = key.slice(prefix.length);
+          const slash = rest.indexOf("/");
+          names.add(slash < 0 ? rest : rest.slice(0, slash + 1));
+        }
+        return [...names].toSorted(bytewise);
+      }),
   };
 }
 
@@ -40,7 +49,9 @@ export function createStorageView(env: Env, uuid: string): StorageView {
 export async function clearStorage(env: Env, uuid: string): Promise<void> {
   for (;;) {
     const more = await env.write((tx) => {
-      const keys = [...tx.range(storedValues, { prefix: [uuid], limit: DELETE_ROWS })].map(([key]) => key);
+      const keys = [...tx.range(storedValues, { prefix: [uuid], limit: DELETE_ROWS })].map(
+        ([key]) => key,
+      );
       for (const key of keys) tx.delete(storedValues, key);
       return keys.length === DELETE_ROWS;
     });

@@ -1,7 +1,8 @@
 /**
- * The union of some policies, compiled for quick answers. Of all rules that match a path only the best one counts: an exact path,
- * else the rule whose first wildcard comes latest, that is no glob, has fewer `+`, is longer, comes later in the alphabet
- * (facts §2.5). That order depends on the rules alone, so they are sorted once and the first that matches is the best.
+ * The union of some policies, compiled for quick answers. Of all rules that match a path only the
+ * best one counts: an exact path, else the rule whose first wildcard comes latest, that is no glob,
+ * has fewer `+`, is longer, comes later in the alphabet (facts §2.5). That order depends on the
+ * rules alone, so they are sorted once and the first that matches is the best.
  */
 import type { Data, Operation } from "../../logical/types.ts";
 import type { Acl, AclRules, Capability, Decision, WrapLimits } from "../types.ts";
@@ -43,7 +44,12 @@ const HELP: Decision = { allowed: true, granting: [], wrap: {}, root: false };
 const ROOT: Decision = { allowed: true, granting: ["root"], wrap: {}, root: true };
 
 /** Everything is allowed. */
-export const rootAcl: Acl = { check: () => ROOT, capabilities: () => ["root"], anyBelow: () => true, rules: () => ({ exact: new Map(), glob: new Map() }) };
+export const rootAcl: Acl = {
+  check: () => ROOT,
+  capabilities: () => ["root"],
+  anyBelow: () => true,
+  rules: () => ({ exact: new Map(), glob: new Map() }),
+};
 
 /** Compiles policies; rules that ended by `nowMs` are left out. */
 export function compileAcl(policies: readonly CompiledPolicy[], nowMs: number): Acl {
@@ -64,7 +70,17 @@ class CompiledAcl implements Acl {
     this.#open = open.toSorted(bestFirst);
   }
 
-  check({ operation, path, data, sudo }: { readonly operation: Operation; readonly path: string; readonly data: Data; readonly sudo: boolean }): Decision {
+  check({
+    operation,
+    path,
+    data,
+    sudo,
+  }: {
+    readonly operation: Operation;
+    readonly path: string;
+    readonly data: Data;
+    readonly sudo: boolean;
+  }): Decision {
     const needed = neededFor(operation);
     if (needed === undefined) return HELP;
     const rule = this.#find(path, operation === "list");
@@ -73,7 +89,8 @@ class CompiledAcl implements Acl {
     const { minWrapMs, maxWrapMs } = rule;
     // Merging can leave bounds that nothing satisfies.
     if (minWrapMs > 0 && maxWrapMs > 0 && maxWrapMs < minWrapMs) return REFUSED;
-    if (operation !== "list" && operation !== "delete" && !parametersAllowed(rule.parameters, data)) return REFUSED;
+    if (operation !== "list" && operation !== "delete" && !parametersAllowed(rule.parameters, data))
+      return REFUSED;
     return { allowed: true, granting: grantingOf(rule, needed), wrap: wrapOf(rule), root: false };
   }
 
@@ -82,16 +99,32 @@ class CompiledAcl implements Acl {
   }
 
   anyBelow(prefix: string): boolean {
-    const grants = ({ capabilities }: Rule): boolean => capabilities !== 0 && (capabilities & DENY) === 0;
-    for (const rule of this.#exact.values()) if (rule.path.startsWith(prefix) && grants(rule)) return true;
-    const covering = this.#open.find((open) => open.segments === undefined && prefix.startsWith(open.stem));
+    const grants = ({ capabilities }: Rule): boolean =>
+      capabilities !== 0 && (capabilities & DENY) === 0;
+    for (const rule of this.#exact.values())
+      if (rule.path.startsWith(prefix) && grants(rule)) return true;
+    const covering = this.#open.find(
+      (open) => open.segments === undefined && prefix.startsWith(open.stem),
+    );
     if (covering !== undefined && grants(covering.rule)) return true;
-    return this.#open.some((open) => grants(open.rule) && (open.segments === undefined ? open.stem.startsWith(prefix) : reachesBelow(open, open.segments, prefix)));
+    return this.#open.some(
+      (open) =>
+        grants(open.rule) &&
+        (open.segments === undefined
+          ? open.stem.startsWith(prefix)
+          : reachesBelow(open, open.segments, prefix)),
+    );
   }
 
   rules(): AclRules {
-    const exact = Array.from(this.#exact, ([path, { capabilities }]) => [path, capabilityNames(capabilities)] as const);
-    const glob = this.#open.map(({ rule, stem, segments }) => [segments === undefined ? stem : rule.path, capabilityNames(rule.capabilities)] as const);
+    const exact = Array.from(
+      this.#exact,
+      ([path, { capabilities }]) => [path, capabilityNames(capabilities)] as const,
+    );
+    const glob = this.#open.map(
+      ({ rule, stem, segments }) =>
+        [segments === undefined ? stem : rule.path, capabilityNames(rule.capabilities)] as const,
+    );
     return { exact: new Map(exact), glob: new Map(glob) };
   }
 
@@ -107,7 +140,12 @@ class CompiledAcl implements Acl {
   #findOpen(path: string): Rule | undefined {
     let parts: readonly string[] | undefined;
     for (const { rule, stem, glob, segments } of this.#open) {
-      if (segments === undefined ? path.startsWith(stem) : matches(segments, glob, (parts ??= path.split("/")))) return rule;
+      if (
+        segments === undefined
+          ? path.startsWith(stem)
+          : matches(segments, glob, (parts ??= path.split("/")))
+      )
+        return rule;
     }
     return undefined;
   }
@@ -140,7 +178,8 @@ function join(rule: Rule, other: PathRule, grant: Rule["grants"][number]): void 
   const { required, denied, allowed } = rule.parameters;
   rule.parameters = {
     required: [...new Set([...required, ...other.parameters.required])],
-    denied: joinLists(denied, other.parameters.denied), allowed: joinLists(allowed, other.parameters.allowed),
+    denied: joinLists(denied, other.parameters.denied),
+    allowed: joinLists(allowed, other.parameters.allowed),
   };
 }
 
@@ -155,9 +194,18 @@ function openRule(rule: Rule): OpenRule | undefined {
   const stem = glob ? path.slice(0, -1) : path;
   if (path === "+" || path.startsWith("+/") || path.includes("/+")) {
     const segments = stem.split("/");
-    return { rule, stem, glob, segments, firstWildcard: path.indexOf("+"), pluses: segments.filter((segment) => segment === "+").length };
+    return {
+      rule,
+      stem,
+      glob,
+      segments,
+      firstWildcard: path.indexOf("+"),
+      pluses: segments.filter((segment) => segment === "+").length,
+    };
   }
-  return glob ? { rule, stem, glob, segments: undefined, firstWildcard: stem.length, pluses: 0 } : undefined;
+  return glob
+    ? { rule, stem, glob, segments: undefined, firstWildcard: stem.length, pluses: 0 }
+    : undefined;
 }
 
 function bestFirst(a: OpenRule, b: OpenRule): number {
@@ -171,7 +219,12 @@ function bestFirst(a: OpenRule, b: OpenRule): number {
 function matches(segments: readonly string[], glob: boolean, parts: readonly string[]): boolean {
   if (glob ? parts.length < segments.length : parts.length !== segments.length) return false;
   const last = segments.length - 1;
-  return segments.every((segment, index) => segment === "+" || segment === parts[index] || (glob && index === last && (parts[index] ?? "").startsWith(segment)));
+  return segments.every(
+    (segment, index) =>
+      segment === "+" ||
+      segment === parts[index] ||
+      (glob && index === last && (parts[index] ?? "").startsWith(segment)),
+  );
 }
 
 // Whether a pattern could match some path that begins with the prefix.
@@ -182,18 +235,33 @@ function reachesBelow({ glob }: OpenRule, segments: readonly string[], prefix: s
   const fits = parts.every((part, index) => {
     const segment = segments[index];
     if (segment === undefined || index > last) return glob;
-    return segment === "+" || segment === part || (glob && index === last && part.startsWith(segment));
+    return (
+      segment === "+" || segment === part || (glob && index === last && part.startsWith(segment))
+    );
   });
   if (!fits) return false;
   const next = segments[parts.length];
   if (next === undefined) return glob;
-  return next === "+" || next.startsWith(partial) || (glob && parts.length === last && partial.startsWith(next));
+  return (
+    next === "+" ||
+    next.startsWith(partial) ||
+    (glob && parts.length === last && partial.startsWith(next))
+  );
 }
 
 function grantingOf(rule: Rule, needed: CapabilitySet): readonly string[] {
-  return [...new Set(rule.grants.filter(({ capabilities }) => (capabilities & needed) !== 0).map(({ name }) => name))];
+  return [
+    ...new Set(
+      rule.grants
+        .filter(({ capabilities }) => (capabilities & needed) !== 0)
+        .map(({ name }) => name),
+    ),
+  ];
 }
 
 function wrapOf({ minWrapMs, maxWrapMs }: Rule): WrapLimits {
-  return { ...(minWrapMs > 0 ? { minMs: minWrapMs } : {}), ...(maxWrapMs > 0 ? { maxMs: maxWrapMs } : {}) };
+  return {
+    ...(minWrapMs > 0 ? { minMs: minWrapMs } : {}),
+    ...(maxWrapMs > 0 ? { maxMs: maxWrapMs } : {}),
+  };
 }

@@ -4,7 +4,10 @@
 export const ROOT_POLICY = "root";
 /** Given to every token unless it is made without. */
 export const DEFAULT_POLICY = "default";
-/** That of tokens which wrap an answer: it allows nothing, is not listed, and nobody writes or hands it out. */
+/**
+ * That of tokens which wrap an answer: it allows nothing, is not listed, and nobody writes or hands
+ * it out.
+ */
 export const WRAPPING_POLICY = "response-wrapping";
 
 /** What every token may do for itself (facts §2.5). Served until it is written anew. */

@@ -1,4 +1,7 @@
-/** Cuts a policy's text into words: the part of HashiCorp's configuration language (version 1) that policies use, and JSON. */
+/**
+ * Cuts a policy's text into words: the part of HashiCorp's configuration language (version 1) that
+ * policies use, and JSON.
+ */
 import { StewardError } from "../../../kernel/base/errors.ts";
 
 /** A word. `text` is decoded. */
@@ -24,10 +27,25 @@ const NUMBER = /-?(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
 const MARK = /[{}[\]=:,]/y;
 const STRING_END = /[^"\\\n]*/y;
 const HEREDOC = /<<(-?)([\p{L}\p{Nd}_]+)\r?\n/uy;
-const ESCAPE = /\\(?:(["\\/abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))/y;
-const SINGLE: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+const ESCAPE =
+  /\\(?:(["\\/abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))/y;
+const SINGLE: Readonly<Record<string, string>> = {
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+};
 
-/** A lexer over a whole text. A text whose first sign is `{` is JSON. Words throw `invalid` with line and column. */
+/**
+ * A lexer over a whole text. A text whose first sign is `{` is JSON. Words throw `invalid` with
+ * line and column.
+ */
 export function createLexer(source: string): Lexer {
   return new TextLexer(source);
 }
@@ -37,7 +55,11 @@ export function policyError(source: string, at: number, why: string): StewardErr
   const before = source.slice(0, at);
   const line = before.split("\n").length;
   const column = at - before.lastIndexOf("\n");
-  return new StewardError("invalid", `failed to parse policy: line ${line}, column ${column}: ${why}`, { field: "policy", rule: "policy", remedy: "correct the policy at this position" });
+  return new StewardError(
+    "invalid",
+    `failed to parse policy: line ${line}, column ${column}: ${why}`,
+    { field: "policy", rule: "policy", remedy: "correct the policy at this position" },
+  );
 }
 
 class TextLexer implements Lexer {
@@ -63,8 +85,12 @@ class TextLexer implements Lexer {
     const name = this.#take(NAME);
     if (name !== undefined) return { kind: "name", text: name[0], at };
     const heredoc = this.json ? undefined : this.#take(HEREDOC);
-    if (heredoc !== undefined) return { kind: "string", text: this.#heredoc(at, heredoc[2] ?? "", heredoc[1] === "-"), at };
-    throw this.error(at, `${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(at) ?? 0))} is not allowed at this position of a policy`);
+    if (heredoc !== undefined)
+      return { kind: "string", text: this.#heredoc(at, heredoc[2] ?? "", heredoc[1] === "-"), at };
+    throw this.error(
+      at,
+      `${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(at) ?? 0))} is not allowed at this position of a policy`,
+    );
   }
 
   error(at: number, why: string): StewardError {
@@ -108,10 +134,14 @@ class TextLexer implements Lexer {
   #escape(): string {
     const at = this.#at;
     const found = this.#take(ESCAPE);
-    if (found === undefined) throw this.error(at, "this escape is unknown; a backslash itself is written as two");
+    if (found === undefined)
+      throw this.error(at, "this escape is unknown; a backslash itself is written as two");
     const [, single, byte, unit, point, octal] = found;
     if (single !== undefined) return SINGLE[single] ?? single;
-    const code = octal === undefined ? Number.parseInt(byte ?? unit ?? point ?? "", 16) : Number.parseInt(octal, 8);
+    const code =
+      octal === undefined
+        ? Number.parseInt(byte ?? unit ?? point ?? "", 16)
+        : Number.parseInt(octal, 8);
     if (code > 0x10_ffff) throw this.error(at, "this escape is not a Unicode character");
     return unit === undefined ? String.fromCodePoint(code) : String.fromCharCode(code);
   }
@@ -122,7 +152,11 @@ class TextLexer implements Lexer {
       const end = this.#source.indexOf("\n", this.#at);
       const line = this.#source.slice(this.#at, end === -1 ? this.#source.length : end);
       this.#at = end === -1 ? this.#source.length : end + 1;
-      if (line.trim() === name) return this.#wellFormed(at, (indented ? withoutIndent(lines) : lines).map((one) => `${one}\n`).join(""));
+      if (line.trim() === name)
+        return this.#wellFormed(
+          at,
+          (indented ? withoutIndent(lines) : lines).map((one) => `${one}\n`).join(""),
+        );
       lines.push(line);
     }
     throw this.error(at, `this text is not closed: a line with only ${name} is missing`);
@@ -136,6 +170,9 @@ class TextLexer implements Lexer {
 
 function withoutIndent(lines: readonly string[]): readonly string[] {
   const indentOf = (line: string): number => line.length - line.trimStart().length;
-  const least = lines.reduce((least, line) => (line.trim() === "" ? least : Math.min(least, indentOf(line))), Number.POSITIVE_INFINITY);
+  const least = lines.reduce(
+    (least, line) => (line.trim() === "" ? least : Math.min(least, indentOf(line))),
+    Number.POSITIVE_INFINITY,
+  );
   return lines.map((line) => line.slice(Math.min(least, indentOf(line))));
 }

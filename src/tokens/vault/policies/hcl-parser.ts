@@ -1,4 +1,7 @@
-/** Reads a policy's words as a tree whose every part knows its place. Both spellings, HCL and JSON, give the same tree. */
+/**
+ * Reads a policy's words as a tree whose every part knows its place. Both spellings, HCL and JSON,
+ * give the same tree.
+ */
 import type { StewardError } from "../../../kernel/base/errors.ts";
 import { rawNumber } from "../../logical/json.ts";
 import { createLexer, policyError, type Lexer, type Word } from "./hcl-lexer.ts";
@@ -12,10 +15,19 @@ const MAX_DEPTH = 16;
 export interface HclNode {
   readonly at: number;
   /** Text, number (raw when a double would round it), boolean, null, list or object. */
-  readonly value: string | number | boolean | null | { readonly rawJSON: string } | readonly HclNode[] | HclObject;
+  readonly value:
+    | string
+    | number
+    | boolean
+    | null
+    | { readonly rawJSON: string }
+    | readonly HclNode[]
+    | HclObject;
 }
 
-/** Items in the order of the text. Names may come twice: what that means is the reader's decision. */
+/**
+ * Items in the order of the text. Names may come twice: what that means is the reader's decision.
+ */
 export interface HclObject {
   readonly items: readonly HclItem[];
 }
@@ -37,7 +49,12 @@ export interface HclDocument {
 
 /** Parses a whole text in one pass. Throws `invalid` with line and column. */
 export function parseHcl(text: string): HclDocument {
-  if (text.length > MAX_POLICY_LENGTH) throw policyError(text, MAX_POLICY_LENGTH, `a policy is at most ${MAX_POLICY_LENGTH} characters long`);
+  if (text.length > MAX_POLICY_LENGTH)
+    throw policyError(
+      text,
+      MAX_POLICY_LENGTH,
+      `a policy is at most ${MAX_POLICY_LENGTH} characters long`,
+    );
   const lexer = createLexer(text);
   const parser = new Parser(lexer);
   return { json: lexer.json, root: parser.document(), error: (at, why) => lexer.error(at, why) };
@@ -98,7 +115,8 @@ class Parser {
 
   #value(depth: number): HclNode {
     const { kind, text, at } = this.#word;
-    if (depth >= MAX_DEPTH) throw this.#lexer.error(at, `values may be nested at most ${MAX_DEPTH} levels deep`);
+    if (depth >= MAX_DEPTH)
+      throw this.#lexer.error(at, `values may be nested at most ${MAX_DEPTH} levels deep`);
     if (this.#is("{")) {
       this.#advance();
       const value = this.#items(depth + 1);
@@ -106,7 +124,14 @@ class Parser {
       return { at, value };
     }
     if (this.#is("[")) return { at, value: this.#list(depth + 1) };
-    const value = kind === "string" ? text : kind === "number" ? this.#number() : kind === "name" ? words.get(text) : undefined;
+    const value =
+      kind === "string"
+        ? text
+        : kind === "number"
+          ? this.#number()
+          : kind === "name"
+            ? words.get(text)
+            : undefined;
     if (value === undefined) throw this.#unexpected("a value; strings need double quotes");
     this.#advance();
     return { at, value };
@@ -128,10 +153,15 @@ class Parser {
     const { text, at } = this.#word;
     if (/^-?0[xX]/.test(text)) {
       const number = Number(text.replace("-", "")) * (text.startsWith("-") ? -1 : 1);
-      if (!Number.isSafeInteger(number)) throw this.#lexer.error(at, "this number is too large; write it in decimal");
+      if (!Number.isSafeInteger(number))
+        throw this.#lexer.error(at, "this number is too large; write it in decimal");
       return number;
     }
-    if (/^-?0\d/.test(text)) throw this.#lexer.error(at, "a number begins with 0 only when it is 0; octal numbers are not supported");
+    if (/^-?0\d/.test(text))
+      throw this.#lexer.error(
+        at,
+        "a number begins with 0 only when it is 0; octal numbers are not supported",
+      );
     return String(Number(text)) === text ? Number(text) : rawNumber(text);
   }
 
@@ -162,4 +192,8 @@ class Parser {
   }
 }
 
-const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([["true", true], ["false", false], ["null", null]]);
+const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+]);

@@ -13,10 +13,14 @@ export function lintPolicy(rules: readonly PathRule[]): readonly string[] {
     const { path, capabilities } = rule;
     const found: string[] = [];
     if (isMinting(path) && (capabilities & UPDATE) !== 0 && (capabilities & CREATE) === 0) {
-      found.push(`path ${JSON.stringify(path)}: minting by POST is a create; grant "create" besides "update"`);
+      found.push(
+        `path ${JSON.stringify(path)}: minting by POST is a create; grant "create" besides "update"`,
+      );
     }
-    if (path.slice(0, -1).includes("*")) found.push(`path ${JSON.stringify(path)}: a * is a wildcard only at the end`);
-    if (/(?:^|\/)(?:\+[^/]|[^/]+\+(?:\/|$))/.test(path)) found.push(`path ${JSON.stringify(path)}: a + is a wildcard only as a whole segment`);
+    if (path.slice(0, -1).includes("*"))
+      found.push(`path ${JSON.stringify(path)}: a * is a wildcard only at the end`);
+    if (/(?:^|\/)(?:\+[^/]|[^/]+\+(?:\/|$))/.test(path))
+      found.push(`path ${JSON.stringify(path)}: a + is a wildcard only as a whole segment`);
     if (capabilities === 0) found.push(`path ${JSON.stringify(path)} grants nothing`);
     return found;
   });
@@ -27,7 +31,10 @@ export function lintPolicy(rules: readonly PathRule[]): readonly string[] {
 export function concernsMount({ path }: PathRule, point: string): boolean {
   if (path.endsWith("*") && point.startsWith(path.slice(0, -1))) return true;
   const segments = path.split("/");
-  return point.slice(0, -1).split("/").every((segment, index) => segments[index] === "+" || segments[index] === segment);
+  return point
+    .slice(0, -1)
+    .split("/")
+    .every((segment, index) => segments[index] === "+" || segments[index] === segment);
 }
 
 /** `…/token` and below on any mount but the token backend's (RESOLUTIONS T10). */

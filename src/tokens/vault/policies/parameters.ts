@@ -1,4 +1,7 @@
-/** What a rule says about the parameters of a request (facts §2.5). Values are compared as they were sent: no type is ever turned into another. */
+/**
+ * What a rule says about the parameters of a request (facts §2.5). Values are compared as they were
+ * sent: no type is ever turned into another.
+ */
 import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { isRawNumber, numberText } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
@@ -22,7 +25,10 @@ export function parametersAllowed(rules: ParameterRules, data: Data): boolean {
 }
 
 /** Two rules for the same path together: lists grow, "every value" beats values. */
-export function joinLists(left: ParameterLists | undefined, right: ParameterLists | undefined): ParameterLists | undefined {
+export function joinLists(
+  left: ParameterLists | undefined,
+  right: ParameterLists | undefined,
+): ParameterLists | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   const joined = new Map(left);
   for (const [name, values] of right) {
@@ -33,7 +39,11 @@ export function joinLists(left: ParameterLists | undefined, right: ParameterList
   return joined;
 }
 
-function someDenied(denied: ParameterLists | undefined, data: Data, names: readonly string[]): boolean {
+function someDenied(
+  denied: ParameterLists | undefined,
+  data: Data,
+  names: readonly string[],
+): boolean {
   if (denied === undefined || denied.size === 0) return false;
   if (denied.has("*")) return true;
   return names.some((name) => {
@@ -42,7 +52,11 @@ function someDenied(denied: ParameterLists | undefined, data: Data, names: reado
   });
 }
 
-function allAllowed(allowed: ParameterLists | undefined, data: Data, names: readonly string[]): boolean {
+function allAllowed(
+  allowed: ParameterLists | undefined,
+  data: Data,
+  names: readonly string[],
+): boolean {
   if (allowed === undefined || allowed.size === 0) return true;
   const others = allowed.has("*");
   return names.every((name) => {
@@ -52,7 +66,14 @@ function allAllowed(allowed: ParameterLists | undefined, data: Data, names: read
 }
 
 function isAmong(value: unknown, values: readonly unknown[]): boolean {
-  return values.length === 0 || values.some((one) => (typeof one === "string" && typeof value === "string" ? matchesGlob(one, value) : isSame(one, value)));
+  return (
+    values.length === 0 ||
+    values.some((one) =>
+      typeof one === "string" && typeof value === "string"
+        ? matchesGlob(one, value)
+        : isSame(one, value),
+    )
+  );
 }
 
 /** Texts with `*` at either end or both; elsewhere it is a star. */
@@ -72,12 +93,29 @@ function isSame(left: unknown, right: unknown): boolean {
     const others = numberText(right);
     return others !== undefined && canonical(digits) === canonical(others);
   }
-  if (typeof left !== "object" || left === null || typeof right !== "object" || right === null || isRawNumber(right)) return left === right;
+  if (
+    typeof left !== "object" ||
+    left === null ||
+    typeof right !== "object" ||
+    right === null ||
+    isRawNumber(right)
+  )
+    return left === right;
   if (Array.isArray(left) || Array.isArray(right)) {
-    return Array.isArray(left) && Array.isArray(right) && left.length === right.length && left.every((item, index) => isSame(item, right[index]));
+    return (
+      Array.isArray(left) &&
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => isSame(item, right[index]))
+    );
   }
   const names = Object.keys(left);
-  return names.length === Object.keys(right).length && names.every((name) => Object.hasOwn(right, name) && isSame((left as Data)[name], (right as Data)[name]));
+  return (
+    names.length === Object.keys(right).length &&
+    names.every(
+      (name) => Object.hasOwn(right, name) && isSame((left as Data)[name], (right as Data)[name]),
+    )
+  );
 }
 
 /** One text for all spellings of a number: `5`, `5.0` and `50e-1` are the same. */
@@ -87,5 +125,7 @@ function canonical(number: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = found;
   const digits = (whole + fraction).replace(/^0+/, "");
   const kept = withoutEnd(digits, "0");
-  return kept === "" ? "0" : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
+  return kept === ""
+    ? "0"
+    : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }

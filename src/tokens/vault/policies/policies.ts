@@ -1,4 +1,7 @@
-/** The stored policies and what they allow together, compiled when first asked and kept until any policy changes. */
+/**
+ * The stored policies and what they allow together, compiled when first asked and kept until any
+ * policy changes.
+ */
 import { create } from "@bufbuild/protobuf";
 import { PolicyRowSchema, type PolicyRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -16,9 +19,17 @@ import { MAX_POLICY_LENGTH } from "./hcl-parser.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
 
 /** Stored policies by name. */
-export const policyRows: Table<string, PolicyRow> = defineTable({ name: "policies", key: stringKey, value: protobufCodec(PolicyRowSchema), limit: { rows: 10_000 }, sealed: true });
+export const policyRows: Table<string, PolicyRow> = defineTable({
+  name: "policies",
+  key: stringKey,
+  value: protobufCodec(PolicyRowSchema),
+  limit: { rows: 10_000 },
+  sealed: true,
+});
 /** All of the above. */
-export const policyTables: readonly AnyTable[] = [policyRows] as readonly unknown[] as readonly AnyTable[];
+export const policyTables: readonly AnyTable[] = [
+  policyRows,
+] as readonly unknown[] as readonly AnyTable[];
 
 /** Compiled unions of policies in memory. */
 const MOST_COMPILED = 1_000;
@@ -49,7 +60,9 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
     const name = given.toLowerCase();
     if (name === ROOT_POLICY) return { name, text: "" };
     if (name === WRAPPING_POLICY) return undefined;
-    const text = isName(name) ? env.read((snapshot) => snapshot.get(policyRows, name)?.text) : undefined;
+    const text = isName(name)
+      ? env.read((snapshot) => snapshot.get(policyRows, name)?.text)
+      : undefined;
     if (text !== undefined) return { name, text };
     return name === DEFAULT_POLICY ? { name, text: DEFAULT_POLICY_TEXT } : undefined;
   }
@@ -60,20 +73,34 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       const text = get(name)?.text;
       return text === undefined ? [] : [{ name, rules: parsePolicy(text) }];
     });
-    return { acl: compileAcl(policies, nowMs), fromMs: nowMs, untilMs: firstEnd(policies.flatMap(({ rules }) => rules), nowMs) };
+    return {
+      acl: compileAcl(policies, nowMs),
+      fromMs: nowMs,
+      untilMs: firstEnd(
+        policies.flatMap(({ rules }) => rules),
+        nowMs,
+      ),
+    };
   }
 
   function list(): readonly string[] {
     const stored = env.read((snapshot) => Array.from(snapshot.range(policyRows), ([name]) => name));
-    return [...new Set([...stored, DEFAULT_POLICY])].filter((name) => name !== WRAPPING_POLICY).toSorted().concat(ROOT_POLICY);
+    return [...new Set([...stored, DEFAULT_POLICY])]
+      .filter((name) => name !== WRAPPING_POLICY)
+      .toSorted()
+      .concat(ROOT_POLICY);
   }
 
-  function warnings(name: string, concerns: (rule: PathRule) => boolean = () => true): readonly string[] {
+  function warnings(
+    name: string,
+    concerns: (rule: PathRule) => boolean = () => true,
+  ): readonly string[] {
     return lintPolicy(parsePolicy(get(name)?.text ?? "").filter(concerns));
   }
 
   return {
-    get, list,
+    get,
+    list,
     warnings: (name) => warnings(name),
     async warningsAbout(point) {
       const turns = new Turns();
@@ -81,15 +108,31 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       for (const name of list()) {
         if (found.length >= MOST_WARNINGS) break;
         if (turns.over) await turns.give();
-        found.push(...warnings(name, (rule) => concernsMount(rule, point)).map((text) => `policy ${JSON.stringify(name)}, ${text}`));
+        found.push(
+          ...warnings(name, (rule) => concernsMount(rule, point)).map(
+            (text) => `policy ${JSON.stringify(name)}, ${text}`,
+          ),
+        );
       }
       return found.slice(0, MOST_WARNINGS);
     },
     async write(given, policy) {
       const name = given.toLowerCase();
-      if (BUILT_IN.includes(name)) throw new StewardError("invalid", `cannot update ${JSON.stringify(name)} policy`, { rule: `${name} policy` });
-      if (!isName(name)) throw new StewardError("invalid", `a policy's name has 1 to ${LONGEST_NAME} characters, no control characters and no slash at its ends`, { field: "name", rule: "name" });
-      if (policy === "") throw new StewardError("invalid", "'policy' parameter not supplied or empty", { field: "policy", rule: "required" });
+      if (BUILT_IN.includes(name))
+        throw new StewardError("invalid", `cannot update ${JSON.stringify(name)} policy`, {
+          rule: `${name} policy`,
+        });
+      if (!isName(name))
+        throw new StewardError(
+          "invalid",
+          `a policy's name has 1 to ${LONGEST_NAME} characters, no control characters and no slash at its ends`,
+          { field: "name", rule: "name" },
+        );
+      if (policy === "")
+        throw new StewardError("invalid", "'policy' parameter not supplied or empty", {
+          field: "policy",
+          rule: "required",
+        });
       const text = decoded(policy);
       const rules = parsePolicy(text);
       await env.write((tx) => {
@@ -100,8 +143,14 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
     },
     async delete(given) {
       const name = given.toLowerCase();
-      if (name === DEFAULT_POLICY) throw new StewardError("invalid", "cannot delete default policy", { rule: "default policy" });
-      if (BUILT_IN.includes(name)) throw new StewardError("invalid", `cannot delete ${name} policy`, { rule: `${name} policy` });
+      if (name === DEFAULT_POLICY)
+        throw new StewardError("invalid", "cannot delete default policy", {
+          rule: "default policy",
+        });
+      if (BUILT_IN.includes(name))
+        throw new StewardError("invalid", `cannot delete ${name} policy`, {
+          rule: `${name} policy`,
+        });
       if (!isName(name)) return;
       await env.write((tx) => {
         tx.delete(policyRows, name);
@@ -117,22 +166,30 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       const fresh = compile(names);
       compiled.delete(key);
       compiled.set(key, fresh);
-      if (compiled.size > MOST_COMPILED) for (const oldest of compiled.keys()) {
-        compiled.delete(oldest);
-        break;
-      }
+      if (compiled.size > MOST_COMPILED)
+        for (const oldest of compiled.keys()) {
+          compiled.delete(oldest);
+          break;
+        }
       return fresh.acl;
     },
   };
 }
 
 function firstEnd(rules: readonly PathRule[], nowMs: number): number {
-  const ends = rules.flatMap(({ expiresAtMs }) => (expiresAtMs === undefined || expiresAtMs <= nowMs ? [] : [expiresAtMs]));
+  const ends = rules.flatMap(({ expiresAtMs }) =>
+    expiresAtMs === undefined || expiresAtMs <= nowMs ? [] : [expiresAtMs],
+  );
   return ends.reduce((first, end) => Math.min(first, end), Number.POSITIVE_INFINITY);
 }
 
 function isName(name: string): boolean {
-  return name.length > 0 && name.length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}|^\/|\/$/u.test(name);
+  return (
+    name.length > 0 &&
+    name.length <= LONGEST_NAME &&
+    name.isWellFormed() &&
+    !/\p{Cc}|^\/|\/$/u.test(name)
+  );
 }
 
 /** Clients may send the text in base64, whose signs alone make no policy. */

@@ -1,6 +1,7 @@
 /**
- * The data keys of an unsealed store: a new one on request, and the rows of older ones encrypted anew behind it, so that the keyring
- * stays small. What a stop interrupts goes on with the next start.
+ * The data keys of an unsealed store: a new one on request, and the rows of older ones encrypted
+ * anew behind it, so that the keyring stays small. What a stop interrupts goes on with the next
+ * start.
  */
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -9,7 +10,10 @@ import type { Keyring, KeyringStatus } from "../../../kernel/state/types.ts";
 /** The data keys. */
 export interface KeyRotation {
   status(): KeyringStatus;
-  /** Makes a data key, on disk when it resolves; what is written from then on has it. Throws as `Keyring.rotate` does. */
+  /**
+   * Makes a data key, on disk when it resolves; what is written from then on has it. Throws as
+   * `Keyring.rotate` does.
+   */
   rotate(): Promise<void>;
   /** Begins with what an earlier run left. */
   start(): void;
@@ -18,7 +22,13 @@ export interface KeyRotation {
 }
 
 /** Over an unsealed keyring. */
-export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring; readonly log: Log }): KeyRotation {
+export function createKeyRotation({
+  keyring,
+  log,
+}: {
+  readonly keyring: Keyring;
+  readonly log: Log;
+}): KeyRotation {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const reencrypt = async (): Promise<void> => {
@@ -26,12 +36,16 @@ export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring;
       // Another key may have come while the rows went through.
       while (keyring.status().keys > 1) {
         const rows = await keyring.reencrypt(stopping.signal);
-        log.info("rows of older data keys were re-encrypted, and those keys removed", { rows, term: keyring.status().term });
+        log.info("rows of older data keys were re-encrypted, and those keys removed", {
+          rows,
+          term: keyring.status().term,
+        });
       }
     } catch (thrown) {
       if (stopping.signal.aborted) return;
       log.error("re-encrypting rows of older data keys failed; they stay readable", {
-        error: toStewardError(thrown), remedy: "PUT sys/rotate or a restart tries again",
+        error: toStewardError(thrown),
+        remedy: "PUT sys/rotate or a restart tries again",
       });
     }
   };
@@ -47,9 +61,12 @@ export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring;
     },
     start() {
       if (keyring.status().replacing) {
-        log.warn("replacing the key of the store was interrupted: the file may still contain data that the former key decrypts", {
-          remedy: "stop Steward and run `steward rotate-key` again",
-        });
+        log.warn(
+          "replacing the key of the store was interrupted: the file may still contain data that the former key decrypts",
+          {
+            remedy: "stop Steward and run `steward rotate-key` again",
+          },
+        );
       }
       start();
     },

@@ -1,6 +1,7 @@
 /**
- * The key that opens the store of tokens, as a file: where it is looked for, what such a file must be like, how the first one is made,
- * and how another one takes its place. 32 random bytes, written as base64; hexadecimal is read as well.
+ * The key that opens the store of tokens, as a file: where it is looked for, what such a file must
+ * be like, how the first one is made, and how another one takes its place. 32 random bytes, written
+ * as base64; hexadecimal is read as well.
  */
 import { constants } from "node:fs";
 import { link, open, rename, unlink, type FileHandle } from "node:fs/promises";
@@ -23,9 +24,16 @@ export interface KeyPlace {
 }
 
 /** Key files by rank: the configured one, the systemd credential, the state folder's. */
-export function keyPlaces(options: { readonly directory: string; readonly keyFile: string | undefined; readonly credentials: string | undefined }): readonly KeyPlace[] {
+export function keyPlaces(options: {
+  readonly directory: string;
+  readonly keyFile: string | undefined;
+  readonly credentials: string | undefined;
+}): readonly KeyPlace[] {
   if (options.keyFile !== undefined) return [{ path: options.keyFile, kind: "file" }];
-  const credential: KeyPlace[] = options.credentials === undefined ? [] : [{ path: join(options.credentials, KEY_NAME), kind: "credential" }];
+  const credential: KeyPlace[] =
+    options.credentials === undefined
+      ? []
+      : [{ path: join(options.credentials, KEY_NAME), kind: "credential" }];
   return [...credential, { path: join(options.directory, KEY_NAME), kind: "house" }];
 }
 
@@ -38,31 +46,55 @@ export function parseKey(text: string): Uint8Array | undefined {
   return bytes.length === KEY_BYTES ? bytes : undefined;
 }
 
-/** The key of a place; undefined when nothing is there. Throws `invalid` naming the file and the remedy for what must not be used. */
+/**
+ * The key of a place; undefined when nothing is there. Throws `invalid` naming the file and the
+ * remedy for what must not be used.
+ */
 export async function readKey(place: KeyPlace): Promise<Uint8Array | undefined> {
   const { path, kind } = place;
   let file: FileHandle | undefined;
   try {
     // A key in the state folder is ours; one that is mounted by somebody else may well be a link.
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | (kind === "house" ? constants.O_NOFOLLOW : 0));
+    file = await open(
+      path,
+      constants.O_RDONLY | constants.O_NONBLOCK | (kind === "house" ? constants.O_NOFOLLOW : 0),
+    );
     const stat = await file.stat();
     if (!stat.isFile()) throw unusable(path, "is no file", "name a file");
     if (kind !== "credential") assertPrivate(place, stat);
-    if (stat.size > LONGEST_FILE) throw unusable(path, `has ${stat.size} bytes`, "put nothing but the key in it");
+    if (stat.size > LONGEST_FILE)
+      throw unusable(path, `has ${stat.size} bytes`, "put nothing but the key in it");
     const key = parseKey(await file.readFile("utf8"));
-    if (key === undefined) throw unusable(path, "does not hold 32 bytes in hexadecimal or base64", "restore it from where it was saved");
+    if (key === undefined)
+      throw unusable(
+        path,
+        "does not hold 32 bytes in hexadecimal or base64",
+        "restore it from where it was saved",
+      );
     return key;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof StewardError) throw error;
     if (code === "ENOENT") return undefined;
-    throw unusable(path, code === "ELOOP" ? "is a symbolic link" : `cannot be read (${code ?? toStewardError(error).message})`, code === "ELOOP" ? "put the key itself there, or name its file in tokens.seal.key_file" : "let Steward's user read it", error);
+    throw unusable(
+      path,
+      code === "ELOOP"
+        ? "is a symbolic link"
+        : `cannot be read (${code ?? toStewardError(error).message})`,
+      code === "ELOOP"
+        ? "put the key itself there, or name its file in tokens.seal.key_file"
+        : "let Steward's user read it",
+      error,
+    );
   } finally {
     await file?.close();
   }
 }
 
-/** Makes the first key of a state folder: whole under its name or not there at all, and on the disk. Throws `conflict` when one is there. */
+/**
+ * Makes the first key of a state folder: whole under its name or not there at all, and on the disk.
+ * Throws `conflict` when one is there.
+ */
 export async function makeKey(place: KeyPlace, ids: Ids): Promise<Uint8Array> {
   const key = newKey(ids);
   try {
@@ -74,9 +106,18 @@ export async function makeKey(place: KeyPlace, ids: Ids): Promise<Uint8Array> {
   } catch (error) {
     const { code } = toStewardError(error);
     const there = (error as NodeJS.ErrnoException).code === "EEXIST";
-    throw new StewardError(there ? "conflict" : code, `the key of the tokens service could not be created at ${place.path}${there ? ": the file already exists" : ""}`, {
-      rule: "key file", remedy: code === "disk_full" ? "free space on its disk" : "let Steward's user write to the state folder", cause: error,
-    });
+    throw new StewardError(
+      there ? "conflict" : code,
+      `the key of the tokens service could not be created at ${place.path}${there ? ": the file already exists" : ""}`,
+      {
+        rule: "key file",
+        remedy:
+          code === "disk_full"
+            ? "free space on its disk"
+            : "let Steward's user write to the state folder",
+        cause: error,
+      },
+    );
   }
 }
 
@@ -85,11 +126,18 @@ export function newKey(ids: Ids): Uint8Array {
   return ids.bytes(KEY_BYTES);
 }
 
-/** Writes a key to `<path>.new` (0600), on the disk when it resolves with that name; replaces what an earlier run left there. Throws what the system throws. */
+/**
+ * Writes a key to `<path>.new` (0600), on the disk when it resolves with that name; replaces what
+ * an earlier run left there. Throws what the system throws.
+ */
 export async function writeKeyBeside(path: string, key: Uint8Array): Promise<string> {
   const fresh = `${path}.new`;
   await unlink(fresh).catch(() => undefined);
-  const file = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+  const file = await open(
+    fresh,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  );
   try {
     await file.writeFile(`${Buffer.from(key).toString("base64")}\n`);
     await file.sync();
@@ -100,20 +148,40 @@ export async function writeKeyBeside(path: string, key: Uint8Array): Promise<str
   return fresh;
 }
 
-/** Puts the key of `writeKeyBeside` in the place of the one at the path, at once and on the disk when it resolves. Throws what the system throws. */
+/**
+ * Puts the key of `writeKeyBeside` in the place of the one at the path, at once and on the disk
+ * when it resolves. Throws what the system throws.
+ */
 export async function replaceKey(path: string): Promise<void> {
   await rename(`${path}.new`, path);
   syncFolder(dirname(path));
 }
 
-function assertPrivate({ path, kind }: KeyPlace, { mode, uid }: { readonly mode: number; readonly uid: number }): void {
+function assertPrivate(
+  { path, kind }: KeyPlace,
+  { mode, uid }: { readonly mode: number; readonly uid: number },
+): void {
   const bits = (mode & 0o777).toString(8).padStart(4, "0");
   const others = kind === "house" ? 0o077 : 0o007;
-  if ((mode & others) !== 0) throw unusable(path, `has mode ${bits}: others can use it`, `chmod 600 ${path}, and think about who has read it`);
+  if ((mode & others) !== 0)
+    throw unusable(
+      path,
+      `has mode ${bits}: others can use it`,
+      `chmod 600 ${path}, and think about who has read it`,
+    );
   const own = process.geteuid?.();
-  if (own !== undefined && uid !== own && uid !== 0) throw unusable(path, `belongs to user ${uid}, not to Steward's (${own})`, `chown ${own} ${path}`);
+  if (own !== undefined && uid !== own && uid !== 0)
+    throw unusable(
+      path,
+      `belongs to user ${uid}, not to Steward's (${own})`,
+      `chown ${own} ${path}`,
+    );
 }
 
 function unusable(path: string, why: string, remedy: string, cause?: unknown): StewardError {
-  return new StewardError("invalid", `the key file ${path} ${why}`, { rule: "key file", remedy, ...(cause === undefined ? {} : { cause }) });
+  return new StewardError("invalid", `the key file ${path} ${why}`, {
+    rule: "key file",
+    remedy,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * The seal of the store of tokens: whether its key is in memory (RESOLUTIONS T21). The key comes from a file and the store opens by
- * itself; without it the service is sealed and says why, and the rest of Steward runs.
+ * The seal of the store of tokens: whether its key is in memory (RESOLUTIONS T21). The key comes
+ * from a file and the store opens by itself; without it the service is sealed and says why, and the
+ * rest of Steward runs.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
@@ -22,9 +23,15 @@ export interface SealOptions {
   readonly type: "file";
   /** Absolute; replaces the key in the state folder. */
   readonly keyFile: string | undefined;
-  /** `$CREDENTIALS_DIRECTORY`, where systemd puts credentials: one named `tokens.key` replaces the key in the state folder. */
+  /**
+   * `$CREDENTIALS_DIRECTORY`, where systemd puts credentials: one named `tokens.key` replaces the
+   * key in the state folder.
+   */
   readonly credentials: string | undefined;
-  /** Nothing of worth is kept, as in the demo: nobody is told to save the key or to keep it elsewhere. */
+  /**
+   * Nothing of worth is kept, as in the demo: nobody is told to save the key or to keep it
+   * elsewhere.
+   */
   readonly invented?: boolean;
 }
 
@@ -44,19 +51,24 @@ export interface SealStatus {
 /** The seal. */
 export interface Seal {
   status(): SealStatus;
-  /** Takes the key as hexadecimal or base64 text. Throws `invalid` for what is no key or when there is nothing to open, `denied` for the wrong one. */
+  /**
+   * Takes the key as hexadecimal or base64 text. Throws `invalid` for what is no key or when there
+   * is nothing to open, `denied` for the wrong one.
+   */
   unseal(key: string): Promise<void>;
   /** The keys leave the memory; until `unseal` or a restart every sealed value is out of reach. */
   seal(): void;
 }
 
 /**
- * Opens the store when its key is there; makes the key at the first start. Never throws for a key that is missing, wrong or badly
- * kept: the store stays sealed and `status` says why. Throws what the store throws, e.g. `disk_full`.
+ * Opens the store when its key is there; makes the key at the first start. Never throws for a key
+ * that is missing, wrong or badly kept: the store stays sealed and `status` says why. Throws what
+ * the store throws, e.g. `disk_full`.
  */
 export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Seal> {
   const { keyring } = deps.env;
-  if (keyring === undefined) throw new StewardError("internal", `assertion failed: ${deps.env.name} has sealed tables`);
+  if (keyring === undefined)
+    throw new StewardError("internal", `assertion failed: ${deps.env.name} has sealed tables`);
   const state = new SealState(deps, { keyring, invented: options.invented === true });
   await state.open(keyPlaces({ ...options, directory: deps.directory }));
   return state;
@@ -70,7 +82,10 @@ class SealState implements Seal {
   #reason: string | undefined;
   #advisory: string | undefined;
 
-  constructor(deps: SealDeps, { keyring, invented }: { readonly keyring: Keyring; readonly invented: boolean }) {
+  constructor(
+    deps: SealDeps,
+    { keyring, invented }: { readonly keyring: Keyring; readonly invented: boolean },
+  ) {
     this.#deps = deps;
     this.#keyring = keyring;
     this.#invented = invented;
@@ -79,13 +94,29 @@ class SealState implements Seal {
 
   status(): SealStatus {
     const { sealed } = this.#keyring.status();
-    return { initialized: this.#initialized, sealed, type: "static", reason: sealed ? this.#reason : undefined, advisory: sealed ? undefined : this.#advisory };
+    return {
+      initialized: this.#initialized,
+      sealed,
+      type: "static",
+      reason: sealed ? this.#reason : undefined,
+      advisory: sealed ? undefined : this.#advisory,
+    };
   }
 
   async unseal(text: string): Promise<void> {
     const key = parseKey(text);
-    if (key === undefined) throw new StewardError("invalid", "the key must be 32 bytes in hexadecimal or base64", { field: "key", rule: "key", remedy: "give the content of the key file" });
-    if (!this.#initialized) throw new StewardError("invalid", `there is no store to unseal yet: ${this.#reason ?? "it is created at the first start"}`, { rule: "initialized" });
+    if (key === undefined)
+      throw new StewardError("invalid", "the key must be 32 bytes in hexadecimal or base64", {
+        field: "key",
+        rule: "key",
+        remedy: "give the content of the key file",
+      });
+    if (!this.#initialized)
+      throw new StewardError(
+        "invalid",
+        `there is no store to unseal yet: ${this.#reason ?? "it is created at the first start"}`,
+        { rule: "initialized" },
+      );
     await this.#take(key);
     this.#deps.log.info("the store of tokens is unsealed");
   }
@@ -100,8 +131,10 @@ class SealState implements Seal {
     try {
       await this.#openBy(places);
     } catch (error) {
-      if (!(error instanceof StewardError) || (error.code !== "invalid" && error.code !== "denied")) throw error;
-      this.#reason = error.remedy === undefined ? error.message : `${error.message}; ${error.remedy}`;
+      if (!(error instanceof StewardError) || (error.code !== "invalid" && error.code !== "denied"))
+        throw error;
+      this.#reason =
+        error.remedy === undefined ? error.message : `${error.message}; ${error.remedy}`;
       this.#deps.log.error("the store of tokens stays sealed", { reason: this.#reason });
     }
   }
@@ -112,16 +145,24 @@ class SealState implements Seal {
       if (key !== undefined) return await this.#use(place, key);
     }
     const last = places.at(-1);
-    if (last === undefined || last.kind !== "house" || this.#initialized) throw missing(last?.path ?? "", this.#initialized);
+    if (last === undefined || last.kind !== "house" || this.#initialized)
+      throw missing(last?.path ?? "", this.#initialized);
     await this.#use(last, await makeKey(last, this.#deps.ids));
-    if (!this.#invented) this.#deps.log.info("created the key of the tokens service; keep a copy of it apart from the backups", { path: last.path });
+    if (!this.#invented)
+      this.#deps.log.info(
+        "created the key of the tokens service; keep a copy of it apart from the backups",
+        { path: last.path },
+      );
   }
 
   async #use(place: KeyPlace, key: Uint8Array): Promise<void> {
     await this.#take(key, place.path);
     if (place.kind !== "house" || this.#invented) return;
     this.#advisory = `the key of the tokens service (${place.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
-    this.#deps.log.warn(this.#advisory, { remedy: "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key" });
+    this.#deps.log.warn(this.#advisory, {
+      remedy:
+        "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key",
+    });
   }
 
   async #take(key: Uint8Array, path?: string): Promise<void> {
@@ -131,8 +172,14 @@ class SealState implements Seal {
       this.#reason = undefined;
     } catch (error) {
       if (!(error instanceof StewardError) || error.code !== "denied") throw error;
-      const which = path === undefined ? "this is not the key" : `the key file ${path} does not hold the key`;
-      throw new StewardError("denied", `${which} that the store of tokens was made with`, { rule: "root key", remedy: "restore the key file that belongs to this state folder, or the backup that belongs to this key", cause: error });
+      const which =
+        path === undefined ? "this is not the key" : `the key file ${path} does not hold the key`;
+      throw new StewardError("denied", `${which} that the store of tokens was made with`, {
+        rule: "root key",
+        remedy:
+          "restore the key file that belongs to this state folder, or the backup that belongs to this key",
+        cause: error,
+      });
     } finally {
       key.fill(0);
     }
@@ -141,6 +188,16 @@ class SealState implements Seal {
 
 function missing(path: string, initialized: boolean): StewardError {
   return initialized
-    ? new StewardError("invalid", `the key file ${path} is missing, and the store of tokens cannot be read without it`, { rule: "key file", remedy: "put it back from where it was saved, or give the key to sys/unseal" })
-    : new StewardError("invalid", `the key file ${path} is missing`, { rule: "key file", remedy: `make one: head -c 32 /dev/urandom | base64 > ${path} && chmod 600 ${path}` });
+    ? new StewardError(
+        "invalid",
+        `the key file ${path} is missing, and the store of tokens cannot be read without it`,
+        {
+          rule: "key file",
+          remedy: "put it back from where it was saved, or give the key to sys/unseal",
+        },
+      )
+    : new StewardError("invalid", `the key file ${path} is missing`, {
+        rule: "key file",
+        remedy: `make one: head -c 32 /dev/urandom | base64 > ${path} && chmod 600 ${path}`,
+      });
 }

@@ -17,12 +17,26 @@ import { wrappingPaths } from "./wrapping.ts";
 export function createSystemBackend(deps: SystemDeps): Backend {
   return createBackend({
     type: "system",
-    paths: [...statusPaths(deps), ...describePaths(deps), ...mountPaths(deps), ...remountPaths(deps), ...policyPaths(deps), ...leasePaths(deps), ...wrappingPaths(deps), ...auditPaths(deps), ...keyPaths(deps), corsPath(deps)].map(forgiving),
+    paths: [
+      ...statusPaths(deps),
+      ...describePaths(deps),
+      ...mountPaths(deps),
+      ...remountPaths(deps),
+      ...policyPaths(deps),
+      ...leasePaths(deps),
+      ...wrappingPaths(deps),
+      ...auditPaths(deps),
+      ...keyPaths(deps),
+      corsPath(deps),
+    ].map(forgiving),
     help: "The secrets manager itself: its seal, mounts, policies, leases and audit.",
   });
 }
 
-/** As in the original, what a path below `sys/` does not know it leaves out, and says so: clients send more than is needed. */
+/**
+ * As in the original, what a path below `sys/` does not know it leaves out, and says so: clients
+ * send more than is needed.
+ */
 function forgiving(path: Path): Path {
   return path.unknown === "refuse" ? { ...path, unknown: "warn" } : path;
 }

@@ -1,4 +1,7 @@
-/** Which pages of other origins may call the Vault API (facts §2.3). Nothing else of Steward follows this. */
+/**
+ * Which pages of other origins may call the Vault API (facts §2.3). Nothing else of Steward follows
+ * this.
+ */
 import { create } from "@bufbuild/protobuf";
 import { VaultCorsRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
 import { CorsFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
@@ -32,17 +35,40 @@ export function vaultCors(env: Env): VaultCors {
 /** The path. */
 export function corsPath({ env }: SystemDeps): Path {
   return definePath({
-    pattern: "config/cors", fields: CorsFieldsSchema, coerce: { allowed_origins: "comma_list", allowed_headers: "comma_list" }, sudo: true,
+    pattern: "config/cors",
+    fields: CorsFieldsSchema,
+    coerce: { allowed_origins: "comma_list", allowed_headers: "comma_list" },
+    sudo: true,
     operations: {
       read: async () => {
         const { enabled, allowedOrigins, allowedHeaders } = vaultCors(env);
-        return { data: enabled ? { enabled, allowed_origins: [...allowedOrigins], allowed_headers: [...allowedHeaders] } : { enabled } };
+        return {
+          data: enabled
+            ? {
+                enabled,
+                allowed_origins: [...allowedOrigins],
+                allowed_headers: [...allowedHeaders],
+              }
+            : { enabled },
+        };
       },
       write: async ({ fields }) => {
-        const [enabled, allowedOrigins, allowedHeaders] = [fields.boolean("enable") ?? true, fields.texts("allowed_origins") ?? [], fields.texts("allowed_headers") ?? []];
+        const [enabled, allowedOrigins, allowedHeaders] = [
+          fields.boolean("enable") ?? true,
+          fields.texts("allowed_origins") ?? [],
+          fields.texts("allowed_headers") ?? [],
+        ];
         if (enabled) assertOrigins(allowedOrigins);
         await env.write((tx) => {
-          tx.put(corsRow, "cors", create(VaultCorsRowSchema, { enabled, allowedOrigins: [...allowedOrigins], allowedHeaders: [...allowedHeaders] }));
+          tx.put(
+            corsRow,
+            "cors",
+            create(VaultCorsRowSchema, {
+              enabled,
+              allowedOrigins: [...allowedOrigins],
+              allowedHeaders: [...allowedHeaders],
+            }),
+          );
           tx.after(() => known.delete(env));
         });
         return undefined;
@@ -55,12 +81,24 @@ export function corsPath({ env }: SystemDeps): Path {
         return undefined;
       },
     },
-    synopsis: "Pages of other origins.", description: "`*` alone lets every page in. Needs sudo.",
+    synopsis: "Pages of other origins.",
+    description: "`*` alone lets every page in. Needs sudo.",
   });
 }
 
 function assertOrigins(origins: readonly string[]): void {
-  if (origins.length === 0) throw new StewardError("invalid", "at least one origin or the wildcard must be provided", { field: "allowed_origins" });
-  if (origins.length > ORIGINS_MOST) throw new StewardError("invalid", `at most ${ORIGINS_MOST} origins`, { field: "allowed_origins" });
-  if (origins.length > 1 && origins.includes("*")) throw new StewardError("invalid", "to allow all origins the '*' must be the only value for allowed_origins", { field: "allowed_origins" });
+  if (origins.length === 0)
+    throw new StewardError("invalid", "at least one origin or the wildcard must be provided", {
+      field: "allowed_origins",
+    });
+  if (origins.length > ORIGINS_MOST)
+    throw new StewardError("invalid", `at most ${ORIGINS_MOST} origins`, {
+      field: "allowed_origins",
+    });
+  if (origins.length > 1 && origins.includes("*"))
+    throw new StewardError(
+      "invalid",
+      "to allow all origins the '*' must be the only value for allowed_origins",
+      { field: "allowed_origins" },
+    );
 }

@@ -1,4 +1,7 @@
-/** What tools ask about the API itself: its description, its catalogue, what a token may see; and sealing. */
+/**
+ * What tools ask about the API itself: its description, its catalogue, what a token may see; and
+ * sealing.
+ */
 import { EmptyFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { openApiDocument } from "../../logical/openapi.ts";
@@ -9,36 +12,86 @@ import type { SystemDeps } from "./deps.ts";
 export function describePaths(deps: SystemDeps): readonly Path[] {
   return [
     definePath({
-      pattern: "internal/specs/openapi", fields: EmptyFieldsSchema, unknown: "warn", unauthenticated: true,
+      pattern: "internal/specs/openapi",
+      fields: EmptyFieldsSchema,
+      unknown: "warn",
+      unauthenticated: true,
       operations: {
         read: async () => {
           const document = openApiDocument(
-            deps.mounts().all().map((mount) => ({ point: mount.point, backend: mount.backend, tag: mount.class === "secret" ? "secrets" as const : mount.class })),
-            { title: "Steward's Vault-compatible API", version: deps.version, description: "Every mount that this process serves, below /v1." },
+            deps
+              .mounts()
+              .all()
+              .map((mount) => ({
+                point: mount.point,
+                backend: mount.backend,
+                tag: mount.class === "secret" ? ("secrets" as const) : mount.class,
+              })),
+            {
+              title: "Steward's Vault-compatible API",
+              version: deps.version,
+              description: "Every mount that this process serves, below /v1.",
+            },
           );
-          return { raw: { status: 200, contentType: "application/json", body: `${JSON.stringify(document)}\n` } };
+          return {
+            raw: {
+              status: 200,
+              contentType: "application/json",
+              body: `${JSON.stringify(document)}\n`,
+            },
+          };
         },
       },
-      synopsis: "The API as OpenAPI 3.", description: "Made from the declared paths of every mount.",
+      synopsis: "The API as OpenAPI 3.",
+      description: "Made from the declared paths of every mount.",
     }),
     definePath({
-      pattern: "seal", fields: EmptyFieldsSchema, unknown: "warn", sudo: true,
+      pattern: "seal",
+      fields: EmptyFieldsSchema,
+      unknown: "warn",
+      sudo: true,
       operations: {
         write: async () => {
           await deps.seal.seal();
           return undefined;
         },
       },
-      synopsis: "Forget the keys.", description: "Everything answers 503 until sys/unseal gets the key, or the next start. Needs sudo.",
+      synopsis: "Forget the keys.",
+      description:
+        "Everything answers 503 until sys/unseal gets the key, or the next start. Needs sudo.",
     }),
     definePath({
-      pattern: "plugins/catalog", also: ["plugins/catalog/"], fields: EmptyFieldsSchema, unknown: "warn", sudo: true,
-      operations: { read: async () => ({ data: { auth: ["approle", "token"], secret: ["github"], detailed: catalogue(deps.version) } }) },
-      synopsis: "The backends that can be mounted.", description: "All are part of the house.",
+      pattern: "plugins/catalog",
+      also: ["plugins/catalog/"],
+      fields: EmptyFieldsSchema,
+      unknown: "warn",
+      sudo: true,
+      operations: {
+        read: async () => ({
+          data: {
+            auth: ["approle", "token"],
+            secret: ["github"],
+            detailed: catalogue(deps.version),
+          },
+        }),
+      },
+      synopsis: "The backends that can be mounted.",
+      description: "All are part of the house.",
     }),
   ];
 }
 
 function catalogue(version: string): readonly Readonly<Record<string, unknown>>[] {
-  return [["approle", "auth"], ["token", "auth"], ["github", "secret"]].map(([name, type]) => ({ name, type, builtin: true, version, sha256: "", deprecation_status: "supported" }));
+  return [
+    ["approle", "auth"],
+    ["token", "auth"],
+    ["github", "secret"],
+  ].map(([name, type]) => ({
+    name,
+    type,
+    builtin: true,
+    version,
+    sha256: "",
+    deprecation_status: "supported",
+  }));
 }

@@ -11,7 +11,11 @@ const UNKNOWN_TIME = "0001-01-01T00:00:00Z";
 export function keyPaths({ rotation }: Pick<SystemDeps, "rotation">): readonly Path[] {
   return [
     definePath({
-      pattern: "rotate", also: ["rotate/keyring"], fields: EmptyFieldsSchema, unknown: "warn", sudo: true,
+      pattern: "rotate",
+      also: ["rotate/keyring"],
+      fields: EmptyFieldsSchema,
+      unknown: "warn",
+      sudo: true,
       operations: {
         write: async () => {
           await rotation.rotate();
@@ -19,20 +23,25 @@ export function keyPaths({ rotation }: Pick<SystemDeps, "rotation">): readonly P
         },
       },
       synopsis: "Make a new data key.",
-      description: "New rows use it; older rows are re-encrypted in the background. "
-        + "The key file stays (steward rotate-key replaces it). Needs sudo.",
+      description:
+        "New rows use it; older rows are re-encrypted in the background. " +
+        "The key file stays (steward rotate-key replaces it). Needs sudo.",
     }),
     definePath({
-      pattern: "key-status", fields: EmptyFieldsSchema, unknown: "warn",
+      pattern: "key-status",
+      fields: EmptyFieldsSchema,
+      unknown: "warn",
       operations: {
         read: async () => {
           const { term, madeAtMs, writes } = rotation.status();
-          const installed = madeAtMs === undefined ? UNKNOWN_TIME : new Date(madeAtMs).toISOString();
+          const installed =
+            madeAtMs === undefined ? UNKNOWN_TIME : new Date(madeAtMs).toISOString();
           return { data: { term, install_time: installed, encryptions: writes } };
         },
       },
       synopsis: "The data key in use.",
-      description: "Its number, when it was made, and how many rows it encrypted; after a restart up to 65,536 too high.",
+      description:
+        "Its number, when it was made, and how many rows it encrypted; after a restart up to 65,536 too high.",
     }),
   ];
 }

@@ -1,5 +1,12 @@
-/** The paths that answer sealed and unsealed alike, bare and without a token: health, seal status, initialisation. */
-import { HealthFieldsSchema, EmptyFieldsSchema, UnsealFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
+/**
+ * The paths that answer sealed and unsealed alike, bare and without a token: health, seal status,
+ * initialisation.
+ */
+import {
+  HealthFieldsSchema,
+  EmptyFieldsSchema,
+  UnsealFieldsSchema,
+} from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
@@ -17,35 +24,79 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
   const sealStatus = async (): Promise<LogicalResponse> => bare(sealStatusOf(deps));
   return [
     definePath({
-      pattern: "health", fields: HealthFieldsSchema, unknown: "warn", unauthenticated: true, operations: { read: async (request) => bare(healthOf(deps), healthCode(deps, request)) },
-      synopsis: "Whether tokens can be minted.", description: "200 when initialised and unsealed, 501 before the initialisation, 503 sealed; each code can be chosen.",
+      pattern: "health",
+      fields: HealthFieldsSchema,
+      unknown: "warn",
+      unauthenticated: true,
+      operations: { read: async (request) => bare(healthOf(deps), healthCode(deps, request)) },
+      synopsis: "Whether tokens can be minted.",
+      description:
+        "200 when initialised and unsealed, 501 before the initialisation, 503 sealed; each code can be chosen.",
     }),
     definePath({
-      pattern: "seal-status", fields: EmptyFieldsSchema, unknown: "warn", unauthenticated: true, operations: { read: sealStatus },
-      synopsis: "Whether the store is sealed.", description: "Type of the seal, and whether the key is in memory.",
+      pattern: "seal-status",
+      fields: EmptyFieldsSchema,
+      unknown: "warn",
+      unauthenticated: true,
+      operations: { read: sealStatus },
+      synopsis: "Whether the store is sealed.",
+      description: "Type of the seal, and whether the key is in memory.",
     }),
     definePath({
-      pattern: "leader", fields: EmptyFieldsSchema, unknown: "warn", unauthenticated: true, operations: { read: async () => bare({ ha_enabled: false, is_self: false, leader_address: "", leader_cluster_address: "" }) },
-      synopsis: "Who leads.", description: "There is only one process, which is the leader.",
+      pattern: "leader",
+      fields: EmptyFieldsSchema,
+      unknown: "warn",
+      unauthenticated: true,
+      operations: {
+        read: async () =>
+          bare({
+            ha_enabled: false,
+            is_self: false,
+            leader_address: "",
+            leader_cluster_address: "",
+          }),
+      },
+      synopsis: "Who leads.",
+      description: "There is only one process, which is the leader.",
     }),
     definePath({
-      pattern: "init", fields: EmptyFieldsSchema, unknown: "keep", unauthenticated: true,
-      operations: { read: async () => bare({ initialized: deps.seal.status().initialized }), write: () => Promise.reject(new StewardError("invalid", "Vault is already initialized", { rule: "initialized" })) },
-      synopsis: "Whether the store is initialised.", description: "Steward initialises its store at the first start and prints the root token then, once.",
+      pattern: "init",
+      fields: EmptyFieldsSchema,
+      unknown: "keep",
+      unauthenticated: true,
+      operations: {
+        read: async () => bare({ initialized: deps.seal.status().initialized }),
+        write: () =>
+          Promise.reject(
+            new StewardError("invalid", "Vault is already initialized", { rule: "initialized" }),
+          ),
+      },
+      synopsis: "Whether the store is initialised.",
+      description:
+        "Steward initialises its store at the first start and prints the root token then, once.",
     }),
     definePath({
-      pattern: "unseal", fields: UnsealFieldsSchema, unknown: "warn", unauthenticated: true,
+      pattern: "unseal",
+      fields: UnsealFieldsSchema,
+      unknown: "warn",
+      unauthenticated: true,
       operations: {
         write: async ({ fields }) => {
           const key = fields.text("key") ?? "";
           if (fields.boolean("reset") !== true) {
-            if (key === "") throw new StewardError("invalid", "'key' must be specified in request body as JSON, or 'reset' set to true", { field: "key" });
+            if (key === "")
+              throw new StewardError(
+                "invalid",
+                "'key' must be specified in request body as JSON, or 'reset' set to true",
+                { field: "key" },
+              );
             if (deps.seal.status().sealed) await deps.seal.unseal(key);
           }
           return sealStatus();
         },
       },
-      synopsis: "Give the key back.", description: "After sys/seal: the content of the key file, hexadecimal or base64.",
+      synopsis: "Give the key back.",
+      description: "After sys/seal: the content of the key file, hexadecimal or base64.",
     }),
   ];
 }
@@ -53,23 +104,51 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
 function healthOf({ seal, clock, version, cluster }: StatusDeps): Record<string, unknown> {
   const { initialized, sealed } = seal.status();
   return {
-    initialized, sealed, standby: false, performance_standby: false, replication_performance_mode: "disabled", replication_dr_mode: "disabled",
-    server_time_utc: Math.floor(clock.now() / 1000), version, enterprise: false, ...(sealed ? {} : { cluster_name: cluster().name, cluster_id: cluster().id }),
+    initialized,
+    sealed,
+    standby: false,
+    performance_standby: false,
+    replication_performance_mode: "disabled",
+    replication_dr_mode: "disabled",
+    server_time_utc: Math.floor(clock.now() / 1000),
+    version,
+    enterprise: false,
+    ...(sealed ? {} : { cluster_name: cluster().name, cluster_id: cluster().id }),
   };
 }
 
 function healthCode({ seal }: StatusDeps, { fields }: PathRequest): number {
   const { initialized, sealed } = seal.status();
-  const [name, usual] = !initialized ? ["uninitcode", 501] as const : sealed ? ["sealedcode", 503] as const : ["activecode", 200] as const;
+  const [name, usual] = !initialized
+    ? (["uninitcode", 501] as const)
+    : sealed
+      ? (["sealedcode", 503] as const)
+      : (["activecode", 200] as const);
   const code = fields.integer(name) ?? usual;
-  if (code < 200 || code > 599) throw new StewardError("invalid", `${name} must be a status code from 200 to 599, got ${code}`, { field: name });
+  if (code < 200 || code > 599)
+    throw new StewardError(
+      "invalid",
+      `${name} must be a status code from 200 to 599, got ${code}`,
+      { field: name },
+    );
   return code;
 }
 
 function sealStatusOf({ seal, version, cluster }: StatusDeps): Record<string, unknown> {
   const { initialized, sealed, type } = seal.status();
   return {
-    type, initialized, sealed, t: 1, n: 1, progress: 0, nonce: "", version, build_date: "", migration: false, recovery_seal: false, storage_type: "lmdb",
+    type,
+    initialized,
+    sealed,
+    t: 1,
+    n: 1,
+    progress: 0,
+    nonce: "",
+    version,
+    build_date: "",
+    migration: false,
+    recovery_seal: false,
+    storage_type: "lmdb",
     ...(sealed ? {} : { cluster_name: cluster().name, cluster_id: cluster().id }),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The end of tokens with all that came of them, in changes of bounded size. A token with children is marked first: from then on it
- * cannot be used and gets no more children, and has a timer, so that after a crash the rest is ended all the same.
- * Its row goes when its last child has gone.
+ * The end of tokens with all that came of them, in changes of bounded size. A token with children
+ * is marked first: from then on it cannot be used and gets no more children, and has a timer, so
+ * that after a crash the rest is ended all the same. Its row goes when its last child has gone.
  */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -12,7 +12,9 @@ import { tokenChildren, tokenRows } from "./tables.ts";
 
 /** Tokens that one change ends. */
 const CHUNK = 32;
-/** A marked token's timer: when nobody is ending its children, e.g. after a crash, the timer does. */
+/**
+ * A marked token's timer: when nobody is ending its children, e.g. after a crash, the timer does.
+ */
 const TAKEN_UP_AFTER_MS = 30_000;
 
 /** Told of a token that ends. */
@@ -20,8 +22,14 @@ export type EndHook = (tx: Tx, entry: { readonly key: string; readonly accessor:
 
 /** Ends tokens. */
 export interface Ending {
-  /** Resolves when the token and what came of it are gone; returns early when the signal fires, and the timers do the rest. */
-  end(key: string, options: { readonly orphanChildren: boolean; readonly signal?: AbortSignal }): Promise<void>;
+  /**
+   * Resolves when the token and what came of it are gone; returns early when the signal fires, and
+   * the timers do the rest.
+   */
+  end(
+    key: string,
+    options: { readonly orphanChildren: boolean; readonly signal?: AbortSignal },
+  ): Promise<void>;
   /** Ends those of the ids that are due. */
   due(ids: readonly string[], signal: AbortSignal): Promise<void>;
 }
@@ -47,18 +55,28 @@ class TokenEnding implements Ending {
     this.#deps = deps;
   }
 
-  async end(key: string, { orphanChildren, signal }: { readonly orphanChildren: boolean; readonly signal?: AbortSignal }): Promise<void> {
-    const first = await this.#deps.env.write((tx) => {
-      const row = tx.get(tokenRows, key);
-      if (orphanChildren && row !== undefined && !row.ending) tx.put(tokenRows, key, Object.assign(row, { orphanChildren }));
-      return this.#retire(tx, key) ? [key] : [];
-    }, { urgent: true });
+  async end(
+    key: string,
+    { orphanChildren, signal }: { readonly orphanChildren: boolean; readonly signal?: AbortSignal },
+  ): Promise<void> {
+    const first = await this.#deps.env.write(
+      (tx) => {
+        const row = tx.get(tokenRows, key);
+        if (orphanChildren && row !== undefined && !row.ending)
+          tx.put(tokenRows, key, Object.assign(row, { orphanChildren }));
+        return this.#retire(tx, key) ? [key] : [];
+      },
+      { urgent: true },
+    );
     await this.#endAll(first, signal);
   }
 
   async due(ids: readonly string[], signal: AbortSignal): Promise<void> {
     for (let from = 0; from < ids.length && !signal.aborted; from += CHUNK) {
-      const left = await this.#deps.env.write((tx) => ids.slice(from, from + CHUNK).filter((id) => this.#expire(tx, id)), { urgent: true });
+      const left = await this.#deps.env.write(
+        (tx) => ids.slice(from, from + CHUNK).filter((id) => this.#expire(tx, id)),
+        { urgent: true },
+      );
       await this.#endAll(left, signal);
     }
   }
@@ -95,7 +113,10 @@ class TokenEnding implements Ending {
         continue;
       }
       const freed = tx.get(tokenRows, key)?.orphanChildren === true;
-      for (const [[, child]] of tx.range(tokenChildren, { prefix: [key], limit: Math.max(1, budget) })) {
+      for (const [[, child]] of tx.range(tokenChildren, {
+        prefix: [key],
+        limit: Math.max(1, budget),
+      })) {
         budget -= 1;
         if (freed) this.#free(tx, key, child);
         else if (this.#retire(tx, child)) stack.push(child);

@@ -1,6 +1,7 @@
 /**
- * The tokens: who a secret is, until when, how often, and what came of it (facts §2.6). A service token is a row under the HMAC of
- * its id; a batch token is its own record. Stored times are those of the expiry clock; what is shown is wall time.
+ * The tokens: who a secret is, until when, how often, and what came of it (facts §2.6). A service
+ * token is a row under the HMAC of its id; a batch token is its own record. Stored times are those
+ * of the expiry clock; what is shown is wall time.
  */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
@@ -33,7 +34,10 @@ const BATCH = 256;
 /** Tokens that end side by side, so that they share the disk's flushes. */
 const TOGETHER = 32;
 
-/** What tokens work with. `env` holds `tokenTables` and is unsealed; `limits` are those of the mount `auth/token/`. */
+/**
+ * What tokens work with. `env` holds `tokenTables` and is unsealed; `limits` are those of the mount
+ * `auth/token/`.
+ */
 export interface TokensDeps {
   readonly env: Env;
   readonly clock: StoredClock;
@@ -51,13 +55,21 @@ export interface RenewTerms {
 
 /** The tokens with a life of their own. */
 export interface TokenStore extends Tokens {
-  renew(entry: TokenEntry, incrementMs: number | undefined, terms?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
-  /** Sets who decides over renewals of the tokens made in this name. Such a token cannot be renewed while nobody does. `terms` may throw `invalid`. */
+  renew(
+    entry: TokenEntry,
+    incrementMs: number | undefined,
+    terms?: RenewTerms,
+  ): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
+  /**
+   * Sets who decides over renewals of the tokens made in this name. Such a token cannot be renewed
+   * while nobody does. `terms` may throw `invalid`.
+   */
   issuer(name: string, terms: (entry: TokenEntry) => Promise<RenewTerms>): void;
   /**
-   * Ends every service token that was made at or below a path, which ends in a slash, and what came of them, e.g. when the auth mount
-   * there goes. Tokens that never expire have no lease that could be ended and stay; batch tokens are on no list and end at their
-   * times. Whoever makes such tokens has stopped; gives way to other work.
+   * Ends every service token that was made at or below a path, which ends in a slash, and what came
+   * of them, e.g. when the auth mount there goes. Tokens that never expire have no lease that could
+   * be ended and stay; batch tokens are on no list and end at their times. Whoever makes such
+   * tokens has stopped; gives way to other work.
    */
   revokePrefix(prefix: string, signal: AbortSignal): Promise<void>;
   /** Ends tokens at their times while it runs. */
@@ -89,10 +101,23 @@ class EnvTokens implements TokenStore {
     this.#deps = deps;
     this.#secrets = secrets;
     this.#clock = clock;
-    this.#timers = createDue({ env: deps.env, clock, log: deps.log }, TOKEN_TIMERS.name, TOKEN_TIMERS.rows);
+    this.#timers = createDue(
+      { env: deps.env, clock, log: deps.log },
+      TOKEN_TIMERS.name,
+      TOKEN_TIMERS.rows,
+    );
     this.#batch = createBatchTokens(secrets.batchKey, deps.ids);
-    this.#ending = createEnding({ env: deps.env, timers: this.#timers, clock, hooks: this.#hooks, forget: (key) => this.#cache.forget(key) });
-    this.component = this.#timers.run((ids, signal) => this.#ending.due(ids, signal), { batch: BATCH, parallel: 1 });
+    this.#ending = createEnding({
+      env: deps.env,
+      timers: this.#timers,
+      clock,
+      hooks: this.#hooks,
+      forget: (key) => this.#cache.forget(key),
+    });
+    this.component = this.#timers.run((ids, signal) => this.#ending.due(ids, signal), {
+      batch: BATCH,
+      parallel: 1,
+    });
   }
 
   lookup(id: Secret): TokenEntry | undefined {
@@ -101,11 +126,18 @@ class EnvTokens implements TokenStore {
     if (batch === undefined) return this.byKey(key);
     if (this.#clock.isOver(batch.expiresAtMs ?? 0, batch.createdAtMs)) return undefined;
     // What a batch token may do ends with the token it came from.
-    return batch.parent !== undefined && this.byKey(batch.parent) === undefined ? undefined : this.#shown(batch);
+    return batch.parent !== undefined && this.byKey(batch.parent) === undefined
+      ? undefined
+      : this.#shown(batch);
   }
 
   byAccessor(accessor: string): TokenEntry | undefined {
-    const [key] = accessor === "" ? [] : this.#deps.env.read((snapshot) => snapshot.find(tokenRows, "accessor", [this.#secrets.accessorKey(accessor)]));
+    const [key] =
+      accessor === ""
+        ? []
+        : this.#deps.env.read((snapshot) =>
+            snapshot.find(tokenRows, "accessor", [this.#secrets.accessorKey(accessor)]),
+          );
     return key === undefined ? undefined : this.byKey(key);
   }
 
@@ -124,10 +156,19 @@ class EnvTokens implements TokenStore {
     if (spec.parent !== undefined) this.#assertParent(tx, spec.parent);
     this.#clock.markIn(tx);
     if (spec.type === "batch") return this.#createBatch(spec, nowMs);
-    const id = spec.id ?? Secret.of(SERVICE_PREFIX + this.#deps.ids.base62(RANDOM_LENGTH), "token store");
-    if (id.use((value) => value.length === 0 || value.length > MAX_ID_LENGTH)) throw new StewardError("invalid", `a token's id has 1 to ${MAX_ID_LENGTH} characters`, { field: "id", rule: "length" });
+    const id =
+      spec.id ?? Secret.of(SERVICE_PREFIX + this.#deps.ids.base62(RANDOM_LENGTH), "token store");
+    if (id.use((value) => value.length === 0 || value.length > MAX_ID_LENGTH))
+      throw new StewardError("invalid", `a token's id has 1 to ${MAX_ID_LENGTH} characters`, {
+        field: "id",
+        rule: "length",
+      });
     const key = this.#secrets.keyOf(id);
-    if (tx.get(tokenRows, key) !== undefined) throw new StewardError("invalid", "cannot create a token with a duplicate ID", { field: "id", rule: "unique" });
+    if (tx.get(tokenRows, key) !== undefined)
+      throw new StewardError("invalid", "cannot create a token with a duplicate ID", {
+        field: "id",
+        rule: "unique",
+      });
     const accessor = this.#deps.ids.base62(RANDOM_LENGTH);
     const row = rowOf(spec, { accessor, accessorKey: this.#secrets.accessorKey(accessor), nowMs });
     tx.put(tokenRows, key, row);
@@ -143,7 +184,12 @@ class EnvTokens implements TokenStore {
       const row = tx.get(tokenRows, entry.key);
       if (row === undefined || !isLive(row, this.#clock)) return undefined;
       if (row.numUses > 0) row.numUses = row.numUses === 1 ? -1 : row.numUses - 1;
-      if (row.numUses === -1) this.#timers.set(tx, entry.key, Math.min(row.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + LAST_USE_MS));
+      if (row.numUses === -1)
+        this.#timers.set(
+          tx,
+          entry.key,
+          Math.min(row.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + LAST_USE_MS),
+        );
       this.#put(tx, entry.key, row);
       return this.#shown(entryOf(entry.key, row));
     });
@@ -153,18 +199,36 @@ class EnvTokens implements TokenStore {
     this.#issuers.set(name, terms);
   }
 
-  async renew(entry: TokenEntry, incrementMs: number | undefined, given?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }> {
-    if (entry.type === "batch") throw new StewardError("invalid", "batch tokens cannot be renewed", { rule: "type" });
-    const terms = given ?? await this.#termsOf(entry);
+  async renew(
+    entry: TokenEntry,
+    incrementMs: number | undefined,
+    given?: RenewTerms,
+  ): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }> {
+    if (entry.type === "batch")
+      throw new StewardError("invalid", "batch tokens cannot be renewed", { rule: "type" });
+    const terms = given ?? (await this.#termsOf(entry));
     return await this.#deps.env.write((tx) => {
       const nowMs = this.#clock.now();
       const row = tx.get(tokenRows, entry.key);
       // The last use of a token may be its renewal; that helps nobody and harms nobody.
-      if (row === undefined || !isLive({ ...row, numUses: 0 }, this.#clock)) throw new StewardError("invalid", "token not found", { rule: "live" });
-      if (!row.renewable || row.expiresAtMs === undefined) throw new StewardError("invalid", "lease is not renewable", { rule: "renewable" });
-      const { usualMs, maxTtlMs, periodMs } = terms ?? { usualMs: row.creationTtlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs };
+      if (row === undefined || !isLive({ ...row, numUses: 0 }, this.#clock))
+        throw new StewardError("invalid", "token not found", { rule: "live" });
+      if (!row.renewable || row.expiresAtMs === undefined)
+        throw new StewardError("invalid", "lease is not renewable", { rule: "renewable" });
+      const { usualMs, maxTtlMs, periodMs } = terms ?? {
+        usualMs: row.creationTtlMs,
+        maxTtlMs: row.maxTtlMs,
+        periodMs: row.periodMs,
+      };
       const { ttlMs, warnings } = effectiveTtl({
-        incrementMs: incrementMs ?? 0, usualMs, periodMs, maxTtlMs, explicitMaxTtlMs: row.explicitMaxTtlMs, startedAtMs: nowMs - this.#clock.ageMs(row.createdAtMs), nowMs, limits: this.#deps.limits(),
+        incrementMs: incrementMs ?? 0,
+        usualMs,
+        periodMs,
+        maxTtlMs,
+        explicitMaxTtlMs: row.explicitMaxTtlMs,
+        startedAtMs: nowMs - this.#clock.ageMs(row.createdAtMs),
+        nowMs,
+        limits: this.#deps.limits(),
       });
       row.expiresAtMs = nowMs + ttlMs;
       row.lastRenewalAtMs = nowMs;
@@ -175,24 +239,41 @@ class EnvTokens implements TokenStore {
     });
   }
 
-  async revoke(key: string, { orphanChildren = false }: { readonly orphanChildren?: boolean } = {}): Promise<void> {
+  async revoke(
+    key: string,
+    { orphanChildren = false }: { readonly orphanChildren?: boolean } = {},
+  ): Promise<void> {
     await this.#ending.end(key, { orphanChildren });
   }
 
   async accessors(signal: AbortSignal): Promise<readonly string[]> {
     const found: string[] = [];
-    await this.#deps.env.scan(tokenRows, (batch) => {
-      for (const [, row] of batch) if (isLive(row, this.#clock)) found.push(row.accessor);
-    }, { sliceMs: SLICE_MS, signal });
+    await this.#deps.env.scan(
+      tokenRows,
+      (batch) => {
+        for (const [, row] of batch) if (isLive(row, this.#clock)) found.push(row.accessor);
+      },
+      { sliceMs: SLICE_MS, signal },
+    );
     return found.toSorted();
   }
 
   async revokePrefix(prefix: string, signal: AbortSignal): Promise<void> {
-    await this.#deps.env.scan(tokenRows, async (batch) => {
-      const keys: string[] = [];
-      for (const [key, row] of batch) if (row.expiresAtMs !== undefined && `${row.path}/`.startsWith(prefix)) keys.push(key);
-      for (let from = 0; from < keys.length; from += TOGETHER) await Promise.all(keys.slice(from, from + TOGETHER).map((key) => this.#ending.end(key, { orphanChildren: false, signal })));
-    }, { sliceMs: SLICE_MS, signal });
+    await this.#deps.env.scan(
+      tokenRows,
+      async (batch) => {
+        const keys: string[] = [];
+        for (const [key, row] of batch)
+          if (row.expiresAtMs !== undefined && `${row.path}/`.startsWith(prefix)) keys.push(key);
+        for (let from = 0; from < keys.length; from += TOGETHER)
+          await Promise.all(
+            keys
+              .slice(from, from + TOGETHER)
+              .map((key) => this.#ending.end(key, { orphanChildren: false, signal })),
+          );
+      },
+      { sliceMs: SLICE_MS, signal },
+    );
   }
 
   onEnd(seen: EndHook): void {
@@ -203,15 +284,46 @@ class EnvTokens implements TokenStore {
     const issuer = this.#find(entry.key)?.row.issuer ?? "";
     if (issuer === "") return undefined;
     const terms = this.#issuers.get(issuer);
-    if (terms === undefined) throw new StewardError("invalid", "the auth mount that made this token is gone, not renewing", { rule: "issuer" });
+    if (terms === undefined)
+      throw new StewardError(
+        "invalid",
+        "the auth mount that made this token is gone, not renewing",
+        { rule: "issuer" },
+      );
     return await terms(entry);
   }
 
   #createBatch(spec: TokenSpec, nowMs: number): MadeToken {
-    const { policies, path, displayName, meta, parent, ttlMs, explicitMaxTtlMs, role, boundCidrs = [] } = spec;
+    const {
+      policies,
+      path,
+      displayName,
+      meta,
+      parent,
+      ttlMs,
+      explicitMaxTtlMs,
+      role,
+      boundCidrs = [],
+    } = spec;
     const entry: Omit<TokenEntry, "key"> = {
-      type: "batch", accessor: "", policies, path, displayName, meta, entityId: "", numUses: 0, parent, createdAtMs: nowMs, creationTtlMs: ttlMs, expiresAtMs: nowMs + ttlMs,
-      explicitMaxTtlMs, periodMs: 0, renewable: false, lastRenewalAtMs: undefined, role, boundCidrs,
+      type: "batch",
+      accessor: "",
+      policies,
+      path,
+      displayName,
+      meta,
+      entityId: "",
+      numUses: 0,
+      parent,
+      createdAtMs: nowMs,
+      creationTtlMs: ttlMs,
+      expiresAtMs: nowMs + ttlMs,
+      explicitMaxTtlMs,
+      periodMs: 0,
+      renewable: false,
+      lastRenewalAtMs: undefined,
+      role,
+      boundCidrs,
     };
     const id = this.#batch.seal(entry);
     return { id, entry: this.#shown({ ...entry, key: this.#secrets.keyOf(id) }) };
@@ -219,7 +331,10 @@ class EnvTokens implements TokenStore {
 
   #assertParent(tx: Tx, key: string): void {
     const parent = tx.get(tokenRows, key);
-    if (parent === undefined || !isLive({ ...parent, numUses: 0 }, this.#clock)) throw new StewardError("denied", "parent token lookup failed: no parent found", { rule: "parent" });
+    if (parent === undefined || !isLive({ ...parent, numUses: 0 }, this.#clock))
+      throw new StewardError("denied", "parent token lookup failed: no parent found", {
+        rule: "parent",
+      });
   }
 
   #open(id: Secret, key: string): TokenEntry | undefined {
@@ -255,8 +370,10 @@ class EnvTokens implements TokenStore {
     const shiftMs = this.#clock.toWall(createdAtMs, lastRenewalAtMs ?? createdAtMs) - createdAtMs;
     if (Math.abs(shiftMs) < 1_000) return entry;
     return {
-      ...entry, createdAtMs: createdAtMs + shiftMs,
-      expiresAtMs: expiresAtMs === undefined ? undefined : expiresAtMs + shiftMs, lastRenewalAtMs: lastRenewalAtMs === undefined ? undefined : lastRenewalAtMs + shiftMs,
+      ...entry,
+      createdAtMs: createdAtMs + shiftMs,
+      expiresAtMs: expiresAtMs === undefined ? undefined : expiresAtMs + shiftMs,
+      lastRenewalAtMs: lastRenewalAtMs === undefined ? undefined : lastRenewalAtMs + shiftMs,
     };
   }
 }

@@ -27,9 +27,16 @@ export interface TtlQuestion {
 }
 
 /** Whole seconds from now on, and what was cut. Throws `invalid` past the maximum. */
-export function effectiveTtl(question: TtlQuestion): { readonly ttlMs: number; readonly warnings: readonly string[] } {
+export function effectiveTtl(question: TtlQuestion): {
+  readonly ttlMs: number;
+  readonly warnings: readonly string[];
+} {
   const { incrementMs, usualMs, periodMs, explicitMaxTtlMs, startedAtMs, nowMs, limits } = question;
-  const mostMs = Math.min(limits.maxLeaseTtlMs, question.maxTtlMs || Number.POSITIVE_INFINITY, explicitMaxTtlMs || Number.POSITIVE_INFINITY);
+  const mostMs = Math.min(
+    limits.maxLeaseTtlMs,
+    question.maxTtlMs || Number.POSITIVE_INFINITY,
+    explicitMaxTtlMs || Number.POSITIVE_INFINITY,
+  );
   const warnings: string[] = [];
   let ttlMs = incrementMs || usualMs || limits.defaultLeaseTtlMs;
   let lifeMs = mostMs;
@@ -38,14 +45,22 @@ export function effectiveTtl(question: TtlQuestion): { readonly ttlMs: number; r
     lifeMs = explicitMaxTtlMs || Number.POSITIVE_INFINITY;
     if (periodMs > mostMs) {
       ttlMs = mostMs;
-      warnings.push(`period of "${goDurationText(periodMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; period value is capped accordingly`);
+      warnings.push(
+        `period of "${goDurationText(periodMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; period value is capped accordingly`,
+      );
     }
   }
   // A clock that was set back since must not make it live longer.
   const leftMs = Math.min(lifeMs, startedAtMs + lifeMs - nowMs);
-  if (leftMs < 1_000) throw new StewardError("invalid", "past the max TTL, cannot renew", { rule: "max_ttl", remedy: "create a new token" });
+  if (leftMs < 1_000)
+    throw new StewardError("invalid", "past the max TTL, cannot renew", {
+      rule: "max_ttl",
+      remedy: "create a new token",
+    });
   if (ttlMs > leftMs) {
-    warnings.push(`TTL of "${goDurationText(ttlMs)}" exceeded the effective max_ttl of "${goDurationText(leftMs)}"; TTL value is capped accordingly`);
+    warnings.push(
+      `TTL of "${goDurationText(ttlMs)}" exceeded the effective max_ttl of "${goDurationText(leftMs)}"; TTL value is capped accordingly`,
+    );
     ttlMs = leftMs;
   }
   return { ttlMs: Math.max(1_000, Math.floor(ttlMs / 1_000) * 1_000), warnings };

@@ -14,11 +14,17 @@ export const chromiumPath: string | undefined = PATHS.find((path) => {
     return false;
   }
 });
-if (chromiumPath === undefined) process.stderr.write("skipped: the pages in a real browser (no chromium on this machine; `.ci/run` installs Debian's where it can)\n");
+if (chromiumPath === undefined)
+  process.stderr.write(
+    "skipped: the pages in a real browser (no chromium on this machine; `.ci/run` installs Debian's where it can)\n",
+  );
 
 let browser: Promise<Browser> | undefined;
 
-/** For the top of each test file with pages: closes the browser after it. Files share a process, so a hook of this module would run for the first alone. */
+/**
+ * For the top of each test file with pages: closes the browser after it. Files share a process, so
+ * a hook of this module would run for the first alone.
+ */
 export function useChromium(): void {
   afterAll(async () => {
     const closing = browser;
@@ -38,8 +44,13 @@ export interface Watched {
 
 /** A new window of its own; closed when the test ends. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<Watched> {
-  browser ??= chromium.launch({ executablePath: chromiumPath ?? "", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-  const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
+  browser ??= chromium.launch({
+    executablePath: chromiumPath ?? "",
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+  const context = await (
+    await browser
+  ).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const [complaints, requests]: [string[], string[]] = [[], []];

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createPoller, type Poller } from "../../../../gateway/web/browser/poller.ts";
 
-interface Asked { resolve(answer: number): void; reject(error: Error): void }
+interface Asked {
+  resolve(answer: number): void;
+  reject(error: Error): void;
+}
 
 let asked: Asked[];
 let answers: number[];
@@ -11,10 +14,16 @@ let poller: Poller;
 beforeEach(() => {
   vi.useFakeTimers();
   [asked, answers, visible] = [[], [], true];
-  poller = createPoller<number>({
-    fetch: () => new Promise((resolve, reject) => void asked.push({ resolve, reject })), now: () => Date.now(), visible: () => visible,
-    answered: (answer) => void answers.push(answer), changed: () => undefined,
-  }, { everyMs: () => 5000, longestMs: 60_000, timeoutMs: 15_000 });
+  poller = createPoller<number>(
+    {
+      fetch: () => new Promise((resolve, reject) => void asked.push({ resolve, reject })),
+      now: () => Date.now(),
+      visible: () => visible,
+      answered: (answer) => void answers.push(answer),
+      changed: () => undefined,
+    },
+    { everyMs: () => 5000, longestMs: 60_000, timeoutMs: 15_000 },
+  );
 });
 afterEach(() => vi.useRealTimers());
 
@@ -59,7 +68,10 @@ describe("a poller", () => {
     expect(waits).toEqual([10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
     expect(poller.state.problem).toBe("the server does not answer");
     await settle(7);
-    expect([poller.state.problem, (poller.state.nextAtMs ?? 0) - Date.now()]).toEqual([undefined, 5000]);
+    expect([poller.state.problem, (poller.state.nextAtMs ?? 0) - Date.now()]).toEqual([
+      undefined,
+      5000,
+    ]);
   });
 
   it("rests while nobody looks, and asks at once when somebody does after an interval", async () => {
@@ -91,7 +103,11 @@ describe("a poller", () => {
     await settle(1);
     poller.pause();
     await vi.advanceTimersByTimeAsync(600_000);
-    expect([asked.length, poller.state.paused, poller.state.nextAtMs]).toEqual([1, true, undefined]);
+    expect([asked.length, poller.state.paused, poller.state.nextAtMs]).toEqual([
+      1,
+      true,
+      undefined,
+    ]);
     void poller.refresh();
     await settle(2);
     await vi.advanceTimersByTimeAsync(600_000);

@@ -6,23 +6,57 @@ import { SeriesTable } from "../../../../src/kernel/telemetry/series/series-tabl
 import { RemoteScope } from "../../../../src/kernel/telemetry/thread/remote-scope.ts";
 import type { AnyRow } from "../../../../src/kernel/telemetry/types.ts";
 
-const row = (name: string, attributes: readonly string[]): AnyRow => defineMetric({ name, kind: "gauge", unit: "1", attributes: [...attributes], group: "Test", help: "For a test." });
+const row = (name: string, attributes: readonly string[]): AnyRow =>
+  defineMetric({
+    name,
+    kind: "gauge",
+    unit: "1",
+    attributes: [...attributes],
+    group: "Test",
+    help: "For a test.",
+  });
 const online = row("test.online", ["host.name", "os.type"]);
 const seen = row("test.seen", ["host.name", "os.type"]);
 const users = row("test.users", ["user.name", "os.type"]);
 const rows = [online, seen, users];
 
 function table(): SeriesTable {
-  return new SeriesTable({ perMetric: 100, labelValues: 100, redact: undefined, ceiling: new Ceiling(), rowNumber: (each) => rows.indexOf(each), now: () => 0, due: () => undefined });
+  return new SeriesTable({
+    perMetric: 100,
+    labelValues: 100,
+    redact: undefined,
+    ceiling: new Ceiling(),
+    rowNumber: (each) => rows.indexOf(each),
+    now: () => 0,
+    due: () => undefined,
+  });
 }
 
 /** What the other thread makes of everything that is told. */
 function told(from: SeriesTable): RemoteScope {
-  const wire = rows.map(({ name, kind, unit, attributes, help, bounds, verbatim }, number) => [number, { number, name, kind, unit, attributes: [...attributes], help, bounds, verbatim }] as const);
+  const wire = rows.map(
+    ({ name, kind, unit, attributes, help, bounds, verbatim }, number) =>
+      [
+        number,
+        { number, name, kind, unit, attributes: [...attributes], help, bounds, verbatim },
+      ] as const,
+  );
   const replies: WriterReply[] = [];
-  const scope = new RemoteScope({ type: "scope", scope: 0, name: "test", resource: {}, logResource: {}, constants: { network: "corp" } }, new Map(wire), (reply) => replies.push(reply));
+  const scope = new RemoteScope(
+    {
+      type: "scope",
+      scope: 0,
+      name: "test",
+      resource: {},
+      logResource: {},
+      constants: { network: "corp" },
+    },
+    new Map(wire),
+    (reply) => replies.push(reply),
+  );
   const changes = from.drain();
-  if (changes !== undefined) scope.hearLabels(structuredClone({ type: "labels" as const, scope: 0, seq: 0, ...changes }));
+  if (changes !== undefined)
+    scope.hearLabels(structuredClone({ type: "labels" as const, scope: 0, seq: 0, ...changes }));
   return scope;
 }
 
@@ -43,18 +77,35 @@ describe("Series of one entity", () => {
   it("keep their own names where only the values are the same", () => {
     const from = table();
     from.listen();
-    const [first, second] = [from.index(online).find({ "host.name": "ada", "os.type": "linux" }), from.index(users).find({ "user.name": "ada", "os.type": "linux" })];
+    const [first, second] = [
+      from.index(online).find({ "host.name": "ada", "os.type": "linux" }),
+      from.index(users).find({ "user.name": "ada", "os.type": "linux" }),
+    ];
     const scope = told(from);
-    expect(scope.attributesOf(first)).toEqual({ "host.name": "ada", "os.type": "linux", network: "corp" });
-    expect(scope.attributesOf(second)).toEqual({ "user.name": "ada", "os.type": "linux", network: "corp" });
+    expect(scope.attributesOf(first)).toEqual({
+      "host.name": "ada",
+      "os.type": "linux",
+      network: "corp",
+    });
+    expect(scope.attributesOf(second)).toEqual({
+      "user.name": "ada",
+      "os.type": "linux",
+      network: "corp",
+    });
   });
 
   it("are told apart by a value that differs", () => {
     const from = table();
     from.listen();
-    const numbers = ["db-1", "db-2", undefined].map((name) => from.index(online).find({ "host.name": name, "os.type": "linux" }));
+    const numbers = ["db-1", "db-2", undefined].map((name) =>
+      from.index(online).find({ "host.name": name, "os.type": "linux" }),
+    );
     expect(new Set(numbers).size).toBe(3);
     const scope = told(from);
-    expect(numbers.map((number) => scope.attributesOf(number)?.["host.name"])).toEqual(["db-1", "db-2", undefined]);
+    expect(numbers.map((number) => scope.attributesOf(number)?.["host.name"])).toEqual([
+      "db-1",
+      "db-2",
+      undefined,
+    ]);
   });
 });

@@ -1,12 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { field, LONGEST_POLICY, parsePolicy, sizeOf } from "../../../../src/monitor/collectors/acl/policy-document.ts";
+import {
+  field,
+  LONGEST_POLICY,
+  parsePolicy,
+  sizeOf,
+} from "../../../../src/monitor/collectors/acl/policy-document.ts";
 
 describe("The text of a policy", () => {
   it("may hold comments and trailing commas", () => {
-    expect(parsePolicy('// a\n{"acls": [1, 2,], /* b */ "hosts": {"a": "10.0.0.1",},}')).toEqual({ acls: [1, 2], hosts: { a: "10.0.0.1" } });
+    expect(parsePolicy('// a\n{"acls": [1, 2,], /* b */ "hosts": {"a": "10.0.0.1",},}')).toEqual({
+      acls: [1, 2],
+      hosts: { a: "10.0.0.1" },
+    });
   });
 
-  it.each(["", "   ", "[]", "null", '"text"', '{"acls": [}', '{"acls": []} more', "{'acls': []}", '{"a" "b"}', "{/* never closed"])("is no policy: %j", (text) => {
+  it.each([
+    "",
+    "   ",
+    "[]",
+    "null",
+    '"text"',
+    '{"acls": [}',
+    '{"acls": []} more',
+    "{'acls': []}",
+    '{"a" "b"}',
+    "{/* never closed",
+  ])("is no policy: %j", (text) => {
     expect(parsePolicy(text)).toBeUndefined();
   });
 
@@ -23,6 +42,14 @@ describe("The text of a policy", () => {
   });
 
   it("has sections of a size when they are lists or objects", () => {
-    expect([[1, 2], { a: 1 }, {}, null, 3, "text", undefined].map(sizeOf)).toEqual([2, 1, 0, undefined, undefined, undefined, undefined]);
+    expect([[1, 2], { a: 1 }, {}, null, 3, "text", undefined].map(sizeOf)).toEqual([
+      2,
+      1,
+      0,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -5,13 +5,23 @@ import { createFakeProvider, failing } from "../fake-provider.ts";
 import { openCollector } from "../harness.ts";
 
 const policy = { text: '{"acls": []}', etag: "e1", updatedMs: undefined };
-const found: PolicyFindings = { ok: false, errors: ["ada@corp.test: no"], testFailures: ["one", "two"], warnings: [] };
+const found: PolicyFindings = {
+  ok: false,
+  errors: ["ada@corp.test: no"],
+  testFailures: ["one", "two"],
+  warnings: [],
+};
 
 describe("Validating the policy", () => {
   it("shows what was found, and tells each kind of it once without its text", async () => {
     const harness = openCollector(acl, createFakeProvider({ policy, validatePolicy: found }));
     await harness.run();
-    expect(harness.series("vpn.acl.validation")).toEqual(["vpn.acl.validation.errors 1", "vpn.acl.validation.ok 0", "vpn.acl.validation.test_failures 2", "vpn.acl.validation.warnings 0"]);
+    expect(harness.series("vpn.acl.validation")).toEqual([
+      "vpn.acl.validation.errors 1",
+      "vpn.acl.validation.ok 0",
+      "vpn.acl.validation.test_failures 2",
+      "vpn.acl.validation.warnings 0",
+    ]);
     expect(harness.records()).toEqual([
       'warn vpn.acl.validation_issue {"vpn.acl.validation.kind":"error"} the policy\'s validation found issues of kind error: 1',
       'warn vpn.acl.validation_issue {"vpn.acl.validation.kind":"test_failure"} the policy\'s validation found issues of kind test_failure: 2',
@@ -19,7 +29,10 @@ describe("Validating the policy", () => {
   });
 
   it("says ok of a policy in which nothing is found", async () => {
-    const provider = createFakeProvider({ policy, validatePolicy: { ok: true, errors: [], testFailures: [], warnings: [] } });
+    const provider = createFakeProvider({
+      policy,
+      validatePolicy: { ok: true, errors: [], testFailures: [], warnings: [] },
+    });
     const harness = openCollector(acl, provider);
     await harness.run();
     expect(harness.series("vpn.acl.validation.ok")).toEqual(["vpn.acl.validation.ok 1"]);
@@ -31,7 +44,9 @@ describe("Validating the policy", () => {
     const provider = createFakeProvider({ policy, validatePolicy: found });
     const harness = openCollector(acl, provider);
     await harness.run();
-    provider.answers.validatePolicy = () => { throw failing(500); };
+    provider.answers.validatePolicy = () => {
+      throw failing(500);
+    };
     await harness.run();
     expect(harness.series("vpn.acl.validation")).toEqual([]);
     expect(harness.series("vpn.acl.size")).toHaveLength(1);
@@ -40,14 +55,27 @@ describe("Validating the policy", () => {
 
   it("ends the run when that is cancelled", async () => {
     const stop = new AbortController();
-    const provider = createFakeProvider({ policy, validatePolicy: () => { stop.abort(new Error("stopping")); throw failing(500); } });
-    await expect(openCollector(acl, provider).run({ signal: stop.signal })).rejects.toThrow("stopping");
+    const provider = createFakeProvider({
+      policy,
+      validatePolicy: () => {
+        stop.abort(new Error("stopping"));
+        throw failing(500);
+      },
+    });
+    await expect(openCollector(acl, provider).run({ signal: stop.signal })).rejects.toThrow(
+      "stopping",
+    );
   });
 
   it("is not asked for when it is off, and when the control plane has no such thing", async () => {
     const off = createFakeProvider({ policy, validatePolicy: found });
-    await openCollector(acl, off, { collectors: { acl: { intervalMs: 60_000, validate: false } } }).run();
-    const without = createFakeProvider({ policy, validatePolicy: found }, { unsupported: ["acl_validate"] });
+    await openCollector(acl, off, {
+      collectors: { acl: { intervalMs: 60_000, validate: false } },
+    }).run();
+    const without = createFakeProvider(
+      { policy, validatePolicy: found },
+      { unsupported: ["acl_validate"] },
+    );
     await openCollector(acl, without).run();
     expect([...off.calls, ...without.calls]).toEqual(["policy", "policy"]);
   });

@@ -8,13 +8,28 @@ describe("Invitations to share devices", () => {
   it("are counted by what they allow and how they were delivered, and those with a name are written down", async () => {
     const provider = createFakeProvider({
       devices: [aDevice("a"), aDevice("b")],
-      deviceInvites: (id) => (id === "a" ? [
-        anInvite({ email: "guest@else.test", createdMs: START_MS - 60_000 }), anInvite({ lastEmailSentMs: 1 }), anInvite({ createdMs: START_MS + 1 }), anInvite(),
-      ] : [anInvite({ accepted: true, acceptedBy: "bob@else.test", multiUse: true, allowExitNode: true, createdMs: 1 })]),
+      deviceInvites: (id) =>
+        id === "a"
+          ? [
+              anInvite({ email: "guest@else.test", createdMs: START_MS - 60_000 }),
+              anInvite({ lastEmailSentMs: 1 }),
+              anInvite({ createdMs: START_MS + 1 }),
+              anInvite(),
+            ]
+          : [
+              anInvite({
+                accepted: true,
+                acceptedBy: "bob@else.test",
+                multiUse: true,
+                allowExitNode: true,
+                createdMs: 1,
+              }),
+            ],
     });
     const { run, series, records } = openCollector(devices, provider);
     await run();
-    const open = "vpn.device_invite.accepted=false,vpn.device_invite.allow_exit_node=false,vpn.device_invite.multi_use=false";
+    const open =
+      "vpn.device_invite.accepted=false,vpn.device_invite.allow_exit_node=false,vpn.device_invite.multi_use=false";
     expect(series("vpn.device_invites")).toEqual([
       `vpn.device_invites.count{${open},vpn.device_invite.delivery="emailed"} 2`,
       `vpn.device_invites.count{${open},vpn.device_invite.delivery="manual_link"} 1`,
@@ -29,7 +44,13 @@ describe("Invitations to share devices", () => {
   });
 
   it("are passed over where they cannot be read, and the failures are counted", async () => {
-    const provider = createFakeProvider({ devices: [aDevice("a"), aDevice("b")], deviceInvites: (id) => { if (id === "a") throw failing(403); return [anInvite()]; } });
+    const provider = createFakeProvider({
+      devices: [aDevice("a"), aDevice("b")],
+      deviceInvites: (id) => {
+        if (id === "a") throw failing(403);
+        return [anInvite()];
+      },
+    });
     const { run, covered, series } = openCollector(devices, provider);
     await run();
     expect(covered.get("device_invites")).toEqual({ tried: 2, failures: ["scope_denied"] });
@@ -38,7 +59,9 @@ describe("Invitations to share devices", () => {
 
   it("are not asked for when they are not wanted", async () => {
     const provider = createFakeProvider({ devices: [aDevice("a")] });
-    const { run, covered } = openCollector(devices, provider, { collectors: { devices: { ...deviceDefaults, collectDeviceInvites: false } } });
+    const { run, covered } = openCollector(devices, provider, {
+      collectors: { devices: { ...deviceDefaults, collectDeviceInvites: false } },
+    });
     await run();
     expect(provider.calls).toEqual(["devices"]);
     expect(covered.size).toBe(0);

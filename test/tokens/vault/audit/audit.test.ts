@@ -1,4 +1,17 @@
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -15,61 +28,165 @@ describe("the audit", () => {
   it("begins with a test request, writes requests and answers as Vault does, and is readable by nobody else", async () => {
     const { audit, clock, directory, lines } = await createAuditBench();
     await audit.request(request);
-    await audit.response(request, { data: { token: "ghs_secret", expires_at: "2026-11-21T04:17:54Z", installation_id: 5 }, leaseId: "github/token/abc", warnings: ["careful"] });
+    await audit.response(request, {
+      data: { token: "ghs_secret", expires_at: "2026-11-21T04:17:54Z", installation_id: 5 },
+      leaseId: "github/token/abc",
+      warnings: ["careful"],
+    });
     const [first, asked, answered] = lines();
     const hash = (text: string) => audit.hash("file/", text);
-    expect(first).toMatchObject({ type: "request", auth: { token_type: "default" }, request: { operation: "update", path: "sys/audit/test", namespace: { id: "root" } } });
+    expect(first).toMatchObject({
+      type: "request",
+      auth: { token_type: "default" },
+      request: { operation: "update", path: "sys/audit/test", namespace: { id: "root" } },
+    });
     expect(asked).toEqual({
-      time: new Date(clock.now()).toISOString(), type: "request",
+      time: new Date(clock.now()).toISOString(),
+      type: "request",
       auth: {
-        client_token: hash("hvs.the-token-itself"), accessor: hash("accessor-of-it"), display_name: "token-ci", policies: ["default", "ci"], token_policies: ["default", "ci"],
-        policy_results: { allowed: true, granting_policies: [{ name: "ci", namespace_id: "root", type: "acl" }] }, metadata: { team: "web" }, token_type: "service", token_ttl: 3_600, token_issue_time: "2023-11-14T22:13:20.000Z",
+        client_token: hash("hvs.the-token-itself"),
+        accessor: hash("accessor-of-it"),
+        display_name: "token-ci",
+        policies: ["default", "ci"],
+        token_policies: ["default", "ci"],
+        policy_results: {
+          allowed: true,
+          granting_policies: [{ name: "ci", namespace_id: "root", type: "acl" }],
+        },
+        metadata: { team: "web" },
+        token_type: "service",
+        token_ttl: 3_600,
+        token_issue_time: "2023-11-14T22:13:20.000Z",
       },
       request: {
-        id: request.id, operation: "create", mount_point: "github/", mount_type: "github", mount_accessor: "github_1a2b", mount_class: "secret", client_token: hash("hvs.the-token-itself"),
-        client_token_accessor: hash("accessor-of-it"), namespace: { id: "root" }, path: "github/token", data: { installation_id: 5, repositories: [hash("web"), hash("api")], permissions: { contents: hash("read") } },
-        remote_address: "127.0.0.1", remote_port: 54_321,
+        id: request.id,
+        operation: "create",
+        mount_point: "github/",
+        mount_type: "github",
+        mount_accessor: "github_1a2b",
+        mount_class: "secret",
+        client_token: hash("hvs.the-token-itself"),
+        client_token_accessor: hash("accessor-of-it"),
+        namespace: { id: "root" },
+        path: "github/token",
+        data: {
+          installation_id: 5,
+          repositories: [hash("web"), hash("api")],
+          permissions: { contents: hash("read") },
+        },
+        remote_address: "127.0.0.1",
+        remote_port: 54_321,
       },
     });
     expect(answered).toMatchObject({
-      type: "response", auth: asked.auth, request: asked.request,
+      type: "response",
+      auth: asked.auth,
+      request: asked.request,
       response: {
-        mount_point: "github/", mount_type: "github", mount_class: "secret", mount_accessor: "github_1a2b", secret: { lease_id: "github/token/abc" }, warnings: ["careful"],
+        mount_point: "github/",
+        mount_type: "github",
+        mount_class: "secret",
+        mount_accessor: "github_1a2b",
+        secret: { lease_id: "github/token/abc" },
+        warnings: ["careful"],
         data: { token: hash("ghs_secret"), expires_at: "2026-11-21T04:17:54Z", installation_id: 5 },
       },
     });
     const path = join(directory, "audit.log");
     expect(readFileSync(path, "utf8")).not.toMatch(/the-token-itself|accessor-of-it|ghs_secret/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(audit.devices()).toEqual([{ path: "file/", type: "file", description: "", options: { file_path: "audit.log", format: "json", hmac_accessor: "true", elide_list_responses: "false", mode: "0600" } }]);
+    expect(audit.devices()).toEqual([
+      {
+        path: "file/",
+        type: "file",
+        description: "",
+        options: {
+          file_path: "audit.log",
+          format: "json",
+          hmac_accessor: "true",
+          elide_list_responses: "false",
+          mode: "0600",
+        },
+      },
+    ]);
   });
 
   it("writes who was refused and why, who asked without a token, and whose token nobody knows", async () => {
     const { audit, lines } = await createAuditBench();
     await audit.request({ ...request, allowed: false, granting: [] }, "permission denied");
-    await audit.response({ ...request, allowed: false, granting: [] }, { error: "permission denied" });
-    await audit.request({ ...request, token: undefined, mount: undefined, remote: undefined, data: undefined, granting: [] });
-    await audit.request({ ...request, token: { id: Secret.of("hvs.unknown", "test"), entry: undefined } });
+    await audit.response(
+      { ...request, allowed: false, granting: [] },
+      { error: "permission denied" },
+    );
+    await audit.request({
+      ...request,
+      token: undefined,
+      mount: undefined,
+      remote: undefined,
+      data: undefined,
+      granting: [],
+    });
+    await audit.request({
+      ...request,
+      token: { id: Secret.of("hvs.unknown", "test"), entry: undefined },
+    });
     const [, refused, answer, open, foreign] = lines();
-    expect([refused.error, refused.auth.policy_results, answer.response.data]).toEqual(["permission denied", { allowed: false }, { error: audit.hash("file/", "permission denied") }]);
-    expect(open).toEqual({ time: expect.any(String), type: "request", auth: { policy_results: { allowed: true }, token_type: "default" }, request: { id: request.id, operation: "create", namespace: { id: "root" }, path: "github/token" } });
-    expect(foreign.auth).toMatchObject({ client_token: audit.hash("file/", "hvs.unknown"), token_type: "default" });
+    expect([refused.error, refused.auth.policy_results, answer.response.data]).toEqual([
+      "permission denied",
+      { allowed: false },
+      { error: audit.hash("file/", "permission denied") },
+    ]);
+    expect(open).toEqual({
+      time: expect.any(String),
+      type: "request",
+      auth: { policy_results: { allowed: true }, token_type: "default" },
+      request: {
+        id: request.id,
+        operation: "create",
+        namespace: { id: "root" },
+        path: "github/token",
+      },
+    });
+    expect(foreign.auth).toMatchObject({
+      client_token: audit.hash("file/", "hvs.unknown"),
+      token_type: "default",
+    });
   });
 
   it("writes each device's own words of a request, and a copy of it with other content anew", async () => {
-    const { audit, directory, lines } = await createAuditBench([plain, { ...plain, filePath: "second.log", hmacAccessor: false }]);
+    const { audit, directory, lines } = await createAuditBench([
+      plain,
+      { ...plain, filePath: "second.log", hmacAccessor: false },
+    ]);
     await audit.request(request);
-    await audit.response({ ...request, allowed: false, granting: [] }, { error: "permission denied" });
+    await audit.response(
+      { ...request, allowed: false, granting: [] },
+      { error: "permission denied" },
+    );
     const [, asked, answered] = lines();
-    expect([asked.auth.policy_results.allowed, answered.auth.policy_results]).toEqual([true, { allowed: false }]);
-    const second = readFileSync(join(directory, "second.log"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
-    expect(second.slice(1).map((line) => line.auth.accessor)).toEqual(["accessor-of-it", "accessor-of-it"]);
+    expect([asked.auth.policy_results.allowed, answered.auth.policy_results]).toEqual([
+      true,
+      { allowed: false },
+    ]);
+    const second = readFileSync(join(directory, "second.log"), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(second.slice(1).map((line) => line.auth.accessor)).toEqual([
+      "accessor-of-it",
+      "accessor-of-it",
+    ]);
   });
 
   it("hashes with a salt of the device's own that is stored sealed and stays", async () => {
-    const { again, audit, env } = await createAuditBench([plain, { ...plain, filePath: "second.log" }]);
+    const { again, audit, env } = await createAuditBench([
+      plain,
+      { ...plain, filePath: "second.log" },
+    ]);
     const salt = Buffer.from(env.read((snapshot) => snapshot.get(auditSalts, "audit.log")) ?? []);
-    expect(audit.hash("file/", "x")).toBe(`hmac-sha256:${createHmac("sha256", salt).update("x").digest("hex")}`);
+    expect(audit.hash("file/", "x")).toBe(
+      `hmac-sha256:${createHmac("sha256", salt).update("x").digest("hex")}`,
+    );
     expect(audit.hash("file-2/", "x")).not.toBe(audit.hash("file/", "x"));
     expect(audit.hash("nothing/", "x")).toBeUndefined();
     await audit.close();
@@ -79,22 +196,52 @@ describe("the audit", () => {
 
   it("does as its options say: accessors in clear, lists as lengths, a prefix, a file elsewhere", async () => {
     const elsewhere = join(temporaryFolder(), "x.log");
-    const { audit } = await createAuditBench([{ ...plain, filePath: elsewhere, hmacAccessor: false, elideListResponses: true, prefix: "@cee: " }]);
+    const { audit } = await createAuditBench([
+      {
+        ...plain,
+        filePath: elsewhere,
+        hmacAccessor: false,
+        elideListResponses: true,
+        prefix: "@cee: ",
+      },
+    ]);
     await audit.request(request);
-    await audit.response({ ...request, operation: "list" }, { data: { keys: ["a", "b"], key_info: { a: 1 } } });
-    await audit.response(request, { data: { keys: ["a"] }, wrap: { token: tokenId, accessor: "wrapping", ttlMs: 60_000, creationPath: "github/token" } });
+    await audit.response(
+      { ...request, operation: "list" },
+      { data: { keys: ["a", "b"], key_info: { a: 1 } } },
+    );
+    await audit.response(request, {
+      data: { keys: ["a"] },
+      wrap: { token: tokenId, accessor: "wrapping", ttlMs: 60_000, creationPath: "github/token" },
+    });
     const text = readFileSync(elsewhere, "utf8").trim().split("\n");
     const [, asked, listed, wrapped] = text.map((line) => JSON.parse(line.slice("@cee: ".length)));
-    expect([asked.auth.accessor, asked.request.client_token_accessor, listed.response.data]).toEqual(["accessor-of-it", "accessor-of-it", { keys: 2, key_info: 1 }]);
-    expect(wrapped.response).toMatchObject({ data: { keys: [audit.hash("file/", "a")] }, wrap_info: { ttl: 60, token: audit.hash("file/", "hvs.the-token-itself"), accessor: "wrapping", creation_path: "github/token" } });
+    expect([
+      asked.auth.accessor,
+      asked.request.client_token_accessor,
+      listed.response.data,
+    ]).toEqual(["accessor-of-it", "accessor-of-it", { keys: 2, key_info: 1 }]);
+    expect(wrapped.response).toMatchObject({
+      data: { keys: [audit.hash("file/", "a")] },
+      wrap_info: {
+        ttl: 60,
+        token: audit.hash("file/", "hvs.the-token-itself"),
+        accessor: "wrapping",
+        creation_path: "github/token",
+      },
+    });
   });
 
   it("shares one flush among many, waits for the disk, and gathers while a flush runs", async () => {
     const flushes: (() => void)[] = [];
-    const { audit, lines } = await createAuditBench([plain], { flush: () => new Promise((resolve) => (flushes.length === 0 ? resolve() : flushes.push(resolve))) });
+    const { audit, lines } = await createAuditBench([plain], {
+      flush: () =>
+        new Promise((resolve) => (flushes.length === 0 ? resolve() : flushes.push(resolve))),
+    });
     flushes.push(() => {});
     let done = 0;
-    const send = (count: number) => Array.from({ length: count }, () => audit.request(request).then(() => (done += 1)));
+    const send = (count: number) =>
+      Array.from({ length: count }, () => audit.request(request).then(() => (done += 1)));
     const first = send(50);
     await until(() => flushes.length === 2);
     const second = send(70);
@@ -115,37 +262,95 @@ describe("the audit", () => {
     await audit.request({ ...request, data });
     const { values, token } = lines()[1].request.data;
     expect([values.length, values[0], values.at(-1), token]).toEqual([
-      257, audit.hash("file/", "a"), { too_many_values: { count: 1_000_000 - 256, hash: audit.hash("file/", JSON.stringify(data.values.slice(256))) } }, audit.hash("file/", "t"),
+      257,
+      audit.hash("file/", "a"),
+      {
+        too_many_values: {
+          count: 1_000_000 - 256,
+          hash: audit.hash("file/", JSON.stringify(data.values.slice(256))),
+        },
+      },
+      audit.hash("file/", "t"),
     ]);
   });
 
   it("has no line of more than 64 KiB, whatever its token, its policies, its warnings and its data are", async () => {
     const { audit, directory } = await createAuditBench();
-    const many = (count: number, length: number): string[] => Array.from({ length: count }, (_, index) => `${index}-${"x".repeat(length)}`);
-    const wide: TokenEntry = { ...entry, key: "wide", displayName: "d".repeat(100_000), policies: many(10_000, 50), meta: Object.fromEntries(many(2_000, 100).map((name) => [name, name])) };
+    const many = (count: number, length: number): string[] =>
+      Array.from({ length: count }, (_, index) => `${index}-${"x".repeat(length)}`);
+    const wide: TokenEntry = {
+      ...entry,
+      key: "wide",
+      displayName: "d".repeat(100_000),
+      policies: many(10_000, 50),
+      meta: Object.fromEntries(many(2_000, 100).map((name) => [name, name])),
+    };
     const asked: AuditRequest = {
-      ...request, path: `github/${'"'.repeat(1_390)}`, granting: many(5_000, 50), token: { id: tokenId, entry: wide },
-      data: { token: "t", repositories: many(5_000, 20), ...Object.fromEntries(many(500, 200).map((name) => [name, "v"])) },
+      ...request,
+      path: `github/${'"'.repeat(1_390)}`,
+      granting: many(5_000, 50),
+      token: { id: tokenId, entry: wide },
+      data: {
+        token: "t",
+        repositories: many(5_000, 20),
+        ...Object.fromEntries(many(500, 200).map((name) => [name, "v"])),
+      },
     };
     await audit.request(asked);
-    await audit.response(asked, { data: { hashed_token: "h", accessor: "a", keys: many(3_000, 300) }, warnings: many(2_000, 100), leaseId: `${asked.path}/${"x".repeat(24)}`, auth: { id: tokenId, entry: wide } });
-    await audit.response(request, { data: Object.fromEntries(many(300, 200).map((name) => [`${name}${"\u0001".repeat(55)}`, "v"])), warnings: ["w"] });
-    const [, first, second, third] = readFileSync(join(directory, "audit.log"), "utf8").trim().split("\n");
-    for (const line of [first, second, third]) expect(Buffer.byteLength(line ?? "")).toBeLessThanOrEqual(65_536);
+    await audit.response(asked, {
+      data: { hashed_token: "h", accessor: "a", keys: many(3_000, 300) },
+      warnings: many(2_000, 100),
+      leaseId: `${asked.path}/${"x".repeat(24)}`,
+      auth: { id: tokenId, entry: wide },
+    });
+    await audit.response(request, {
+      data: Object.fromEntries(
+        many(300, 200).map((name) => [`${name}${"\u0001".repeat(55)}`, "v"]),
+      ),
+      warnings: ["w"],
+    });
+    const [, first, second, third] = readFileSync(join(directory, "audit.log"), "utf8")
+      .trim()
+      .split("\n");
+    for (const line of [first, second, third])
+      expect(Buffer.byteLength(line ?? "")).toBeLessThanOrEqual(65_536);
     expect(JSON.parse(first ?? "").request.data.token).toBe(audit.hash("file/", "t"));
-    expect(JSON.parse(second ?? "").response.data).toMatchObject({ hashed_token: audit.hash("file/", "h"), accessor: audit.hash("file/", "a") });
+    expect(JSON.parse(second ?? "").response.data).toMatchObject({
+      hashed_token: audit.hash("file/", "h"),
+      accessor: audit.hash("file/", "a"),
+    });
     expect(JSON.parse(second ?? "").auth.policies.at(-1)).toMatch(/^\d+ more: hmac-sha256:/);
     expect(JSON.parse(third ?? "").response.warnings).toEqual(["w"]);
   });
 
   it("sums up failed requests in the shape of a request", async () => {
     const { audit, clock, lines } = await createAuditBench();
-    await audit.summary({ address: "192.0.2.1", count: 990, firstMs: clock.now() - 5_000, lastMs: clock.now() });
-    await audit.summary({ address: undefined, count: 1, firstMs: clock.now(), lastMs: clock.now() });
+    await audit.summary({
+      address: "192.0.2.1",
+      count: 990,
+      firstMs: clock.now() - 5_000,
+      lastMs: clock.now(),
+    });
+    await audit.summary({
+      address: undefined,
+      count: 1,
+      firstMs: clock.now(),
+      lastMs: clock.now(),
+    });
     const time = (agoMs: number): string => new Date(clock.now() - agoMs).toISOString();
     expect(lines()[1]).toEqual({
-      time: time(0), type: "request", auth: { token_type: "default" }, error: "990 more requests without a live token failed",
-      request: { id: expect.any(String) as string, operation: "update", namespace: { id: "root" }, path: "sys/audit/refused", data: { count: 990, first_time: time(5_000), last_time: time(0) }, remote_address: "192.0.2.1" },
+      time: time(0),
+      type: "request",
+      auth: { token_type: "default" },
+      error: "990 more requests without a live token failed",
+      request: {
+        id: expect.any(String) as string,
+        operation: "update",
+        namespace: { id: "root" },
+        path: "sys/audit/refused",
+        data: { count: 990, first_time: time(5_000), last_time: time(0) },
+        remote_address: "192.0.2.1",
+      },
     });
     expect(lines()[2].request.remote_address).toBeUndefined();
   });
@@ -161,10 +366,15 @@ describe("an audit file", () => {
   it("that a crash tore keeps what it has, and the next record stands on its own line", async () => {
     const { again, audit, directory } = await createAuditBench();
     await audit.close();
-    appendFileSync(join(directory, "audit.log"), "{\"time\":\"2026-11-");
+    appendFileSync(join(directory, "audit.log"), '{"time":"2026-11-');
     await (await again()).request(request);
     const text = readFileSync(join(directory, "audit.log"), "utf8").split("\n");
-    expect([text.length, text[1], JSON.parse(text[2] ?? "").request.id, text[3]]).toEqual([4, "{\"time\":\"2026-11-", request.id, ""]);
+    expect([text.length, text[1], JSON.parse(text[2] ?? "").request.id, text[3]]).toEqual([
+      4,
+      '{"time":"2026-11-',
+      request.id,
+      "",
+    ]);
   });
 
   it("is made anew after a rotation, when told and when it is gone; no record is lost in between", async () => {
@@ -184,7 +394,12 @@ describe("an audit file", () => {
 
   it("acknowledges no record that only a deleted file has: it is written again into a new file, and the log says so", async () => {
     const said: string[] = [];
-    const log = createLog({ level: "warn", format: "json", write: (line) => said.push(line), now: () => 0 });
+    const log = createLog({
+      level: "warn",
+      format: "json",
+      write: (line) => said.push(line),
+      now: () => 0,
+    });
     const { audit, directory, lines } = await createAuditBench([plain], { log });
     const path = join(directory, "audit.log");
     rmSync(path);
@@ -194,7 +409,9 @@ describe("an audit file", () => {
     renameSync(`${path}.new`, path);
     await Promise.all([audit.request(request), audit.request(request)]);
     expect(lines().length).toBe(2);
-    expect(said.filter((line) => line.includes("the audit file was deleted while it was in use"))).not.toHaveLength(0);
+    expect(
+      said.filter((line) => line.includes("the audit file was deleted while it was in use")),
+    ).not.toHaveLength(0);
   });
 
   it("refuses requests while its folder is gone, and takes them again when that is back", async () => {
@@ -202,7 +419,8 @@ describe("an audit file", () => {
     mkdirSync(directory);
     const { audit, lines } = await createAuditBench([plain], { directory });
     rmSync(directory, { recursive: true });
-    for (let attempt = 0; attempt < 2; attempt += 1) await expect(audit.request(request)).rejects.toMatchObject({ rule: "audit" });
+    for (let attempt = 0; attempt < 2; attempt += 1)
+      await expect(audit.request(request)).rejects.toMatchObject({ rule: "audit" });
     expect(audit.health().ok).toBe(false);
     mkdirSync(directory);
     await audit.request(request);
@@ -225,12 +443,22 @@ describe("an audit file", () => {
 
   it("that was cut goes on, and the log says so", async () => {
     const said: string[] = [];
-    const { audit, directory, lines } = await createAuditBench([plain], { log: createLog({ level: "warn", format: "json", write: (line) => said.push(line), now: () => 0 }) });
+    const { audit, directory, lines } = await createAuditBench([plain], {
+      log: createLog({
+        level: "warn",
+        format: "json",
+        write: (line) => said.push(line),
+        now: () => 0,
+      }),
+    });
     await audit.request(request);
     await audit.request(request);
     truncateSync(join(directory, "audit.log"));
     await audit.request(request);
-    expect([lines().length, said.filter((line) => line.includes("the audit file was truncated")).length]).toEqual([1, 1]);
+    expect([
+      lines().length,
+      said.filter((line) => line.includes("the audit file was truncated")).length,
+    ]).toEqual([1, 1]);
   });
 
   it("goes on in the old one when the new one is a link or cannot be had", async () => {
@@ -238,7 +466,11 @@ describe("an audit file", () => {
     const path = join(directory, "audit.log");
     renameSync(path, `${path}.1`);
     symlinkSync("/etc/hostname", path);
-    await expect(audit.reopen()).rejects.toMatchObject({ code: "invalid", message: expect.stringContaining(path) as string, remedy: expect.stringContaining("symbolic link") as string });
+    await expect(audit.reopen()).rejects.toMatchObject({
+      code: "invalid",
+      message: expect.stringContaining(path) as string,
+      remedy: expect.stringContaining("symbolic link") as string,
+    });
     await audit.request(request);
     expect(lines("audit.log.1").length).toBe(2);
   });
@@ -248,7 +480,14 @@ describe("an audit file", () => {
     writeFileSync(join(folder, "real"), "");
     symlinkSync(join(folder, "real"), join(folder, "link"));
     mkdirSync(join(folder, "folder"));
-    for (const name of ["link", "folder", "none/audit.log"]) await expect(createAuditBench([{ ...plain, filePath: join(folder, name) }])).rejects.toMatchObject({ code: "invalid", rule: "audit file", remedy: expect.any(String) as string });
+    for (const name of ["link", "folder", "none/audit.log"])
+      await expect(
+        createAuditBench([{ ...plain, filePath: join(folder, name) }]),
+      ).rejects.toMatchObject({
+        code: "invalid",
+        rule: "audit file",
+        remedy: expect.any(String) as string,
+      });
     chmodSync(join(folder, "real"), 0o644);
     await createAuditBench([{ ...plain, filePath: join(folder, "real") }]);
     expect(statSync(join(folder, "real")).mode & 0o777).toBe(0o600);
@@ -258,9 +497,20 @@ describe("an audit file", () => {
 describe("a device that does not take records", () => {
   it("refuses the request and names itself, and is well again with the next record that it takes", async () => {
     let broken = false;
-    const { audit } = await createAuditBench([plain], { flush: () => (broken ? Promise.reject(Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" })) : Promise.resolve()) });
+    const { audit } = await createAuditBench([plain], {
+      flush: () =>
+        broken
+          ? Promise.reject(Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" }))
+          : Promise.resolve(),
+    });
     broken = true;
-    await expect(audit.request(request)).rejects.toMatchObject({ code: "not_ready", message: expect.stringMatching(/audit device file\/ \(audit\.log\).*input\/output errors/) as string, rule: "audit" });
+    await expect(audit.request(request)).rejects.toMatchObject({
+      code: "not_ready",
+      message: expect.stringMatching(
+        /audit device file\/ \(audit\.log\).*input\/output errors/,
+      ) as string,
+      rule: "audit",
+    });
     expect(audit.health()).toMatchObject({ ok: false });
     broken = false;
     await audit.request(request);
@@ -288,14 +538,25 @@ describe("a device that does not take records", () => {
   it("refuses more than it can hold while its disk hangs", async () => {
     const { promise: hanging, resolve: free } = Promise.withResolvers<void>();
     let hang = false;
-    const { audit } = await createAuditBench([plain], { flush: () => (hang ? hanging : Promise.resolve()) });
+    const { audit } = await createAuditBench([plain], {
+      flush: () => (hang ? hanging : Promise.resolve()),
+    });
     hang = true;
     const data = { values: Array.from({ length: 250 }, (_, at) => `value ${at}`) };
     const sent = Array.from({ length: 1_100 }, () => audit.request({ ...request, data }));
-    const refused = await Promise.any(sent.map((one) => one.then(() => Promise.reject(new Error("taken")), (error: unknown) => error)));
+    const refused = await Promise.any(
+      sent.map((one) =>
+        one.then(
+          () => Promise.reject(new Error("taken")),
+          (error: unknown) => error,
+        ),
+      ),
+    );
     expect(refused).toMatchObject({ code: "exhausted", retryAfterMs: 1_000 });
     free();
-    const taken = (await Promise.allSettled(sent)).filter((end) => end.status === "fulfilled").length;
+    const taken = (await Promise.allSettled(sent)).filter(
+      (end) => end.status === "fulfilled",
+    ).length;
     expect(taken).toBeGreaterThan(10);
     expect(taken).toBeLessThan(1_100);
   });
@@ -307,7 +568,11 @@ describe.skipIf(noSmallDisk !== undefined)("a full disk", () => {
     const { audit, directory } = await createAuditBench([plain], { directory: disk });
     writeFileSync(join(disk, "ballast"), new Uint8Array(700_000));
     const { taken, failure } = await fill(audit);
-    expect(failure).toMatchObject({ code: "disk_full", message: expect.stringContaining("file/") as string, remedy: expect.stringContaining("free space") as string });
+    expect(failure).toMatchObject({
+      code: "disk_full",
+      message: expect.stringContaining("file/") as string,
+      remedy: expect.stringContaining("free space") as string,
+    });
     await expect(audit.response(request, {})).rejects.toMatchObject({ code: "disk_full" });
     rmSync(join(disk, "ballast"));
     expect(statfsSync(disk).bavail).toBeGreaterThan(10);
@@ -322,7 +587,10 @@ describe.skipIf(noSmallDisk !== undefined)("a full disk", () => {
 /** Sends requests until one is refused. */
 async function fill(audit: AuditService): Promise<{ taken: number; failure: unknown }> {
   for (let taken = 0; ; taken += 1) {
-    const failure = await audit.request(request).then(() => undefined, (error: unknown) => error);
+    const failure = await audit.request(request).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     if (failure !== undefined) return { taken, failure };
   }
 }

@@ -18,25 +18,54 @@ interface App {
 async function createApp(role: Data = {}): Promise<App> {
   const bench = await createAuthBench();
   await bench.deps.policies.write("deploy", 'path "x" { policy = "read" }');
-  await bench.ask("create", ROLE, { data: { token_policies: "deploy", token_ttl: "1h", token_max_ttl: "4h", ...role } });
+  await bench.ask("create", ROLE, {
+    data: { token_policies: "deploy", token_ttl: "1h", token_max_ttl: "4h", ...role },
+  });
   const roleId = String((await bench.data("read", `${ROLE}/role-id`))["role_id"]);
   return {
-    bench, roleId,
+    bench,
+    roleId,
     async secret(data = {}) {
       const made = await bench.data("update", `${ROLE}/secret-id`, { data });
       return { id: String(made["secret_id"]), accessor: String(made["secret_id_accessor"]) };
     },
-    login: (secretId, from) => bench.grant("auth/approle/login", { token: undefined, data: { role_id: roleId, ...(secretId === undefined ? {} : { secret_id: secretId }) }, ...(from === undefined ? {} : { from }) }),
+    login: (secretId, from) =>
+      bench.grant("auth/approle/login", {
+        token: undefined,
+        data: { role_id: roleId, ...(secretId === undefined ? {} : { secret_id: secretId }) },
+        ...(from === undefined ? {} : { from }),
+      }),
   };
 }
 
 describe("roles", () => {
   it("are written in parts, read, listed and deleted, whatever the case of their name", async () => {
-    const { bench } = await createApp({ bound_cidr_list: "10.0.0.0/8", secret_id_num_uses: "3", secret_id_ttl: "10m", token_type: "service", token_strictly_bind_ip: true });
-    await bench.ask("update", "auth/approle/role/APP", { data: { token_num_uses: 5, policies: ["B", "a"] } });
+    const { bench } = await createApp({
+      bound_cidr_list: "10.0.0.0/8",
+      secret_id_num_uses: "3",
+      secret_id_ttl: "10m",
+      token_type: "service",
+      token_strictly_bind_ip: true,
+    });
+    await bench.ask("update", "auth/approle/role/APP", {
+      data: { token_num_uses: 5, policies: ["B", "a"] },
+    });
     expect(await bench.data("read", ROLE)).toEqual({
-      bind_secret_id: true, local_secret_ids: false, secret_id_bound_cidrs: ["10.0.0.0/8"], secret_id_num_uses: 3, secret_id_ttl: 600, token_bound_cidrs: [], token_explicit_max_ttl: 0, token_max_ttl: 14_400,
-      token_no_default_policy: false, token_num_uses: 5, token_period: 0, token_policies: ["a", "b"], token_strictly_bind_ip: true, token_ttl: 3_600, token_type: "service",
+      bind_secret_id: true,
+      local_secret_ids: false,
+      secret_id_bound_cidrs: ["10.0.0.0/8"],
+      secret_id_num_uses: 3,
+      secret_id_ttl: 600,
+      token_bound_cidrs: [],
+      token_explicit_max_ttl: 0,
+      token_max_ttl: 14_400,
+      token_no_default_policy: false,
+      token_num_uses: 5,
+      token_period: 0,
+      token_policies: ["a", "b"],
+      token_strictly_bind_ip: true,
+      token_ttl: 3_600,
+      token_type: "service",
     });
     expect(await bench.data("list", "auth/approle/role/")).toEqual({ keys: ["app"] });
     await bench.ask("delete", ROLE);
@@ -62,18 +91,37 @@ describe("roles", () => {
 
   it("warn of times that the mount does not allow", async () => {
     const { bench } = await createApp();
-    expect((await bench.ask("update", ROLE, { data: { token_max_ttl: "9999h" } }))?.warnings).toEqual([expect.stringContaining("will be truncated")]);
+    expect(
+      (await bench.ask("update", ROLE, { data: { token_max_ttl: "9999h" } }))?.warnings,
+    ).toEqual([expect.stringContaining("will be truncated")]);
   });
 
   it("may have a chosen id, one role each", async () => {
     const { bench, secret } = await createApp();
     await bench.ask("update", `${ROLE}/role-id`, { data: { role_id: "my-app" } });
     const { id } = await secret();
-    expect((await bench.grant("auth/approle/login", { token: undefined, data: { role_id: "my-app", secret_id: id } })).entry.displayName).toBe("approle");
-    await expect(bench.ask("create", "auth/approle/role/other", { data: { role_id: "my-app" } })).rejects.toThrow("role_id already in use");
-    await expect(bench.ask("update", `${ROLE}/role-id`, { data: { role_id: "" } })).rejects.toThrow("1 to 1024");
-    await expect(bench.ask("update", "auth/approle/role/none/role-id", { data: { role_id: "x" } })).rejects.toThrow('role "none" does not exist');
-    const both = await Promise.allSettled(["x", "y"].map((name) => bench.ask("create", `auth/approle/role/${name}`, { data: { role_id: "same" } })));
+    expect(
+      (
+        await bench.grant("auth/approle/login", {
+          token: undefined,
+          data: { role_id: "my-app", secret_id: id },
+        })
+      ).entry.displayName,
+    ).toBe("approle");
+    await expect(
+      bench.ask("create", "auth/approle/role/other", { data: { role_id: "my-app" } }),
+    ).rejects.toThrow("role_id already in use");
+    await expect(bench.ask("update", `${ROLE}/role-id`, { data: { role_id: "" } })).rejects.toThrow(
+      "1 to 1024",
+    );
+    await expect(
+      bench.ask("update", "auth/approle/role/none/role-id", { data: { role_id: "x" } }),
+    ).rejects.toThrow('role "none" does not exist');
+    const both = await Promise.allSettled(
+      ["x", "y"].map((name) =>
+        bench.ask("create", `auth/approle/role/${name}`, { data: { role_id: "same" } }),
+      ),
+    );
     expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });
 });
@@ -81,38 +129,92 @@ describe("roles", () => {
 describe("secret ids", () => {
   it("are told once, listed by accessor, looked up and destroyed", async () => {
     const { bench, secret, login } = await createApp();
-    const [one, two] = [await secret({ metadata: '{"env":"prod"}', cidr_list: "10.0.0.0/8", num_uses: 2, ttl: 60 }), await secret()];
+    const [one, two] = [
+      await secret({ metadata: '{"env":"prod"}', cidr_list: "10.0.0.0/8", num_uses: 2, ttl: 60 }),
+      await secret(),
+    ];
     expect(one.id).toMatch(/^[\da-f-]{36}$/);
-    expect(await bench.data("list", `${ROLE}/secret-id/`)).toEqual({ keys: [one.accessor, two.accessor].toSorted() });
-    const about = await bench.data("update", `${ROLE}/secret-id/lookup`, { data: { secret_id: one.id } });
-    expect(about).toMatchObject({ secret_id_accessor: one.accessor, secret_id_num_uses: 2, secret_id_ttl: 60, metadata: { env: "prod" }, cidr_list: ["10.0.0.0/8"], token_bound_cidrs: [] });
-    expect(await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, { data: { secret_id_accessor: one.accessor } })).toEqual(about);
+    expect(await bench.data("list", `${ROLE}/secret-id/`)).toEqual({
+      keys: [one.accessor, two.accessor].toSorted(),
+    });
+    const about = await bench.data("update", `${ROLE}/secret-id/lookup`, {
+      data: { secret_id: one.id },
+    });
+    expect(about).toMatchObject({
+      secret_id_accessor: one.accessor,
+      secret_id_num_uses: 2,
+      secret_id_ttl: 60,
+      metadata: { env: "prod" },
+      cidr_list: ["10.0.0.0/8"],
+      token_bound_cidrs: [],
+    });
+    expect(
+      await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, {
+        data: { secret_id_accessor: one.accessor },
+      }),
+    ).toEqual(about);
     await bench.ask("update", `${ROLE}/secret-id/destroy`, { data: { secret_id: one.id } });
-    await bench.ask("delete", `${ROLE}/secret-id-accessor/destroy`, { data: { secret_id_accessor: two.accessor } });
-    expect(await bench.ask("update", `${ROLE}/secret-id/lookup`, { data: { secret_id: one.id } })).toBeUndefined();
+    await bench.ask("delete", `${ROLE}/secret-id-accessor/destroy`, {
+      data: { secret_id_accessor: two.accessor },
+    });
+    expect(
+      await bench.ask("update", `${ROLE}/secret-id/lookup`, { data: { secret_id: one.id } }),
+    ).toBeUndefined();
     expect(await bench.ask("list", `${ROLE}/secret-id`)).toBeUndefined();
-    await expect(bench.ask("update", `${ROLE}/secret-id-accessor/lookup`, { data: { secret_id_accessor: two.accessor } })).rejects.toMatchObject({ code: "not_found" });
+    await expect(
+      bench.ask("update", `${ROLE}/secret-id-accessor/lookup`, {
+        data: { secret_id_accessor: two.accessor },
+      }),
+    ).rejects.toMatchObject({ code: "not_found" });
     for (const { id } of [one, two]) await expect(login(id)).rejects.toMatchObject(MISMATCH);
   });
 
   it("may be chosen, once each", async () => {
     const { bench, login } = await createApp();
     const choose = (data: Data) => bench.data("update", `${ROLE}/custom-secret-id`, { data });
-    expect(await choose({ secret_id: "chosen" })).toMatchObject({ secret_id: "chosen", secret_id_num_uses: 0, secret_id_ttl: 0 });
+    expect(await choose({ secret_id: "chosen" })).toMatchObject({
+      secret_id: "chosen",
+      secret_id_num_uses: 0,
+      secret_id_ttl: 0,
+    });
     await expect(choose({ secret_id: "chosen" })).rejects.toThrow("secret_id already registered");
     await expect(choose({})).rejects.toThrow("missing secret_id");
     expect((await login("chosen")).entry.policies).toEqual(["default", "deploy"]);
   });
 
   it("stay within what their role says", async () => {
-    const { secret, bench } = await createApp({ secret_id_num_uses: 5, secret_id_ttl: 60, secret_id_bound_cidrs: "10.0.0.0/8", token_bound_cidrs: "fd00::/8" });
+    const { secret, bench } = await createApp({
+      secret_id_num_uses: 5,
+      secret_id_ttl: 60,
+      secret_id_bound_cidrs: "10.0.0.0/8",
+      token_bound_cidrs: "fd00::/8",
+    });
     for (const [data, why] of [
-      [{ num_uses: 0 }, "num_uses cannot be higher"], [{ num_uses: 6 }, "num_uses cannot be higher"], [{ ttl: 0 }, "ttl cannot be longer"], [{ ttl: 61 }, "ttl cannot be longer"],
-      [{ cidr_list: "11.0.0.1" }, "subset"], [{ cidr_list: "10.0.0.0/7" }, "subset"], [{ token_bound_cidrs: "::1" }, "subset"], [{ metadata: "x" }, "failed to parse metadata"], [{ metadata: '{"a":1}' }, "failed to parse metadata"],
-    ] as const) await expect(secret(data)).rejects.toThrow(why);
-    const { accessor } = await secret({ num_uses: 5, ttl: 60, cidr_list: ["10.1.0.0/16"], token_bound_cidrs: "fd00::1" });
-    expect(await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, { data: { secret_id_accessor: accessor } })).toMatchObject({ cidr_list: ["10.1.0.0/16"], token_bound_cidrs: ["fd00::1/128"] });
-    await expect(bench.ask("update", "auth/approle/role/none/secret-id")).rejects.toThrow('role "none" does not exist');
+      [{ num_uses: 0 }, "num_uses cannot be higher"],
+      [{ num_uses: 6 }, "num_uses cannot be higher"],
+      [{ ttl: 0 }, "ttl cannot be longer"],
+      [{ ttl: 61 }, "ttl cannot be longer"],
+      [{ cidr_list: "11.0.0.1" }, "subset"],
+      [{ cidr_list: "10.0.0.0/7" }, "subset"],
+      [{ token_bound_cidrs: "::1" }, "subset"],
+      [{ metadata: "x" }, "failed to parse metadata"],
+      [{ metadata: '{"a":1}' }, "failed to parse metadata"],
+    ] as const)
+      await expect(secret(data)).rejects.toThrow(why);
+    const { accessor } = await secret({
+      num_uses: 5,
+      ttl: 60,
+      cidr_list: ["10.1.0.0/16"],
+      token_bound_cidrs: "fd00::1",
+    });
+    expect(
+      await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, {
+        data: { secret_id_accessor: accessor },
+      }),
+    ).toMatchObject({ cidr_list: ["10.1.0.0/16"], token_bound_cidrs: ["fd00::1/128"] });
+    await expect(bench.ask("update", "auth/approle/role/none/secret-id")).rejects.toThrow(
+      'role "none" does not exist',
+    );
   });
 
   it("are over in time, and forgotten by tidying", async () => {
@@ -123,8 +225,13 @@ describe("secret ids", () => {
     await bench.clock.advance(60_000);
     await expect(login(id)).rejects.toMatchObject(MISMATCH);
     expect(await bench.ask("list", `${ROLE}/secret-id`)).toBeUndefined();
-    expect(await bench.ask("update", `${ROLE}/secret-id/lookup`, { data: { secret_id: other.id } })).toBeUndefined();
-    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ status: 202, warnings: ["Tidy operation is done; 1 secret ids had expired."] });
+    expect(
+      await bench.ask("update", `${ROLE}/secret-id/lookup`, { data: { secret_id: other.id } }),
+    ).toBeUndefined();
+    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({
+      status: 202,
+      warnings: ["Tidy operation is done; 1 secret ids had expired."],
+    });
   });
 
   it("live no longer when the wall clock is set back", async () => {
@@ -142,9 +249,15 @@ describe("secret ids", () => {
     await bench.clock.advance(1_000);
     bench.clock.step(100_000 * HOUR_MS);
     await expect(login(id)).rejects.toMatchObject(MISMATCH);
-    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ warnings: ["Tidy operation is done; 0 secret ids had expired."] });
+    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({
+      warnings: ["Tidy operation is done; 0 secret ids had expired."],
+    });
     bench.clock.step(-100_000 * HOUR_MS);
-    expect(await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, { data: { secret_id_accessor: accessor } })).toMatchObject({ expiration_time: new Date(bench.clock.now() + 59_000).toISOString() });
+    expect(
+      await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, {
+        data: { secret_id_accessor: accessor },
+      }),
+    ).toMatchObject({ expiration_time: new Date(bench.clock.now() + 59_000).toISOString() });
     await login(id);
   });
 
@@ -162,18 +275,34 @@ describe("secret ids", () => {
     const { id, accessor } = await secret({ metadata: '{"env":"canary-env"}' });
     await bench.env.close();
     const file = readFileSync(join(bench.directory, "test.mdb"));
-    for (const canary of [id, accessor, roleId, "canary-env"]) expect(file.includes(canary)).toBe(false);
+    for (const canary of [id, accessor, roleId, "canary-env"])
+      expect(file.includes(canary)).toBe(false);
   });
 });
 
 describe("a login", () => {
   it("gives an orphan with the role's policies and times, and says who it is", async () => {
-    const { secret, login, bench } = await createApp({ token_num_uses: 7, token_bound_cidrs: "127.0.0.0/8" });
+    const { secret, login, bench } = await createApp({
+      token_num_uses: 7,
+      token_bound_cidrs: "127.0.0.0/8",
+    });
     const { id } = await secret({ metadata: '{"env":"prod","role_name":"forged"}' });
     const grant = await login(id);
-    expect(grant).toMatchObject({ ttlMs: HOUR_MS, made: true, entry: {
-      type: "service", policies: ["default", "deploy"], parent: undefined, path: "auth/approle/login", displayName: "approle", meta: { env: "prod", role_name: "app" }, numUses: 7, boundCidrs: ["127.0.0.0/8"], renewable: true,
-    } });
+    expect(grant).toMatchObject({
+      ttlMs: HOUR_MS,
+      made: true,
+      entry: {
+        type: "service",
+        policies: ["default", "deploy"],
+        parent: undefined,
+        path: "auth/approle/login",
+        displayName: "approle",
+        meta: { env: "prod", role_name: "app" },
+        numUses: 7,
+        boundCidrs: ["127.0.0.0/8"],
+        renewable: true,
+      },
+    });
     expect(bench.tokens.lookup(grant.id)).toEqual(grant.entry);
     expect(bench.approle.find("login")?.unauthenticated).toBe(true);
   });
@@ -181,13 +310,29 @@ describe("a login", () => {
   it("answers every mismatch the same", async () => {
     const { bench, roleId, secret, login } = await createApp();
     const { id, accessor } = await secret();
-    for (const data of [{ role_id: roleId }, { role_id: roleId, secret_id: "" }, { role_id: roleId, secret_id: `${id}x` }, { role_id: roleId, secret_id: accessor }, { role_id: "x", secret_id: id }, { role_id: "app", secret_id: id }]) {
-      await expect(bench.ask("update", "auth/approle/login", { token: undefined, data })).rejects.toMatchObject(MISMATCH);
+    for (const data of [
+      { role_id: roleId },
+      { role_id: roleId, secret_id: "" },
+      { role_id: roleId, secret_id: `${id}x` },
+      { role_id: roleId, secret_id: accessor },
+      { role_id: "x", secret_id: id },
+      { role_id: "app", secret_id: id },
+    ]) {
+      await expect(
+        bench.ask("update", "auth/approle/login", { token: undefined, data }),
+      ).rejects.toMatchObject(MISMATCH);
     }
-    await expect(bench.ask("update", "auth/approle/login", { token: undefined, data: { secret_id: id } })).rejects.toThrow("missing role_id");
+    await expect(
+      bench.ask("update", "auth/approle/login", { token: undefined, data: { secret_id: id } }),
+    ).rejects.toThrow("missing role_id");
     await bench.ask("create", "auth/approle/role/other", { data: {} });
     const other = String((await bench.data("read", "auth/approle/role/other/role-id"))["role_id"]);
-    await expect(bench.ask("update", "auth/approle/login", { token: undefined, data: { role_id: other, secret_id: id } })).rejects.toMatchObject(MISMATCH);
+    await expect(
+      bench.ask("update", "auth/approle/login", {
+        token: undefined,
+        data: { role_id: other, secret_id: id },
+      }),
+    ).rejects.toMatchObject(MISMATCH);
     await login(id);
   });
 
@@ -202,20 +347,30 @@ describe("a login", () => {
   it("comes from where it may only, and costs no use from elsewhere", async () => {
     const { secret, login } = await createApp({ secret_id_bound_cidrs: "10.0.0.0/8" });
     const { id } = await secret({ cidr_list: "10.1.0.0/16", num_uses: 1 });
-    for (const from of ["10.2.0.1", "11.1.0.1", "::1", undefined]) await expect(login(id, from)).rejects.toMatchObject(MISMATCH);
+    for (const from of ["10.2.0.1", "11.1.0.1", "::1", undefined])
+      await expect(login(id, from)).rejects.toMatchObject(MISMATCH);
     await login(id, "::ffff:10.1.0.1");
   });
 
   it("does without a secret id where only the address counts", async () => {
-    const { bench, login } = await createApp({ bind_secret_id: false, secret_id_bound_cidrs: "10.0.0.0/8", token_strictly_bind_ip: true });
+    const { bench, login } = await createApp({
+      bind_secret_id: false,
+      secret_id_bound_cidrs: "10.0.0.0/8",
+      token_strictly_bind_ip: true,
+    });
     expect((await login(undefined, "10.0.0.9")).entry.boundCidrs).toEqual(["10.0.0.9/32"]);
     await expect(login(undefined, "11.0.0.9")).rejects.toMatchObject(MISMATCH);
-    await expect(bench.ask("update", `${ROLE}/secret-id`)).rejects.toThrow("bind_secret_id is not set on the role");
+    await expect(bench.ask("update", `${ROLE}/secret-id`)).rejects.toThrow(
+      "bind_secret_id is not set on the role",
+    );
   });
 
   it("gives batch tokens where the role says so", async () => {
     const { secret, login } = await createApp({ token_type: "batch" });
-    expect((await login((await secret()).id)).entry).toMatchObject({ type: "batch", renewable: false });
+    expect((await login((await secret()).id)).entry).toMatchObject({
+      type: "batch",
+      renewable: false,
+    });
   });
 
   it("works after a restart with what was stored", async () => {
@@ -223,7 +378,14 @@ describe("a login", () => {
     const { id } = await secret();
     await bench.env.close();
     const again = await createAuthBench({ directory: bench.directory, clock: bench.clock });
-    expect((await again.grant("auth/approle/login", { token: undefined, data: { role_id: roleId, secret_id: id } })).entry.policies).toEqual(["default", "deploy"]);
+    expect(
+      (
+        await again.grant("auth/approle/login", {
+          token: undefined,
+          data: { role_id: roleId, secret_id: id },
+        })
+      ).entry.policies,
+    ).toEqual(["default", "deploy"]);
   });
 });
 
@@ -248,6 +410,8 @@ describe("the renewal of a login's token", () => {
     const again = await createAuthBench({ directory: bench.directory, clock: bench.clock });
     expect((await again.grant("auth/token/renew-self", { token })).ttlMs).toBe(HOUR_MS);
     const stray = await again.tokens.create(specOf({ issuer: "a mount that was" }));
-    await expect(again.ask("update", "auth/token/renew-self", { token: stray })).rejects.toThrow("the auth mount that made this token is gone, not renewing");
+    await expect(again.ask("update", "auth/token/renew-self", { token: stray })).rejects.toThrow(
+      "the auth mount that made this token is gone, not renewing",
+    );
   });
 });

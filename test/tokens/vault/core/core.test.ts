@@ -7,9 +7,29 @@ describe("a minting request", () => {
   it("is recorded and audited before the backend runs, and leased and audited before it is answered", async () => {
     const house = fakeHouse();
     const answer = await house.ask({});
-    expect(house.steps).toEqual(["intend", "audit request", "intend.", "audit request.", "backend", "backend.", "lease", "audit response", "lease.", "audit response."]);
-    expect(answer).toMatchObject({ lease: { id: "m/token/x", renewable: false, durationSeconds: 3600 }, warnings: [] });
-    expect(house.leased[0]).toMatchObject({ path: "m/token", mountPoint: "m/", ttlMs: 3_600_000, token: { key: "k1" }, intent: { requestId: answer.requestId } });
+    expect(house.steps).toEqual([
+      "intend",
+      "audit request",
+      "intend.",
+      "audit request.",
+      "backend",
+      "backend.",
+      "lease",
+      "audit response",
+      "lease.",
+      "audit response.",
+    ]);
+    expect(answer).toMatchObject({
+      lease: { id: "m/token/x", renewable: false, durationSeconds: 3600 },
+      warnings: [],
+    });
+    expect(house.leased[0]).toMatchObject({
+      path: "m/token",
+      mountPoint: "m/",
+      ttlMs: 3_600_000,
+      token: { key: "k1" },
+      intent: { requestId: answer.requestId },
+    });
     expect(house.audited[1]?.response).toMatchObject({ leaseId: "m/token/x", data: minted.data });
   });
 
@@ -48,7 +68,9 @@ describe("a minting request", () => {
     house.failing.set("lease", new StewardError("disk_full", "the store is full"));
     house.failing.set("backend revoke", new StewardError("upstream", "down"));
     await expect(house.ask({})).rejects.toThrow("the store is full");
-    expect(house.steps).toContain("orphan its lease could not be stored, and it could not be revoked.");
+    expect(house.steps).toContain(
+      "orphan its lease could not be stored, and it could not be revoked.",
+    );
   });
 
   it("leaves no record when nothing was begun outside, and an orphan when nobody knows", async () => {
@@ -83,10 +105,15 @@ describe("a minting request", () => {
 
   it("is leased no longer than its mount allows, and says so", async () => {
     const house = fakeHouse();
-    house.handler = async () => ({ ...minted, secret: { ttlMs: 10_000_000, renewable: false, internalData: {} } });
+    house.handler = async () => ({
+      ...minted,
+      secret: { ttlMs: 10_000_000, renewable: false, internalData: {} },
+    });
     const answer = await house.ask({});
     expect(answer.lease?.durationSeconds).toBe(7_200);
-    expect(answer.warnings).toEqual(["TTL of \"2h46m40s\" exceeded the effective max_ttl of \"2h0m0s\"; TTL value is capped accordingly"]);
+    expect(answer.warnings).toEqual([
+      'TTL of "2h46m40s" exceeded the effective max_ttl of "2h0m0s"; TTL value is capped accordingly',
+    ]);
   });
 
   it("belongs to the parent of a batch token and ends with it", async () => {
@@ -101,16 +128,28 @@ describe("a refusal", () => {
   it("is audited twice and says nothing of why", async () => {
     const house = fakeHouse();
     house.decision = { allowed: false, granting: [], wrap: {}, root: false };
-    await expect(house.ask({})).rejects.toMatchObject({ code: "denied", message: "1 error occurred:\n\t* permission denied\n\n" });
-    expect(house.audited.map(({ error, response }) => error ?? response?.error)).toEqual(["permission denied", "permission denied"]);
+    await expect(house.ask({})).rejects.toMatchObject({
+      code: "denied",
+      message: "1 error occurred:\n\t* permission denied\n\n",
+    });
+    expect(house.audited.map(({ error, response }) => error ?? response?.error)).toEqual([
+      "permission denied",
+      "permission denied",
+    ]);
     house.entry = undefined;
-    await expect(house.ask({})).rejects.toMatchObject({ code: "denied", message: "permission denied" });
+    await expect(house.ask({})).rejects.toMatchObject({
+      code: "denied",
+      message: "permission denied",
+    });
     expect(house.steps).not.toContain("backend");
   });
 
   it("names an unmounted path to whoever may look there, and to nobody else", async () => {
     const house = fakeHouse();
-    await expect(house.ask({ path: "nope/x" })).rejects.toMatchObject({ code: "not_found", message: "no handler for route \"nope/x\". route entry not found." });
+    await expect(house.ask({ path: "nope/x" })).rejects.toMatchObject({
+      code: "not_found",
+      message: 'no handler for route "nope/x". route entry not found.',
+    });
     house.entry = undefined;
     await expect(house.ask({ path: "nope/x" })).rejects.toMatchObject({ code: "denied" });
   });
@@ -130,7 +169,9 @@ describe("a list", () => {
     house.handler = async () => ({ data: { keys: [] } });
     expect((await house.ask({ path: "m/plain/", verb: "list" })).response).toBeUndefined();
     house.handler = async () => ({ data: { keys: ["a"] } });
-    expect((await house.ask({ path: "m/plain/", verb: "list" })).response?.data).toEqual({ keys: ["a"] });
+    expect((await house.ask({ path: "m/plain/", verb: "list" })).response?.data).toEqual({
+      keys: ["a"],
+    });
   });
 });
 
@@ -139,8 +180,18 @@ describe("an open path", () => {
     const house = fakeHouse();
     house.entry = undefined;
     house.handler = async () => ({ data: { a: 1 } });
-    expect((await house.ask({ path: "m/open", verb: "read", token: undefined })).response?.data).toEqual({ a: 1 });
-    expect(house.steps).toEqual(["audit request", "audit request.", "backend", "backend.", "audit response", "audit response.", "leave"]);
+    expect(
+      (await house.ask({ path: "m/open", verb: "read", token: undefined })).response?.data,
+    ).toEqual({ a: 1 });
+    expect(house.steps).toEqual([
+      "audit request",
+      "audit request.",
+      "backend",
+      "backend.",
+      "audit response",
+      "audit response.",
+      "leave",
+    ]);
   });
 });
 
@@ -148,13 +199,22 @@ describe("wrapping", () => {
   it("keeps the answer and hands out a token for it, the lease stored before", async () => {
     const house = fakeHouse();
     const answer = await house.ask({ wrapTtlMs: 60_000 });
-    expect(answer).toMatchObject({ response: undefined, lease: undefined, wrap: { token: "w", ttl: 60, creation_path: "m/token" } });
+    expect(answer).toMatchObject({
+      response: undefined,
+      lease: undefined,
+      wrap: { token: "w", ttl: 60, creation_path: "m/token" },
+    });
     expect(house.steps.indexOf("lease.")).toBeLessThan(house.steps.indexOf("wrap"));
   });
 
   it("is refused outside the times that policies give", async () => {
     const house = fakeHouse();
-    house.decision = { allowed: true, granting: ["p"], wrap: { minMs: 30_000, maxMs: 90_000 }, root: false };
+    house.decision = {
+      allowed: true,
+      granting: ["p"],
+      wrap: { minMs: 30_000, maxMs: 90_000 },
+      root: false,
+    };
     await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
     await expect(house.ask({ wrapTtlMs: 91_000 })).rejects.toMatchObject({ code: "denied" });
     expect((await house.ask({ wrapTtlMs: 30_000 })).wrap?.ttl).toBe(30);
@@ -166,7 +226,10 @@ describe("wrapping", () => {
   it("leaves an answer of nothing as it is", async () => {
     const house = fakeHouse();
     house.handler = async () => undefined;
-    expect(await house.ask({ path: "m/plain", wrapTtlMs: 60_000 })).toMatchObject({ wrap: undefined, response: undefined });
+    expect(await house.ask({ path: "m/plain", wrapTtlMs: 60_000 })).toMatchObject({
+      wrap: undefined,
+      response: undefined,
+    });
   });
 });
 
@@ -188,7 +251,8 @@ describe("an error of the backend", () => {
 });
 
 describe("a request without a live token", () => {
-  const wrong = (): Promise<never> => Promise.reject(new StewardError("invalid", "invalid role or secret ID"));
+  const wrong = (): Promise<never> =>
+    Promise.reject(new StewardError("invalid", "invalid role or secret ID"));
 
   it("that names an unknown one is an attempt on it, and is answered 429 once there were too many", async () => {
     const house = fakeHouse();
@@ -229,15 +293,27 @@ describe("a request without a live token", () => {
     house.entry = undefined;
     house.failing.set("record", new Error("no more"));
     house.handler = wrong;
-    await expect(house.ask({ path: "m/login", data: { role_id: "r" } })).rejects.toThrow("invalid role or secret ID");
+    await expect(house.ask({ path: "m/login", data: { role_id: "r" } })).rejects.toThrow(
+      "invalid role or secret ID",
+    );
     expect(house.steps).toEqual(["verify", "add 127.0.0.1", "failed 127.0.0.1 r"]);
     house.steps.length = 0;
     house.failing.set("attempt", new StewardError("exhausted", "too many"));
-    await expect(house.ask({ path: "m/login", data: { role_id: "r" } })).rejects.toMatchObject({ code: "exhausted" });
+    await expect(house.ask({ path: "m/login", data: { role_id: "r" } })).rejects.toMatchObject({
+      code: "exhausted",
+    });
     house.steps.length = 0;
     house.handler = async () => ({ data: { a: 1 } });
     await house.ask({ path: "m/login", data: { role_id: "r" } });
-    expect(house.steps).toEqual(["verify", "audit request", "audit request.", "backend", "backend.", "audit response", "audit response."]);
+    expect(house.steps).toEqual([
+      "verify",
+      "audit request",
+      "audit request.",
+      "backend",
+      "backend.",
+      "audit response",
+      "audit response.",
+    ]);
   });
 
   it("to a path that proves nothing is tried out when it reads or asks for what is not there, and not when it changes something", async () => {
@@ -246,7 +322,9 @@ describe("a request without a live token", () => {
     house.failing.set("record", new Error("no more"));
     house.handler = wrong;
     await expect(house.ask({ path: "m/open", verb: "read" })).rejects.toThrow("invalid role");
-    await expect(house.ask({ path: "m/open", verb: "patch" })).rejects.toMatchObject({ code: "unsupported" });
+    await expect(house.ask({ path: "m/open", verb: "patch" })).rejects.toMatchObject({
+      code: "unsupported",
+    });
     expect(house.audited).toEqual([]);
     await expect(house.ask({ path: "m/open", verb: "write" })).rejects.toThrow("invalid role");
     expect(house.audited).toHaveLength(2);
@@ -263,9 +341,19 @@ describe("a request without a live token", () => {
 describe("the head of a request", () => {
   it("allows 32 MiB of body with a live token, 64 KiB to paths that need none, and nothing where it will be refused", () => {
     const house = fakeHouse();
-    const sizes = (): number[] => ["m/token", "m/open", "nowhere/x"].map((path) => house.core.maxBodyBytes({ path, token: Secret.of("t", "t"), remote: { address: "127.0.0.1", port: 1 } }));
+    const sizes = (): number[] =>
+      ["m/token", "m/open", "nowhere/x"].map((path) =>
+        house.core.maxBodyBytes({
+          path,
+          token: Secret.of("t", "t"),
+          remote: { address: "127.0.0.1", port: 1 },
+        }),
+      );
     expect(sizes()).toEqual([33_554_432, 33_554_432, 33_554_432]);
-    for (const entry of [{ ...liveEntry, boundCidrs: ["10.0.0.0/8"] }, { ...liveEntry, policies: ["response-wrapping"] }]) {
+    for (const entry of [
+      { ...liveEntry, boundCidrs: ["10.0.0.0/8"] },
+      { ...liveEntry, policies: ["response-wrapping"] },
+    ]) {
       house.entry = entry;
       expect(sizes()).toEqual([65_536, 65_536, 65_536]);
     }

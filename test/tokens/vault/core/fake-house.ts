@@ -1,4 +1,7 @@
-/** A secrets manager around one scripted backend: every step writes its name into one list, and any step can be made to fail. */
+/**
+ * A secrets manager around one scripted backend: every step writes its name into one list, and any
+ * step can be made to fail.
+ */
 import { EmptyFieldsSchema } from "../../../../src/gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 import { systemIds } from "../../../../src/kernel/base/ids.ts";
@@ -10,14 +13,24 @@ import type { Data, LogicalResponse, PathHandler } from "../../../../src/tokens/
 import { createCore } from "../../../../src/tokens/vault/core/core.ts";
 import type { Core, CoreDeps, CoreRequest } from "../../../../src/tokens/vault/core/types.ts";
 import type { Mount } from "../../../../src/tokens/vault/mounts/mounts.ts";
-import type { AuditRequest, AuditResponse, Decision, LeaseSpec, TokenEntry } from "../../../../src/tokens/vault/types.ts";
+import type {
+  AuditRequest,
+  AuditResponse,
+  Decision,
+  LeaseSpec,
+  TokenEntry,
+} from "../../../../src/tokens/vault/types.ts";
 
 /** What a test can see and turn. */
 export interface FakeHouse {
   readonly core: Core;
   /** Names of the steps so far, in their order. */
   readonly steps: string[];
-  readonly audited: { request: AuditRequest; error: string | undefined; response: AuditResponse | undefined }[];
+  readonly audited: {
+    request: AuditRequest;
+    error: string | undefined;
+    response: AuditResponse | undefined;
+  }[];
   readonly leased: LeaseSpec[];
   /** Data of what the backend was told to revoke. */
   readonly revoked: Data[];
@@ -31,12 +44,32 @@ export interface FakeHouse {
 
 /** A live token that never ends. */
 export const liveEntry: TokenEntry = {
-  key: "k1", type: "service", accessor: "a1", policies: ["p"], path: "auth/token/create", displayName: "token", meta: undefined, entityId: "", numUses: 0, parent: undefined,
-  createdAtMs: 0, creationTtlMs: 0, expiresAtMs: undefined, explicitMaxTtlMs: 0, periodMs: 0, renewable: false, lastRenewalAtMs: undefined, role: undefined, boundCidrs: [],
+  key: "k1",
+  type: "service",
+  accessor: "a1",
+  policies: ["p"],
+  path: "auth/token/create",
+  displayName: "token",
+  meta: undefined,
+  entityId: "",
+  numUses: 0,
+  parent: undefined,
+  createdAtMs: 0,
+  creationTtlMs: 0,
+  expiresAtMs: undefined,
+  explicitMaxTtlMs: 0,
+  periodMs: 0,
+  renewable: false,
+  lastRenewalAtMs: undefined,
+  role: undefined,
+  boundCidrs: [],
 };
 
 /** An answer with a lease of an hour. */
-export const minted: LogicalResponse = { data: { token: "ghs_1" }, secret: { ttlMs: 3_600_000, renewable: false, internalData: { secret_type: "t" } } };
+export const minted: LogicalResponse = {
+  data: { token: "ghs_1" },
+  secret: { ttlMs: 3_600_000, renewable: false, internalData: { secret_type: "t" } },
+};
 
 /** Everything allowed, everything working. */
 export function fakeHouse(): FakeHouse {
@@ -49,7 +82,11 @@ export function fakeHouse(): FakeHouse {
     if (error !== undefined) throw error;
     steps.push(`${name}.`);
   };
-  const state = { decision: { allowed: true, granting: ["p"], wrap: {}, root: false } as Decision, entry: liveEntry as TokenEntry | undefined, handler: (async () => minted) as PathHandler };
+  const state = {
+    decision: { allowed: true, granting: ["p"], wrap: {}, root: false } as Decision,
+    entry: liveEntry as TokenEntry | undefined,
+    handler: (async () => minted) as PathHandler,
+  };
   const audited: FakeHouse["audited"] = [];
   const leased: LeaseSpec[] = [];
   const revoked: Data[] = [];
@@ -57,36 +94,112 @@ export function fakeHouse(): FakeHouse {
     await step("backend");
     return state.handler(request);
   };
-  const path = (pattern: string, more: { mints?: true; unauthenticated?: true; sudo?: true } = {}): ReturnType<typeof definePath> =>
-    definePath({ pattern, fields: EmptyFieldsSchema, unknown: "keep", operations: { read: handler, write: handler, list: handler, delete: handler }, synopsis: "s", description: "d", ...more });
-  const backend = createBackend({ type: "fake", paths: [path("token", { mints: true }), path("plain"), path("plain/"), path("open", { unauthenticated: true }),
-    { ...path("login", { unauthenticated: true }), proof: { subject: ({ data }) => data["role_id"] as string | undefined, verify: (request) => {
-      steps.push("verify");
-      return state.handler(request);
-    } } }, path("high", { sudo: true })], help: "",
-    secrets: [{ name: "t", revoke: async ({ data }) => {
-      await step("backend revoke");
-      revoked.push(data);
-    } }],
+  const path = (
+    pattern: string,
+    more: { mints?: true; unauthenticated?: true; sudo?: true } = {},
+  ): ReturnType<typeof definePath> =>
+    definePath({
+      pattern,
+      fields: EmptyFieldsSchema,
+      unknown: "keep",
+      operations: { read: handler, write: handler, list: handler, delete: handler },
+      synopsis: "s",
+      description: "d",
+      ...more,
+    });
+  const backend = createBackend({
+    type: "fake",
+    paths: [
+      path("token", { mints: true }),
+      path("plain"),
+      path("plain/"),
+      path("open", { unauthenticated: true }),
+      {
+        ...path("login", { unauthenticated: true }),
+        proof: {
+          subject: ({ data }) => data["role_id"] as string | undefined,
+          verify: (request) => {
+            steps.push("verify");
+            return state.handler(request);
+          },
+        },
+      },
+      path("high", { sudo: true }),
+    ],
+    help: "",
+    secrets: [
+      {
+        name: "t",
+        revoke: async ({ data }) => {
+          await step("backend revoke");
+          revoked.push(data);
+        },
+      },
+    ],
   });
   const mount: Mount = {
-    point: "m/", class: "secret", type: "fake", accessor: "fake_1", uuid: "u", description: "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, trusted: false, backend,
+    point: "m/",
+    class: "secret",
+    type: "fake",
+    accessor: "fake_1",
+    uuid: "u",
+    description: "",
+    defaultLeaseTtlMs: 0,
+    maxLeaseTtlMs: 0,
+    options: {},
+    declared: false,
+    trusted: false,
+    backend,
   };
   const deps: CoreDeps = {
-    clock: { now: () => 1_000_000, monotonic: () => 0, timer: () => ({ [Symbol.dispose]: () => undefined }) }, ids: systemIds,
+    clock: {
+      now: () => 1_000_000,
+      monotonic: () => 0,
+      timer: () => ({ [Symbol.dispose]: () => undefined }),
+    },
+    ids: systemIds,
     log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
     mounts: {
-      match: (at) => (at.startsWith("m/") ? { mount, rest: at.slice(2) } : undefined), at: () => mount, forLease: () => mount, all: () => [mount],
-      limits: () => ({ defaultLeaseTtlMs: 1_800_000, maxLeaseTtlMs: 7_200_000 }), enable: async () => mount, disable: async () => undefined, tune: async () => undefined, move: async () => undefined, open: async () => undefined, close: async () => undefined,
+      match: (at) => (at.startsWith("m/") ? { mount, rest: at.slice(2) } : undefined),
+      at: () => mount,
+      forLease: () => mount,
+      all: () => [mount],
+      limits: () => ({ defaultLeaseTtlMs: 1_800_000, maxLeaseTtlMs: 7_200_000 }),
+      enable: async () => mount,
+      disable: async () => undefined,
+      tune: async () => undefined,
+      move: async () => undefined,
+      open: async () => undefined,
+      close: async () => undefined,
     },
     tokens: {
-      lookup: () => state.entry, byAccessor: () => state.entry, byKey: () => state.entry, create: () => Promise.reject(new Error("no")), createIn: () => { throw new Error("no"); },
-      use: async (entry) => (entry.numUses === 1 ? { ...entry, numUses: -1 } : { ...entry, numUses: entry.numUses - 1 }),
-      renew: () => Promise.reject(new Error("no")), revoke: (key) => step(`end ${key}`), accessors: async () => [], onEnd: () => undefined,
+      lookup: () => state.entry,
+      byAccessor: () => state.entry,
+      byKey: () => state.entry,
+      create: () => Promise.reject(new Error("no")),
+      createIn: () => {
+        throw new Error("no");
+      },
+      use: async (entry) =>
+        entry.numUses === 1 ? { ...entry, numUses: -1 } : { ...entry, numUses: entry.numUses - 1 },
+      renew: () => Promise.reject(new Error("no")),
+      revoke: (key) => step(`end ${key}`),
+      accessors: async () => [],
+      onEnd: () => undefined,
     },
     policies: {
-      get: () => undefined, list: () => [], warnings: () => [], warningsAbout: async () => [], write: async () => ({ warnings: [] }), delete: async () => undefined,
-      acl: () => ({ check: () => state.decision, capabilities: () => [], anyBelow: () => true, rules: () => ({ exact: new Map(), glob: new Map() }) }),
+      get: () => undefined,
+      list: () => [],
+      warnings: () => [],
+      warningsAbout: async () => [],
+      write: async () => ({ warnings: [] }),
+      delete: async () => undefined,
+      acl: () => ({
+        check: () => state.decision,
+        capabilities: () => [],
+        anyBelow: () => true,
+        rules: () => ({ exact: new Map(), glob: new Map() }),
+      }),
     },
     leases: {
       intend: async ({ requestId }) => {
@@ -97,10 +210,29 @@ export function fakeHouse(): FakeHouse {
       orphan: (_intent, reason) => step(`orphan ${reason}`),
       register: (spec) => {
         leased.push(spec);
-        return { info: { id: `${spec.path}/x`, path: spec.path, issuedAtMs: 0, expiresAtMs: spec.ttlMs, renewable: false, irrevocable: undefined, attempts: 0 }, stored: step("lease") };
+        return {
+          info: {
+            id: `${spec.path}/x`,
+            path: spec.path,
+            issuedAtMs: 0,
+            expiresAtMs: spec.ttlMs,
+            renewable: false,
+            irrevocable: undefined,
+            attempts: 0,
+          },
+          stored: step("lease"),
+        };
       },
-      lookup: () => undefined, list: async () => [], revoke: (id) => step(`revoke ${id}`), revokePrefix: async () => undefined, endIn: () => undefined, endToken: () => undefined, irrevocable: () => [], orphans: () => [],
-      counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }), tidy: async () => undefined,
+      lookup: () => undefined,
+      list: async () => [],
+      revoke: (id) => step(`revoke ${id}`),
+      revokePrefix: async () => undefined,
+      endIn: () => undefined,
+      endToken: () => undefined,
+      irrevocable: () => [],
+      orphans: () => [],
+      counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }),
+      tidy: async () => undefined,
     },
     audit: {
       request: async (request, error) => {
@@ -111,7 +243,11 @@ export function fakeHouse(): FakeHouse {
         audited.push({ request, error: undefined, response });
         await step("audit response");
       },
-      summary: async () => undefined, hash: () => undefined, devices: () => [], reopen: async () => undefined, close: async () => undefined,
+      summary: async () => undefined,
+      hash: () => undefined,
+      devices: () => [],
+      reopen: async () => undefined,
+      close: async () => undefined,
     },
     attempts: {
       failed: (address, subject) => {
@@ -120,22 +256,56 @@ export function fakeHouse(): FakeHouse {
       },
     },
     refusals: {
-      enter: () => !failing.has("record"), leave: () => void steps.push("leave"), add: (address) => void steps.push(`add ${address}`), close: async () => undefined,
+      enter: () => !failing.has("record"),
+      leave: () => void steps.push("leave"),
+      add: (address) => void steps.push(`add ${address}`),
+      close: async () => undefined,
     },
     wrapping: {
       wrap: async (_answer, { path: creationPath, ttlMs }) => {
         await step("wrap");
-        return { token: Secret.of("w", "w"), info: { token: "w", accessor: "wa", ttl: ttlMs / 1000, creation_time: "", creation_path: creationPath } };
+        return {
+          token: Secret.of("w", "w"),
+          info: {
+            token: "w",
+            accessor: "wa",
+            ttl: ttlMs / 1000,
+            creation_time: "",
+            creation_path: creationPath,
+          },
+        };
       },
-      unwrap: () => Promise.reject(new Error("no")), rewrap: () => Promise.reject(new Error("no")), lookup: () => { throw new Error("no"); },
+      unwrap: () => Promise.reject(new Error("no")),
+      rewrap: () => Promise.reject(new Error("no")),
+      lookup: () => {
+        throw new Error("no");
+      },
     },
   };
   const core = createCore(deps);
   return Object.assign(state, {
-    core, steps, audited, leased, revoked, failing,
-    ask: (request: Partial<CoreRequest>) => core.handle({ verb: "write", path: "m/token", data: {}, token: Secret.of("t", "t"), remote: { address: "127.0.0.1", port: 1 }, wrapTtlMs: undefined, signal: new AbortController().signal, ...request }),
+    core,
+    steps,
+    audited,
+    leased,
+    revoked,
+    failing,
+    ask: (request: Partial<CoreRequest>) =>
+      core.handle({
+        verb: "write",
+        path: "m/token",
+        data: {},
+        token: Secret.of("t", "t"),
+        remote: { address: "127.0.0.1", port: 1 },
+        wrapTtlMs: undefined,
+        signal: new AbortController().signal,
+        ...request,
+      }),
   });
 }
 
 /** An error as an audit device gives it. */
-export const auditDown: StewardError = new StewardError("disk_full", "audit device file/ cannot write");
+export const auditDown: StewardError = new StewardError(
+  "disk_full",
+  "audit device file/ cannot write",
+);

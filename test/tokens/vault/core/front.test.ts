@@ -7,16 +7,50 @@ import { definePath } from "../../../../src/tokens/logical/define-path.ts";
 import type { Core, CoreAnswer, CoreRequest } from "../../../../src/tokens/vault/core/types.ts";
 import { createFront } from "../../../../src/tokens/vault/core/front.ts";
 
-const status = createBackend({ type: "system", help: "", paths: [definePath({ pattern: "health", fields: EmptyFieldsSchema, operations: { read: async () => ({ data: { sealed: true } }) }, synopsis: "s", description: "d" })] });
-const request: CoreRequest = { verb: "read", path: "m/x", data: {}, token: Secret.of("t", "t"), remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal };
-const answer: CoreAnswer = { requestId: "r", asked: true, response: { data: { a: 1 } }, lease: undefined, auth: undefined, wrap: undefined, warnings: [], copyToTop: false };
+const status = createBackend({
+  type: "system",
+  help: "",
+  paths: [
+    definePath({
+      pattern: "health",
+      fields: EmptyFieldsSchema,
+      operations: { read: async () => ({ data: { sealed: true } }) },
+      synopsis: "s",
+      description: "d",
+    }),
+  ],
+});
+const request: CoreRequest = {
+  verb: "read",
+  path: "m/x",
+  data: {},
+  token: Secret.of("t", "t"),
+  remote: undefined,
+  wrapTtlMs: undefined,
+  signal: new AbortController().signal,
+};
+const answer: CoreAnswer = {
+  requestId: "r",
+  asked: true,
+  response: { data: { a: 1 } },
+  lease: undefined,
+  auth: undefined,
+  wrap: undefined,
+  warnings: [],
+  copyToTop: false,
+};
 
-const coreOf = (handle: Core["handle"]): Core => ({ handle, isLive: () => true, maxBodyBytes: () => 1_000 });
+const coreOf = (handle: Core["handle"]): Core => ({
+  handle,
+  isLive: () => true,
+  maxBodyBytes: () => 1_000,
+});
 
 describe("the door", () => {
   it("knows no live token while the store is sealed, and lets only a small body in, for the paths that answer then", () => {
     const front = createFront({ status, ids: systemIds });
-    const sizes = (): number[] => ["sys/unseal", "sys/init", "m/x"].map((path) => front.maxBodyBytes({ ...request, path }));
+    const sizes = (): number[] =>
+      ["sys/unseal", "sys/init", "m/x"].map((path) => front.maxBodyBytes({ ...request, path }));
     expect([front.isLive(Secret.of("t", "t")), sizes()]).toEqual([false, [65_536, 65_536, 0]]);
     front.open(coreOf(async () => answer));
     expect([front.isLive(Secret.of("t", "t")), sizes()]).toEqual([true, [65_536, 65_536, 1_000]]);
@@ -24,8 +58,13 @@ describe("the door", () => {
 
   it("lets nobody in while the store is sealed, but says that it is", async () => {
     const front = createFront({ status, ids: systemIds });
-    await expect(front.handle(request)).rejects.toMatchObject({ code: "sealed", message: "Vault is sealed" });
-    expect((await front.handle({ ...request, path: "sys/health" })).response?.data).toEqual({ sealed: true });
+    await expect(front.handle(request)).rejects.toMatchObject({
+      code: "sealed",
+      message: "Vault is sealed",
+    });
+    expect((await front.handle({ ...request, path: "sys/health" })).response?.data).toEqual({
+      sealed: true,
+    });
   });
 
   it("lets everybody in once it is open", async () => {

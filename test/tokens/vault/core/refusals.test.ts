@@ -15,8 +15,16 @@ interface Bench {
 function start(): Bench {
   const clock = createManualClock();
   const bench: Omit<Bench, "refusals"> = { clock, sums: [], lines: [], failing: false };
-  const log = createLog({ level: "warn", format: "text", write: (line) => bench.lines.push(line), now: () => 0 });
-  const write = (sum: AuditSummary): Promise<void> => (bench.failing ? Promise.reject(new Error("the disk is full")) : (bench.sums.push(sum), Promise.resolve()));
+  const log = createLog({
+    level: "warn",
+    format: "text",
+    write: (line) => bench.lines.push(line),
+    now: () => 0,
+  });
+  const write = (sum: AuditSummary): Promise<void> =>
+    bench.failing
+      ? Promise.reject(new Error("the disk is full"))
+      : (bench.sums.push(sum), Promise.resolve());
   return Object.assign(bench, { refusals: createRefusals({ clock, log, write }) });
 }
 
@@ -27,7 +35,8 @@ function fail(refusals: Refusals, address: string | undefined): boolean {
   return own;
 }
 
-const times = (count: number, run: () => boolean): number => Array.from({ length: count }, run).filter(Boolean).length;
+const times = (count: number, run: () => boolean): number =>
+  Array.from({ length: count }, run).filter(Boolean).length;
 
 describe("failures without a live token", () => {
   it("have ten records of their own in a minute of an address; the rest is one sum with its times when the minute is over", async () => {
@@ -51,7 +60,10 @@ describe("failures without a live token", () => {
     times(15, () => fail(refusals, "2001:db8::1"));
     times(11, () => fail(refusals, undefined));
     await refusals.close();
-    expect(sums.map(({ address, count }) => [address, count])).toEqual([["2001:db8:0:0::/64", 5], [undefined, 1]]);
+    expect(sums.map(({ address, count }) => [address, count])).toEqual([
+      ["2001:db8:0:0::/64", 5],
+      [undefined, 1],
+    ]);
     expect(clock.timers()).toBe(0);
   });
 

@@ -10,11 +10,31 @@ describe.skipIf(noSmallDisk !== undefined)("on a full disk", () => {
     const disk = mountSmallDisk(24);
     const bench = await createLeaseBench({ directory: disk, reserveBytes: 4 * 2 ** 20 });
     const { answer, clock, env, leases, lease } = bench;
-    const [gone, kept, own] = [await lease({ ttlMs: 3_600_000 }), await lease({ ttlMs: 3_600_000 }), await lease({ ttlMs: 3_600_000, token: { key: "mine", expiresAtMs: undefined } })];
-    const begun = await leases.intend({ requestId: "begun", path: "github/token", mountPoint: "github/", about: {} });
+    const [gone, kept, own] = [
+      await lease({ ttlMs: 3_600_000 }),
+      await lease({ ttlMs: 3_600_000 }),
+      await lease({ ttlMs: 3_600_000, token: { key: "mine", expiresAtMs: undefined } }),
+    ];
+    const begun = await leases.intend({
+      requestId: "begun",
+      path: "github/token",
+      mountPoint: "github/",
+      about: {},
+    });
     writeFileSync(join(disk, "ballast"), new Uint8Array(freeBytes(disk) - 4_096));
     let refused: unknown;
-    for (let at = 0; refused === undefined && at < 5_000; at += 1) refused = await leases.intend({ requestId: `r${at}`, path: "github/token", mountPoint: "github/", about: { filler: "x".repeat(4_000) } }).then(() => undefined, (error: unknown) => error);
+    for (let at = 0; refused === undefined && at < 5_000; at += 1)
+      refused = await leases
+        .intend({
+          requestId: `r${at}`,
+          path: "github/token",
+          mountPoint: "github/",
+          about: { filler: "x".repeat(4_000) },
+        })
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        );
     expect(refused).toMatchObject({ code: "disk_full" });
     await leases.revoke(gone.id, { sync: true });
     answer(() => Promise.reject(new StewardError("upstream", "500: no")));
@@ -26,7 +46,9 @@ describe.skipIf(noSmallDisk !== undefined)("on a full disk", () => {
     expect(leases.lookup(gone.id)).toBeUndefined();
     expect(leases.lookup(kept.id)).toMatchObject({ attempts: 6, irrevocable: "500: no" });
     expect(leases.lookup(own.id)).toMatchObject({ attempts: 1 });
-    expect(leases.orphans()).toContainEqual(expect.objectContaining({ requestId: "begun", reason: "the answer was lost" }));
+    expect(leases.orphans()).toContainEqual(
+      expect.objectContaining({ requestId: "begun", reason: "the answer was lost" }),
+    );
     expect(leases.counts()).toMatchObject({ leases: 2, irrevocable: 1 });
   });
 });

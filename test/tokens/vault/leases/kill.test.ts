@@ -14,9 +14,18 @@ import { openLeaseEnv } from "./fixtures/bench.ts";
 const KILLS = process.env["STEWARD_TEST_LONG"] ? 100 : 5;
 const minter = fileURLToPath(new URL("./fixtures/minter.ts", import.meta.url));
 
-/** Lets the minter work until some time after it started, kills it; gives the tokens whose lease it saw stored. */
-async function mintUntilKilled(directory: string, platform: string, afterMs: number): Promise<string[]> {
-  const child = spawn(process.execPath, [minter, directory, platform], { stdio: ["ignore", "pipe", "inherit"] });
+/**
+ * Lets the minter work until some time after it started, kills it; gives the tokens whose lease it
+ * saw stored.
+ */
+async function mintUntilKilled(
+  directory: string,
+  platform: string,
+  afterMs: number,
+): Promise<string[]> {
+  const child = spawn(process.execPath, [minter, directory, platform], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const { promise: started, resolve } = Promise.withResolvers<void>();
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -28,32 +37,53 @@ async function mintUntilKilled(directory: string, platform: string, afterMs: num
   await setTimeout(afterMs);
   child.kill("SIGKILL");
   await closed;
-  return said.slice(0, said.lastIndexOf("\n")).split("\n").filter((line) => line.startsWith("ghs_"));
+  return said
+    .slice(0, said.lastIndexOf("\n"))
+    .split("\n")
+    .filter((line) => line.startsWith("ghs_"));
 }
 
-it(`${KILLS} kills leave no token without a record: each is leased or shown as an orphan`, { timeout: 30_000 + KILLS * 5_000 }, async () => {
-  const directory = temporaryFolder();
-  const platform = join(temporaryFolder(), "platform");
-  const stored = new Set<string>();
-  let orphans = 0;
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    for (const token of await mintUntilKilled(directory, platform, 10 + ((kill * 37) % 150))) stored.add(token);
-    const env = await openLeaseEnv(directory);
-    const leased = new Set<string>();
-    const leases = createLeases({ env, clock: await openExpiryClock({ env, clock: systemClock, log: quietLog }), ids: systemIds, log: quietLog, revoke: ({ data }) => Promise.resolve(void leased.add(String(data["token"]))) });
-    await leases.start();
-    const shown = new Set(leases.orphans().map(({ requestId, reason }) => `${reason} ghs_${requestId}`));
-    const made = existsSync(platform) ? readFileSync(platform, "utf8").trim().split("\n") : [];
-    expect(env.status().rows).toMatchObject({ lease_intents: 0, leases: (await leases.list("github/token/")).length, leases_due: leases.counts().leases + shown.size });
-    if (kill === KILLS - 1) {
-      await leases.revokePrefix("github/", { sync: true, force: false });
-      for (const token of stored) expect(leased).toContain(token);
-      for (const token of made) expect(leased.has(token) || shown.has(`crash ${token}`)).toBe(true);
-      expect(made.length).toBeGreaterThan(KILLS);
+it(
+  `${KILLS} kills leave no token without a record: each is leased or shown as an orphan`,
+  { timeout: 30_000 + KILLS * 5_000 },
+  async () => {
+    const directory = temporaryFolder();
+    const platform = join(temporaryFolder(), "platform");
+    const stored = new Set<string>();
+    let orphans = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      for (const token of await mintUntilKilled(directory, platform, 10 + ((kill * 37) % 150)))
+        stored.add(token);
+      const env = await openLeaseEnv(directory);
+      const leased = new Set<string>();
+      const leases = createLeases({
+        env,
+        clock: await openExpiryClock({ env, clock: systemClock, log: quietLog }),
+        ids: systemIds,
+        log: quietLog,
+        revoke: ({ data }) => Promise.resolve(void leased.add(String(data["token"]))),
+      });
+      await leases.start();
+      const shown = new Set(
+        leases.orphans().map(({ requestId, reason }) => `${reason} ghs_${requestId}`),
+      );
+      const made = existsSync(platform) ? readFileSync(platform, "utf8").trim().split("\n") : [];
+      expect(env.status().rows).toMatchObject({
+        lease_intents: 0,
+        leases: (await leases.list("github/token/")).length,
+        leases_due: leases.counts().leases + shown.size,
+      });
+      if (kill === KILLS - 1) {
+        await leases.revokePrefix("github/", { sync: true, force: false });
+        for (const token of stored) expect(leased).toContain(token);
+        for (const token of made)
+          expect(leased.has(token) || shown.has(`crash ${token}`)).toBe(true);
+        expect(made.length).toBeGreaterThan(KILLS);
+      }
+      orphans = shown.size;
+      await leases.stop(1_000);
+      await env.close();
     }
-    orphans = shown.size;
-    await leases.stop(1_000);
-    await env.close();
-  }
-  expect(orphans).toBeGreaterThan(0);
-});
+    expect(orphans).toBeGreaterThan(0);
+  },
+);

@@ -5,16 +5,28 @@ import { createLeaseBench, settle } from "./fixtures/bench.ts";
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
-const refuse = (message: string, code: "upstream" | "deadline" = "upstream") => () => Promise.reject(new StewardError(code, message));
+const refuse =
+  (message: string, code: "upstream" | "deadline" = "upstream") =>
+  () =>
+    Promise.reject(new StewardError(code, message));
 
 describe("a lease", () => {
   it("is registered with its answer and its end, found by its id, and counted", async () => {
     const { clock, leases, lease } = await createLeaseBench();
     const info = await lease({ path: "github/token/", ttlMs: HOUR });
     expect(info.id).toMatch(/^github\/token\/[0-9A-Za-z]{24}$/);
-    expect(info).toEqual({ id: info.id, path: "github/token", issuedAtMs: clock.now(), expiresAtMs: clock.now() + HOUR, renewable: false, irrevocable: undefined, attempts: 0 });
+    expect(info).toEqual({
+      id: info.id,
+      path: "github/token",
+      issuedAtMs: clock.now(),
+      expiresAtMs: clock.now() + HOUR,
+      renewable: false,
+      irrevocable: undefined,
+      attempts: 0,
+    });
     expect(leases.lookup(info.id)).toEqual(info);
-    for (const unknown of ["", "github/token", `${info.id}x`, "x".repeat(5_000), "\ud800"]) expect(leases.lookup(unknown)).toBeUndefined();
+    for (const unknown of ["", "github/token", `${info.id}x`, "x".repeat(5_000), "\ud800"])
+      expect(leases.lookup(unknown)).toBeUndefined();
     expect(leases.counts()).toEqual({ leases: 1, irrevocable: 0, orphans: 0, due: 0 });
   });
 
@@ -29,7 +41,15 @@ describe("a lease", () => {
     await clock.advance(MINUTE - 1_000);
     expect([asked, leases.lookup(info.id)?.id]).toEqual([[], info.id]);
     await clock.advance(1_500);
-    expect(seen).toEqual([{ id: info.id, path: "github/token", mountPoint: "github/", data: { token: "ghs_secret-1" }, internalData: { secret_type: "github_token" } }]);
+    expect(seen).toEqual([
+      {
+        id: info.id,
+        path: "github/token",
+        mountPoint: "github/",
+        data: { token: "ghs_secret-1" },
+        internalData: { secret_type: "github_token" },
+      },
+    ]);
     expect(leases.lookup(info.id)).toBeUndefined();
     expect(Object.values(env.status().rows).reduce((sum, rows) => sum + rows, 0)).toBe(1); // the clock's mark is all that is left
   });
@@ -58,8 +78,17 @@ describe("a lease", () => {
 
   it("keeps the token of an answer that is far too long, and leaves out what is nested", async () => {
     const { leases, lease, answer } = await createLeaseBench();
-    const repositories = Array.from({ length: 5_000 }, (_, id) => ({ id, name: `repository-${id}`, description: "x".repeat(500) }));
-    const info = await lease({ response: { data: { token: "ghs_large", repositories, installation_id: rawNumber("90071992547409931") }, secret: { ttlMs: 1, renewable: false, internalData: {} } } });
+    const repositories = Array.from({ length: 5_000 }, (_, id) => ({
+      id,
+      name: `repository-${id}`,
+      description: "x".repeat(500),
+    }));
+    const info = await lease({
+      response: {
+        data: { token: "ghs_large", repositories, installation_id: rawNumber("90071992547409931") },
+        secret: { ttlMs: 1, renewable: false, internalData: {} },
+      },
+    });
     let seen: unknown;
     answer(({ data }) => Promise.resolve(void (seen = data)));
     await leases.revoke(info.id, { sync: true });
@@ -102,7 +131,9 @@ describe("the wall clock", () => {
     const info = await bench.lease({ ttlMs: 30 * MINUTE });
     await bench.clock.advance(20 * MINUTE);
     const again = await bench.restart({ stepMs: -10 * HOUR });
-    expect(again.leases.lookup(info.id)?.expiresAtMs).toBeLessThanOrEqual(again.clock.now() + 11 * MINUTE);
+    expect(again.leases.lookup(info.id)?.expiresAtMs).toBeLessThanOrEqual(
+      again.clock.now() + 11 * MINUTE,
+    );
     await again.clock.advance(11 * MINUTE + 1_000);
     expect(again.asked).toEqual([info.id]);
   });
@@ -136,8 +167,16 @@ describe("a revocation that fails", () => {
     expect([again.asked.length, again.leases.lookup(info.id)?.attempts]).toEqual([0, 2]);
     await again.clock.advance(10 * 1.5 * (2 + 4 + 8 + 16) * 1_000);
     expect(again.asked.length).toBe(4);
-    const irrevocable = expect.objectContaining({ id: info.id, attempts: 6, irrevocable: "unable to revoke access token: 502: no" }) as unknown;
-    expect([again.leases.irrevocable(), again.leases.lookup(info.id), again.leases.counts()]).toEqual([[irrevocable], irrevocable, { leases: 1, irrevocable: 1, orphans: 0, due: 0 }]);
+    const irrevocable = expect.objectContaining({
+      id: info.id,
+      attempts: 6,
+      irrevocable: "unable to revoke access token: 502: no",
+    }) as unknown;
+    expect([
+      again.leases.irrevocable(),
+      again.leases.lookup(info.id),
+      again.leases.counts(),
+    ]).toEqual([[irrevocable], irrevocable, { leases: 1, irrevocable: 1, orphans: 0, due: 0 }]);
     await again.clock.advance(24 * HOUR);
     expect(again.asked.length).toBe(4);
     await again.leases.tidy();
@@ -158,10 +197,13 @@ describe("a revocation that fails", () => {
     });
     await lease({ ttlMs: 1_000 });
     await clock.advance(500_000);
-    const waits = at.slice(1).map((atMs, index) => (atMs - (at[index] ?? 0)) / (10_000 * 2 ** index));
+    const waits = at
+      .slice(1)
+      .map((atMs, index) => (atMs - (at[index] ?? 0)) / (10_000 * 2 ** index));
     expect(asked.length).toBe(6);
     for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(0.5);
-    for (const [index, wait] of waits.entries()) expect(wait).toBeLessThanOrEqual(1.5 + 3_500 / (10_000 * 2 ** index));
+    for (const [index, wait] of waits.entries())
+      expect(wait).toBeLessThanOrEqual(1.5 + 3_500 / (10_000 * 2 ** index));
     expect(new Set(waits.map((wait) => wait.toFixed(3))).size).toBeGreaterThan(1);
   });
 
@@ -173,7 +215,9 @@ describe("a revocation that fails", () => {
     expect(leases.lookup(hanging.id)?.attempts).toBe(1);
     answer(refuse("500: you sent ghs_secret-2, said the platform"));
     const echoing = await lease({ ttlMs: HOUR });
-    await expect(leases.revoke(echoing.id, { sync: true })).rejects.toThrow("500: you sent [secret], said the platform");
+    await expect(leases.revoke(echoing.id, { sync: true })).rejects.toThrow(
+      "500: you sent [secret], said the platform",
+    );
   });
 
   it("keeps at most 48 calls under way, and a failure of some does not hold up the others", async () => {
@@ -200,7 +244,10 @@ describe("revoking", () => {
     const { answer, asked, leases, lease } = await createLeaseBench();
     const info = await lease();
     answer(refuse("unable to revoke access token: 500: no"));
-    await expect(leases.revoke(info.id, { sync: true })).rejects.toMatchObject({ code: "upstream", message: "unable to revoke access token: 500: no" });
+    await expect(leases.revoke(info.id, { sync: true })).rejects.toMatchObject({
+      code: "upstream",
+      message: "unable to revoke access token: 500: no",
+    });
     expect(leases.lookup(info.id)).toMatchObject({ attempts: 0 });
     answer(() => Promise.resolve());
     await leases.revoke(info.id, { sync: true });
@@ -218,7 +265,10 @@ describe("revoking", () => {
     expect(bench.leases.counts()).toMatchObject({ leases: 1, due: 1 });
     const again = await bench.restart();
     await settle(again.env);
-    expect([again.asked, again.leases.counts()]).toEqual([[info.id], { leases: 0, due: 0, irrevocable: 0, orphans: 0 }]);
+    expect([again.asked, again.leases.counts()]).toEqual([
+      [info.id],
+      { leases: 0, due: 0, irrevocable: 0, orphans: 0 },
+    ]);
   });
 
   it("asks at most 16 backends at once for those who wait", async () => {
@@ -236,13 +286,32 @@ describe("revoking", () => {
   });
 
   it("below a prefix ends all of it and nothing else, whichever way, and not what comes later", async () => {
-    for (const options of [{ sync: true, force: false }, { sync: false, force: false }, { sync: true, force: true }, { sync: false, force: true }]) {
+    for (const options of [
+      { sync: true, force: false },
+      { sync: false, force: false },
+      { sync: true, force: true },
+      { sync: false, force: true },
+    ]) {
       const { asked, env, leases, lease } = await createLeaseBench();
       const inside = new Set<string>();
-      for (let made = 0; made < 100; made += 1) inside.add((await lease({ path: made % 3 === 0 ? "github/token/a" : "github/token", ttlMs: HOUR })).id);
-      const outside = [await lease({ path: "github/tokens", ttlMs: HOUR }), await lease({ path: "github2/token", ttlMs: HOUR })];
+      for (let made = 0; made < 100; made += 1)
+        inside.add(
+          (await lease({ path: made % 3 === 0 ? "github/token/a" : "github/token", ttlMs: HOUR }))
+            .id,
+        );
+      const outside = [
+        await lease({ path: "github/tokens", ttlMs: HOUR }),
+        await lease({ path: "github2/token", ttlMs: HOUR }),
+      ];
       const done = leases.revokePrefix("github/token", options);
-      const { info: late } = leases.register({ path: "github/token", mountPoint: "github/", ttlMs: HOUR, token: undefined, intent: undefined, response: { data: { token: "late" } } });
+      const { info: late } = leases.register({
+        path: "github/token",
+        mountPoint: "github/",
+        ttlMs: HOUR,
+        token: undefined,
+        intent: undefined,
+        response: { data: { token: "late" } },
+      });
       await done;
       for (let round = 0; round < 20; round += 1) await settle(env);
       expect(new Set(asked)).toEqual(inside);
@@ -257,7 +326,12 @@ describe("revoking", () => {
     const { answer, asked, leases, lease } = await createLeaseBench();
     const info = await lease();
     answer(refuse("500: no"));
-    await expect(leases.revokePrefix("github/", { sync: true, force: false })).rejects.toMatchObject({ code: "upstream", message: `failed to revoke "${info.id}": 500: no` });
+    await expect(
+      leases.revokePrefix("github/", { sync: true, force: false }),
+    ).rejects.toMatchObject({
+      code: "upstream",
+      message: `failed to revoke "${info.id}": 500: no`,
+    });
     expect(leases.counts().leases).toBe(1);
     await leases.revokePrefix("github/", { sync: true, force: true });
     expect([asked.length, leases.counts().leases]).toEqual([2, 0]);
@@ -293,7 +367,15 @@ describe("revoking", () => {
 describe("the end of a token", () => {
   it("ends its leases, however many, by a small change, and no others", async () => {
     const { asked, env, leases, lease } = await createLeaseBench();
-    const mine = new Set(await Promise.all(Array.from({ length: 3_000 }, async () => (await lease({ ttlMs: HOUR, token: { key: "mine", expiresAtMs: undefined } })).id)));
+    const mine = new Set(
+      await Promise.all(
+        Array.from(
+          { length: 3_000 },
+          async () =>
+            (await lease({ ttlMs: HOUR, token: { key: "mine", expiresAtMs: undefined } })).id,
+        ),
+      ),
+    );
     const other = await lease({ ttlMs: HOUR, token: { key: "mine2", expiresAtMs: undefined } });
     await env.write((tx) => leases.endToken(tx, "mine"));
     for (let round = 0; round < 400 && leases.counts().leases > 1; round += 1) await settle(env);
@@ -314,10 +396,12 @@ describe("the end of a token", () => {
   it("does nothing when the change that ends it is not stored", async () => {
     const { asked, env, leases, lease } = await createLeaseBench();
     await lease({ ttlMs: HOUR });
-    await expect(env.write((tx) => {
-      leases.endToken(tx, "owner");
-      throw new Error("no");
-    })).rejects.toThrow("no");
+    await expect(
+      env.write((tx) => {
+        leases.endToken(tx, "owner");
+        throw new Error("no");
+      }),
+    ).rejects.toThrow("no");
     await settle(env);
     expect(asked).toEqual([]);
   });

@@ -3,12 +3,20 @@ import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { createLeaseBench } from "./fixtures/bench.ts";
 
 const HOUR = 3_600_000;
-const request = (requestId: string) => ({ requestId, path: "github/token", mountPoint: "github/", about: { org_name: "example-org" } });
+const request = (requestId: string) => ({
+  requestId,
+  path: "github/token",
+  mountPoint: "github/",
+  about: { org_name: "example-org" },
+});
 
 describe("a request that may make something", () => {
   it("is recorded until a lease takes its place or it is known to have made nothing", async () => {
     const { env, leases, lease } = await createLeaseBench();
-    const [kept, dropped] = [await leases.intend(request("kept")), await leases.intend(request("dropped"))];
+    const [kept, dropped] = [
+      await leases.intend(request("kept")),
+      await leases.intend(request("dropped")),
+    ];
     expect(env.status().rows["lease_intents"]).toBe(2);
     leases.drop(dropped);
     await lease({ intent: kept });
@@ -16,14 +24,24 @@ describe("a request that may make something", () => {
   });
 
   it("becomes an orphan when nobody knows what came of it, shown with what was asked until its latest expiry", async () => {
-    const { clock, leases } = await createLeaseBench({ directory: temporaryFolder() }, { orphanLifeMs: HOUR });
+    const { clock, leases } = await createLeaseBench(
+      { directory: temporaryFolder() },
+      { orphanLifeMs: HOUR },
+    );
     const began = clock.now();
     const intent = await leases.intend(request("lost"));
     await clock.advance(5_000);
     await leases.orphan(intent, "the platform's answer was lost", { installation_id: 7 });
-    expect(leases.orphans()).toEqual([{
-      requestId: "lost", path: "github/token", beganAtMs: began, untilMs: began + HOUR, about: { org_name: "example-org", installation_id: 7 }, reason: "the platform's answer was lost",
-    }]);
+    expect(leases.orphans()).toEqual([
+      {
+        requestId: "lost",
+        path: "github/token",
+        beganAtMs: began,
+        untilMs: began + HOUR,
+        about: { org_name: "example-org", installation_id: 7 },
+        reason: "the platform's answer was lost",
+      },
+    ]);
     expect(leases.counts()).toMatchObject({ orphans: 1, leases: 0 });
     await clock.advance(HOUR - 6_000);
     expect(leases.orphans().length).toBe(1);
@@ -33,12 +51,19 @@ describe("a request that may make something", () => {
 
   it("is an orphan of the crash at the next start, an hour and ten minutes long, and that is not begun anew by another crash", async () => {
     const bench = await createLeaseBench();
-    await Promise.all(Array.from({ length: 150 }, (_, at) => bench.leases.intend(request(`r${at}`))));
+    await Promise.all(
+      Array.from({ length: 150 }, (_, at) => bench.leases.intend(request(`r${at}`))),
+    );
     const began = bench.clock.now();
     const once = await bench.restart({ downMs: 600_000 });
     expect(once.leases.counts()).toMatchObject({ orphans: 150 });
     const twice = await once.restart({ downMs: 600_000 });
-    expect(twice.leases.orphans()[0]).toMatchObject({ reason: "crash", beganAtMs: began, untilMs: began + 70 * 60_000, about: { org_name: "example-org" } });
+    expect(twice.leases.orphans()[0]).toMatchObject({
+      reason: "crash",
+      beganAtMs: began,
+      untilMs: began + 70 * 60_000,
+      about: { org_name: "example-org" },
+    });
     await twice.clock.advance(51 * 60_000);
     expect(twice.leases.counts()).toMatchObject({ orphans: 0 });
   });
@@ -55,8 +80,10 @@ describe("a request that may make something", () => {
 
   it("is refused under a path that no lease id could be made of, before anything happens", async () => {
     const { env, leases } = await createLeaseBench();
-    for (const path of [`github/${"x".repeat(1_500)}`, "github/\ud800"]) await expect(leases.intend({ ...request("long"), path })).rejects.toMatchObject({ code: "invalid" });
+    for (const path of [`github/${"x".repeat(1_500)}`, "github/\ud800"])
+      await expect(leases.intend({ ...request("long"), path })).rejects.toMatchObject({
+        code: "invalid",
+      });
     expect(env.status().rows["lease_intents"]).toBe(0);
   });
 });
-

@@ -7,7 +7,12 @@ import type { Env } from "../../../../src/kernel/state/types.ts";
 import { createBackend } from "../../../../src/tokens/logical/backend.ts";
 import { definePath } from "../../../../src/tokens/logical/define-path.ts";
 import type { Backend, Host } from "../../../../src/tokens/logical/types.ts";
-import { createMounts, type Mounts, type MountsDeps, type MountSpec } from "../../../../src/tokens/vault/mounts/mounts.ts";
+import {
+  createMounts,
+  type Mounts,
+  type MountsDeps,
+  type MountSpec,
+} from "../../../../src/tokens/vault/mounts/mounts.ts";
 import { mountTables } from "../../../../src/tokens/vault/mounts/tables.ts";
 import { quietLog, temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { openUnsealed } from "../fixtures/environment.ts";
@@ -15,11 +20,32 @@ import { openUnsealed } from "../fixtures/environment.ts";
 const HOUR_MS = 3_600_000;
 
 function fakeBackend(close: () => void = () => undefined): Backend {
-  return createBackend({ type: "fake", help: "", close: async () => close(), paths: [definePath({ pattern: "x", fields: EmptyFieldsSchema, operations: { read: async () => undefined }, synopsis: "s", description: "d" })] });
+  return createBackend({
+    type: "fake",
+    help: "",
+    close: async () => close(),
+    paths: [
+      definePath({
+        pattern: "x",
+        fields: EmptyFieldsSchema,
+        operations: { read: async () => undefined },
+        synopsis: "s",
+        description: "d",
+      }),
+    ],
+  });
 }
 
 function spec(path: string, more: Partial<MountSpec> = {}): MountSpec {
-  return { path, class: "secret", type: "fake", description: "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, ...more };
+  return {
+    path,
+    class: "secret",
+    type: "fake",
+    description: "",
+    defaultLeaseTtlMs: 0,
+    maxLeaseTtlMs: 0,
+    ...more,
+  };
 }
 
 interface Bench {
@@ -31,17 +57,50 @@ interface Bench {
   readonly ended: string[];
 }
 
-async function bench(more: Partial<MountsDeps> & { readonly directory?: string } = {}): Promise<Bench> {
+async function bench(
+  more: Partial<MountsDeps> & { readonly directory?: string } = {},
+): Promise<Bench> {
   const { env, directory } = await openUnsealed(mountTables, more.directory ?? temporaryFolder());
-  const made: Pick<Bench, "env" | "directory" | "hosts" | "closed" | "ended"> = { env, directory, hosts: [], closed: 0, ended: [] };
-  const sys = { point: "sys/", class: "system" as const, type: "system", accessor: "s", uuid: "s", description: "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, trusted: true, backend: fakeBackend() };
+  const made: Pick<Bench, "env" | "directory" | "hosts" | "closed" | "ended"> = {
+    env,
+    directory,
+    hosts: [],
+    closed: 0,
+    ended: [],
+  };
+  const sys = {
+    point: "sys/",
+    class: "system" as const,
+    type: "system",
+    accessor: "s",
+    uuid: "s",
+    description: "",
+    defaultLeaseTtlMs: 0,
+    maxLeaseTtlMs: 0,
+    options: {},
+    declared: false,
+    trusted: true,
+    backend: fakeBackend(),
+  };
   const mounts = createMounts({
-    env, clock: systemClock, ids: systemIds, log: quietLog, fixed: [sys], declared: [], system: { defaultLeaseTtlMs: 768 * HOUR_MS, maxLeaseTtlMs: 768 * HOUR_MS },
-    factories: { secret: { fake: async (host) => {
-      made.hosts.push(host);
-      return fakeBackend(() => (made.closed += 1));
-    } }, auth: {} },
-    endLeases: async (prefix) => void made.ended.push(prefix), ...more,
+    env,
+    clock: systemClock,
+    ids: systemIds,
+    log: quietLog,
+    fixed: [sys],
+    declared: [],
+    system: { defaultLeaseTtlMs: 768 * HOUR_MS, maxLeaseTtlMs: 768 * HOUR_MS },
+    factories: {
+      secret: {
+        fake: async (host) => {
+          made.hosts.push(host);
+          return fakeBackend(() => (made.closed += 1));
+        },
+      },
+      auth: {},
+    },
+    endLeases: async (prefix) => void made.ended.push(prefix),
+    ...more,
   });
   return Object.assign(made, { mounts });
 }
@@ -60,9 +119,21 @@ describe("mounts", () => {
   });
 
   it.each([
-    [spec("a/b/"), "path is already in use at a/"], [spec("a/"), "path is already in use at a/"], [spec("sys/x/"), "reserved"], [spec("auth/x/"), "reserved"], [spec("cubbyhole/"), "reserved"], [spec("identity/"), "reserved"],
-    [spec("/"), "one to eight segments"], [spec("a b/"), "one to eight segments"], [spec("../x/"), "one to eight segments"], [spec("n/", { type: "nope" }), "plugin not found in the catalog: nope"],
-    [spec("n/", { type: "constructor" }), "plugin not found in the catalog: constructor"], [spec("n/", { defaultLeaseTtlMs: 2 * HOUR_MS, maxLeaseTtlMs: HOUR_MS }), "default_lease_ttl (7200s) is longer than max_lease_ttl (3600s)"],
+    [spec("a/b/"), "path is already in use at a/"],
+    [spec("a/"), "path is already in use at a/"],
+    [spec("sys/x/"), "reserved"],
+    [spec("auth/x/"), "reserved"],
+    [spec("cubbyhole/"), "reserved"],
+    [spec("identity/"), "reserved"],
+    [spec("/"), "one to eight segments"],
+    [spec("a b/"), "one to eight segments"],
+    [spec("../x/"), "one to eight segments"],
+    [spec("n/", { type: "nope" }), "plugin not found in the catalog: nope"],
+    [spec("n/", { type: "constructor" }), "plugin not found in the catalog: constructor"],
+    [
+      spec("n/", { defaultLeaseTtlMs: 2 * HOUR_MS, maxLeaseTtlMs: HOUR_MS }),
+      "default_lease_ttl (7200s) is longer than max_lease_ttl (3600s)",
+    ],
   ])("refuse what cannot be mounted: %o", async (wrong, text) => {
     const { mounts } = await bench();
     await mounts.enable(spec("a/"));
@@ -72,23 +143,35 @@ describe("mounts", () => {
 
   it("are there again after a restart, with what their backends kept", async () => {
     const first = await bench();
-    const { uuid, accessor } = await first.mounts.enable(spec("a/", { description: "mine", maxLeaseTtlMs: HOUR_MS }));
+    const { uuid, accessor } = await first.mounts.enable(
+      spec("a/", { description: "mine", maxLeaseTtlMs: HOUR_MS }),
+    );
     await first.hosts[0]?.storage.put("k/1", Uint8Array.of(1));
     await first.mounts.close();
     expect(first.closed).toBe(1);
     await first.env.close();
     const second = await bench({ directory: first.directory });
     await second.mounts.open();
-    expect(second.mounts.at("a/")).toMatchObject({ uuid, accessor, description: "mine", maxLeaseTtlMs: HOUR_MS });
+    expect(second.mounts.at("a/")).toMatchObject({
+      uuid,
+      accessor,
+      description: "mine",
+      maxLeaseTtlMs: HOUR_MS,
+    });
     expect(await second.hosts[0]?.storage.get("k/1")).toEqual(Uint8Array.of(1));
-    expect(second.hosts[0]?.limits()).toEqual({ defaultLeaseTtlMs: HOUR_MS, maxLeaseTtlMs: HOUR_MS });
+    expect(second.hosts[0]?.limits()).toEqual({
+      defaultLeaseTtlMs: HOUR_MS,
+      maxLeaseTtlMs: HOUR_MS,
+    });
   });
 
   it("that the configuration declares are made at the start, and cannot be taken away by a request", async () => {
     const { mounts } = await bench({ declared: [spec("github/", { description: "declared" })] });
     await mounts.open();
     expect(mounts.at("github/")).toMatchObject({ declared: true, description: "declared" });
-    await expect(mounts.disable("github/")).rejects.toThrow("take it out of tokens.mounts and restart");
+    await expect(mounts.disable("github/")).rejects.toThrow(
+      "take it out of tokens.mounts and restart",
+    );
     await expect(mounts.disable("sys/")).rejects.toThrow("built in");
   });
 
@@ -110,16 +193,22 @@ describe("mounts", () => {
 
   it("stay when their leases cannot be ended, and revoke while they are on their way out", async () => {
     const seen: unknown[] = [];
-    const house: Bench = await bench({ endLeases: async (prefix) => {
-      seen.push(house.mounts.match("a/x"), house.mounts.forLease(prefix)?.point);
-      throw new StewardError("upstream", "the platform is down");
-    } });
+    const house: Bench = await bench({
+      endLeases: async (prefix) => {
+        seen.push(house.mounts.match("a/x"), house.mounts.forLease(prefix)?.point);
+        throw new StewardError("upstream", "the platform is down");
+      },
+    });
     await house.mounts.enable(spec("a/"));
     await expect(house.mounts.disable("a/")).rejects.toThrow("the platform is down");
     expect(seen).toEqual([undefined, "a/"]);
     expect(house.mounts.at("a/")).toBeDefined();
     await expect(house.mounts.move("a/", "b/")).rejects.toThrow("the platform is down");
-    expect([house.mounts.at("a/")?.point, house.mounts.at("b/"), house.closed]).toEqual(["a/", undefined, 0]);
+    expect([house.mounts.at("a/")?.point, house.mounts.at("b/"), house.closed]).toEqual([
+      "a/",
+      undefined,
+      0,
+    ]);
   });
 
   it("that are unknown are gone already", async () => {
@@ -133,7 +222,9 @@ describe("mounts", () => {
     await mounts.tune("a/", { maxLeaseTtlMs: HOUR_MS, description: "short" });
     expect(hosts[0]?.limits().maxLeaseTtlMs).toBe(HOUR_MS);
     expect(mounts.at("a/")?.description).toBe("short");
-    await expect(mounts.tune("a/", { defaultLeaseTtlMs: 2 * HOUR_MS })).rejects.toThrow("longer than max_lease_ttl");
+    await expect(mounts.tune("a/", { defaultLeaseTtlMs: 2 * HOUR_MS })).rejects.toThrow(
+      "longer than max_lease_ttl",
+    );
     await expect(mounts.tune("nope/", {})).rejects.toThrow("no mount at nope/");
   });
 });
@@ -144,7 +235,8 @@ describe("what a backend keeps", () => {
     await mounts.enable(spec("a/"));
     await mounts.enable(spec("b/"));
     const [one, two] = hosts.map(({ storage }) => storage);
-    for (const key of ["set/b", "set/a", "set/deep/x", "set/deep/y", "config", "setx"]) await one?.put(key, Uint8Array.of(1));
+    for (const key of ["set/b", "set/a", "set/deep/x", "set/deep/y", "config", "setx"])
+      await one?.put(key, Uint8Array.of(1));
     await two?.put("set/z", Uint8Array.of(2));
     expect(await one?.list("set/")).toEqual(["a", "b", "deep/"]);
     expect(await one?.list("")).toEqual(["config", "set/", "setx"]);
@@ -156,7 +248,11 @@ describe("what a backend keeps", () => {
   it("has bounds that are named", async () => {
     const { mounts, hosts } = await bench();
     await mounts.enable(spec("a/"));
-    await expect(hosts[0]?.storage.put("k".repeat(1_001), Uint8Array.of(1))).rejects.toThrow("1001 bytes is too long");
-    await expect(hosts[0]?.storage.put("k", new Uint8Array(600_000))).rejects.toThrow("at most 524288 bytes");
+    await expect(hosts[0]?.storage.put("k".repeat(1_001), Uint8Array.of(1))).rejects.toThrow(
+      "1001 bytes is too long",
+    );
+    await expect(hosts[0]?.storage.put("k", new Uint8Array(600_000))).rejects.toThrow(
+      "at most 524288 bytes",
+    );
   });
 });

@@ -1,11 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
-import { isList, isObject, MAX_POLICY_LENGTH, parseHcl, type HclNode, type HclObject } from "../../../../src/tokens/vault/policies/hcl-parser.ts";
+import {
+  isList,
+  isObject,
+  MAX_POLICY_LENGTH,
+  parseHcl,
+  type HclNode,
+  type HclObject,
+} from "../../../../src/tokens/vault/policies/hcl-parser.ts";
 
 /** The tree without places. */
 function plain({ items }: HclObject): unknown[] {
-  return items.map(({ name, labels, value }) => [name, ...labels.map(({ text }) => text), plainValue(value)]);
+  return items.map(({ name, labels, value }) => [
+    name,
+    ...labels.map(({ text }) => text),
+    plainValue(value),
+  ]);
 }
 
 function plainValue({ value }: HclNode): unknown {
@@ -29,25 +40,55 @@ function refusal(text: string): string {
 
 describe("a policy's text", () => {
   it("holds blocks, attributes, lists, objects and every kind of value", () => {
-    expect(parsed(`
+    expect(
+      parsed(`
       name = "x"
       path "a/*" { capabilities = ["read", "list",] min = 5, on = true
         nested { "quoted key" = [] inner { x = -1.5 } } }
-    `)).toEqual([["name", "x"], ["path", "a/*", [
-      ["capabilities", ["read", "list"]], ["min", 5], ["on", true], ["nested", [["quoted key", []], ["inner", [["x", -1.5]]]]],
-    ]]]);
+    `),
+    ).toEqual([
+      ["name", "x"],
+      [
+        "path",
+        "a/*",
+        [
+          ["capabilities", ["read", "list"]],
+          ["min", 5],
+          ["on", true],
+          [
+            "nested",
+            [
+              ["quoted key", []],
+              ["inner", [["x", -1.5]]],
+            ],
+          ],
+        ],
+      ],
+    ]);
   });
 
   it("may be commented in three ways", () => {
-    expect(parsed('# one\n// two\n/* three\n path "no" {} */ a = 1 # four\nb = 2 // five')).toEqual([["a", 1], ["b", 2]]);
+    expect(parsed('# one\n// two\n/* three\n path "no" {} */ a = 1 # four\nb = 2 // five')).toEqual(
+      [
+        ["a", 1],
+        ["b", 2],
+      ],
+    );
   });
 
   it("knows the escapes of strings", () => {
-    expect(parsed(String.raw`a = "q\" b\\ n\n t\t x\x41 u\u00e9 U\U0001F600 o\101"`)).toEqual([["a", 'q" b\\ n\n t\t xA ué U😀 oA']]);
+    expect(parsed(String.raw`a = "q\" b\\ n\n t\t x\x41 u\u00e9 U\U0001F600 o\101"`)).toEqual([
+      ["a", 'q" b\\ n\n t\t xA ué U😀 oA'],
+    ]);
   });
 
   it("knows texts over several lines, with and without their indent", () => {
-    expect(parsed("a = <<END\n  one\n two\nEND\nb = <<-END\n    one\n      two\n    END\n")).toEqual([["a", "  one\n two\n"], ["b", "one\n  two\n"]]);
+    expect(
+      parsed("a = <<END\n  one\n two\nEND\nb = <<-END\n    one\n      two\n    END\n"),
+    ).toEqual([
+      ["a", "  one\n two\n"],
+      ["b", "one\n  two\n"],
+    ]);
   });
 
   it("keeps the digits of large numbers and reads hexadecimal ones", () => {
@@ -57,12 +98,31 @@ describe("a policy's text", () => {
   });
 
   it("may be JSON", () => {
-    expect(parsed(String.raw`{"path": {"a\/b": {"capabilities": ["read"], "n": 1.0e3, "z": null}}}`)).toEqual([["path", [["a/b", [["capabilities", ["read"]], ["n", { rawJSON: "1.0e3" }], ["z", null]]]]]]);
+    expect(
+      parsed(String.raw`{"path": {"a\/b": {"capabilities": ["read"], "n": 1.0e3, "z": null}}}`),
+    ).toEqual([
+      [
+        "path",
+        [
+          [
+            "a/b",
+            [
+              ["capabilities", ["read"]],
+              ["n", { rawJSON: "1.0e3" }],
+              ["z", null],
+            ],
+          ],
+        ],
+      ],
+    ]);
   });
 
   it.each([
     ['path "a" {', "line 1, column 11: found the end, expected a name"],
-    ['path "a" {\n  capabilities = [read]\n}', 'line 2, column 19: found "read", expected a value; strings need double quotes'],
+    [
+      'path "a" {\n  capabilities = [read]\n}',
+      'line 2, column 19: found "read", expected a value; strings need double quotes',
+    ],
     ["a = 'x'", `line 1, column 5: "'" is not allowed at this position of a policy`],
     ['\n\na = "x\n"', "line 3, column 5: this string is not closed on its line"],
     [String.raw`a = "\q"`, "column 6: this escape is unknown"],
@@ -82,23 +142,70 @@ describe("a policy's text", () => {
   });
 
   it("never does anything but parse or refuse", () => {
-    const piece = fc.constantFrom("path ", '"a/*"', "{", "}", "[", "]", "=", ",", ":", '"', "\\", "\n", "/*", "*/", "#", "//", "<<E\n", "E\n", "true", "0x1", "-5", "é", " ");
-    fc.assert(fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
-      try {
-        parseHcl(pieces.join(""));
-      } catch (error) {
-        expect((error as StewardError).code).toBe("invalid");
-      }
-    }), { numRuns: 2_000 });
+    const piece = fc.constantFrom(
+      "path ",
+      '"a/*"',
+      "{",
+      "}",
+      "[",
+      "]",
+      "=",
+      ",",
+      ":",
+      '"',
+      "\\",
+      "\n",
+      "/*",
+      "*/",
+      "#",
+      "//",
+      "<<E\n",
+      "E\n",
+      "true",
+      "0x1",
+      "-5",
+      "é",
+      " ",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+        try {
+          parseHcl(pieces.join(""));
+        } catch (error) {
+          expect((error as StewardError).code).toBe("invalid");
+        }
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it("means the same as JSON in JSON's own spelling", () => {
     const value = fc.letrec<{ node: unknown }>((tie) => ({
-      node: fc.oneof({ maxDepth: 4 }, fc.string(), fc.integer(), fc.boolean(), fc.array(tie("node"), { maxLength: 3 }), fc.dictionary(fc.string({ maxLength: 5 }), tie("node"), { maxKeys: 3, noNullPrototype: true })),
+      node: fc.oneof(
+        { maxDepth: 4 },
+        fc.string(),
+        fc.integer(),
+        fc.boolean(),
+        fc.array(tie("node"), { maxLength: 3 }),
+        fc.dictionary(fc.string({ maxLength: 5 }), tie("node"), {
+          maxKeys: 3,
+          noNullPrototype: true,
+        }),
+      ),
     })).node;
-    const expected = (one: unknown): unknown => (Array.isArray(one) ? one.map(expected) : typeof one === "object" && one !== null ? Object.entries(one).map(([name, inner]) => [name, expected(inner)]) : one);
-    fc.assert(fc.property(fc.dictionary(fc.string(), value, { maxKeys: 4, noNullPrototype: true }), (object) => {
-      expect(parsed(JSON.stringify(object))).toEqual(expected(object));
-    }));
+    const expected = (one: unknown): unknown =>
+      Array.isArray(one)
+        ? one.map(expected)
+        : typeof one === "object" && one !== null
+          ? Object.entries(one).map(([name, inner]) => [name, expected(inner)])
+          : one;
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), value, { maxKeys: 4, noNullPrototype: true }),
+        (object) => {
+          expect(parsed(JSON.stringify(object))).toEqual(expected(object));
+        },
+      ),
+    );
   });
 });

@@ -9,7 +9,13 @@ async function bench() {
   const clock = createManualClock();
   const { env } = await openUnsealed(policyTables);
   const policies = createPolicies({ env, clock });
-  return { env, clock, policies, reads: (path: string, ...names: readonly string[]) => policies.acl(names).check({ operation: "read", path, data: {}, sudo: false }).allowed };
+  return {
+    env,
+    clock,
+    policies,
+    reads: (path: string, ...names: readonly string[]) =>
+      policies.acl(names).check({ operation: "read", path, data: {}, sudo: false }).allowed,
+  };
 }
 
 describe("the policies", () => {
@@ -88,7 +94,9 @@ describe("the policies", () => {
     const { policies, reads } = await bench();
     await expect(policies.delete("default")).rejects.toThrow("cannot delete default policy");
     await expect(policies.delete("root")).rejects.toThrow("cannot delete root policy");
-    await expect(policies.delete("response-wrapping")).rejects.toThrow("cannot delete response-wrapping policy");
+    await expect(policies.delete("response-wrapping")).rejects.toThrow(
+      "cannot delete response-wrapping policy",
+    );
     await policies.write("default", 'path "only" { policy = "read" }');
     expect(reads("only", "default")).toBe(true);
     expect(policies.list()).toEqual(["default", "root"]);

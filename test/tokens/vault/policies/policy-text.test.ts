@@ -26,9 +26,15 @@ describe("the rules of a policy", () => {
   });
 
   it("are the same in JSON, as an object and as a list", () => {
-    const hcl = parsePolicy('path "/a/*" { capabilities = ["read"] }\npath "b" { policy = "deny" }');
-    expect(parsePolicy('{"path": {"a/*": {"capabilities": ["read"]}, "b": {"policy": "deny"}}}')).toEqual(hcl);
-    expect(parsePolicy('{"path": [{"a/*": {"capabilities": ["read"]}}, {"b": {"policy": "deny"}}]}')).toEqual(hcl);
+    const hcl = parsePolicy(
+      'path "/a/*" { capabilities = ["read"] }\npath "b" { policy = "deny" }',
+    );
+    expect(
+      parsePolicy('{"path": {"a/*": {"capabilities": ["read"]}, "b": {"policy": "deny"}}}'),
+    ).toEqual(hcl);
+    expect(
+      parsePolicy('{"path": [{"a/*": {"capabilities": ["read"]}}, {"b": {"policy": "deny"}}]}'),
+    ).toEqual(hcl);
     expect(hcl[0]?.path).toBe("a/*");
   });
 
@@ -44,8 +50,19 @@ describe("the rules of a policy", () => {
       mfa_methods = []
       pagination_limit = 0
     }`);
-    expect(rule).toMatchObject({ minWrapMs: 60_000, maxWrapMs: 5_400_000, expiresAtMs: Date.UTC(2030, 0) });
-    expect(rule?.parameters).toEqual({ required: ["name"], allowed: new Map<string, unknown>([["ttl", ["1h", 5, [1, "2"]]], ["*", []]]), denied: new Map([["id", []]]) });
+    expect(rule).toMatchObject({
+      minWrapMs: 60_000,
+      maxWrapMs: 5_400_000,
+      expiresAtMs: Date.UTC(2030, 0),
+    });
+    expect(rule?.parameters).toEqual({
+      required: ["name"],
+      allowed: new Map<string, unknown>([
+        ["ttl", ["1h", 5, [1, "2"]]],
+        ["*", []],
+      ]),
+      denied: new Map([["id", []]]),
+    });
   });
 
   it.each([
@@ -56,20 +73,32 @@ describe("the rules of a policy", () => {
     ['path "a" { capabilities = ["reed"] }', 'line 1, column 28: invalid capability "reed"'],
     ['path "a" { capabilities = "read" }', "expected a list of strings"],
     ['path "a" { capabilities = [1] }', "expected a string in double quotes"],
-    ['path "a" { capabilities = ["read"] capabilities = ["deny"] }', "capabilities must be given once"],
-    ['{"path": {"a": {"capabilities": ["deny"], "capabilities": ["read"]}}}', "capabilities must be given once"],
+    [
+      'path "a" { capabilities = ["read"] capabilities = ["deny"] }',
+      "capabilities must be given once",
+    ],
+    [
+      '{"path": {"a": {"capabilities": ["deny"], "capabilities": ["read"]}}}',
+      "capabilities must be given once",
+    ],
     ['path "a" { policy = "all" }', 'invalid policy "all"'],
     ['path "a/+*" { }', "'+*' is forbidden"],
     ['path "a/{{identity.entity.id}}" { }', "templates are not supported"],
     ['path "a" { allowed_parameters = { "x" = "y" } }', "must be a list"],
     ['path "a" { denied_parameters = { "x" = ["a"] "X" = ["b"] } }', "must be given once"],
-    ['path "a" { min_wrapping_ttl = "1h" max_wrapping_ttl = 60 }', "max_wrapping_ttl cannot be less than min_wrapping_ttl"],
+    [
+      'path "a" { min_wrapping_ttl = "1h" max_wrapping_ttl = 60 }',
+      "max_wrapping_ttl cannot be less than min_wrapping_ttl",
+    ],
     ['path "a" { max_wrapping_ttl = "soon" }', '"soon" is not a duration'],
     ['path "a" { expiration = "tomorrow" }', "is not a time"],
     ['path "a" { mfa_methods = ["phone"] }', "mfa_methods is not supported"],
     ['path "a" { control_group = { ttl = "1h" } }', "control_group is not supported"],
     ['path "a" { pagination_limit = 10 }', "pagination_limit is not supported"],
-    ['path "a" { list_scan_response_keys_filter_path = "a" }', "list_scan_response_keys_filter_path is not supported"],
+    [
+      'path "a" { list_scan_response_keys_filter_path = "a" }',
+      "list_scan_response_keys_filter_path is not supported",
+    ],
     ['{"path": "a"}', "path must be an object of paths"],
     ['path "a" { hasOwnProperty = 1 }', "is not a key of a path"],
   ])("are refused when they cannot be meant: %s", (text, why) => {
@@ -81,8 +110,16 @@ describe("lint", () => {
   const warnings = (text: string) => lintPolicy(parsePolicy(text));
 
   it("tells of update without create where tokens are minted", () => {
-    for (const path of ["github/token", "github/token/ci", "github/token*", "github/token/*", "a/b/token/+"]) {
-      expect(warnings(`path "${path}" { capabilities = ["update"] }`)).toEqual([expect.stringContaining('grant "create" besides "update"')]);
+    for (const path of [
+      "github/token",
+      "github/token/ci",
+      "github/token*",
+      "github/token/*",
+      "a/b/token/+",
+    ]) {
+      expect(warnings(`path "${path}" { capabilities = ["update"] }`)).toEqual([
+        expect.stringContaining('grant "create" besides "update"'),
+      ]);
       expect(warnings(`path "${path}" { capabilities = ["create", "update"] }`)).toEqual([]);
     }
     expect(warnings('path "auth/token/create" { capabilities = ["update"] }')).toEqual([]);
@@ -90,15 +127,40 @@ describe("lint", () => {
   });
 
   it("belongs to the mounts that a rule can match", () => {
-    const concerns = (path: string, point: string): boolean => parsePolicy(`path "${path}" { policy = "read" }`).some((rule) => concernsMount(rule, point));
-    for (const path of ["team/gh/token", "team/gh/*", "team/+/token", "+/gh/token", "team/*", "te*", "*", "+/+/token"]) expect([path, concerns(path, "team/gh/")]).toEqual([path, true]);
-    for (const path of ["team/other/token", "team/ghost", "team", "+/other/token", "tex*", "github/token"]) expect([path, concerns(path, "team/gh/")]).toEqual([path, false]);
+    const concerns = (path: string, point: string): boolean =>
+      parsePolicy(`path "${path}" { policy = "read" }`).some((rule) => concernsMount(rule, point));
+    for (const path of [
+      "team/gh/token",
+      "team/gh/*",
+      "team/+/token",
+      "+/gh/token",
+      "team/*",
+      "te*",
+      "*",
+      "+/+/token",
+    ])
+      expect([path, concerns(path, "team/gh/")]).toEqual([path, true]);
+    for (const path of [
+      "team/other/token",
+      "team/ghost",
+      "team",
+      "+/other/token",
+      "tex*",
+      "github/token",
+    ])
+      expect([path, concerns(path, "team/gh/")]).toEqual([path, false]);
   });
 
   it("tells of wildcards that are none and of rules that grant nothing", () => {
-    expect(warnings('path "a/*/b" { policy = "read" }')).toEqual([expect.stringContaining("only at the end")]);
-    expect(warnings('path "a/+b/c" { policy = "read" }')).toEqual([expect.stringContaining("only as a whole segment")]);
-    expect(warnings('path "a/b+/c" { policy = "read" }')).toEqual([expect.stringContaining("only as a whole segment")]);
+    expect(warnings('path "a/*/b" { policy = "read" }')).toEqual([
+      expect.stringContaining("only at the end"),
+    ]);
+    expect(warnings('path "a/+b/c" { policy = "read" }')).toEqual([
+      expect.stringContaining("only as a whole segment"),
+    ]);
+    expect(warnings('path "a/b+/c" { policy = "read" }')).toEqual([
+      expect.stringContaining("only as a whole segment"),
+    ]);
     expect(warnings('path "a/+/b" { policy = "read" }')).toEqual([]);
     expect(warnings('path "a" { }')).toEqual([expect.stringContaining("grants nothing")]);
   });

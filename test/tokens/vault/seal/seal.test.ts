@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync, chownSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  chownSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemIds } from "../../../../src/kernel/base/ids.ts";
@@ -11,7 +22,13 @@ import { parseKey } from "../../../../src/tokens/vault/seal/root-key.ts";
 import { openSeal, type Seal, type SealOptions } from "../../../../src/tokens/vault/seal/seal.ts";
 import { openEnv, temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 
-const secrets: Table<string, Uint8Array> = defineTable({ name: "secrets", key: stringKey, value: bytesCodec, limit: { rows: 10 }, sealed: true });
+const secrets: Table<string, Uint8Array> = defineTable({
+  name: "secrets",
+  key: stringKey,
+  value: bytesCodec,
+  limit: { rows: 10 },
+  sealed: true,
+});
 const value = Uint8Array.of(1, 2, 3);
 
 interface Start {
@@ -23,12 +40,26 @@ interface Start {
 async function start(directory: string, options: Partial<SealOptions> = {}): Promise<Start> {
   const env = await openEnv(directory, { tables: [secrets] });
   const said: string[] = [];
-  const log = createLog({ level: "info", format: "text", write: (line) => said.push(line), now: () => 0 });
-  return { env, said, seal: await openSeal({ env, directory, ids: systemIds, log }, { type: "file", keyFile: undefined, credentials: undefined, ...options }) };
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: (line) => said.push(line),
+    now: () => 0,
+  });
+  return {
+    env,
+    said,
+    seal: await openSeal(
+      { env, directory, ids: systemIds, log },
+      { type: "file", keyFile: undefined, credentials: undefined, ...options },
+    ),
+  };
 }
 
 /** A folder whose store was made, with one value in it. */
-async function made(options: Partial<SealOptions> = {}): Promise<{ directory: string; key: string }> {
+async function made(
+  options: Partial<SealOptions> = {},
+): Promise<{ directory: string; key: string }> {
   const directory = temporaryFolder();
   const { env } = await start(directory, options);
   await env.write((tx) => tx.put(secrets, "a", value));
@@ -40,9 +71,19 @@ async function made(options: Partial<SealOptions> = {}): Promise<{ directory: st
 describe("the seal", () => {
   it("makes a key for nobody else at the first start, opens with it at each later one, and says that it lies beside the data", async () => {
     const { directory, key } = await made();
-    expect([statSync(key).mode & 0o777, parseKey(readFileSync(key, "utf8"))?.length, existsSync(`${key}.new`)]).toEqual([0o600, 32, false]);
+    expect([
+      statSync(key).mode & 0o777,
+      parseKey(readFileSync(key, "utf8"))?.length,
+      existsSync(`${key}.new`),
+    ]).toEqual([0o600, 32, false]);
     const { env, seal, said } = await start(directory);
-    expect(seal.status()).toEqual({ initialized: true, sealed: false, type: "static", reason: undefined, advisory: expect.stringContaining("in the same folder as the data") as string });
+    expect(seal.status()).toEqual({
+      initialized: true,
+      sealed: false,
+      type: "static",
+      reason: undefined,
+      advisory: expect.stringContaining("in the same folder as the data") as string,
+    });
     expect(env.read((snapshot) => snapshot.get(secrets, "a"))).toEqual(value);
     expect(said.join("")).not.toContain(readFileSync(key, "utf8").trim());
   });
@@ -51,7 +92,9 @@ describe("the seal", () => {
     const { seal, said } = await start(temporaryFolder(), { invented: true });
     expect([said, seal.status().sealed, seal.status().advisory]).toEqual([[], false, undefined]);
     const plain = await start(temporaryFolder());
-    expect(plain.said.map((line) => /keep a copy|same folder as the data/.exec(line)?.[0])).toEqual(["same folder as the data", "keep a copy"]);
+    expect(plain.said.map((line) => /keep a copy|same folder as the data/.exec(line)?.[0])).toEqual(
+      ["same folder as the data", "keep a copy"],
+    );
   });
 
   it("goes on after a crash that left half of the first key", async () => {
@@ -67,10 +110,20 @@ describe("the seal", () => {
     const bytes = parseKey(readFileSync(key, "utf8")) ?? new Uint8Array();
     for (const form of ["hex", "base64", "base64url"] as const) {
       seal.seal();
-      expect(seal.status()).toMatchObject({ initialized: true, sealed: true, reason: expect.stringContaining("sys/unseal") as string });
-      expect(() => env.read((snapshot) => snapshot.get(secrets, "a"))).toThrow(expect.objectContaining({ code: "sealed" }));
-      for (const wrong of ["", "no key", "ab".repeat(31)]) await expect(seal.unseal(wrong)).rejects.toMatchObject({ code: "invalid" });
-      await expect(seal.unseal("ab".repeat(32))).rejects.toMatchObject({ code: "denied", message: "this is not the key that the store of tokens was made with" });
+      expect(seal.status()).toMatchObject({
+        initialized: true,
+        sealed: true,
+        reason: expect.stringContaining("sys/unseal") as string,
+      });
+      expect(() => env.read((snapshot) => snapshot.get(secrets, "a"))).toThrow(
+        expect.objectContaining({ code: "sealed" }),
+      );
+      for (const wrong of ["", "no key", "ab".repeat(31)])
+        await expect(seal.unseal(wrong)).rejects.toMatchObject({ code: "invalid" });
+      await expect(seal.unseal("ab".repeat(32))).rejects.toMatchObject({
+        code: "denied",
+        message: "this is not the key that the store of tokens was made with",
+      });
       expect(seal.status().sealed).toBe(true);
       await seal.unseal(Buffer.from(bytes).toString(form));
       expect(env.read((snapshot) => snapshot.get(secrets, "a"))).toEqual(value);
@@ -82,7 +135,11 @@ describe("the seal", () => {
     const text = readFileSync(key, "utf8");
     rmSync(key);
     const { seal } = await start(directory);
-    expect(seal.status()).toMatchObject({ initialized: true, sealed: true, reason: expect.stringMatching(/tokens\.key is missing.*put it back/) as string });
+    expect(seal.status()).toMatchObject({
+      initialized: true,
+      sealed: true,
+      reason: expect.stringMatching(/tokens\.key is missing.*put it back/) as string,
+    });
     expect(existsSync(key)).toBe(false);
     await seal.unseal(text);
     expect(seal.status().sealed).toBe(false);
@@ -92,42 +149,87 @@ describe("the seal", () => {
     const { directory, key } = await made();
     const right = readFileSync(key, "utf8");
     const cases: readonly (readonly [string, RegExp, () => void])[] = [
-      ["another key", /does not hold the key that the store of tokens was made with/, () => writeFileSync(key, Buffer.alloc(32, 9).toString("hex"))],
+      [
+        "another key",
+        /does not hold the key that the store of tokens was made with/,
+        () => writeFileSync(key, Buffer.alloc(32, 9).toString("hex")),
+      ],
       ["no key", /32 bytes in hexadecimal or base64/, () => writeFileSync(key, "x")],
       ["much else", /has 5000 bytes/, () => writeFileSync(key, "x".repeat(5_000))],
       ["open to others", /mode 0644.*chmod 600/, () => chmodSync(key, 0o644)],
-      ["a link", /symbolic link/, () => { renameSync(key, `${key}.real`); symlinkSync(`${key}.real`, key); }],
-      ["a folder", /is no file/, () => { rmSync(key); mkdirSync(key, 0o700); }],
+      [
+        "a link",
+        /symbolic link/,
+        () => {
+          renameSync(key, `${key}.real`);
+          symlinkSync(`${key}.real`, key);
+        },
+      ],
+      [
+        "a folder",
+        /is no file/,
+        () => {
+          rmSync(key);
+          mkdirSync(key, 0o700);
+        },
+      ],
     ];
     for (const [name, reason, spoil] of cases) {
       rmSync(key, { force: true, recursive: true });
       writeFileSync(key, right, { mode: 0o600 });
       spoil();
       const { env, seal } = await start(directory);
-      expect([name, seal.status()]).toEqual([name, expect.objectContaining({ sealed: true, initialized: true, reason: expect.stringMatching(reason) as string })]);
+      expect([name, seal.status()]).toEqual([
+        name,
+        expect.objectContaining({
+          sealed: true,
+          initialized: true,
+          reason: expect.stringMatching(reason) as string,
+        }),
+      ]);
       await env.close();
     }
   });
 
-  it.skipIf(process.geteuid?.() !== 0)("does not take a key that belongs to somebody else", async () => {
-    const { directory, key } = await made();
-    chownSync(key, 4_711, 4_711);
-    expect((await start(directory)).seal.status().reason).toMatch(/belongs to user 4711.*chown 0/);
-  });
+  it.skipIf(process.geteuid?.() !== 0)(
+    "does not take a key that belongs to somebody else",
+    async () => {
+      const { directory, key } = await made();
+      chownSync(key, 4_711, 4_711);
+      expect((await start(directory)).seal.status().reason).toMatch(
+        /belongs to user 4711.*chown 0/,
+      );
+    },
+  );
 
   it("takes the configured file before the credential, and that before the state folder's; neither of them is made", async () => {
     const [file, credentials] = [join(temporaryFolder(), "key"), temporaryFolder()];
     writeFileSync(file, Buffer.alloc(32, 1).toString("base64"), { mode: 0o600 });
-    writeFileSync(join(credentials, "tokens.key"), Buffer.alloc(32, 2).toString("hex"), { mode: 0o440 });
+    writeFileSync(join(credentials, "tokens.key"), Buffer.alloc(32, 2).toString("hex"), {
+      mode: 0o440,
+    });
     const byFile = await made({ keyFile: file, credentials });
     const byCredential = await made({ credentials });
     expect([existsSync(byFile.key), existsSync(byCredential.key)]).toEqual([false, false]);
-    expect((await start(byFile.directory, { keyFile: file })).seal.status()).toMatchObject({ sealed: false, advisory: undefined });
-    expect((await start(byCredential.directory, { credentials })).seal.status()).toMatchObject({ sealed: false, advisory: undefined });
+    expect((await start(byFile.directory, { keyFile: file })).seal.status()).toMatchObject({
+      sealed: false,
+      advisory: undefined,
+    });
+    expect((await start(byCredential.directory, { credentials })).seal.status()).toMatchObject({
+      sealed: false,
+      advisory: undefined,
+    });
     const directory = temporaryFolder();
     const none = await start(directory, { keyFile: join(directory, "none") });
-    expect(none.seal.status()).toMatchObject({ initialized: false, sealed: true, reason: expect.stringMatching(/none is missing; make one: head -c 32/) as string });
-    await expect(none.seal.unseal("ab".repeat(32))).rejects.toMatchObject({ code: "invalid", rule: "initialized" });
+    expect(none.seal.status()).toMatchObject({
+      initialized: false,
+      sealed: true,
+      reason: expect.stringMatching(/none is missing; make one: head -c 32/) as string,
+    });
+    await expect(none.seal.unseal("ab".repeat(32))).rejects.toMatchObject({
+      code: "invalid",
+      rule: "initialized",
+    });
   });
 
   it("makes its key in the state folder when the credentials have none for it", async () => {

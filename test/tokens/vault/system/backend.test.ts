@@ -8,6 +8,10 @@ const nothing = {} as unknown as SystemDeps;
 
 describe("the paths below sys/", () => {
   it("leave out what they do not know, as clients of the original expect", () => {
-    expect([...createSystemBackend(nothing).paths, ...statusPaths(nothing)].filter(({ unknown }) => unknown === "refuse").map(({ pattern }) => pattern)).toEqual([]);
+    expect(
+      [...createSystemBackend(nothing).paths, ...statusPaths(nothing)]
+        .filter(({ unknown }) => unknown === "refuse")
+        .map(({ pattern }) => pattern),
+    ).toEqual([]);
   });
 });

@@ -12,24 +12,51 @@ const secret = (value: string): Secret => Secret.of(value, "test");
 const rows = ({ env }: TokenBench): number => env.read((snapshot) => snapshot.count(tokenRows));
 
 /** A token, its children, theirs, and so on: `width` at each of `depth` levels. */
-async function family(bench: TokenBench, width: number, depth: number, parent?: string): Promise<MadeToken[]> {
-  const made = await Promise.all(Array.from({ length: width }, () => bench.tokens.create(specOf({ parent }))));
+async function family(
+  bench: TokenBench,
+  width: number,
+  depth: number,
+  parent?: string,
+): Promise<MadeToken[]> {
+  const made = await Promise.all(
+    Array.from({ length: width }, () => bench.tokens.create(specOf({ parent }))),
+  );
   if (depth <= 1) return made;
-  const below = await Promise.all(made.map((token) => family(bench, width, depth - 1, token.entry.key)));
+  const below = await Promise.all(
+    made.map((token) => family(bench, width, depth - 1, token.entry.key)),
+  );
   return [...made, ...below.flat()];
 }
 
 describe("a service token", () => {
   it("is found by its id, its accessor and its key, and by nothing else", async () => {
     const { tokens } = await createTokenBench();
-    const made = await tokens.create(specOf({ meta: { who: "me" }, role: "r", boundCidrs: ["10.0.0.0/8"] }));
+    const made = await tokens.create(
+      specOf({ meta: { who: "me" }, role: "r", boundCidrs: ["10.0.0.0/8"] }),
+    );
     expect(text(made)).toMatch(/^hvs\.[0-9A-Za-z]{24}$/);
     expect(made.entry.accessor).toMatch(/^[0-9A-Za-z]{24}$/);
-    expect(made.entry).toMatchObject({ type: "service", meta: { who: "me" }, role: "r", boundCidrs: ["10.0.0.0/8"], numUses: 0, parent: undefined, creationTtlMs: HOUR_MS });
+    expect(made.entry).toMatchObject({
+      type: "service",
+      meta: { who: "me" },
+      role: "r",
+      boundCidrs: ["10.0.0.0/8"],
+      numUses: 0,
+      parent: undefined,
+      creationTtlMs: HOUR_MS,
+    });
     expect(tokens.lookup(made.id)).toEqual(made.entry);
     expect(tokens.byAccessor(made.entry.accessor)).toEqual(made.entry);
     expect(tokens.byKey(made.entry.key)).toEqual(made.entry);
-    for (const wrong of ["", "hvs.", text(made).slice(0, -1), `${text(made)} `, made.entry.key, made.entry.accessor]) expect(tokens.lookup(secret(wrong))).toBeUndefined();
+    for (const wrong of [
+      "",
+      "hvs.",
+      text(made).slice(0, -1),
+      `${text(made)} `,
+      made.entry.key,
+      made.entry.accessor,
+    ])
+      expect(tokens.lookup(secret(wrong))).toBeUndefined();
     expect(tokens.byAccessor("")).toBeUndefined();
     expect(tokens.byAccessor("x")).toBeUndefined();
   });
@@ -39,7 +66,8 @@ describe("a service token", () => {
     const made = await bench.tokens.create(specOf({ displayName: "canary-name" }));
     await bench.env.close();
     const file = readFileSync(join(bench.directory, "test.mdb"));
-    for (const canary of [text(made), text(made).slice(4), made.entry.accessor, "canary-name"]) expect(file.includes(canary)).toBe(false);
+    for (const canary of [text(made), text(made).slice(4), made.entry.accessor, "canary-name"])
+      expect(file.includes(canary)).toBe(false);
     const { tokens } = await createTokenBench({ directory: bench.directory, clock: bench.clock });
     expect(tokens.lookup(made.id)).toEqual(made.entry);
   });
@@ -48,9 +76,13 @@ describe("a service token", () => {
     const { tokens } = await createTokenBench();
     const made = await tokens.create(specOf({ id: secret("root") }));
     expect(tokens.lookup(secret("root"))).toEqual(made.entry);
-    await expect(tokens.create(specOf({ id: secret("root") }))).rejects.toThrow("cannot create a token with a duplicate ID");
+    await expect(tokens.create(specOf({ id: secret("root") }))).rejects.toThrow(
+      "cannot create a token with a duplicate ID",
+    );
     await expect(tokens.create(specOf({ id: secret("") }))).rejects.toThrow("1 to 4096");
-    await expect(tokens.create(specOf({ id: secret("x".repeat(5_000)) }))).rejects.toThrow("1 to 4096");
+    await expect(tokens.create(specOf({ id: secret("x".repeat(5_000)) }))).rejects.toThrow(
+      "1 to 4096",
+    );
   });
 
   it("ends at its time, and its row with the timer", async () => {
@@ -83,10 +115,17 @@ describe("a service token", () => {
   it("is refused while the wall clock is far ahead, is kept, and is good again when that is undone", async () => {
     const bench = await createTokenBench();
     const { tokens, clock } = bench;
-    const [service, batch] = [await tokens.create(specOf()), await tokens.create(specOf({ type: "batch" }))];
+    const [service, batch] = [
+      await tokens.create(specOf()),
+      await tokens.create(specOf({ type: "batch" })),
+    ];
     clock.step(100_000 * HOUR_MS);
     await clock.advance(11_000);
-    expect([tokens.lookup(service.id), tokens.lookup(batch.id), tokens.byAccessor(service.entry.accessor)]).toEqual([undefined, undefined, undefined]);
+    expect([
+      tokens.lookup(service.id),
+      tokens.lookup(batch.id),
+      tokens.byAccessor(service.entry.accessor),
+    ]).toEqual([undefined, undefined, undefined]);
     expect(rows(bench)).toBe(1);
     const meanwhile = await tokens.create(specOf({ ttlMs: 20_000 }));
     expect((meanwhile.entry.expiresAtMs ?? 0) - clock.now()).toBe(20_000);
@@ -99,10 +138,16 @@ describe("a service token", () => {
 
   it("is not renewed beyond its greatest life by the time that the machine was off", async () => {
     const bench = await createTokenBench({ run: false });
-    const { id, entry } = await bench.tokens.create(specOf({ ttlMs: 400 * HOUR_MS, explicitMaxTtlMs: 500 * HOUR_MS }));
+    const { id, entry } = await bench.tokens.create(
+      specOf({ ttlMs: 400 * HOUR_MS, explicitMaxTtlMs: 500 * HOUR_MS }),
+    );
     await bench.env.close();
     bench.clock.step(300 * HOUR_MS);
-    const { tokens, clock } = await createTokenBench({ directory: bench.directory, clock: bench.clock, run: false });
+    const { tokens, clock } = await createTokenBench({
+      directory: bench.directory,
+      clock: bench.clock,
+      run: false,
+    });
     expect((tokens.lookup(id)?.expiresAtMs ?? 0) - clock.now()).toBe(100 * HOUR_MS);
     const renewed = await tokens.renew(entry, 400 * HOUR_MS);
     expect((renewed.entry.expiresAtMs ?? 0) - clock.now()).toBe(200 * HOUR_MS);
@@ -114,7 +159,11 @@ describe("a service token", () => {
     bench.clock.step(-10 * HOUR_MS);
     const young = await bench.tokens.create(specOf());
     await bench.env.close();
-    const { tokens } = await createTokenBench({ directory: bench.directory, clock: bench.clock, run: false });
+    const { tokens } = await createTokenBench({
+      directory: bench.directory,
+      clock: bench.clock,
+      run: false,
+    });
     expect(tokens.lookup(young.id)?.expiresAtMs).toBe(bench.clock.now() + HOUR_MS);
     expect((tokens.lookup(young.id)?.expiresAtMs ?? 0) - bench.clock.now()).toBe(HOUR_MS);
   });
@@ -124,7 +173,12 @@ describe("a service token", () => {
     const { tokens } = bench;
     const made = await tokens.create(specOf({ numUses: 3 }));
     const uses = await Promise.all(Array.from({ length: 10 }, () => tokens.use(made.entry)));
-    expect(uses.map((entry) => entry?.numUses)).toEqual([2, 1, -1, ...Array<undefined>(7).fill(undefined)]);
+    expect(uses.map((entry) => entry?.numUses)).toEqual([
+      2,
+      1,
+      -1,
+      ...Array<undefined>(7).fill(undefined),
+    ]);
     expect(tokens.lookup(made.id)).toBeUndefined();
     await bench.clock.advance(121_000);
     await bench.clock.advance(11_000);
@@ -137,8 +191,20 @@ describe("a service token", () => {
     const bench = await createTokenBench({ run: false });
     const made = await bench.tokens.create(specOf());
     await bench.env.close();
-    const raw = open<Buffer, Uint8Array>({ path: join(bench.directory, "test.mdb"), noSubdir: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: 50 });
-    const store = raw.openDB<Buffer, Uint8Array>({ name: "t:token_rows", encoding: "binary", keyEncoding: "binary" });
+    const raw = open<Buffer, Uint8Array>({
+      path: join(bench.directory, "test.mdb"),
+      noSubdir: true,
+      overlappingSync: false,
+      eventTurnBatching: false,
+      encoding: "binary",
+      keyEncoding: "binary",
+      maxDbs: 50,
+    });
+    const store = raw.openDB<Buffer, Uint8Array>({
+      name: "t:token_rows",
+      encoding: "binary",
+      keyEncoding: "binary",
+    });
     for (const { key, value } of Array.from(store.getRange({ start: Uint8Array.of(0) }))) {
       const damaged = Buffer.from(value);
       damaged[20] = (damaged[20] ?? 0) ^ 1;
@@ -146,7 +212,12 @@ describe("a service token", () => {
     }
     await raw.close();
     // A large file that was closed cleanly is not walked before it is used.
-    const { tokens } = await createTokenBench({ directory: bench.directory, clock: bench.clock, run: false, wholeWalkBytes: 0 });
+    const { tokens } = await createTokenBench({
+      directory: bench.directory,
+      clock: bench.clock,
+      run: false,
+      wholeWalkBytes: 0,
+    });
     expect(() => tokens.lookup(made.id)).toThrow("damaged");
   });
 
@@ -155,7 +226,12 @@ describe("a service token", () => {
     const made = await Promise.all([1, 2, 3].map(() => tokens.create(specOf())));
     const [gone] = made;
     await tokens.revoke(gone?.entry.key ?? "");
-    expect(await tokens.accessors(new AbortController().signal)).toEqual(made.slice(1).map(({ entry }) => entry.accessor).toSorted());
+    expect(await tokens.accessors(new AbortController().signal)).toEqual(
+      made
+        .slice(1)
+        .map(({ entry }) => entry.accessor)
+        .toSorted(),
+    );
   });
 });
 
@@ -172,9 +248,15 @@ describe("a renewal", () => {
     expect(await ttlOf(plain, 5 * HOUR_MS)).toEqual([5 * HOUR_MS, 0]);
     expect(await ttlOf(plain, 1_000 * HOUR_MS)).toEqual([767.5 * HOUR_MS, 1]);
     expect(tokens.lookup(plain.id)?.lastRenewalAtMs).toBe(clock.now());
-    expect(await ttlOf(await tokens.create(specOf({ periodMs: 3 * HOUR_MS })), 9 * HOUR_MS)).toEqual([3 * HOUR_MS, 0]);
-    expect(await ttlOf(await tokens.create(specOf({ explicitMaxTtlMs: 2 * HOUR_MS })), 9 * HOUR_MS)).toEqual([2 * HOUR_MS, 1]);
-    expect(await ttlOf(await tokens.create(specOf({ maxTtlMs: 2 * HOUR_MS })), 9 * HOUR_MS)).toEqual([2 * HOUR_MS, 1]);
+    expect(
+      await ttlOf(await tokens.create(specOf({ periodMs: 3 * HOUR_MS })), 9 * HOUR_MS),
+    ).toEqual([3 * HOUR_MS, 0]);
+    expect(
+      await ttlOf(await tokens.create(specOf({ explicitMaxTtlMs: 2 * HOUR_MS })), 9 * HOUR_MS),
+    ).toEqual([2 * HOUR_MS, 1]);
+    expect(
+      await ttlOf(await tokens.create(specOf({ maxTtlMs: 2 * HOUR_MS })), 9 * HOUR_MS),
+    ).toEqual([2 * HOUR_MS, 1]);
   });
 
   it("of a periodic token works for ever, up to its explicit maximum", async () => {
@@ -184,7 +266,9 @@ describe("a renewal", () => {
       await clock.advance(600 * HOUR_MS);
       await tokens.renew(periodic.entry, undefined);
     }
-    const capped = await tokens.create(specOf({ periodMs: HOUR_MS, explicitMaxTtlMs: 2 * HOUR_MS }));
+    const capped = await tokens.create(
+      specOf({ periodMs: HOUR_MS, explicitMaxTtlMs: 2 * HOUR_MS }),
+    );
     await clock.advance(HOUR_MS - 1_000);
     await tokens.renew(capped.entry, undefined);
     await clock.advance(HOUR_MS - 1_000);
@@ -194,7 +278,8 @@ describe("a renewal", () => {
 
   it("is refused where there is nothing to renew", async () => {
     const { tokens, clock } = await createTokenBench();
-    const refused = async (made: MadeToken, why: string) => expect(tokens.renew(made.entry, undefined)).rejects.toThrow(why);
+    const refused = async (made: MadeToken, why: string) =>
+      expect(tokens.renew(made.entry, undefined)).rejects.toThrow(why);
     await refused(await tokens.create(specOf({ ttlMs: 0 })), "lease is not renewable");
     await refused(await tokens.create(specOf({ renewable: false })), "lease is not renewable");
     await refused(await tokens.create(specOf({ type: "batch" })), "batch tokens cannot be renewed");
@@ -217,17 +302,27 @@ describe("a batch token", () => {
   it("is its own record: nothing is stored, nothing of it can be changed", async () => {
     const bench = await createTokenBench();
     const { tokens, clock } = bench;
-    const made = await tokens.create(specOf({ type: "batch", meta: { a: "b" }, role: "r", boundCidrs: ["::1/128"] }));
+    const made = await tokens.create(
+      specOf({ type: "batch", meta: { a: "b" }, role: "r", boundCidrs: ["::1/128"] }),
+    );
     expect(text(made)).toMatch(/^hvb\.[\w-]+$/);
     expect(rows(bench)).toBe(0);
     expect(tokens.lookup(made.id)).toEqual(made.entry);
-    expect(made.entry).toMatchObject({ type: "batch", accessor: "", renewable: false, meta: { a: "b" }, role: "r", boundCidrs: ["::1/128"] });
+    expect(made.entry).toMatchObject({
+      type: "batch",
+      accessor: "",
+      renewable: false,
+      meta: { a: "b" },
+      role: "r",
+      boundCidrs: ["::1/128"],
+    });
     const id = text(made);
     for (let at = 4; at < id.length; at++) {
       const changed = id.slice(0, at) + (id[at] === "A" ? "B" : "A") + id.slice(at + 1);
       expect(tokens.lookup(secret(changed))).toBeUndefined();
     }
-    for (const wrong of [`${id}A`, `${id}=`, id.slice(0, -4), "hvb.", `hvb.${"A".repeat(10_000)}`]) expect(tokens.lookup(secret(wrong))).toBeUndefined();
+    for (const wrong of [`${id}A`, `${id}=`, id.slice(0, -4), "hvb.", `hvb.${"A".repeat(10_000)}`])
+      expect(tokens.lookup(secret(wrong))).toBeUndefined();
     await clock.advance(HOUR_MS);
     expect(tokens.lookup(made.id)).toBeUndefined();
   });
@@ -238,7 +333,11 @@ describe("a batch token", () => {
     const other = await createTokenBench({ clock: bench.clock, run: false });
     expect(other.tokens.lookup(made.id)).toBeUndefined();
     await bench.env.close();
-    const again = await createTokenBench({ directory: bench.directory, clock: bench.clock, run: false });
+    const again = await createTokenBench({
+      directory: bench.directory,
+      clock: bench.clock,
+      run: false,
+    });
     expect(again.tokens.lookup(made.id)).toEqual(made.entry);
   });
 
@@ -255,7 +354,9 @@ describe("a batch token", () => {
     expect(tokens.lookup(made.id)).toBeDefined();
     await tokens.revoke(parent.entry.key);
     expect(tokens.lookup(made.id)).toBeUndefined();
-    await expect(tokens.create(specOf({ type: "batch", meta: { long: "x".repeat(10_000) } }))).rejects.toThrow("create a service token");
+    await expect(
+      tokens.create(specOf({ type: "batch", meta: { long: "x".repeat(10_000) } })),
+    ).rejects.toThrow("create a service token");
   });
 });
 
@@ -282,7 +383,9 @@ describe("revocation", () => {
   it("ends thousands of children without holding up others for long", async () => {
     const bench = await createTokenBench();
     const root = await bench.tokens.create(specOf());
-    await Promise.all(Array.from({ length: 2_000 }, () => bench.tokens.create(specOf({ parent: root.entry.key }))));
+    await Promise.all(
+      Array.from({ length: 2_000 }, () => bench.tokens.create(specOf({ parent: root.entry.key }))),
+    );
     const revoking = bench.tokens.revoke(root.entry.key);
     let others = 0;
     const done = revoking.then(() => true);
@@ -299,7 +402,11 @@ describe("revocation", () => {
     const made: MadeToken[] = [];
     let refused = 0;
     const making = Array.from({ length: 60 }, async () => {
-      for (let round = 0; round < 5; round++) await tokens.create(specOf({ parent: root.entry.key })).then((token) => made.push(token), () => (refused += 1));
+      for (let round = 0; round < 5; round++)
+        await tokens.create(specOf({ parent: root.entry.key })).then(
+          (token) => made.push(token),
+          () => (refused += 1),
+        );
     });
     await tokens.revoke(root.entry.key);
     for (const { id } of made) expect(tokens.lookup(id)).toBeUndefined();
@@ -326,10 +433,16 @@ describe("revocation", () => {
 
   it("comes to all that were made at a path, children included", async () => {
     const bench = await createTokenBench();
-    const logins = await Promise.all(Array.from({ length: 300 }, () => bench.tokens.create(specOf({ path: "auth/approle/login" }))));
+    const logins = await Promise.all(
+      Array.from({ length: 300 }, () =>
+        bench.tokens.create(specOf({ path: "auth/approle/login" })),
+      ),
+    );
     const child = await bench.tokens.create(specOf({ parent: logins[7]?.entry.key }));
     const other = await bench.tokens.create(specOf({ path: "auth/approle2/login" }));
-    const forEver = await bench.tokens.create(specOf({ path: "auth/approle/login", policies: ["root"], ttlMs: 0 }));
+    const forEver = await bench.tokens.create(
+      specOf({ path: "auth/approle/login", policies: ["root"], ttlMs: 0 }),
+    );
     await bench.tokens.revokePrefix("auth/approle/login/", new AbortController().signal);
     for (const { id } of [...logins, child]) expect(bench.tokens.lookup(id)).toBeUndefined();
     for (const { id } of [other, forEver]) expect(bench.tokens.lookup(id)).toBeDefined();
@@ -339,7 +452,9 @@ describe("revocation", () => {
   it("comes to children of a token that expires, too", async () => {
     const bench = await createTokenBench();
     const parent = await bench.tokens.create(specOf());
-    const child = await bench.tokens.create(specOf({ parent: parent.entry.key, ttlMs: 9 * HOUR_MS }));
+    const child = await bench.tokens.create(
+      specOf({ parent: parent.entry.key, ttlMs: 9 * HOUR_MS }),
+    );
     await bench.clock.advance(HOUR_MS);
     await bench.clock.advance(11_000);
     expect(bench.tokens.lookup(child.id)).toBeUndefined();
@@ -367,8 +482,12 @@ describe("revocation", () => {
     const { tokens, clock } = await createTokenBench();
     const parent = await tokens.create(specOf());
     await clock.advance(HOUR_MS);
-    await expect(tokens.create(specOf({ parent: parent.entry.key }))).rejects.toThrow("parent token lookup failed");
-    await expect(tokens.create(specOf({ parent: "unknown", type: "batch" }))).rejects.toThrow("parent token lookup failed");
+    await expect(tokens.create(specOf({ parent: parent.entry.key }))).rejects.toThrow(
+      "parent token lookup failed",
+    );
+    await expect(tokens.create(specOf({ parent: "unknown", type: "batch" }))).rejects.toThrow(
+      "parent token lookup failed",
+    );
   });
 });
 

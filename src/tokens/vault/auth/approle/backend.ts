@@ -16,7 +16,13 @@ export async function createApproleBackend(deps: AuthDeps, host: Host): Promise<
   const context: ApproleContext = { ...deps, host, storage, lock: createNamedLock() };
   deps.tokens.issuer(storage.mountId, (entry) => renewalTerms(context, entry));
   return createBackend({
-    type: "approle", paths: [loginPath(context), ...rolePaths(context), ...fieldPaths(context), ...secretIdPaths(context)],
+    type: "approle",
+    paths: [
+      loginPath(context),
+      ...rolePaths(context),
+      ...fieldPaths(context),
+      ...secretIdPaths(context),
+    ],
     help: "Applications log in with the id of a role and a secret id, and get a token with the role's policies.",
   });
 }

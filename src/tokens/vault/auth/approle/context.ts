@@ -19,13 +19,18 @@ const LONGEST_NAME = 256;
 /** The role that a path names, lower case. Throws `invalid`. */
 export function roleNameOf(fields: Fields): string {
   const name = (fields.text("role_name") ?? "").toLowerCase();
-  if (name.length > LONGEST_NAME) throw logicalError(`role_name has at most ${LONGEST_NAME} characters`, { field: "role_name", rule: "length" });
+  if (name.length > LONGEST_NAME)
+    throw logicalError(`role_name has at most ${LONGEST_NAME} characters`, {
+      field: "role_name",
+      rule: "length",
+    });
   return name;
 }
 
 /** A count from a field. Throws `invalid` for a negative or absurd one. */
 export function countOf(fields: Fields, name: string): number | undefined {
   const count = fields.integer(name);
-  if (count !== undefined && (count < 0 || count > 2 ** 31 - 1)) throw logicalError(`${name} cannot be negative`, { field: name, rule: "range" });
+  if (count !== undefined && (count < 0 || count > 2 ** 31 - 1))
+    throw logicalError(`${name} cannot be negative`, { field: name, rule: "range" });
   return count;
 }

@@ -1,9 +1,14 @@
 /**
- * `login`: a role id and a secret id become a token. Whatever does not fit, the answer is the same; ids are found by their HMACs, so
- * that the time taken says nothing about how much of one was right. How often somebody may fail is the core's matter.
+ * `login`: a role id and a secret id become a token. Whatever does not fit, the answer is the same;
+ * ids are found by their HMACs, so that the time taken says nothing about how much of one was
+ * right. How often somebody may fail is the core's matter.
  */
 import { create } from "@bufbuild/protobuf";
-import { SecretIdRowSchema, type ApproleRow, type SecretIdRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import {
+  SecretIdRowSchema,
+  type ApproleRow,
+  type SecretIdRow,
+} from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { ApproleLoginFieldsSchema } from "../../../../gen/steward/tokens/v1/auth_fields_pb.ts";
 import type { StewardError } from "../../../../kernel/base/errors.ts";
 import { definePath } from "../../../logical/define-path.ts";
@@ -24,24 +29,43 @@ const UNKNOWN_ROLE = "/";
 /** The login. */
 export function loginPath(context: ApproleContext): Path {
   return definePath({
-    pattern: "login", fields: ApproleLoginFieldsSchema, unknown: "warn", unauthenticated: true, synopsis: "Log in.", description: "A role id and, unless the role does without, a secret id.",
+    pattern: "login",
+    fields: ApproleLoginFieldsSchema,
+    unknown: "warn",
+    unauthenticated: true,
+    synopsis: "Log in.",
+    description: "A role id and, unless the role does without, a secret id.",
     operations: { update: (request) => login(context, request) },
-    proof: { subject: ({ fields }) => fields.text("role_id") || undefined, verify: (request) => verify(context, request) },
+    proof: {
+      subject: ({ fields }) => fields.text("role_id") || undefined,
+      verify: (request) => verify(context, request),
+    },
   });
 }
 
-/** What a role says about renewals of tokens that were made by it. Throws `invalid` when the role has gone. */
-export async function renewalTerms({ storage }: ApproleContext, entry: TokenEntry): Promise<RenewTerms> {
+/**
+ * What a role says about renewals of tokens that were made by it. Throws `invalid` when the role
+ * has gone.
+ */
+export async function renewalTerms(
+  { storage }: ApproleContext,
+  entry: TokenEntry,
+): Promise<RenewTerms> {
   const name = entry.meta?.["role_name"] ?? "";
   const row = await storage.role(name);
-  if (row === undefined) throw logicalError(`role ${JSON.stringify(name)} does not exist during renewal`, { rule: "role" });
+  if (row === undefined)
+    throw logicalError(`role ${JSON.stringify(name)} does not exist during renewal`, {
+      rule: "role",
+    });
   return { usualMs: row.ttlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs };
 }
 
 async function login(context: ApproleContext, request: PathRequest): Promise<LogicalResponse> {
   const { remote, mountPoint } = request;
   const role = await roleOf(context, request);
-  const secret = role.row.bindSecretId ? await context.lock(role.name, () => takeUse(context, role, request)) : undefined;
+  const secret = role.row.bindSecretId
+    ? await context.lock(role.name, () => takeUse(context, role, request))
+    : undefined;
   if (!admits(role.row.secretIdBoundCidrs, remote?.address)) throw mismatch();
   return makeToken(context, role, { secret, remote, mountPoint });
 }
@@ -50,7 +74,14 @@ async function login(context: ApproleContext, request: PathRequest): Promise<Log
 async function verify(context: ApproleContext, request: PathRequest): Promise<void> {
   const role = await roleOf(context, request);
   if (role.row.bindSecretId) {
-    await context.lock(role.name, async () => usable(context, role, request, await context.storage.secretId(role.name, secretIdOf(request))));
+    await context.lock(role.name, async () =>
+      usable(
+        context,
+        role,
+        request,
+        await context.storage.secretId(role.name, secretIdOf(request)),
+      ),
+    );
   }
   if (!admits(role.row.secretIdBoundCidrs, request.remote?.address)) throw mismatch();
 }
@@ -76,51 +107,113 @@ function secretIdOf({ fields }: PathRequest): string {
   return fields.text("secret_id") ?? "";
 }
 
-/** What was stored, if it is a secret id, is not over, and may come from where the request comes from. Call it under the lock. */
+/**
+ * What was stored, if it is a secret id, is not over, and may come from where the request comes
+ * from. Call it under the lock.
+ */
 async function usable(
-  { storage, expiry }: ApproleContext, role: Role, { remote }: PathRequest, stored: StoredSecretId | undefined,
+  { storage, expiry }: ApproleContext,
+  role: Role,
+  { remote }: PathRequest,
+  stored: StoredSecretId | undefined,
 ): Promise<StoredSecretId> {
   // Read again under the lock: the role may have gone meanwhile, and its secret ids are going.
-  if (stored === undefined || isOver(stored.row, expiry) || await storage.role(role.name) === undefined) throw mismatch();
-  if (![stored.row.cidrs, role.row.secretIdBoundCidrs].every((cidrs) => admits(cidrs, remote?.address))) throw mismatch();
+  if (
+    stored === undefined ||
+    isOver(stored.row, expiry) ||
+    (await storage.role(role.name)) === undefined
+  )
+    throw mismatch();
+  if (
+    ![stored.row.cidrs, role.row.secretIdBoundCidrs].every((cidrs) =>
+      admits(cidrs, remote?.address),
+    )
+  )
+    throw mismatch();
   return stored;
 }
 
 /** Takes one use of the secret id; removes one that is over. */
-async function takeUse(context: ApproleContext, role: Role, request: PathRequest): Promise<SecretIdRow> {
+async function takeUse(
+  context: ApproleContext,
+  role: Role,
+  request: PathRequest,
+): Promise<SecretIdRow> {
   const { storage, expiry } = context;
   const stored = await storage.secretId(role.name, secretIdOf(request));
-  if (stored !== undefined && isSpent(stored.row, expiry)) await storage.deleteSecretId(role.name, stored);
+  if (stored !== undefined && isSpent(stored.row, expiry))
+    await storage.deleteSecretId(role.name, stored);
   const { key, row } = await usable(context, role, request, stored);
   if (row.numUses === 1) await storage.deleteSecretId(role.name, { key, row });
   else if (row.numUses > 1) {
-    const used = create(SecretIdRowSchema, { ...row, numUses: row.numUses - 1, updatedAtMs: expiry.now() });
+    const used = create(SecretIdRowSchema, {
+      ...row,
+      numUses: row.numUses - 1,
+      updatedAtMs: expiry.now(),
+    });
     await storage.saveSecretId(role.name, { key, row: used });
   }
   return row;
 }
 
-async function makeToken(context: ApproleContext, { name, row }: { readonly name: string; readonly row: ApproleRow }, login: { readonly secret: SecretIdRow | undefined; readonly remote: Remote | undefined; readonly mountPoint: string }): Promise<LogicalResponse> {
+async function makeToken(
+  context: ApproleContext,
+  { name, row }: { readonly name: string; readonly row: ApproleRow },
+  login: {
+    readonly secret: SecretIdRow | undefined;
+    readonly remote: Remote | undefined;
+    readonly mountPoint: string;
+  },
+): Promise<LogicalResponse> {
   const { tokens, clock, host, storage } = context;
   const { secret, remote, mountPoint } = login;
   const policies = sanitized(row.policies, !row.noDefaultPolicy);
-  if (policies.length === 0) throw logicalError("token must have at least one policy", { field: "token_policies", rule: "required" });
+  if (policies.length === 0)
+    throw logicalError("token must have at least one policy", {
+      field: "token_policies",
+      rule: "required",
+    });
   const nowMs = clock.now();
   const { ttlMs, warnings: cut } = effectiveTtl({
-    incrementMs: 0, usualMs: row.ttlMs, periodMs: row.periodMs, maxTtlMs: row.maxTtlMs, explicitMaxTtlMs: row.explicitMaxTtlMs, startedAtMs: nowMs, nowMs, limits: host.limits(),
+    incrementMs: 0,
+    usualMs: row.ttlMs,
+    periodMs: row.periodMs,
+    maxTtlMs: row.maxTtlMs,
+    explicitMaxTtlMs: row.explicitMaxTtlMs,
+    startedAtMs: nowMs,
+    nowMs,
+    limits: host.limits(),
   });
   const warnings = [...checkPolicies(context.policies, policies), ...cut];
   const type = tokenTypeOf(row.tokenType, undefined);
   const made = await tokens.create({
-    type, policies, path: `${mountPoint}login`, displayName: "approle", meta: { ...secret?.metadata, role_name: name }, numUses: type === "batch" ? 0 : row.numUses, parent: undefined, ttlMs,
-    explicitMaxTtlMs: row.explicitMaxTtlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs, renewable: type === "service", issuer: storage.mountId,
-    boundCidrs: row.strictlyBindIp && remote !== undefined ? parseCidrs("remote address", [plainAddress(remote.address)]) : secret !== undefined && secret.tokenBoundCidrs.length > 0 ? secret.tokenBoundCidrs : row.boundCidrs,
+    type,
+    policies,
+    path: `${mountPoint}login`,
+    displayName: "approle",
+    meta: { ...secret?.metadata, role_name: name },
+    numUses: type === "batch" ? 0 : row.numUses,
+    parent: undefined,
+    ttlMs,
+    explicitMaxTtlMs: row.explicitMaxTtlMs,
+    maxTtlMs: row.maxTtlMs,
+    periodMs: row.periodMs,
+    renewable: type === "service",
+    issuer: storage.mountId,
+    boundCidrs:
+      row.strictlyBindIp && remote !== undefined
+        ? parseCidrs("remote address", [plainAddress(remote.address)])
+        : secret !== undefined && secret.tokenBoundCidrs.length > 0
+          ? secret.tokenBoundCidrs
+          : row.boundCidrs,
   });
   return { auth: grantOf(made, clock), ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 function plainAddress(address: string): string {
-  return address.startsWith("::ffff:") && address.includes(".") ? address.slice("::ffff:".length) : address;
+  return address.startsWith("::ffff:") && address.includes(".")
+    ? address.slice("::ffff:".length)
+    : address;
 }
 
 function mismatch(): StewardError {

@@ -1,18 +1,38 @@
 /** `role/:name/secret-id` and its kin: what applications prove themselves with (facts §2.3). */
 import { create } from "@bufbuild/protobuf";
-import { SecretIdRowSchema, type ApproleRow, type SecretIdRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
-import { NoFieldsSchema, SecretIdAccessorFieldsSchema, SecretIdFieldsSchema, SecretIdNameFieldsSchema } from "../../../../gen/steward/tokens/v1/auth_fields_pb.ts";
+import {
+  SecretIdRowSchema,
+  type ApproleRow,
+  type SecretIdRow,
+} from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import {
+  NoFieldsSchema,
+  SecretIdAccessorFieldsSchema,
+  SecretIdFieldsSchema,
+  SecretIdNameFieldsSchema,
+} from "../../../../gen/steward/tokens/v1/auth_fields_pb.ts";
 import { StewardError } from "../../../../kernel/base/errors.ts";
 import { definePath } from "../../../logical/define-path.ts";
 import { parseExact } from "../../../logical/json.ts";
 import { logicalError } from "../../../logical/occurred.ts";
-import type { CoerceRule, Data, Fields, LogicalResponse, Path, PathRequest } from "../../../logical/types.ts";
+import type {
+  CoerceRule,
+  Data,
+  Fields,
+  LogicalResponse,
+  Path,
+  PathRequest,
+} from "../../../logical/types.ts";
 import { isSubset, parseCidrs } from "../../cidrs.ts";
 import type { ExpiryClock } from "../../expiry/expiry-clock.ts";
 import { countOf, roleNameOf, type ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
 
-const COERCE: Readonly<Record<string, CoerceRule>> = { cidr_list: "comma_list", token_bound_cidrs: "comma_list", ttl: "duration" };
+const COERCE: Readonly<Record<string, CoerceRule>> = {
+  cidr_list: "comma_list",
+  token_bound_cidrs: "comma_list",
+  ttl: "duration",
+};
 const LONGEST_SECRET_ID = 4_096;
 const METADATA_LIMITS = { bytes: 16 * 1024, depth: 4, values: 10_000 };
 
@@ -21,61 +41,136 @@ type Find = (request: PathRequest) => Promise<StoredSecretId | undefined>;
 
 /** The paths of secret ids. */
 export function secretIdPaths(context: ApproleContext): readonly Path[] {
-  const make = (request: PathRequest, secretId: string): Promise<LogicalResponse> => context.lock(roleNameOf(request.fields), () => makeSecretId(context, request.fields, secretId));
+  const make = (request: PathRequest, secretId: string): Promise<LogicalResponse> =>
+    context.lock(roleNameOf(request.fields), () => makeSecretId(context, request.fields, secretId));
   return [
     definePath({
-      pattern: "role/:role_name/secret-id", fields: SecretIdFieldsSchema, coerce: COERCE, unknown: "warn", synopsis: "Make a secret id, or list the accessors of those there are.", description: "The secret id is returned only once.",
-      operations: { update: (request) => make(request, context.ids.uuid()), list: ({ fields }) => list(context, fields) },
+      pattern: "role/:role_name/secret-id",
+      fields: SecretIdFieldsSchema,
+      coerce: COERCE,
+      unknown: "warn",
+      synopsis: "Make a secret id, or list the accessors of those there are.",
+      description: "The secret id is returned only once.",
+      operations: {
+        update: (request) => make(request, context.ids.uuid()),
+        list: ({ fields }) => list(context, fields),
+      },
     }),
     definePath({
-      pattern: "role/:role_name/custom-secret-id", fields: SecretIdFieldsSchema, coerce: COERCE, unknown: "warn", synopsis: "Take a given text as a secret id.", description: "Random ones are better.",
+      pattern: "role/:role_name/custom-secret-id",
+      fields: SecretIdFieldsSchema,
+      coerce: COERCE,
+      unknown: "warn",
+      synopsis: "Take a given text as a secret id.",
+      description: "Random ones are better.",
       operations: { update: (request) => make(request, customOf(request.fields)) },
     }),
-    ...namedPaths(context, { pattern: "role/:role_name/secret-id", fields: SecretIdNameFieldsSchema, named: "by itself", find: (request) => byId(context, request) }),
-    ...namedPaths(context, { pattern: "role/:role_name/secret-id-accessor", fields: SecretIdAccessorFieldsSchema, named: "by its accessor", find: (request) => byAccessor(context, request) }),
+    ...namedPaths(context, {
+      pattern: "role/:role_name/secret-id",
+      fields: SecretIdNameFieldsSchema,
+      named: "by itself",
+      find: (request) => byId(context, request),
+    }),
+    ...namedPaths(context, {
+      pattern: "role/:role_name/secret-id-accessor",
+      fields: SecretIdAccessorFieldsSchema,
+      named: "by its accessor",
+      find: (request) => byAccessor(context, request),
+    }),
     definePath({
-      pattern: "tidy/secret-id", fields: NoFieldsSchema, unknown: "warn", synopsis: "Delete expired secret ids.", description: "They are of no use before, too.",
+      pattern: "tidy/secret-id",
+      fields: NoFieldsSchema,
+      unknown: "warn",
+      synopsis: "Delete expired secret ids.",
+      description: "They are of no use before, too.",
       operations: { update: () => tidy(context) },
     }),
   ];
 }
 
-function namedPaths({ storage, lock, expiry }: ApproleContext, { pattern, fields, named, find }: { readonly pattern: string; readonly fields: Path["fields"]; readonly named: string; readonly find: Find }): readonly Path[] {
-  const destroy = (request: PathRequest): Promise<undefined> => lock(roleNameOf(request.fields), async () => {
-    const stored = await find(request);
-    if (stored !== undefined) await storage.deleteSecretId(roleNameOf(request.fields), stored);
-    return undefined;
-  });
+function namedPaths(
+  { storage, lock, expiry }: ApproleContext,
+  {
+    pattern,
+    fields,
+    named,
+    find,
+  }: {
+    readonly pattern: string;
+    readonly fields: Path["fields"];
+    readonly named: string;
+    readonly find: Find;
+  },
+): readonly Path[] {
+  const destroy = (request: PathRequest): Promise<undefined> =>
+    lock(roleNameOf(request.fields), async () => {
+      const stored = await find(request);
+      if (stored !== undefined) await storage.deleteSecretId(roleNameOf(request.fields), stored);
+      return undefined;
+    });
   const lookup = async (request: PathRequest): Promise<LogicalResponse | undefined> => {
     const stored = await find(request);
-    return stored === undefined || isOver(stored.row, expiry) ? undefined : { data: shown(stored.row, expiry) };
+    return stored === undefined || isOver(stored.row, expiry)
+      ? undefined
+      : { data: shown(stored.row, expiry) };
   };
   return [
-    definePath({ pattern: `${pattern}/lookup`, fields, unknown: "warn", synopsis: `Look up a secret id ${named}.`, description: "Everything but the secret id itself.", operations: { update: lookup } }),
-    definePath({ pattern: `${pattern}/destroy`, fields, unknown: "warn", synopsis: `Destroy a secret id ${named}.`, description: "Tokens created with it stay valid.", operations: { update: destroy, delete: destroy } }),
+    definePath({
+      pattern: `${pattern}/lookup`,
+      fields,
+      unknown: "warn",
+      synopsis: `Look up a secret id ${named}.`,
+      description: "Everything but the secret id itself.",
+      operations: { update: lookup },
+    }),
+    definePath({
+      pattern: `${pattern}/destroy`,
+      fields,
+      unknown: "warn",
+      synopsis: `Destroy a secret id ${named}.`,
+      description: "Tokens created with it stay valid.",
+      operations: { update: destroy, delete: destroy },
+    }),
   ];
 }
 
 async function list(context: ApproleContext, fields: Fields): Promise<LogicalResponse | undefined> {
   const { name } = await existingRole(context, fields);
   const keys: string[] = [];
-  for await (const { row } of context.storage.secretIds(name)) if (!isOver(row, context.expiry)) keys.push(row.accessor);
+  for await (const { row } of context.storage.secretIds(name))
+    if (!isOver(row, context.expiry)) keys.push(row.accessor);
   return keys.length === 0 ? undefined : { data: { keys: keys.toSorted() } };
 }
 
-async function byId(context: ApproleContext, { fields }: PathRequest): Promise<StoredSecretId | undefined> {
+async function byId(
+  context: ApproleContext,
+  { fields }: PathRequest,
+): Promise<StoredSecretId | undefined> {
   const { name } = await existingRole(context, fields);
   const secretId = fields.text("secret_id") ?? "";
-  if (secretId === "") throw logicalError("missing secret_id", { field: "secret_id", rule: "required" });
+  if (secretId === "")
+    throw logicalError("missing secret_id", { field: "secret_id", rule: "required" });
   return context.storage.secretId(name, secretId);
 }
 
-async function byAccessor(context: ApproleContext, { fields }: PathRequest): Promise<StoredSecretId> {
+async function byAccessor(
+  context: ApproleContext,
+  { fields }: PathRequest,
+): Promise<StoredSecretId> {
   const { name } = await existingRole(context, fields);
   const accessor = fields.text("secret_id_accessor") ?? "";
-  if (accessor === "") throw logicalError("missing secret_id_accessor", { field: "secret_id_accessor", rule: "required" });
+  if (accessor === "")
+    throw logicalError("missing secret_id_accessor", {
+      field: "secret_id_accessor",
+      rule: "required",
+    });
   const stored = await context.storage.byAccessor(name, accessor);
-  if (stored === undefined) throw new StewardError("not_found", `failed to find accessor entry for secret_id_accessor: ${JSON.stringify(accessor.slice(0, 64))}`, { field: "secret_id_accessor", rule: "live" });
+  if (stored === undefined)
+    throw new StewardError(
+      "not_found",
+      `failed to find accessor entry for secret_id_accessor: ${JSON.stringify(accessor.slice(0, 64))}`,
+      { field: "secret_id_accessor", rule: "live" },
+    );
   return stored;
 }
 
@@ -89,52 +184,97 @@ export function isSpent(row: SecretIdRow, expiry: ExpiryClock): boolean {
   return row.expiresAtMs !== undefined && expiry.now() >= row.expiresAtMs;
 }
 
-async function existingRole({ storage }: ApproleContext, fields: Fields): Promise<{ readonly name: string; readonly row: ApproleRow }> {
+async function existingRole(
+  { storage }: ApproleContext,
+  fields: Fields,
+): Promise<{ readonly name: string; readonly row: ApproleRow }> {
   const name = roleNameOf(fields);
   const row = await storage.role(name);
-  if (row === undefined) throw logicalError(`role ${JSON.stringify(name)} does not exist`, { field: "role_name", rule: "role" });
+  if (row === undefined)
+    throw logicalError(`role ${JSON.stringify(name)} does not exist`, {
+      field: "role_name",
+      rule: "role",
+    });
   return { name, row };
 }
 
 function customOf(fields: Fields): string {
   const secretId = fields.text("secret_id") ?? "";
-  if (secretId === "" || secretId.length > LONGEST_SECRET_ID) throw logicalError(`missing secret_id; it has 1 to ${LONGEST_SECRET_ID} characters`, { field: "secret_id", rule: "length" });
+  if (secretId === "" || secretId.length > LONGEST_SECRET_ID)
+    throw logicalError(`missing secret_id; it has 1 to ${LONGEST_SECRET_ID} characters`, {
+      field: "secret_id",
+      rule: "length",
+    });
   return secretId;
 }
 
-async function makeSecretId(context: ApproleContext, fields: Fields, secretId: string): Promise<LogicalResponse> {
+async function makeSecretId(
+  context: ApproleContext,
+  fields: Fields,
+  secretId: string,
+): Promise<LogicalResponse> {
   const { storage, expiry, ids } = context;
   const { name, row: role } = await existingRole(context, fields);
-  if (!role.bindSecretId) throw logicalError("bind_secret_id is not set on the role", { field: "role_name", rule: "bind_secret_id" });
-  if (await storage.secretId(name, secretId) !== undefined) throw logicalError("secret_id already registered", { field: "secret_id", rule: "unique" });
+  if (!role.bindSecretId)
+    throw logicalError("bind_secret_id is not set on the role", {
+      field: "role_name",
+      rule: "bind_secret_id",
+    });
+  if ((await storage.secretId(name, secretId)) !== undefined)
+    throw logicalError("secret_id already registered", { field: "secret_id", rule: "unique" });
   const nowMs = expiry.now();
   const ttlMs = limitedTtl(fields, role);
   const row = create(SecretIdRowSchema, {
-    accessor: ids.uuid(), numUses: limitedUses(fields, role), ttlMs, createdAtMs: nowMs, updatedAtMs: nowMs, metadata: metadataOf(fields),
-    cidrs: [...within("cidr_list", fields, role.secretIdBoundCidrs)], tokenBoundCidrs: [...within("token_bound_cidrs", fields, role.boundCidrs)],
+    accessor: ids.uuid(),
+    numUses: limitedUses(fields, role),
+    ttlMs,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    metadata: metadataOf(fields),
+    cidrs: [...within("cidr_list", fields, role.secretIdBoundCidrs)],
+    tokenBoundCidrs: [...within("token_bound_cidrs", fields, role.boundCidrs)],
   });
   if (ttlMs > 0) row.expiresAtMs = nowMs + ttlMs;
   await storage.saveSecretId(name, { key: storage.keyOf(secretId), row });
-  return { data: { secret_id: secretId, secret_id_accessor: row.accessor, secret_id_num_uses: row.numUses, secret_id_ttl: Math.round(ttlMs / 1_000) } };
+  return {
+    data: {
+      secret_id: secretId,
+      secret_id_accessor: row.accessor,
+      secret_id_num_uses: row.numUses,
+      secret_id_ttl: Math.round(ttlMs / 1_000),
+    },
+  };
 }
 
 function limitedUses(fields: Fields, role: ApproleRow): number {
   const asked = countOf(fields, "num_uses");
   if (asked === undefined) return role.secretIdNumUses;
-  if (role.secretIdNumUses > 0 && (asked === 0 || asked > role.secretIdNumUses)) throw logicalError("num_uses cannot be higher than the role's secret_id_num_uses", { field: "num_uses", rule: "secret_id_num_uses" });
+  if (role.secretIdNumUses > 0 && (asked === 0 || asked > role.secretIdNumUses))
+    throw logicalError("num_uses cannot be higher than the role's secret_id_num_uses", {
+      field: "num_uses",
+      rule: "secret_id_num_uses",
+    });
   return asked;
 }
 
 function limitedTtl(fields: Fields, role: ApproleRow): number {
   const asked = fields.durationMs("ttl");
   if (asked === undefined) return role.secretIdTtlMs;
-  if (role.secretIdTtlMs > 0 && (asked === 0 || asked > role.secretIdTtlMs)) throw logicalError("ttl cannot be longer than the role's secret_id_ttl", { field: "ttl", rule: "secret_id_ttl" });
+  if (role.secretIdTtlMs > 0 && (asked === 0 || asked > role.secretIdTtlMs))
+    throw logicalError("ttl cannot be longer than the role's secret_id_ttl", {
+      field: "ttl",
+      rule: "secret_id_ttl",
+    });
   return asked;
 }
 
 function within(field: string, fields: Fields, outer: readonly string[]): readonly string[] {
   const cidrs = parseCidrs(field, fields.texts(field) ?? []);
-  if (!isSubset(cidrs, outer)) throw logicalError(`the CIDR blocks in ${field} should be a subset of those of the role`, { field, rule: "subset" });
+  if (!isSubset(cidrs, outer))
+    throw logicalError(`the CIDR blocks in ${field} should be a subset of those of the role`, {
+      field,
+      rule: "subset",
+    });
   return cidrs;
 }
 
@@ -142,8 +282,14 @@ function metadataOf(fields: Fields): Record<string, string> {
   const text = fields.text("metadata") ?? "";
   if (text === "") return {};
   const value = parseMetadata(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.values(value).every((one) => typeof one === "string")) throw badMetadata();
-  return { ...value as Record<string, string> };
+  if (
+    typeof value !== "object" ||
+    value === null ||
+    Array.isArray(value) ||
+    !Object.values(value).every((one) => typeof one === "string")
+  )
+    throw badMetadata();
+  return { ...(value as Record<string, string>) };
 }
 
 function parseMetadata(text: string): unknown {
@@ -155,7 +301,10 @@ function parseMetadata(text: string): unknown {
 }
 
 function badMetadata(): Error {
-  return logicalError("failed to parse metadata: it is the JSON text of an object of strings, at most 16 KiB", { field: "metadata", rule: "json" });
+  return logicalError(
+    "failed to parse metadata: it is the JSON text of an object of strings, at most 16 KiB",
+    { field: "metadata", rule: "json" },
+  );
 }
 
 async function tidy({ storage, expiry, lock }: ApproleContext): Promise<LogicalResponse> {
@@ -173,9 +322,19 @@ async function tidy({ storage, expiry, lock }: ApproleContext): Promise<LogicalR
 }
 
 function shown(row: SecretIdRow, expiry: ExpiryClock): Data {
-  const time = (atMs: number | undefined): string => (atMs === undefined ? "0001-01-01T00:00:00Z" : new Date(expiry.toWall(atMs, row.createdAtMs)).toISOString());
+  const time = (atMs: number | undefined): string =>
+    atMs === undefined
+      ? "0001-01-01T00:00:00Z"
+      : new Date(expiry.toWall(atMs, row.createdAtMs)).toISOString();
   return {
-    cidr_list: row.cidrs, creation_time: time(row.createdAtMs), expiration_time: time(row.expiresAtMs), last_updated_time: time(row.updatedAtMs), metadata: row.metadata,
-    secret_id_accessor: row.accessor, secret_id_num_uses: row.numUses, secret_id_ttl: Math.round(row.ttlMs / 1_000), token_bound_cidrs: row.tokenBoundCidrs,
+    cidr_list: row.cidrs,
+    creation_time: time(row.createdAtMs),
+    expiration_time: time(row.expiresAtMs),
+    last_updated_time: time(row.updatedAtMs),
+    metadata: row.metadata,
+    secret_id_accessor: row.accessor,
+    secret_id_num_uses: row.numUses,
+    secret_id_ttl: Math.round(row.ttlMs / 1_000),
+    token_bound_cidrs: row.tokenBoundCidrs,
   };
 }

@@ -1,10 +1,16 @@
 /**
- * What an AppRole mount keeps. Roles are found by name and by role id, secret ids by themselves and by their accessors; ids and
- * accessors are known by HMACs only. An entry that leads to another is written before it and read with care, so that a crash in
- * between leaves nothing worse than a line that leads nowhere.
+ * What an AppRole mount keeps. Roles are found by name and by role id, secret ids by themselves and
+ * by their accessors; ids and accessors are known by HMACs only. An entry that leads to another is
+ * written before it and read with care, so that a crash in between leaves nothing worse than a line
+ * that leads nowhere.
  */
 import { createHmac } from "node:crypto";
-import { ApproleRowSchema, SecretIdRowSchema, type ApproleRow, type SecretIdRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import {
+  ApproleRowSchema,
+  SecretIdRowSchema,
+  type ApproleRow,
+  type SecretIdRow,
+} from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Ids } from "../../../../kernel/base/ids.ts";
 import { protobufCodec } from "../../../../kernel/state/values.ts";
 import type { StorageView } from "../../../logical/types.ts";
@@ -27,8 +33,13 @@ export interface ApproleStorage {
   readonly mountId: string;
   role(name: string): Promise<ApproleRow | undefined>;
   roleNames(): Promise<readonly string[]>;
-  /** The role that a role id stands for. For an unknown one it takes the same steps, so that its time does not tell. */
-  byRoleId(roleId: string): Promise<{ readonly name: string; readonly row: ApproleRow } | undefined>;
+  /**
+   * The role that a role id stands for. For an unknown one it takes the same steps, so that its
+   * time does not tell.
+   */
+  byRoleId(
+    roleId: string,
+  ): Promise<{ readonly name: string; readonly row: ApproleRow } | undefined>;
   saveRole(name: string, row: ApproleRow, before: ApproleRow | undefined): Promise<void>;
   /** With its secret ids. */
   deleteRole(name: string): Promise<void>;
@@ -45,9 +56,11 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
   const kept = await storage.get(SALT);
   const salt = kept ?? ids.bytes(SALT_BYTES);
   if (kept === undefined) await storage.put(SALT, salt);
-  const hmac = (kind: string, value: string): string => createHmac("sha256", salt).update(kind).update(value).digest("base64url");
+  const hmac = (kind: string, value: string): string =>
+    createHmac("sha256", salt).update(kind).update(value).digest("base64url");
   const roleIdKey = (roleId: string): string => `role_id/${hmac("role:", roleId)}`;
-  const accessorKey = (role: string, accessor: string): string => `accessor/${role}/${hmac("accessor:", accessor)}`;
+  const accessorKey = (role: string, accessor: string): string =>
+    `accessor/${role}/${hmac("accessor:", accessor)}`;
   const secretKey = (role: string, key: string): string => `secret_id/${role}/${key}`;
   const keyOf = (secretId: string): string => hmac("secret:", secretId);
 
@@ -75,7 +88,10 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
 
   return {
     mountId: hmac("mount:", ""),
-    role, secretIds, deleteSecretId, keyOf,
+    role,
+    secretIds,
+    deleteSecretId,
+    keyOf,
     roleNames: () => storage.list("role/"),
     async byRoleId(roleId) {
       const name = await storage.get(roleIdKey(roleId));
@@ -85,13 +101,16 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
         return undefined;
       }
       const row = await role(utf8.decode(name));
-      return row === undefined || row.roleId !== roleId ? undefined : { name: utf8.decode(name), row };
+      return row === undefined || row.roleId !== roleId
+        ? undefined
+        : { name: utf8.decode(name), row };
     },
     async saveRole(name, row, before) {
       await storage.put(roleIdKey(row.roleId), Buffer.from(name));
       await storage.put(`role/${name}`, roleCodec.write(row));
       standIn ??= name;
-      if (before !== undefined && before.roleId !== row.roleId) await storage.delete(roleIdKey(before.roleId));
+      if (before !== undefined && before.roleId !== row.roleId)
+        await storage.delete(roleIdKey(before.roleId));
     },
     async deleteRole(name) {
       const row = await role(name);

@@ -11,7 +11,14 @@ import { rolePaths } from "./roles.ts";
 /** One for the whole house. */
 export function createTokenBackend(deps: AuthDeps): Backend {
   return createBackend({
-    type: "token", paths: [...createPaths(deps), ...lookupPaths(deps), ...renewPaths(deps), ...revokePaths(deps), ...rolePaths(deps.env)],
+    type: "token",
+    paths: [
+      ...createPaths(deps),
+      ...lookupPaths(deps),
+      ...renewPaths(deps),
+      ...revokePaths(deps),
+      ...rolePaths(deps.env),
+    ],
     help: "Tokens are how requests are authenticated. They are created by other tokens or by logins, and are revoked with their parent token.",
   });
 }

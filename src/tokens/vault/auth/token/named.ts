@@ -7,14 +7,19 @@ import type { TokenEntry, Tokens } from "../../types.ts";
 /** The accessor that a request names. Throws `invalid` for none. */
 export function accessorOf({ fields }: PathRequest): string {
   const accessor = fields.text("accessor") ?? "";
-  if (accessor === "") throw logicalError(occurred("missing accessor"), { field: "accessor", rule: "required" });
+  if (accessor === "")
+    throw logicalError(occurred("missing accessor"), { field: "accessor", rule: "required" });
   return accessor;
 }
 
-/** The token behind the accessor that a request names. Throws `invalid` for none and for one that ended. */
+/**
+ * The token behind the accessor that a request names. Throws `invalid` for none and for one that
+ * ended.
+ */
 export function byAccessor(tokens: Tokens, request: PathRequest): TokenEntry {
   const entry = tokens.byAccessor(accessorOf(request));
-  if (entry === undefined) throw logicalError(occurred("invalid accessor"), { field: "accessor", rule: "live" });
+  if (entry === undefined)
+    throw logicalError(occurred("invalid accessor"), { field: "accessor", rule: "live" });
   return entry;
 }
 
