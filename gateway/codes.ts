@@ -51,7 +51,7 @@ const rows: Readonly<Record<Code, Row>> = {
 };
 
 /** The rule of an `invalid` for a body of a type that the method does not take. */
-export const MEDIA_TYPE = "media_type";
+const MEDIA_TYPE = "media_type";
 
 /** The HTTP status of an error on a REST surface. */
 export function httpStatus(error: StewardError, dialect: DialectName): number {

@@ -77,7 +77,7 @@ export interface OtherRoute {
 export type Route = RpcRoute | OtherRoute;
 
 /** What a verb and a path mean. */
-export type Match =
+type Match =
   | {
       readonly kind: "found";
       readonly route: Route;

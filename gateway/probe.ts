@@ -13,7 +13,7 @@ export interface ProbeResult {
 }
 
 /** Where a part of the process stands. `reason` is in words that anybody may read. */
-export interface ProbedComponent {
+interface ProbedComponent {
   readonly name: string;
   readonly phase: string;
   readonly reason: string | undefined;

@@ -83,7 +83,7 @@ export interface RpcDeps {
 }
 
 /** Context of one request beside its head. */
-export interface RpcFacts {
+interface RpcFacts {
   readonly requestId: string;
   readonly admitted: Pick<Admitted, "body" | "expired">;
 }

@@ -6,7 +6,7 @@
 import { assert } from "../src/kernel/base/errors.ts";
 
 /** One segment of a template. */
-export interface Segment {
+interface Segment {
   readonly kind: "literal" | "variable" | "rest";
   /** The literal's text or the variable's name. */
   readonly text: string;
@@ -52,7 +52,7 @@ export function parseTemplate(text: string): PathTemplate {
 }
 
 /** The leaf of a path with what its variables stand for, in order. */
-export interface Found<T> {
+interface Found<T> {
   readonly leaf: T;
   readonly values: readonly string[];
 }

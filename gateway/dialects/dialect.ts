@@ -5,19 +5,19 @@ import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { retryAfterSeconds } from "../codes.ts";
 
 /** A whole answer. Header names are lower case. */
-export interface WholeAnswer {
+interface WholeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 }
 
 /** An answer that is text. */
-export interface TextAnswer extends WholeAnswer {
+interface TextAnswer extends WholeAnswer {
   readonly body: string;
 }
 
 /** What a method says about its success. */
-export interface SuccessOptions {
+interface SuccessOptions {
   readonly status: number;
   /** Written without an envelope. */
   readonly raw: boolean;

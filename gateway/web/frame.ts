@@ -14,7 +14,7 @@ export interface PageFacts {
 }
 
 /** One page in the frame. */
-export interface FramedPage {
+interface FramedPage {
   readonly title: string;
   readonly body: View;
   /** The island: a name of a browser module. */

@@ -23,7 +23,7 @@ import type { Table } from "../kernel/state/types.ts";
 import { protobufCodec } from "../kernel/state/values.ts";
 
 /** The most documents one Steward holds. */
-export const DOCUMENT_LIMIT = 5_000_000;
+const DOCUMENT_LIMIT = 5_000_000;
 
 /** Documents by number; found by id, by archive reference, by the hash of their text. */
 export const documents: Table<number, DocumentRow> = defineTable({

@@ -15,7 +15,7 @@ import { inventMinutes } from "./minutes.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** How a planted copy differs from its original. */
-export type CopyKind = "exact" | "edited" | "rescan";
+type CopyKind = "exact" | "edited" | "rescan";
 
 /**
  * What is true of the archive. Paths are relative to it, with `/`. Documents that share no pair are

@@ -8,7 +8,7 @@ export type RouteLine<Operation extends string> = readonly [
 ];
 
 /** Where a request leads. */
-export interface Found<Operation extends string> {
+interface Found<Operation extends string> {
   readonly operation: Operation;
   /** The variable segments, percent-decoded. */
   readonly params: readonly string[];

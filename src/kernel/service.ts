@@ -173,7 +173,7 @@ export interface PlainAnswer {
 }
 
 /** Bounds of one plain route. */
-export interface PlainLimits {
+interface PlainLimits {
   /** The largest body; the dialect's own when not given. */
   readonly bodyBytes?: number;
   /**
@@ -184,7 +184,7 @@ export interface PlainLimits {
 }
 
 /** How a plain route stands in the description of the API. */
-export interface RouteDescription {
+interface RouteDescription {
   /** Unique among all operations. Clients are generated from it, so it stays as it is. */
   readonly operationId: string;
   /** The tag that it is listed under, e.g. `JobService`. */

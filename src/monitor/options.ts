@@ -54,7 +54,7 @@ export interface HeadscaleOptions {
 }
 
 /** What every collector has; absent options are those of a collector that is off. */
-export interface Every {
+interface Every {
   readonly intervalMs: number;
 }
 

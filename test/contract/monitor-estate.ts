@@ -31,7 +31,7 @@ export interface Estate extends AsyncDisposable {
 }
 
 /** A dashboard server that keeps what is written to it. */
-export interface Dashboard {
+interface Dashboard {
   readonly url: string;
   readonly marks: unknown[];
   /** What it answers. */

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const MONTH_MS = 30 * 24 * HOUR_MS;
 
 /** Flows that contradict each other, were taken down before they began, and make no sense. */
-export function oddFlows({ clock, tailscale: { estate } }: Estate): object[] {
+function oddFlows({ clock, tailscale: { estate } }: Estate): object[] {
   const nowMs = clock.now();
   const [first] = estate.network.devices.at(nowMs);
   const startMs = nowMs - MINUTE_MS;

@@ -104,7 +104,7 @@ export function createStageClock(): StageClock {
 }
 
 /** Everything is shown. */
-export const unhidden: PrivacyOptions = {
+const unhidden: PrivacyOptions = {
   emails: true,
   user_display_names: true,
   user_ids: true,

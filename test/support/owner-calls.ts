@@ -11,7 +11,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 /** Calls of one kind. */
-export interface Served {
+interface Served {
   asked: number;
   served: number;
   /** What happened instead, at most a few. */

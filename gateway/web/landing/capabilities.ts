@@ -21,7 +21,7 @@ const OPERATION: Readonly<Record<OperationState, State>> = {
 };
 
 /** In plain words how a row's data comes, or why it does not. */
-export function capabilityLabel(
+function capabilityLabel(
   row: Pick<Capability, "active" | "reason" | "source" | "actionable" | "state">,
 ): readonly [state: State, word: string] {
   const [state, word] = sourceLabel(row);

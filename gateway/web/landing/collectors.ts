@@ -22,7 +22,7 @@ import type { StatusJson } from "./status.ts";
 import type { Collector, NodeDiscovery } from "./status-collection.ts";
 
 /** The state of a collector with its word. */
-export function collectorState(each: Collector): readonly [state: State, word: string] {
+function collectorState(each: Collector): readonly [state: State, word: string] {
   if (!each.has_run) return ["unknown", "starting"];
   if (each.consecutive_failures >= 3)
     return ["bad", `failing, ${formatCount(each.consecutive_failures)} in a row`];

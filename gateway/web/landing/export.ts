@@ -93,7 +93,7 @@ export function components({ components: rows, services }: StatusJson): View {
 }
 
 /** What a service's word means. */
-export function serviceState(word: string): State {
+function serviceState(word: string): State {
   if (/^(running|ready|ok|healthy|open)$/.test(word)) return "good";
   if (/^(degraded|failed|refusing|broken|error|sealed)$/.test(word)) return "bad";
   return /^(draining|stopping)$/.test(word) ? "notice" : "unknown";

@@ -98,7 +98,7 @@ export interface Network {
 }
 
 /** The process. */
-export interface ServiceInfo {
+interface ServiceInfo {
   readonly runtime_version: string;
   readonly name: string;
   readonly self_observability: boolean;
@@ -182,7 +182,7 @@ export interface ConfigValue {
 }
 
 /** The collectors together. */
-export interface Fleet {
+interface Fleet {
   readonly active: number;
   readonly failing: number;
   readonly failing_series: readonly number[];
@@ -191,7 +191,7 @@ export interface Fleet {
 }
 
 /** What was handed to the exporter. */
-export interface Throughput {
+interface Throughput {
   readonly log_records: number;
   readonly log_records_per_sec: number;
   readonly log_records_per_sec_series: readonly number[];
@@ -201,7 +201,7 @@ export interface Throughput {
 }
 
 /** The runtime. */
-export interface Runtime {
+interface Runtime {
   readonly gc_rate_series?: readonly number[];
   readonly max_procs: number;
   readonly workers: number;
@@ -234,7 +234,7 @@ export interface LogEvent {
 }
 
 /** A listener's certificate. */
-export interface TlsCertificate {
+interface TlsCertificate {
   readonly fingerprint: string;
   readonly last_reload_at?: string;
   readonly last_reload_failure_at?: string;
@@ -245,7 +245,7 @@ export interface TlsCertificate {
 }
 
 /** Whether a newer release is there. */
-export interface Update {
+interface Update {
   readonly current_version?: string;
   readonly enabled: boolean;
   readonly last_checked_at?: string;

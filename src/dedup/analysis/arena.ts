@@ -10,7 +10,7 @@ import { sketchStride } from "../../../workers/sketch/estimate.ts";
 import type { ClassIndex } from "./class-index.ts";
 
 /** How much of a block the analysis took. */
-export interface Adopted {
+interface Adopted {
   readonly live: number;
   readonly total: number;
 }

@@ -100,7 +100,7 @@ export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput,
  * Names the parameters that decide which groups there are: when it differs, the groups are stale
  * (RESOLUTIONS D22).
  */
-export function analysisFingerprint({
+function analysisFingerprint({
   numPermutations,
   numBands,
   ngramSize,

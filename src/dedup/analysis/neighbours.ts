@@ -6,7 +6,7 @@
 import type { Breath } from "./breath.ts";
 
 /** Candidates a class keeps. */
-export const NEIGHBOUR_LIMIT = 1_024;
+const NEIGHBOUR_LIMIT = 1_024;
 
 /** Pairs by their lower class. */
 export interface Candidates {

@@ -18,7 +18,7 @@ import { edgeAt } from "./edges.ts";
 import type { AnalysisParameters } from "./parameters.ts";
 
 /** What decides whether and with whom a document is compared. */
-export interface DigestedDocument {
+interface DigestedDocument {
   /** SHA-256 of the normalised text; empty without content. */
   readonly hash: Uint8Array;
   readonly wordCount: number;
@@ -138,7 +138,7 @@ export interface ReportableDocument extends PrimaryCandidate {
 }
 
 /** A member of a reported group. */
-export interface ReportableMember {
+interface ReportableMember {
   readonly ref: string;
   readonly title: string;
   readonly primary: boolean;

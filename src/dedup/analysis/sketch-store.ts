@@ -10,7 +10,7 @@ import { bytesCodec } from "../../kernel/state/values.ts";
 import { readBlock } from "../../../workers/block.ts";
 
 /** A stored block. Its id is never used again. */
-export interface StoredBlock {
+interface StoredBlock {
   readonly id: number;
   readonly buffer: ArrayBuffer;
 }

@@ -102,7 +102,7 @@ export interface Archive {
 const READ_ALREADY = "read already";
 
 /** The longest ref in UTF-8: it is part of an index key. */
-export const REF_BYTES = 1_200;
+const REF_BYTES = 1_200;
 
 /** Whether a ref can be stored. */
 export function refFits(ref: string): boolean {

@@ -16,7 +16,7 @@ export interface HtmlDocument extends ArchiveDocument {
 }
 
 /** Whether an item's text is still HTML. */
-export function isHtml(item: ArchiveItem): item is HtmlDocument {
+function isHtml(item: ArchiveItem): item is HtmlDocument {
   return item.kind === "document" && "html" in item;
 }
 

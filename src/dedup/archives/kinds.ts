@@ -1,7 +1,7 @@
 /** Which files are documents, told by their names alone. */
 
 /** How a file's text is found. `plain` must prove to be text, since its name does not say so. */
-export type FileKind = "text" | "markdown" | "html" | "plain";
+type FileKind = "text" | "markdown" | "html" | "plain";
 
 /** What a file's name says. */
 export interface FileType {

@@ -15,7 +15,7 @@ const factsOf = promisify(fstat);
 const closeFile = promisify(close);
 
 /** Bytes on their way, with how many came so far. */
-export type SourceStream = Readable & { readonly bytesRead: number };
+type SourceStream = Readable & { readonly bytesRead: number };
 
 /** An open source. */
 export interface OpenSource {

@@ -12,7 +12,7 @@ import { failed, passedOver } from "./archive.ts";
 import { systemCode } from "./unreadable.ts";
 
 /** The largest file, as stored and unpacked. */
-export const FILE_BYTES = 64 * 1024 * 1024;
+const FILE_BYTES = 64 * 1024 * 1024;
 
 /** What tells one state of a file from another. */
 export interface FileFacts {

@@ -23,7 +23,7 @@ export interface DocumentFilter {
 }
 
 /** One page of document numbers and how many match in all. */
-export interface DocumentPage {
+interface DocumentPage {
   readonly docNos: readonly number[];
   readonly total: number;
 }

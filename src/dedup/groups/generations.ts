@@ -17,7 +17,7 @@ export function currentGeneration(snapshot: Snapshot): number {
 }
 
 /** The generation being written, the next after the current one; undefined when there is none. */
-export function writingGeneration(snapshot: Snapshot): number | undefined {
+function writingGeneration(snapshot: Snapshot): number | undefined {
   const next = currentGeneration(snapshot) + 1;
   return snapshot.get(meta, WRITING)?.number === next ? next : undefined;
 }

@@ -21,7 +21,7 @@ export interface GroupFilter {
 }
 
 /** One page of group ids. */
-export interface GroupPage {
+interface GroupPage {
   readonly ids: readonly string[];
   readonly total: number;
   /** Members of all matching groups together, those of deleted ones not counted. */

@@ -21,10 +21,10 @@ import type { StoredGroup } from "./store.ts";
 import { groupIn } from "./store.ts";
 
 /** The most pairs an answer holds. */
-export const SHOWN_PAIRS = 1_000;
+const SHOWN_PAIRS = 1_000;
 
 /** The fields that every view of a group has. */
-export interface ShownScores {
+interface ShownScores {
   readonly id: string;
   readonly status: GroupStatus;
   readonly confidenceScore: number;

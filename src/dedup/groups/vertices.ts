@@ -27,7 +27,7 @@ export interface TextEdge extends Scores {
 }
 
 /** The documents that share a text. */
-export interface TextClass {
+interface TextClass {
   /** Any text that is the same for equal and different for distinct contents; decides ties. */
   readonly hash: string;
   /** Distinct document numbers. */
@@ -43,7 +43,7 @@ export interface GraphInput {
 }
 
 /** A vertex: documents of one text with the same neighbours. */
-export interface Vertex {
+interface Vertex {
   readonly hash: string;
   /** Ascending. */
   readonly documents: readonly number[];

@@ -16,7 +16,7 @@ import { TEXT_BYTES, TEXT_UNITS } from "../documents/limits.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 
 /** What the pool finds out about a text. */
-export interface Digest {
+interface Digest {
   /** SHA-256 of the normalised text. */
   readonly hash: Uint8Array;
   readonly wordCount: number;
@@ -31,7 +31,7 @@ export interface DigestedDocument {
   readonly digest: Digest;
 }
 
-export type DigestedItem = DigestedDocument | UnchangedDocument | SkippedItem;
+type DigestedItem = DigestedDocument | UnchangedDocument | SkippedItem;
 
 /** A batch whose texts are digested. */
 export interface DigestedBatch {

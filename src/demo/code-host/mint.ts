@@ -52,7 +52,7 @@ function formOf(wish: string | undefined, usual: TokenForm): TokenForm {
 }
 
 /** RFC 3339 with whole seconds. */
-export function instant(ms: number): string {
+function instant(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 

@@ -38,7 +38,7 @@ const REPOSITORY: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether this is one of the three levels. */
-export function isLevel(value: unknown): value is Level {
+function isLevel(value: unknown): value is Level {
   return typeof value === "string" && Object.hasOwn(RANK, value);
 }
 

@@ -8,7 +8,7 @@ import { base62Digits } from "../../kernel/base/ids.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 
 /** What a stateless token says about itself. */
-export interface TokenFacts {
+interface TokenFacts {
   readonly appId: number;
   readonly installationId: number;
   readonly issuedAtS: number;

@@ -22,7 +22,7 @@ export interface ControlPlaneDeps {
 }
 
 /** A request that came. */
-export interface SeenRequest<Operation extends string> {
+interface SeenRequest<Operation extends string> {
   readonly operation: Operation;
   readonly method: string;
   readonly path: string;

@@ -12,7 +12,7 @@ import type { Device } from "./devices.ts";
 import type { Network } from "./network.ts";
 
 /** The only thing that can be asked: `/<node>/metrics`, by host name, stable or decimal id. */
-export type AgentOperation = "metrics" | "unknown";
+type AgentOperation = "metrics" | "unknown";
 
 /** Which nodes. */
 export interface NodeAgentsOptions extends ControlPlaneDeps {

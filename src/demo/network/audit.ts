@@ -30,7 +30,7 @@ import {
 } from "./users.ts";
 
 /** Who did it. */
-export interface AuditActor {
+interface AuditActor {
   readonly id: string;
   readonly type: string;
   readonly loginName?: string;
@@ -39,7 +39,7 @@ export interface AuditActor {
 }
 
 /** To what it was done. */
-export interface AuditTarget {
+interface AuditTarget {
   readonly id: string;
   readonly name?: string;
   readonly type: string;

@@ -28,7 +28,7 @@ export interface Device {
 }
 
 /** A device that came to be or went. */
-export interface Coming {
+interface Coming {
   readonly atMs: number;
   readonly device: Device;
   readonly what: "created" | "deleted";

@@ -17,14 +17,7 @@ import {
 import type { Person } from "./users.ts";
 
 /** What a machine is for. */
-export type MachineKind =
-  | "exit"
-  | "router"
-  | "server"
-  | "laptop"
-  | "phone"
-  | "ephemeral"
-  | "external";
+type MachineKind = "exit" | "router" | "server" | "laptop" | "phone" | "ephemeral" | "external";
 
 /** A place in the list of devices. Ephemeral machines come anew in each turn of `life`. */
 export interface Machine {

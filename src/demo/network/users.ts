@@ -17,7 +17,7 @@ export type Role =
   | "auditor";
 
 /** States of an account as the vendor spells them. */
-export type UserStatus = "active" | "idle" | "suspended" | "needs-approval";
+type UserStatus = "active" | "idle" | "suspended" | "needs-approval";
 
 /** A person, as far as it never changes. */
 export interface Person {

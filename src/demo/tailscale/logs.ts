@@ -17,15 +17,15 @@ export interface AddedFlow {
 }
 
 /** How far back records are kept. */
-export const RETENTION_MS = 30 * 86_400_000;
+const RETENTION_MS = 30 * 86_400_000;
 /** The longest window that is answered. */
-export const LONGEST_WINDOW_MS = 7 * 86_400_000;
+const LONGEST_WINDOW_MS = 7 * 86_400_000;
 
 /**
  * How many flow records one answer has at most; a network that had more is asked for less at a
  * time. Audit events are few.
  */
-export const MOST_RECORDS = 100_000;
+const MOST_RECORDS = 100_000;
 
 const MINUTE_MS = 60_000;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;

@@ -16,7 +16,7 @@ export interface Overlay {
 }
 
 /** How many added records are kept, the oldest go first. */
-export const MOST_ADDED = 10_000;
+const MOST_ADDED = 10_000;
 
 /** Nothing changed yet. */
 export function createOverlay(absent: readonly Feature[], streams: readonly StreamType[]): Overlay {

@@ -7,7 +7,7 @@ import type { Dispatcher, Pool } from "undici";
 import type { ReplyHeaders, TrustRule } from "./types.ts";
 
 /** What is sent on a connection. */
-export interface Outgoing {
+interface Outgoing {
   readonly address: URL;
   readonly method: string;
   readonly headers: Record<string, string>;

@@ -15,7 +15,7 @@ export type Source =
   | ({ readonly from: "file" | "environment" | "demo" } & Place);
 
 /** The layer that supplied a value, in the words of the command line (RESOLUTIONS M10). */
-export type Provenance = "default" | "demo" | "file" | "env";
+type Provenance = "default" | "demo" | "file" | "env";
 
 /**
  * One key, entry of a map or field of a listed object in the effective configuration (RESOLUTIONS

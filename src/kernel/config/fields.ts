@@ -35,9 +35,7 @@ export interface Field<T> {
 export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
 /** What an object as a whole must satisfy; `field` is the one to point at. */
-export type ObjectRule<T> = (
-  object: T,
-) => (Complaint & { readonly field: string & keyof T }) | undefined;
+type ObjectRule<T> = (object: T) => (Complaint & { readonly field: string & keyof T }) | undefined;
 
 /** What an object is made of. */
 export interface ObjectShape<T> {

@@ -24,7 +24,7 @@ import {
 import { otlpRoutes, protocolOf, settleEndpoint, wayOf } from "./otlp-route.ts";
 
 /** How failed exports are tried again. */
-export interface RetryOptions {
+interface RetryOptions {
   readonly enabled: boolean;
   readonly initialMs: number;
   readonly maxMs: number;

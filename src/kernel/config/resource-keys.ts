@@ -21,7 +21,7 @@ interface ResourceSection {
 }
 
 /** `resource` */
-export const resourceSection = defineKeyGroup<ResourceSection>("resource", {
+const resourceSection = defineKeyGroup<ResourceSection>("resource", {
   serviceNamespace: {
     type: text,
     default: "",

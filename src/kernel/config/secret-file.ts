@@ -10,11 +10,7 @@ export const FILE_ENDING = "_file";
  * The text of the file that `raw` names, without the white space around it, as if it had been
  * written in its place.
  */
-export function readSecretFile(
-  raw: Raw,
-  complain: Complain,
-  context: ReadContext,
-): Raw | undefined {
+function readSecretFile(raw: Raw, complain: Complain, context: ReadContext): Raw | undefined {
   if (raw.kind !== "text") return complain({ rule: "must name a file" }, raw.place);
   const path = placedPath(raw.text, raw.place, context);
   try {

@@ -12,7 +12,7 @@ import { protobufCodec } from "../state/values.ts";
 import type { Job, JobStatus } from "./types.ts";
 
 /** Finished jobs that are kept; the oldest go first. */
-export const KEPT_JOBS = 1_000;
+const KEPT_JOBS = 1_000;
 
 /**
  * Jobs by id. `active` holds one job per exclusive name by being unique; `order` and `finished` are

@@ -12,7 +12,7 @@ export interface Watchers {
 }
 
 /** One watcher. */
-export interface Watcher extends Disposable {
+interface Watcher extends Disposable {
   /** Resolves at a change since the last call, after `ms` without one, or when the signal fires. */
   next(ms: number, signal: AbortSignal): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface BodyAllowance {
 }
 
 /** The allowance of one request, given back as a whole. */
-export interface HeldAllowance extends BodyAllowance {
+interface HeldAllowance extends BodyAllowance {
   /** Works twice. Later reservations throw nothing and count nothing. */
   release(): void;
 }

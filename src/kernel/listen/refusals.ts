@@ -9,7 +9,7 @@ import { SHARES, type Share } from "./shares.ts";
  * - `bodies`: other bodies left no room for this one.
  * - `slow_body`: the body took too long.
  */
-export type RefusalReason = "connections" | "busy" | "streams" | "bodies" | "slow_body";
+type RefusalReason = "connections" | "busy" | "streams" | "bodies" | "slow_body";
 
 /** One count. A connection that was turned away before its first request has no share. */
 export interface RefusalCount {

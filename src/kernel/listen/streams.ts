@@ -9,7 +9,7 @@ import type { ShareLimits } from "./limits.ts";
 import { createCounts } from "./places.ts";
 
 /** A stream that was admitted. Disposing it gives its place back. */
-export interface AdmittedStream extends Disposable {
+interface AdmittedStream extends Disposable {
   /** Fires with `not_ready` when the stream has reached its age: its client may open another. */
   readonly expired: AbortSignal;
 }

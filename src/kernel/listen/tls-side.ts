@@ -10,10 +10,10 @@ import { asksForCertificate, mayEnter, type ClientAuth } from "./client-certific
 import type { KeyPair } from "./key-pair.ts";
 
 /** What becomes of a connection whose handshake is done. */
-export type Secured = (socket: TLSSocket, protocol: "h1" | "h2") => void;
+type Secured = (socket: TLSSocket, protocol: "h1" | "h2") => void;
 
 /** What a handshake is made with. */
-export interface HandshakeTexts {
+interface HandshakeTexts {
   readonly pair: KeyPair;
   /** PEM certificates that clients' are checked against; undefined when they are not. */
   readonly clientCa: string | undefined;

@@ -10,7 +10,7 @@ import type { ControlWords } from "./control.ts";
 import type { AttemptMessage, AttemptReply } from "./message.ts";
 
 /** How long a task may ignore that its caller has gone. */
-export const CANCEL_GRACE_MS = 150;
+const CANCEL_GRACE_MS = 150;
 
 /** How a try ended. */
 export type AttemptEnd =

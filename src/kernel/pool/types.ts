@@ -42,7 +42,7 @@ export interface RunOptions {
 }
 
 /** Figures of the pool. */
-export interface PoolStatus {
+interface PoolStatus {
   readonly threads: number;
   readonly running: number;
   readonly queued: number;

@@ -12,7 +12,7 @@ import { defineTable } from "./table.ts";
 import type { AnyTable, Env, Snapshot, Table, Tx, ValueCodec } from "./types.ts";
 
 /** Ids handed over at once. */
-export const DUE_BATCH = 256;
+const DUE_BATCH = 256;
 /** The wall clock is looked at no less often than this, so a step of it is noticed. */
 const LOOK_EVERY_MS = 10_000;
 /** How long an id waits whose claim failed or left it lying; doubled each time. */

@@ -14,9 +14,9 @@ const END = 0x00;
 const ESCAPE = 0xff;
 
 /** The longest string part, in bytes of UTF-8. */
-export const MAX_STRING_BYTES = 1500;
+const MAX_STRING_BYTES = 1500;
 /** The longest whole key, in bytes; LMDB takes 1,978 with pages of 4 KiB. */
-export const MAX_KEY_BYTES = 1900;
+const MAX_KEY_BYTES = 1900;
 
 /** Writes parts as ordered bytes; throws `invalid` for a part that has no place in a key. */
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {

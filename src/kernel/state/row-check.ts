@@ -6,7 +6,7 @@
 import { crc32 } from "node:zlib";
 
 /** Bytes that the check adds to a value. */
-export const CHECK_BYTES = 4;
+const CHECK_BYTES = 4;
 
 /** Adds and verifies the check words of one sub-database. */
 export interface RowCheck {

@@ -24,9 +24,9 @@ import { Unstored, writeOf } from "./unstored.ts";
 
 /** Changes that may wait in line, and their bytes as far as the latest changes tell. */
 export const QUEUE_CHANGES = 10_000;
-export const QUEUE_BYTES = 32 * 2 ** 20;
+const QUEUE_BYTES = 32 * 2 ** 20;
 /** How long a caller waits for a place in the line. */
-export const QUEUE_WAIT_MS = 5_000;
+const QUEUE_WAIT_MS = 5_000;
 
 /** A group takes no more once one of these is reached: who comes next waits for its flush. */
 const GROUP_BYTES = 2 ** 20;

@@ -13,7 +13,7 @@ const SEND_MS = 5000;
 const LONGEST_STATUS = 200;
 
 /** Sends assignments such as `READY=1`. Rejects when they could not be sent. */
-export type SendNotice = (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
+type SendNotice = (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
 
 /**
  * Says where the process stands. Never throws and never waits; without `NOTIFY_SOCKET` it does

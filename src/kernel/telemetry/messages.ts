@@ -80,7 +80,7 @@ export interface WireLog {
 }
 
 /** Seconds and nanoseconds. */
-export type WireTime = [seconds: number, nanoseconds: number];
+type WireTime = [seconds: number, nanoseconds: number];
 
 /** The identity of a span, as the SDK has it. */
 export interface WireSpanContext extends TraceIds {

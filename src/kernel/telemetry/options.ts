@@ -95,7 +95,7 @@ export interface PullTls {
 }
 
 /** Waits between tries grow by half; 0 or absent is the default. */
-export interface RetryOptions {
+interface RetryOptions {
   readonly enabled: boolean;
   /** Default 1,000. */
   readonly initialMs?: number;
@@ -116,7 +116,7 @@ export interface TlsOptions {
 }
 
 /** The queue before an exporter of logs or spans. Absent or 0 is the default. */
-export interface QueueOptions {
+interface QueueOptions {
   /** Default 2,048. */
   readonly capacity?: number;
   /** Default 512, or the capacity when that is less. */

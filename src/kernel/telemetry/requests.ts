@@ -42,7 +42,7 @@ export interface EndedRequest {
 }
 
 /** One request while it is answered. */
-export interface RequestWatch {
+interface RequestWatch {
   /** What its own log lines carry beside the request id: `trace_id` while it is traced. */
   readonly fields: LogFields;
   /** Runs what answers it, so that log lines and spans below know where they belong. */

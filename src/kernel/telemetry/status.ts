@@ -94,7 +94,7 @@ export interface PullView {
 }
 
 /** Texts of log records that were cut before export. */
-export interface CutView {
+interface CutView {
   readonly records: number;
   readonly bytes: number;
 }

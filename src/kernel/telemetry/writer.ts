@@ -58,7 +58,7 @@ export interface WriterOptions {
 }
 
 /** Counters over all scopes of a thread. */
-export interface WriterStatus {
+interface WriterStatus {
   readonly series: number;
   readonly labelBytes: number;
   readonly ceilingReached: boolean;

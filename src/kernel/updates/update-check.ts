@@ -23,13 +23,13 @@ import {
  * `checking`: no attempt has ended. `error`: none ever succeeded. `unknown`: one of the two
  * versions is not a version, e.g. of a build of one's own.
  */
-export type UpdateState = "disabled" | "checking" | "error" | "unknown" | "current" | "available";
+type UpdateState = "disabled" | "checking" | "error" | "unknown" | "current" | "available";
 
 /**
  * Why the last attempt failed: no answer, an answer that is no success, or one that tells no
  * release.
  */
-export type UpdateErrorClass = "network" | "http_error" | "parse_error" | "unknown";
+type UpdateErrorClass = "network" | "http_error" | "parse_error" | "unknown";
 
 /** What is known, as plain data. */
 export interface UpdateStatus {

@@ -28,7 +28,7 @@ export interface BindRule {
 }
 
 /** What a request brings. */
-export interface RequestParts {
+interface RequestParts {
   /** Path variables, decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** The raw query, with or without its question mark. */

@@ -59,7 +59,7 @@ function shortened(part: string | number): string | number {
 }
 
 /** A path as a person writes it: `groups[2].status`. */
-export function pathText(path: JsonPath): string {
+function pathText(path: JsonPath): string {
   return path.reduce<string>(
     (text, part) =>
       typeof part === "number" ? `${text}[${part}]` : `${text}${text === "" ? "" : "."}${part}`,

@@ -10,7 +10,7 @@ import { skipWhiteSpace, whiteSpaceEnd, withoutMark } from "../json/white-space.
 import { type Issues, type JsonPath, MAX_ISSUES } from "./issues.ts";
 
 /** Objects and lists inside each other, the outermost included. */
-export const MAX_DEPTH = 32;
+const MAX_DEPTH = 32;
 
 /** Values of one body, counted as they are read: more than any request means. */
 const MAX_VALUES = 100_000;

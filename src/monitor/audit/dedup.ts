@@ -4,7 +4,7 @@ import { SeenKeys } from "../ingest/seen-keys.ts";
 import type { AuditEvent } from "./record.ts";
 
 /** Events remembered, at the edges of polled windows and over all ways in. */
-export const AUDIT_SET_CAPACITY = 4_096;
+const AUDIT_SET_CAPACITY = 4_096;
 
 /** The sets of one network. */
 export class AuditDedup {
@@ -41,7 +41,7 @@ function admit(keys: SeenKeys, key: string): boolean {
  * With the exact time: two readings of one event by the same way. JSON, for the parts are free
  * text.
  */
-export function boundaryKey({ groupId, time, action, target }: AuditEvent): string {
+function boundaryKey({ groupId, time, action, target }: AuditEvent): string {
   return JSON.stringify(
     groupId === ""
       ? [time?.key, action, target.id]

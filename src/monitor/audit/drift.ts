@@ -11,7 +11,7 @@ import { vocabularies } from "./vocabulary.ts";
 import type { WatchedField } from "./vocabulary.ts";
 
 /** Different unknown words that are warned of. */
-export const MOST_WARNINGS = 128;
+const MOST_WARNINGS = 128;
 /** Of a word's SHA-256: enough to compare, and tells nothing. */
 const DIGEST_BYTES = 6;
 

@@ -82,7 +82,7 @@ export function offeredFeatures(
 }
 
 /** Names of the collectors that count under this one, itself first. */
-export function countedUnder(name: string): string[] {
+function countedUnder(name: string): string[] {
   return [name, ...[...standIns].flatMap(([standIn, owner]) => (owner === name ? [standIn] : []))];
 }
 

@@ -22,7 +22,7 @@ export interface OperationState {
 }
 
 /** Calls made for each entity in one run. */
-export interface Coverage {
+interface Coverage {
   readonly tried: number;
   readonly failures: readonly ApiState[];
 }

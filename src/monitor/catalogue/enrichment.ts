@@ -2,7 +2,7 @@
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
-export const geoipDatabaseBuildTime = defineMetric({
+const geoipDatabaseBuildTime = defineMetric({
   name: "vpn.geoip.database.build_time",
   kind: "gauge",
   unit: "s",
@@ -11,7 +11,7 @@ export const geoipDatabaseBuildTime = defineMetric({
   help: "Build time of the loaded database.",
   when: "enrichment.geoip.enabled",
 });
-export const geoipDownloads = defineMetric({
+const geoipDownloads = defineMetric({
   name: "vpn.geoip.downloads",
   kind: "counter",
   unit: "1",
@@ -20,7 +20,7 @@ export const geoipDownloads = defineMetric({
   help: "Database downloads by edition and result.",
   when: "enrichment.geoip.download.enabled",
 });
-export const geoipLookups = defineMetric({
+const geoipLookups = defineMetric({
   name: "vpn.geoip.lookups",
   kind: "counter",
   unit: "1",
@@ -29,7 +29,7 @@ export const geoipLookups = defineMetric({
   help: "Geography lookups by database (country, asn, skipped) and result.",
   when: "enrichment.geoip.enabled",
 });
-export const geoipReloads = defineMetric({
+const geoipReloads = defineMetric({
   name: "vpn.geoip.reloads",
   kind: "counter",
   unit: "1",
@@ -38,7 +38,7 @@ export const geoipReloads = defineMetric({
   help: "Database hot swaps by database and result.",
   when: "enrichment.geoip.enabled",
 });
-export const rdnsCacheCapacity = defineMetric({
+const rdnsCacheCapacity = defineMetric({
   name: "vpn.rdns.cache.capacity",
   kind: "gauge",
   unit: "1",
@@ -46,7 +46,7 @@ export const rdnsCacheCapacity = defineMetric({
   help: "Maximum entries of the cache.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-export const rdnsCacheEntries = defineMetric({
+const rdnsCacheEntries = defineMetric({
   name: "vpn.rdns.cache.entries",
   kind: "gauge",
   unit: "1",
@@ -54,7 +54,7 @@ export const rdnsCacheEntries = defineMetric({
   help: "Entries in the cache.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-export const rdnsCacheEvictions = defineMetric({
+const rdnsCacheEvictions = defineMetric({
   name: "vpn.rdns.cache.evictions",
   kind: "counter",
   unit: "1",
@@ -63,7 +63,7 @@ export const rdnsCacheEvictions = defineMetric({
   help: "Entries removed: expired, stale_expired, purge.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-export const rdnsCacheLookups = defineMetric({
+const rdnsCacheLookups = defineMetric({
   name: "vpn.rdns.cache.lookups",
   kind: "counter",
   unit: "1",
@@ -72,7 +72,7 @@ export const rdnsCacheLookups = defineMetric({
   help: "Reverse-name lookups by result: hit, stale, negative, miss.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-export const rdnsCacheOverflows = defineMetric({
+const rdnsCacheOverflows = defineMetric({
   name: "vpn.rdns.cache.overflows",
   kind: "counter",
   unit: "1",
@@ -80,7 +80,7 @@ export const rdnsCacheOverflows = defineMetric({
   help: "New addresses not scheduled because the cache was full.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-export const rdnsQueries = defineMetric({
+const rdnsQueries = defineMetric({
   name: "vpn.rdns.queries",
   kind: "counter",
   unit: "1",
@@ -89,7 +89,7 @@ export const rdnsQueries = defineMetric({
   help: "Background resolver queries by result.",
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
-export const rdnsRefreshes = defineMetric({
+const rdnsRefreshes = defineMetric({
   name: "vpn.rdns.refreshes",
   kind: "counter",
   unit: "1",

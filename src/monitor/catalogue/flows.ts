@@ -245,7 +245,7 @@ export const networkReporterObservations = defineMetric({
   group: "Network / flow",
   help: "Flow records by reporter trust and consistency.",
 });
-export const networkStoreDropped = defineMetric({
+const networkStoreDropped = defineMetric({
   name: "vpn.network.store.dropped",
   kind: "counter",
   unit: "{record}",

@@ -60,7 +60,7 @@ export const ingestTimestampSkew = defineMetric({
   help: "Events whose times are inverted (event after acceptance, or capture before event).",
   when: "self_observability.enabled",
 });
-export const ingressWalCompletionMarkers = defineMetric({
+const ingressWalCompletionMarkers = defineMetric({
   name: "svc.ingress_wal.completion.markers",
   kind: "gauge",
   unit: "1",
@@ -68,7 +68,7 @@ export const ingressWalCompletionMarkers = defineMetric({
   help: "Completion markers waiting for cleanup.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-export const ingressWalOrphanSize = defineMetric({
+const ingressWalOrphanSize = defineMetric({
   name: "svc.ingress_wal.orphan.size",
   kind: "gauge",
   unit: "By",
@@ -76,7 +76,7 @@ export const ingressWalOrphanSize = defineMetric({
   help: "Bytes on disk of leftover staging files.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-export const ingressWalOrphanStages = defineMetric({
+const ingressWalOrphanStages = defineMetric({
   name: "svc.ingress_wal.orphan.stages",
   kind: "gauge",
   unit: "1",
@@ -84,7 +84,7 @@ export const ingressWalOrphanStages = defineMetric({
   help: "Leftover staging files kept for recovery cleanup.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-export const ingressWalPendingEntries = defineMetric({
+const ingressWalPendingEntries = defineMetric({
   name: "svc.ingress_wal.pending.entries",
   kind: "gauge",
   unit: "1",
@@ -92,7 +92,7 @@ export const ingressWalPendingEntries = defineMetric({
   help: "Accepted receiver entries not yet applied and flushed.",
   when: "self_observability.enabled and ingress_wal.enabled",
 });
-export const ingressWalPendingSize = defineMetric({
+const ingressWalPendingSize = defineMetric({
   name: "svc.ingress_wal.pending.size",
   kind: "gauge",
   unit: "By",

@@ -4,7 +4,7 @@ import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-export const streamDecodeErrors = defineMetric({
+const streamDecodeErrors = defineMetric({
   name: "vpn.stream.decode_errors",
   kind: "counter",
   unit: "{record}",
@@ -13,7 +13,7 @@ export const streamDecodeErrors = defineMetric({
   help: "Records of a known type that did not decode.",
   when: "streaming.enabled",
 });
-export const streamInflight = defineMetric({
+const streamInflight = defineMetric({
   name: "vpn.stream.inflight",
   kind: "updown",
   unit: "{request}",
@@ -21,7 +21,7 @@ export const streamInflight = defineMetric({
   help: "Stream requests in progress.",
   when: "streaming.enabled",
 });
-export const streamRecords = defineMetric({
+const streamRecords = defineMetric({
   name: "vpn.stream.records",
   kind: "counter",
   unit: "{record}",
@@ -30,7 +30,7 @@ export const streamRecords = defineMetric({
   help: "Records accepted by the stream receiver, by type (flow, audit).",
   when: "streaming.enabled",
 });
-export const streamRejected = defineMetric({
+const streamRejected = defineMetric({
   name: "vpn.stream.rejected",
   kind: "counter",
   unit: "{rejection}",
@@ -39,7 +39,7 @@ export const streamRejected = defineMetric({
   help: "Requests rejected by the stream receiver, by reason.",
   when: "streaming.enabled",
 });
-export const streamRequestDuration = defineMetric({
+const streamRequestDuration = defineMetric({
   name: "vpn.stream.request.duration",
   kind: "histogram",
   unit: "s",
@@ -48,7 +48,7 @@ export const streamRequestDuration = defineMetric({
   help: "Duration of a stream request.",
   when: "streaming.enabled",
 });
-export const streamSkipped = defineMetric({
+const streamSkipped = defineMetric({
   name: "vpn.stream.skipped",
   kind: "counter",
   unit: "{record}",
@@ -57,7 +57,7 @@ export const streamSkipped = defineMetric({
   help: "Records found in a good body and not routed: unclassified, unwrap_drop.",
   when: "streaming.enabled",
 });
-export const webhookDuplicates = defineMetric({
+const webhookDuplicates = defineMetric({
   name: "vpn.webhook.duplicates",
   kind: "counter",
   unit: "{event}",
@@ -65,7 +65,7 @@ export const webhookDuplicates = defineMetric({
   help: "Webhook events dropped as repeats.",
   when: "webhook.enabled",
 });
-export const webhookEvents = defineMetric({
+const webhookEvents = defineMetric({
   name: "vpn.webhook.events",
   kind: "counter",
   unit: "{event}",
@@ -74,7 +74,7 @@ export const webhookEvents = defineMetric({
   help: "Webhook events accepted, by type.",
   when: "webhook.enabled",
 });
-export const webhookInflight = defineMetric({
+const webhookInflight = defineMetric({
   name: "vpn.webhook.inflight",
   kind: "updown",
   unit: "{request}",
@@ -82,7 +82,7 @@ export const webhookInflight = defineMetric({
   help: "Webhook requests in progress.",
   when: "webhook.enabled",
 });
-export const webhookRejected = defineMetric({
+const webhookRejected = defineMetric({
   name: "vpn.webhook.rejected",
   kind: "counter",
   unit: "1",
@@ -91,7 +91,7 @@ export const webhookRejected = defineMetric({
   help: "Webhook deliveries rejected, by reason.",
   when: "webhook.enabled",
 });
-export const webhookRequestDuration = defineMetric({
+const webhookRequestDuration = defineMetric({
   name: "vpn.webhook.request.duration",
   kind: "histogram",
   unit: "s",
@@ -100,7 +100,7 @@ export const webhookRequestDuration = defineMetric({
   help: "Duration of a webhook request.",
   when: "webhook.enabled",
 });
-export const webhookSchemaDrift = defineMetric({
+const webhookSchemaDrift = defineMetric({
   name: "vpn.webhook.schema_drift",
   kind: "counter",
   unit: "{event}",

@@ -8,7 +8,7 @@
  * The wall clock may step: what it says has ended is kept for so long, and who reads a window again
  * after a step finds it.
  */
-export const GRACE_MS = 2 * 3_600_000;
+const GRACE_MS = 2 * 3_600_000;
 
 /** Digests that were added together. */
 export interface SeenBatch {

@@ -3,11 +3,11 @@ import type { Host } from "./addresses.ts";
 import type { DeviceCache, KnownDevice } from "./types.ts";
 
 /** Stands before a name that only a reporter vouches for. */
-export const UNVERIFIED = "unverified:";
+const UNVERIFIED = "unverified:";
 /** The name of an address of the network that nobody is known to have. */
-export const UNKNOWN = "unknown";
+const UNKNOWN = "unknown";
 /** The name of everything outside of the network. */
-export const EXTERNAL = "external";
+const EXTERNAL = "external";
 
 /** How a device is called: its host name, or what comes closest. */
 export function deviceLabel(

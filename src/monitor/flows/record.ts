@@ -76,7 +76,7 @@ export interface FlowDecoder {
 }
 
 /** How far a time may lie ahead of our clock. */
-export const MOST_AHEAD_MS = 5 * 60_000;
+const MOST_AHEAD_MS = 5 * 60_000;
 
 const members = ["virtualTraffic", "subnetTraffic", "exitTraffic", "physicalTraffic"] as const;
 const malformed = { refused: ["malformed"] } as const;

@@ -8,7 +8,7 @@ import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
 import type { Counters } from "./record.ts";
 
 /** The node of what is not told by itself. */
-export const OTHER = "__other__";
+const OTHER = "__other__";
 /** Keys held between two flushes; what is new beyond that goes to the rest. */
 export const MOST_KEYS = 8_000;
 /** Kinds held; beyond that services and regions are not told. */

@@ -6,9 +6,9 @@ import type { EnrichedFlow } from "./enriched.ts";
 /** Sources told apart between two flushes; further ones are not counted. */
 export const MOST_SOURCES = 2_000;
 /** Peers and ports of one source; it stays at that. */
-export const MOST_VALUES = 65_536;
+const MOST_VALUES = 65_536;
 /** Of all sources together, so that none of them can fill the memory. */
-export const MOST_VALUES_IN_ALL = 524_288;
+const MOST_VALUES_IN_ALL = 524_288;
 
 /** A source is shown for so many flushes after its last flow. */
 export const SILENT_FLUSHES = 60;

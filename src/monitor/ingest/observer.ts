@@ -12,12 +12,12 @@ import {
 import type { IngestSource } from "../flows/types.ts";
 
 /** Ways in; what is not listed counts as `other`. */
-export type ObservedSource = IngestSource | "webhook" | "other";
+type ObservedSource = IngestSource | "webhook" | "other";
 /** Kinds of record. */
-export type Signal = "flow" | "audit" | "webhook" | "other";
+type Signal = "flow" | "audit" | "webhook" | "other";
 
 /** Times of an accepted record, milliseconds since 1970. */
-export interface ObservedTimes {
+interface ObservedTimes {
   /** When it happened; undefined when the record does not say. */
   readonly eventMs: number | undefined;
   /** When the control plane took it down. */

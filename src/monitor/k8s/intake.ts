@@ -27,7 +27,7 @@ const AT_ONCE = 128;
 const UNKNOWN = "unknown";
 
 /** Where records come from. */
-export interface RecordingBatch {
+interface RecordingBatch {
   readonly records: readonly unknown[];
   /** Heads of terminal recordings, not events. */
   readonly recording: boolean;

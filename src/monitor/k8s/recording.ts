@@ -38,7 +38,7 @@ export interface Session {
 }
 
 /** Who asked. */
-export interface Source {
+interface Source {
   readonly node: string;
   readonly nodeId: string;
   /** The login, or for tagged nodes their tags. */

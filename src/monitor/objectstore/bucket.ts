@@ -10,7 +10,7 @@ import { receiveSecret } from "../../kernel/threads/secrets.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 
 /** A page of names, in the order of the names. */
-export interface BucketPage {
+interface BucketPage {
   readonly keys: readonly string[];
   /** There are more after the last one. */
   readonly more: boolean;

@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 /** Of a name, by the protocol. */
 const MAX_KEY_BYTES = 1_024;
 /** Back-fill goes no further than this. */
-export const MOST_DAYS = 14;
+const MOST_DAYS = 14;
 
 const STAMP = /(?:^|\/)(\d{4})-(\d{2})-(\d{2})-(\d{2})-(\d{2})-(\d{2})(?:[^\d/][^/]*)?$/;
 const DATED = /(?:^|\/)(\d{4})\/(\d{2})\/(\d{2})\/(\d{2}):(\d{2}):(\d{2})(?:[^\d/][^/]*)?$/;

@@ -6,7 +6,7 @@ import type { PrivacyCategory } from "../options.ts";
 import type { AddressCategory } from "./address-class.ts";
 
 /** Categories that a whole attribute can belong to. */
-export type AttributeCategory = Exclude<PrivacyCategory, AddressCategory>;
+type AttributeCategory = Exclude<PrivacyCategory, AddressCategory>;
 
 /**
  * What decides about an attribute: its category; `address`, the class of the address it holds;

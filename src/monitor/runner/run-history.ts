@@ -4,7 +4,7 @@
  */
 
 /** Runs that are remembered one by one. */
-export const REMEMBERED_RUNS = 60;
+const REMEMBERED_RUNS = 60;
 
 /** A run that ended; cancelled ones are none. Times are milliseconds since 1970. */
 export interface FinishedRun {

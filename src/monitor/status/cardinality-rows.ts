@@ -86,7 +86,7 @@ function seriesRow(
 }
 
 /** How serious a count is. */
-export function levelOf(
+function levelOf(
   count: number,
   { warningThreshold, criticalThreshold }: Thresholds,
 ): CardinalityLevel {

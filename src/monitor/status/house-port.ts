@@ -21,7 +21,7 @@ import { houseZeros } from "./house-zeros.ts";
 const ANSWER_MS = 1_000;
 
 /** What is known of the house. */
-export interface HouseView {
+interface HouseView {
   readonly status: HouseStatus;
   readonly series: readonly MetricFacts[];
 }

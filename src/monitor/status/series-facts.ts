@@ -21,7 +21,7 @@ export interface MergedMetric {
 }
 
 /** A label of a metric over all scopes. */
-export interface MergedLabel {
+interface MergedLabel {
   readonly label: string;
   /** Different values, as far as they are remembered. */
   readonly distinct: number;

@@ -71,7 +71,7 @@ function openSession(config: EngineConfig, host: Host, deps: PlatformDeps): Sess
 }
 
 /** The error of a mount without a configuration. */
-export function notConfigured(mountPoint: string): StewardError {
+function notConfigured(mountPoint: string): StewardError {
   return logicalError(`not configured: write app_id and prv_key to ${mountPoint}config first`, {
     rule: "not_configured",
   });

@@ -116,7 +116,7 @@ export function takeFields(taking: Taking): Taken {
 }
 
 /** Fields whose values are there already, for tests and for requests within the house. */
-export function fieldsOf(kinds: FieldKinds, values: ReadonlyMap<string, unknown>): Fields {
+function fieldsOf(kinds: FieldKinds, values: ReadonlyMap<string, unknown>): Fields {
   function read(name: string, wanted: readonly Kind[]): unknown {
     const kind = kinds.get(name);
     assert(

@@ -32,7 +32,7 @@ export interface ExactLimits {
  * What is taken unless said otherwise, e.g. from a platform: 500 repositories have some 60,000
  * values.
  */
-export const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, values: 1_000_000 };
+const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, values: 1_000_000 };
 
 /**
  * What a secrets manager takes from a client. Vault's default for the members of one object is the

@@ -31,7 +31,7 @@ export type Operation =
 export type Data = Readonly<Record<string, unknown>>;
 
 /** Who asks, as far as a backend may know. Never a credential. */
-export interface Requester {
+interface Requester {
   readonly displayName: string;
   readonly accessor: string;
   readonly entityId: string;
@@ -50,7 +50,7 @@ export interface Remote {
  * `begin` a failure leaves nothing behind, with it the record stays as an orphan until the latest
  * moment at which what may have been made is still good.
  */
-export interface Effect {
+interface Effect {
   /** Right before the call that may make something; `about` (no secrets) completes the record. */
   begin(about: Data): void;
   /** The other side said that it made nothing. */
@@ -88,7 +88,7 @@ export interface SecretGrant {
 }
 
 /** An answer that is written as it is, e.g. text exposition. */
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string | Uint8Array;

@@ -8,13 +8,13 @@ import { houseMetrics } from "../../../src/kernel/telemetry/house-metrics.ts";
 import type { PlainAttributes, ReceivedLog, ReceivedPoint } from "../../support/otlp/decode.ts";
 
 /** Stands for a value that is not compared. */
-export const MASKED = "*";
+const MASKED = "*";
 
 /**
  * Metrics whose values are not compared, by the reason. Their names, kinds, units, help and labels
  * are.
  */
-export const VARYING_METRICS: Readonly<Record<string, readonly string[]>> = {
+const VARYING_METRICS: Readonly<Record<string, readonly string[]>> = {
   "read from the real process": [
     "process.cpu.time", "process.uptime", "process.start_time", "process.resident_memory", "process.open_fds", "process.max_fds",
     "svc.runtime.gc.count", "svc.runtime.gc.pause_time", "svc.runtime.gc.cpu_fraction", "svc.runtime.memory.alloc", "svc.runtime.memory.heap_alloc",
@@ -29,12 +29,12 @@ export const VARYING_METRICS: Readonly<Record<string, readonly string[]>> = {
  * Attributes of the resource, and labels made from them, whose values are not compared: they name
  * the machine, its Node and the release.
  */
-export const MACHINE_ATTRIBUTES: readonly string[] = [
+const MACHINE_ATTRIBUTES: readonly string[] = [
   "host.arch", "host.name", "os.description", "os.type", "os.version", "process.pid", "process.runtime.version", "service.version", "telemetry.sdk.version", "version", "runtime.version",
 ];
 
 /** Members of the status that are not compared, by the reason. */
-export const VARYING_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+const VARYING_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   "names the release or its Node": ["service.version", "service.runtime_version", "update.current_version"],
   "counts the cores of the machine": ["runtime.max_procs"],
   "measured by the telemetry thread, which has the machine's clock": ["metrics_serving.last_scrape_at", "metrics_serving.last_scrape_duration_ms"],

@@ -31,7 +31,7 @@ import { openEnv, temporaryFolder } from "../../kernel/state/fixtures/tables.ts"
 import { createInlinePool } from "../inline-pool.ts";
 
 /** What a document may have beside its text. */
-export type Fields = Partial<
+type Fields = Partial<
   Pick<DocumentRow, "title" | "correspondent" | "tags" | "createdDate" | "paperlessId" | "pending">
 >;
 

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../../contract/daemon.ts";
  * What may fail, in the order of faults.c: writes, writes that are their own flush, the same
  * failing after the bytes were written, flushes, changes of size, opening for writing.
  */
-export const OPERATIONS = ["data", "dsync", "dsynclate", "flush", "size", "open"] as const;
+const OPERATIONS = ["data", "dsync", "dsynclate", "flush", "size", "open"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
 /** Errors that pass. */

@@ -6,7 +6,7 @@
  */
 
 /** When a field is not there. */
-export type Omission = "never" | "empty" | "null" | "unless-available";
+type Omission = "never" | "empty" | "null" | "unless-available";
 
 /** A field as the contract has it. */
 export interface ContractRow {

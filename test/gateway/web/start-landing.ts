@@ -19,7 +19,7 @@ export interface LandingFixture {
 const assets = pageAssets();
 
 /** The routes, with `/api/status.json`. */
-export function routesOf({
+function routesOf({
   status,
   house = allServices,
   demo = false,

@@ -2,7 +2,7 @@
 import { gunzipSync } from "node:zlib";
 import { Profile } from "pprof-format";
 
-export interface DecodedSample {
+interface DecodedSample {
   /** The callee first. */
   readonly stack: readonly {
     readonly name: string;

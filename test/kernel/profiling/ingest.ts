@@ -12,7 +12,7 @@ import {
 import { createServer as createSecure, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 
-export interface Ingested {
+interface Ingested {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingMessage["headers"];

@@ -3,7 +3,7 @@ import type { Reply } from "../../../src/demo/control-plane/reply.ts";
 import type { Flavour } from "./types.ts";
 
 /** Why something failed, in the words of both flavours. */
-export interface Trouble {
+interface Trouble {
   readonly status: number;
   readonly detail: string;
   /** The development flavour lists them apart, the release joins them with a colon. */

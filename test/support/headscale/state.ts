@@ -25,7 +25,7 @@ export interface Node {
 }
 
 /** The changes to one node. */
-export interface NodeChange {
+interface NodeChange {
   readonly expiryMs?: number;
   readonly offlineAtMs?: number;
   readonly gone?: boolean;

@@ -10,13 +10,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 const ASK_AGAIN_MS = 50;
 
 /** One series of an answer. */
-export interface Found {
+interface Found {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 /** One exemplar of an answer. */
-export interface FoundExemplar {
+interface FoundExemplar {
   /** Of the series. */
   readonly series: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;

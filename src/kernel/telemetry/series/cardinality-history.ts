@@ -5,7 +5,7 @@
 import type { CardinalityInfo } from "../types.ts";
 
 /** Samples kept. */
-export const CARDINALITY_SAMPLES = 60;
+const CARDINALITY_SAMPLES = 60;
 
 /** The metrics of telemetry about series are not counted among them, or each would make another. */
 export const SERIES_PREFIX = "svc.series.";

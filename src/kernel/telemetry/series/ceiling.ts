@@ -10,7 +10,7 @@ export interface CeilingLimits {
 }
 
 /** 500,000 series, 64 MiB of labels (KERNEL §3). */
-export const defaultCeiling: CeilingLimits = { series: 500_000, labelBytes: 64 * 2 ** 20 };
+const defaultCeiling: CeilingLimits = { series: 500_000, labelBytes: 64 * 2 ** 20 };
 
 /**
  * Most exemplars of a thread: what one each of 100,000 series would take. A histogram has one per

@@ -52,6 +52,6 @@ export class HistogramSlab {
 }
 
 /** Cells of a block: one per bucket, one for the sum. */
-export function blockLength(bounds: number): number {
+function blockLength(bounds: number): number {
   return bounds + 2;
 }

@@ -12,7 +12,7 @@ import { LabelValues } from "./label-values.ts";
 /** In place of a number: privacy shows nothing of it. */
 export const SUPPRESSED = -1;
 /** In place of a number: a gauge beyond the limit. */
-export const DROPPED = -2;
+const DROPPED = -2;
 
 const DEFAULT_LIMIT = 10_000;
 /** Combinations remembered for each series that may live. */

@@ -150,11 +150,7 @@ function withExemplars(
 }
 
 /** A block of the slab as the SDK's histogram. */
-export function histogram(
-  bounds: readonly number[],
-  slab: Float64Array,
-  offset: number,
-): Histogram {
+function histogram(bounds: readonly number[], slab: Float64Array, offset: number): Histogram {
   const counts = Array.from(slab.subarray(offset, offset + bounds.length + 1));
   return {
     buckets: { boundaries: [...bounds], counts },

@@ -21,7 +21,7 @@ export const policySections = [
   "nodeAttrs",
 ] as const;
 /** Those that say who reaches what. */
-export type RuleSection = "acls" | "grants";
+type RuleSection = "acls" | "grants";
 
 /** Rules kept by their text: with more of them one learns nothing from the next. */
 const MOST_RISKY_RULES = 100;

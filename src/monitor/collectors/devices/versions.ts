@@ -16,7 +16,7 @@ interface Version {
 }
 
 /** The beginning of a version, e.g. of `v1.86.2-t1a2b3c4d5`; undefined when it is none. */
-export function parseVersion(text: string): Version | undefined {
+function parseVersion(text: string): Version | undefined {
   const [, normal, major, minor] = /^v?((\d{1,9})\.(\d{1,9})\.\d{1,9})/.exec(text.trim()) ?? [];
   return normal === undefined
     ? undefined
@@ -27,7 +27,7 @@ export function parseVersion(text: string): Version | undefined {
  * Minor releases behind; none for a client that is ahead, undefined between major releases, where
  * minors do not compare.
  */
-export function skewOf(version: Version, latest: Version): number | undefined {
+function skewOf(version: Version, latest: Version): number | undefined {
   return version.major === latest.major ? Math.max(0, latest.minor - version.minor) : undefined;
 }
 

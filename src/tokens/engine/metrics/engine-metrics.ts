@@ -20,7 +20,7 @@ const REVOCATIONS = "vault_github_token_revocation_request_duration_seconds";
 const BUILD = "vault_github_token_build_info";
 
 /** A mint that got as far as the platform. */
-export interface MintObservation {
+interface MintObservation {
   readonly success: boolean;
   /** Empty when it was not found. */
   readonly installationId: string;

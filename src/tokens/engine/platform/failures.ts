@@ -222,7 +222,7 @@ function statusLine({ status, statusText }: HttpReply): string {
 }
 
 /** The platform's own words, on one line, without anything that looks like a credential. */
-export function messageOf(reply: HttpReply): string | undefined {
+function messageOf(reply: HttpReply): string | undefined {
   if (reply.body.length === 0 || reply.body.length > LARGEST_ERROR_BODY || isPage(reply))
     return undefined;
   let message: unknown;

@@ -31,7 +31,7 @@ const MOST_PAGES = 1_000;
 const LOOKUP_MS = 60_000;
 
 /** An installation that was found. */
-export interface Found {
+interface Found {
   /** As the platform wrote it. */
   readonly id: number | RawNumber;
   /** Whether it was remembered from earlier and may be gone. */

@@ -29,14 +29,14 @@ export interface PlatformDeps {
 }
 
 /** An answer to reading, with where it ended up. */
-export interface Read {
+interface Read {
   readonly outcome: HttpReply | HttpLost;
   /** Where the next page is, always on the same origin. */
   readonly next: URL | undefined;
 }
 
 /** An answer to a mint. */
-export interface Minted {
+interface Minted {
   readonly outcome: HttpReply | HttpLost;
   /** The token in what came of the answer, also where that never became whole or is no JSON. */
   readonly token: () => string | undefined;

@@ -19,7 +19,7 @@ import { StewardError, systemCodeOf, toStewardError } from "../../../kernel/base
 import type { Log } from "../../../kernel/base/log.ts";
 
 /** Bytes of lines that may wait, the batch under way not counted. */
-export const QUEUE_BYTES = 16 * 2 ** 20;
+const QUEUE_BYTES = 16 * 2 ** 20;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** Whether the path still names the file is looked at no more often than this. */
 const LOOK_EVERY_MS = 1_000;

@@ -10,7 +10,7 @@ import type { CoreAnswer } from "../core/types.ts";
 import { authBody } from "./auth-body.ts";
 
 /** Every JSON answer carries these, empty ones too. */
-export const VAULT_HEADERS: Readonly<Record<string, string>> = {
+const VAULT_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-type": "application/json",
 };

@@ -16,7 +16,7 @@ import { requestPath } from "../core/request-path.ts";
 import type { Core } from "../core/types.ts";
 
 /** What a request wants, before the existence check tells a create from an update. */
-export type Verb = "read" | "write" | "patch" | "delete" | "list" | "help" | "header";
+type Verb = "read" | "write" | "patch" | "delete" | "list" | "help" | "header";
 
 /** An HTTP request, understood. */
 export interface VaultRequest {

@@ -17,7 +17,7 @@ import {
 import { leaseTimer } from "./timers.ts";
 
 /** Failed tries after which a lease is left alone (facts §1.6). */
-export const MOST_ATTEMPTS = 6;
+const MOST_ATTEMPTS = 6;
 /** The first wait after a failure; doubled with each further one. */
 const BACKOFF_MS = 10_000;
 

@@ -28,7 +28,7 @@ const TIME_LENGTH = 7;
  * needs the token and plain facts beside it; an answer may list thousands of repositories with all
  * their links.
  */
-export const MOST_DATA_LENGTH = 2 * 1024;
+const MOST_DATA_LENGTH = 2 * 1024;
 
 /**
  * The last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, of which the first tell

@@ -24,7 +24,7 @@ import { protobufCodec } from "../../../kernel/state/values.ts";
 import { leaseCodec } from "./lease-codec.ts";
 
 /** The most leases there may be at once; a mint beyond them is refused before it happens. */
-export const LEASE_LIMIT = 1_000_000;
+const LEASE_LIMIT = 1_000_000;
 /**
  * Requests to minting paths that are under way, and what is left of those that went wrong within an
  * hour.

@@ -2,7 +2,7 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 
 /** First segments that the house keeps for itself. */
-export const RESERVED_MOUNTS: readonly string[] = ["sys", "auth", "cubbyhole", "identity"];
+const RESERVED_MOUNTS: readonly string[] = ["sys", "auth", "cubbyhole", "identity"];
 /** Segments of letters, digits, `-`, `_` and `.`, up to eight of them. */
 const PATH = /^(?:[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\/){1,8}$/;
 

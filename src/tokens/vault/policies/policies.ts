@@ -19,7 +19,7 @@ import { MAX_POLICY_LENGTH } from "./hcl-parser.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
 
 /** Stored policies by name. */
-export const policyRows: Table<string, PolicyRow> = defineTable({
+const policyRows: Table<string, PolicyRow> = defineTable({
   name: "policies",
   key: stringKey,
   value: protobufCodec(PolicyRowSchema),

@@ -11,7 +11,7 @@ import { syncFolder } from "../../../kernel/base/folder.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 
 /** The name of the key in the state folder, and of the systemd credential. */
-export const KEY_NAME = "tokens.key";
+const KEY_NAME = "tokens.key";
 const KEY_BYTES = 32;
 /** A key takes 64 characters at most; the rest is room for blanks. */
 const LONGEST_FILE = 1_024;

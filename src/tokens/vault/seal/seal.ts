@@ -36,7 +36,7 @@ export interface SealOptions {
 }
 
 /** How the seal stands. */
-export interface SealStatus {
+interface SealStatus {
   /** There is a store that some key opens. */
   readonly initialized: boolean;
   readonly sealed: boolean;

@@ -17,7 +17,7 @@ import { Secret } from "../../../kernel/base/secret.ts";
 import type { TokenEntry } from "../types.ts";
 
 /** How the id of a batch token begins. */
-export const BATCH_PREFIX = "hvb.";
+const BATCH_PREFIX = "hvb.";
 const VERSION = 1;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;

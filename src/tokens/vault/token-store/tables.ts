@@ -17,7 +17,7 @@ import type { AnyTable, Table, ValueCodec } from "../../../kernel/state/types.ts
 import { protobufCodec } from "../../../kernel/state/values.ts";
 
 /** The most service tokens there may be at once. */
-export const TOKEN_LIMIT = 1_000_000;
+const TOKEN_LIMIT = 1_000_000;
 /** Name and size of the timers, as `createDue` takes them. */
 export const TOKEN_TIMERS: { readonly name: string; readonly rows: number } = {
   name: "tokens",
