@@ -47,6 +47,7 @@ export function createFrame(
 ): Frame {
   const nav = [
     { href: "/", label: options.home },
+    { href: "/duplicates", label: "Duplicates" },
     { href: "/docs", label: "API" },
   ].filter(({ href }) => options.serves(href));
   return {

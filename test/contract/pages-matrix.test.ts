@@ -116,6 +116,11 @@ beforeAll(async () => {
       ).toBe(true),
     SOON,
   );
+  await vi.waitFor(async () => {
+    expect((await rest(demo, "GET", "/api/v1/duplicates")).json.meta.total).toBeGreaterThan(0);
+    const jobs = (await rest(demo, "GET", "/api/v1/jobs")).json.data as { status: string }[];
+    expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(["completed"]));
+  }, SOON);
 }, 120_000);
 
 afterAll(async () => {

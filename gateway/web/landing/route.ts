@@ -79,6 +79,9 @@ async function answer(
         ...(status.status?.event_store.enabled === true
           ? [{ href: "/events", label: "Events" }]
           : []),
+        ...(api && house.archive !== undefined
+          ? [{ href: "/duplicates", label: "Duplicates" }]
+          : []),
         ...(api ? [{ href: "/docs", label: "API" }] : []),
       ],
       // Without a monitor there is nothing to poll; the page is read and loaded again.

@@ -44,9 +44,10 @@ export interface IndexPageOptions {
 
 /** The route. */
 export function indexRoute(options: IndexPageOptions): PlainRoute {
-  const { demo, version } = options;
+  const { demo, version, documents } = options;
   const nav = [
     { href: "/", label: "Overview", here: true },
+    ...(documents ? [{ href: "/duplicates", label: "Duplicates" }] : []),
     { href: "/docs", label: "API" },
   ];
   return {
