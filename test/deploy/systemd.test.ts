@@ -81,7 +81,7 @@ describe("steward.service", () => {
 
   it("gives the daemon more time to stop than that takes for itself", () => {
     const stopMs = /^const STOP_MS = ([\d_]+);$/m
-      .exec(readFileSync(join(root, "src/commands/serve.ts"), "utf8"))?.[1]
+      .exec(readFileSync(join(root, "src/daemon/serve.ts"), "utf8"))?.[1]
       ?.replaceAll("_", "");
     expect(Number(stopMs)).toBeGreaterThan(0);
     expect(seconds(one("TimeoutStopSec")) * 1000).toBeGreaterThan(Number(stopMs));
