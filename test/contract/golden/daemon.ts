@@ -43,7 +43,7 @@ export type GoldenReply = { readonly addresses: Readonly<Record<string, string>>
 const CALM_TURNS = 100;
 /** The last look, which also sees what is under way in other threads. */
 const LOOKS = 10;
-const LOOK_MS = 10;
+const LOOK_MS = 40;
 const SEED = "golden";
 /** What undici and Node's own client tell of a request. */
 const BEGUN = ["undici:request:create", "http.client.request.start"];
