@@ -7,6 +7,8 @@ const root = join(import.meta.dirname, "../..");
 /** Decisions are left out: they tell what was so on their day. */
 const pages: readonly string[] = [
   "README.md",
+  "CONTRIBUTING.md",
+  "docs/decisions/README.md",
   ...globSync(["docs/*.md", "docs/architecture/*.md"], { cwd: root }),
 ];
 
