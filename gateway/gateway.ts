@@ -110,7 +110,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
       classify: surfaces.classify,
       refuse: surfaces.refuse,
       prepare: (request, response) =>
-        setHouseHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
+        setCommonHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
       handle: surfaces.handle,
     },
     deps,
@@ -152,7 +152,7 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
     isServedBy(surface, landing, route),
   );
   const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, {
-    home: surface === "house" ? "Overview" : "Status",
+    home: surface === "gateway" ? "Overview" : "Status",
     serves: (path) => table.match("GET", path).kind === "found",
   });
   const health = createHealth(
@@ -316,7 +316,7 @@ function requestIdOf(request: ServerRequest, ids: Ids): string {
 }
 
 // Defaults: an answer that says otherwise, like a page or a cached thumbnail, replaces them.
-function setHouseHeaders(response: ServerResponse, requestId: string, secured: boolean): void {
+function setCommonHeaders(response: ServerResponse, requestId: string, secured: boolean): void {
   // Said over plain HTTP it would be ignored, and behind a proxy that ends TLS it is the proxy's to
   // say.
   if (secured) response.setHeader("strict-transport-security", "max-age=31536000");

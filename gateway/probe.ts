@@ -55,7 +55,7 @@ export function isProbe({ method, path }: Pick<Head, "method" | "path">): boolea
 }
 
 /** A longer reason is cut. Characters. */
-const LONGEST_REASON = 500;
+const MAX_REASON_LENGTH = 500;
 
 /**
  * The probe that a request asks for, or undefined. Open to everybody and under any name: what asks
@@ -90,5 +90,5 @@ export function answerProbe(
 }
 
 function lineOf({ name, phase, reason }: ProbedComponent): string {
-  return `${name}: ${phase}${reason === undefined ? "" : `, ${printable(reason).slice(0, LONGEST_REASON)}`}`;
+  return `${name}: ${phase}${reason === undefined ? "" : `, ${printable(reason).slice(0, MAX_REASON_LENGTH)}`}`;
 }

@@ -139,7 +139,7 @@ export function createRpc(deps: RpcDeps): Rpc {
       ),
     async handle(request, response, head, facts) {
       const handler = handlers.get(head.path);
-      if (handler === undefined) return answerUnknown(request, response, head.path);
+      if (handler === undefined) return answerUnknownMethod(request, response, head.path);
       const values = createContextValues().set(headKey, { head, response, ...facts });
       const over = new Promise<void>((resolve) => response.once("close", resolve));
       const answered = handler(
@@ -276,7 +276,7 @@ function check(deps: RpcDeps, method: DescMethod, message: MessageShape<DescMess
 function callOf(context: HandlerContext, signal: AbortSignal): Call {
   const known = context.values.get(headKey);
   return createCall({
-    signal: inOwnWords(signal),
+    signal: asConnectAbort(signal),
     requestId: requestIdOf(context),
     ...(known === undefined ? {} : { remote: known.head.remote, headers: known.head.headers }),
   });
@@ -286,7 +286,7 @@ function callOf(context: HandlerContext, signal: AbortSignal): Call {
  * Fires with the other one, for a reason of the house: whoever works for a handler knows no errors
  * of the library.
  */
-function inOwnWords(signal: AbortSignal): AbortSignal {
+function asConnectAbort(signal: AbortSignal): AbortSignal {
   const own = new AbortController();
   const fire = (): void => own.abort(ownReason(signal.reason));
   if (signal.aborted) fire();
@@ -336,7 +336,7 @@ function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): Connec
 
 // What the library does for methods it does not know of is a bare 404, which only Connect's clients
 // understand.
-function answerUnknown(request: ServerRequest, response: ServerResponse, path: string): void {
+function answerUnknownMethod(request: ServerRequest, response: ServerResponse, path: string): void {
   dropRest(request);
   answerError(
     request,

@@ -145,6 +145,6 @@ function outcome(
 /** What gRPC said at the end: in the trailers, or in the head of an answer that is nothing else. */
 function grpcStatus(request: ServerRequest): number | undefined {
   const stream = streamOf(request);
-  const said = stream?.sentTrailers?.["grpc-status"] ?? stream?.sentHeaders?.["grpc-status"];
-  return said === undefined ? undefined : Number(said);
+  const status = stream?.sentTrailers?.["grpc-status"] ?? stream?.sentHeaders?.["grpc-status"];
+  return status === undefined ? undefined : Number(status);
 }

@@ -10,7 +10,7 @@ import { ASSETS_TEMPLATE } from "../web/assets.ts";
  * All of it, all but the admin surface, or the admin surface alone. Rpc stays where the house is,
  * and probes answer everywhere.
  */
-export type Surface = "all" | "house" | "admin";
+export type Surface = "all" | "gateway" | "admin";
 
 /** What is asked of a route. */
 export interface ServedRoute {
@@ -31,5 +31,5 @@ export function isServedBy(
   // Every listener has pages, if only the one for an unknown path.
   if (template.text === ASSETS_TEMPLATE) return true;
   if (dialect !== "monitor" || access !== Access.ADMIN) return surface !== "admin";
-  return surface !== "house" && (landing || template.text.startsWith("/debug/"));
+  return surface !== "gateway" && (landing || template.text.startsWith("/debug/"));
 }

@@ -9,12 +9,12 @@ import {
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
 /** Keywords for a schema; integers as numbers. */
-export type RuleWords = Readonly<Record<string, unknown>>;
+export type RuleValues = Readonly<Record<string, unknown>>;
 
 /** The rules of a field, empty when it has none. */
-export function rulesOf(field: DescField): RuleWords {
+export function rulesOf(field: DescField): RuleValues {
   if (field.proto.options === undefined || !hasOption(field, fieldRules)) return {};
-  return wordsOf(getOption(field, fieldRules).type);
+  return ruleValuesOf(getOption(field, fieldRules).type);
 }
 
 /**
@@ -26,11 +26,11 @@ export function isRequired(field: DescField): boolean {
   const { required, type } = getOption(field, fieldRules);
   if (required || field.proto.proto3Optional) return required;
   if (type.case === "enum") return type.value.notIn.includes(0);
-  const words = wordsOf(type);
+  const words = ruleValuesOf(type);
   return words["minLength"] !== undefined || words["minItems"] !== undefined;
 }
 
-function wordsOf(rules: FieldRules["type"]): RuleWords {
+function ruleValuesOf(rules: FieldRules["type"]): RuleValues {
   switch (rules.case) {
     case undefined:
     case "enum":
@@ -87,6 +87,6 @@ function size(value: bigint): number | undefined {
   return value === 0n ? undefined : Number(value);
 }
 
-function given(words: Record<string, unknown>): RuleWords {
+function given(words: Record<string, unknown>): RuleValues {
   return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== undefined));
 }

@@ -19,7 +19,7 @@ export function readAddress(): Address {
  * Heeds links and buttons with `data-stay`, links with `data-tab`, fields with `data-param`, and
  * the browser's own back and forward; `changed` follows each.
  */
-export function heedAddress(changed: () => void): void {
+export function watchAddress(changed: () => void): void {
   document.addEventListener("click", (event) => {
     const link =
       event.target instanceof Element

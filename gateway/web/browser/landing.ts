@@ -4,9 +4,9 @@
  */
 import { render } from "preact";
 import { landing, PANELS } from "../landing/landing.ts";
-import type { LandingFacts } from "../landing/house.ts";
+import type { LandingFacts } from "../landing/process-summary.ts";
 import type { StatusJson } from "../landing/status.ts";
-import { heedAddress, readAddress } from "./address.ts";
+import { watchAddress, readAddress } from "./address.ts";
 import { now } from "./clock.ts";
 import { startDialogs } from "./dialogs.ts";
 import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
@@ -18,7 +18,7 @@ import { toast } from "./toasts.ts";
 
 /** Where the status names no interval (contract `refresh_ms`). */
 const EVERY_MS = 5_000;
-const LONGEST_MS = 60_000;
+const MAX_REFRESH_MS = 60_000;
 const TIMEOUT_MS = 15_000;
 const TICK_MS = 1_000;
 /** Without a new status the page is drawn again after this, so that its ages stay true. */
@@ -29,7 +29,7 @@ const live = element("live");
 const stale = element("stale");
 const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<
   LandingFacts,
-  "house" | "houseAtMs" | "api"
+  "summary" | "summaryAtMs" | "api"
 >;
 let status: StatusJson | undefined;
 /** When the page was drawn last, by this machine's clock. */
@@ -48,7 +48,11 @@ const poller = createPoller<StatusJson>(
     },
     changed: drawAge,
   },
-  { everyMs: () => status?.refresh_ms ?? EVERY_MS, longestMs: LONGEST_MS, timeoutMs: TIMEOUT_MS },
+  {
+    everyMs: () => status?.refresh_ms ?? EVERY_MS,
+    longestMs: MAX_REFRESH_MS,
+    timeoutMs: TIMEOUT_MS,
+  },
 );
 
 function draw(): void {
@@ -124,5 +128,5 @@ setInterval(() => {
 startTheme();
 startTabs();
 startDialogs({ purge: () => void purge() });
-heedAddress(draw);
+watchAddress(draw);
 poller.resume();

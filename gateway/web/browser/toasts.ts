@@ -7,7 +7,7 @@
 const STAY_MS = 6_000;
 const STAY_WITH_ACTION_MS = 12_000;
 /** Older ones make room. */
-const MOST = 3;
+const MAX_TOASTS = 3;
 
 /** A way back. */
 export interface ToastAction {
@@ -17,16 +17,16 @@ export interface ToastAction {
 
 /** Shows a notice. */
 export function toast(text: string, action?: ToastAction): void {
-  const place = document.getElementById("toasts");
-  if (place === null) return;
+  const container = document.getElementById("toasts");
+  if (container === null) return;
   const box = document.createElement("div");
   box.className = "toast";
   const words = document.createElement("span");
   words.textContent = text;
   box.append(words);
   if (action !== undefined) box.append(buttonFor(action, box));
-  place.append(box);
-  while (place.childElementCount > MOST) place.firstElementChild?.remove();
+  container.append(box);
+  while (container.childElementCount > MAX_TOASTS) container.firstElementChild?.remove();
   setTimeout(() => box.remove(), action === undefined ? STAY_MS : STAY_WITH_ACTION_MS);
 }
 

@@ -8,7 +8,7 @@ import { card, figures } from "../pieces/card.ts";
 import { badge, stateIcon, worst, type State } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
 import { deliveryState } from "./export.ts";
-import type { ArchiveFacts, LandingFacts, TokenFacts } from "./house.ts";
+import type { ArchiveFacts, LandingFacts, TokenFacts } from "./process-summary.ts";
 import { deviceCount, seriesCount } from "./overview.ts";
 import type { HealthProblem, StatusJson } from "./status.ts";
 
@@ -36,8 +36,8 @@ function subjectOf({ networks, service: { network }, provider }: StatusJson): st
 }
 
 /** The health of a process whose monitor is off, or does not answer. */
-export function houseLine({
-  house: { archive, tokens, problems = [] },
+export function processLine({
+  summary: { archive, tokens, problems = [] },
   problem,
 }: LandingFacts): View {
   const all =
@@ -102,16 +102,16 @@ function problemsOf(facts: LandingFacts): readonly HealthProblem[] {
   const found = facts.status?.health_problems ?? [];
   return isNewer(facts)
     ? found
-    : [...(facts.house.problems ?? []), ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
+    : [...(facts.summary.problems ?? []), ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
 }
 
-function isNewer({ status, houseAtMs }: LandingFacts): boolean {
-  return status !== undefined && Date.parse(status.generated_at) >= houseAtMs;
+function isNewer({ status, summaryAtMs }: LandingFacts): boolean {
+  return status !== undefined && Date.parse(status.generated_at) >= summaryAtMs;
 }
 
 function verdict({ health }: StatusJson, facts: LandingFacts): readonly [State, string] {
   if (isNewer(facts)) return HEALTH[health];
-  if ((facts.house.problems ?? []).length > 0) return HEALTH.degraded;
+  if ((facts.summary.problems ?? []).length > 0) return HEALTH.degraded;
   return health === "degraded" && problemsOf(facts).length === 0 ? HEALTH.healthy : HEALTH[health];
 }
 
@@ -201,7 +201,7 @@ function newest({ collectors }: StatusJson): string | undefined {
 }
 
 function archiveCard(facts: LandingFacts, state: PageState): View {
-  const { archive } = facts.house;
+  const { archive } = facts.summary;
   if (archive === undefined) return offCard("Archive", "dedup");
   return card({
     title: "Archive",
@@ -230,7 +230,7 @@ function archiveNote(
 }
 
 function tokensCard(facts: LandingFacts, state: PageState): View {
-  const { tokens } = facts.house;
+  const { tokens } = facts.summary;
   if (tokens === undefined) return offCard("Tokens", "tokens");
   return card({
     title: "Tokens",
@@ -254,10 +254,10 @@ function tokensNote({ failedMintAt, refusedMintAt }: TokenFacts, state: PageStat
 }
 
 // These figures came with the page; one that has been open for long says so.
-function asOf({ houseAtMs }: LandingFacts, { nowMs }: PageState): Child {
-  return nowMs - houseAtMs < OLD_MS
+function asOf({ summaryAtMs }: LandingFacts, { nowMs }: PageState): Child {
+  return nowMs - summaryAtMs < OLD_MS
     ? undefined
-    : ` Counted ${formatAge(houseAtMs, nowMs)}: load the page again for newer figures.`;
+    : ` Counted ${formatAge(summaryAtMs, nowMs)}: load the page again for newer figures.`;
 }
 
 /**

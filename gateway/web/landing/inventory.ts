@@ -5,7 +5,7 @@
 import { formatCount, formatKnown, formatUnit } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { keyValues, words } from "../pieces/key-values.ts";
+import { keyValues, listView } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { table } from "../pieces/table.ts";
 import { deviceTable } from "./devices.ts";
@@ -80,7 +80,7 @@ function metrics(rows: readonly Metric[], counted: boolean, state: PageState): V
           key: "attributes",
           title: "Attributes",
           text: ({ attributes }) => attributes.join(" "),
-          cell: ({ attributes }) => words(attributes, "–"),
+          cell: ({ attributes }) => listView(attributes, "–"),
         },
       ],
     },
@@ -123,7 +123,7 @@ function logEvents(rows: readonly LogEvent[], state: PageState): View {
           key: "attributes",
           title: "Attributes",
           text: ({ attributes }) => attributes.join(" "),
-          cell: ({ attributes }) => words(attributes, "–"),
+          cell: ({ attributes }) => listView(attributes, "–"),
         },
       ],
     },

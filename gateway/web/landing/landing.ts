@@ -12,8 +12,8 @@ import { capabilitiesPanel } from "./capabilities.ts";
 import { cardinalityPanel } from "./cardinality.ts";
 import { collectorsPanel } from "./collectors.ts";
 import { configPanel } from "./config.ts";
-import { cards, healthLine, houseLine, updateBadge } from "./head.ts";
-import type { LandingFacts } from "./house.ts";
+import { cards, healthLine, processLine, updateBadge } from "./head.ts";
+import type { LandingFacts } from "./process-summary.ts";
 import { inventoryPanel } from "./inventory.ts";
 import { overviewPanel } from "./overview.ts";
 import { networkSelector, scopeOf, type Scope } from "./scope.ts";
@@ -23,7 +23,7 @@ import type { StatusJson } from "./status.ts";
 export function landing(facts: LandingFacts, state: PageState): View {
   const { status } = facts;
   if (status === undefined)
-    return html`<div class=${stackOf(facts)}>${houseLine(facts)}${cards(facts, state)}</div>`;
+    return html`<div class=${stackOf(facts)}>${processLine(facts)}${cards(facts, state)}</div>`;
   const scope = scopeOf(status, state);
   return html`<div class=${stackOf(facts)}>
     <div class="row">${healthLine(status, facts)}${updateBadge(status)}</div>

@@ -7,7 +7,7 @@ import type { Assets } from "../assets.ts";
 import { html } from "../html.ts";
 import { moment } from "../pieces/time.ts";
 import { pageAnswer } from "../shell.ts";
-import type { HouseFacts, LandingFacts } from "./house.ts";
+import type { ProcessSummary, LandingFacts } from "./process-summary.ts";
 import { landing } from "./landing.ts";
 import type { StatusJson } from "./status.ts";
 
@@ -22,7 +22,7 @@ export interface LandingDeps {
    */
   status?(signal: AbortSignal): Promise<StatusJson>;
   /** What the other services say. */
-  house(signal: AbortSignal): Promise<HouseFacts> | HouseFacts;
+  summary(signal: AbortSignal): Promise<ProcessSummary> | ProcessSummary;
   /** See `pageAssets`. */
   readonly assets: Assets;
   readonly clock: Clock;
@@ -58,13 +58,13 @@ async function answer(
   request: PlainRequest,
   signal: AbortSignal,
 ): ReturnType<PlainRoute["handle"]> {
-  const [status, house] = await Promise.all([statusOf(deps, signal), deps.house(signal)]);
+  const [status, summary] = await Promise.all([statusOf(deps, signal), deps.summary(signal)]);
   // Whole seconds: the same page in the same second has the same entity tag.
-  const houseAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
-  const facts: LandingFacts = { ...status, house, houseAtMs, api };
+  const summaryAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
+  const facts: LandingFacts = { ...status, summary, summaryAtMs, api };
   const state = {
     params: request.query,
-    nowMs: nowOf(status.status, houseAtMs),
+    nowMs: nowOf(status.status, summaryAtMs),
     zone: "UTC",
     panel: undefined,
   };
@@ -84,9 +84,9 @@ async function answer(
       // Without a monitor there is nothing to poll; the page is read and loaded again.
       ...(deps.status === undefined
         ? { module: "plain.js" }
-        : { module: "landing.js", facts: { house, houseAtMs, api } }),
+        : { module: "landing.js", facts: { summary, summaryAtMs, api } }),
       body: landing(facts, state),
-      foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(houseAtMs).toISOString(), { ...state, nowMs: houseAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
+      foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(summaryAtMs).toISOString(), { ...state, nowMs: summaryAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
     },
     deps.assets,
     request.headers,

@@ -13,7 +13,7 @@ export function keyValues(rows: readonly KeyValue[]): View {
 }
 
 /** Words in a row as small labels; `none` where there are none. */
-export function words(list: readonly string[] | undefined, none = "none"): View {
+export function listView(list: readonly string[] | undefined, none = "none"): View {
   if (list === undefined || list.length === 0) return html`<span class="muted">${none}</span>`;
   return html`<span class="words">${list.map((word) => html`<code>${word}</code>`)}</span>`;
 }

@@ -16,14 +16,14 @@ export interface Clock {
   timer(atMonotonicMs: number, run: () => void): Disposable;
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   timer(atMonotonicMs, run) {
-    const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(0, atMonotonicMs - performance.now()));
+    const waitMs = Math.min(MAX_TIMER_MS, Math.max(0, atMonotonicMs - performance.now()));
     const handle = setTimeout(run, waitMs);
     handle.unref();
     return { [Symbol.dispose]: () => clearTimeout(handle) };

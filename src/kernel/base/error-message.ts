@@ -43,7 +43,7 @@ const codes: Readonly<Record<Code, true>> = {
  * in a `code` property.
  */
 export function writeError(thrown: unknown): ErrorMessage {
-  const { code, message, field, rule, remedy, details, facts, retryAfterMs, cause } = speaksCode(
+  const { code, message, field, rule, remedy, details, facts, retryAfterMs, cause } = hasCode(
     thrown,
   )
     ? thrown
@@ -79,7 +79,7 @@ export function readError(where: string, error: ErrorMessage): StewardError {
   });
 }
 
-function speaksCode(thrown: unknown): thrown is StewardError {
+function hasCode(thrown: unknown): thrown is StewardError {
   return (
     thrown instanceof Error &&
     "code" in thrown &&

@@ -129,7 +129,7 @@ export function systemCodeOf(thrown: unknown): string | undefined {
  * What anybody may read of an error, also without a credential: the message of one of ours, but of
  * somebody else's only its code, for its text may name paths and addresses.
  */
-export function ownWords(thrown: unknown): string {
+export function ownMessage(thrown: unknown): string {
   const { cause, code, message } = toStewardError(thrown);
   if (!(cause instanceof Error) || cause.message !== message) return message;
   const system = systemCodeOf(cause);

@@ -48,7 +48,7 @@ export interface RootLog extends Log {
    * Hears every line that is written from now on, its children's too, in the same stretch. What
    * `hear` throws is the caller's.
    */
-  tap(hear: (line: LogLine) => void): Disposable;
+  tap(listener: (line: LogLine) => void): Disposable;
   /**
    * Adds to every line what `fields` says at its time; a line's own attributes win. One at a time.
    */
@@ -101,11 +101,11 @@ export function createLog(options: LogOptions): RootLog {
     ...wrap(base, () => related?.(), {}),
     level: options.level,
     relay: take,
-    tap(hear) {
+    tap(listener) {
       // One function may be given twice; each is disposed on its own.
-      const tap = (line: LogLine): void => hear(line);
-      taps.add(tap);
-      return { [Symbol.dispose]: () => void taps.delete(tap) };
+      const own = (line: LogLine): void => listener(line);
+      taps.add(own);
+      return { [Symbol.dispose]: () => void taps.delete(own) };
     },
     relate(fields) {
       related = fields;
@@ -129,8 +129,8 @@ function writeLine(
   if (format === "text") write(formatText(shown));
   else write(leftOut === 0 ? written : `${JSON.stringify(shown)}\n`);
   const { time, level, msg, component, ...attributes } = shown;
-  for (const hear of taps)
-    hear({
+  for (const tap of taps)
+    tap({
       timeMs: Date.parse(time),
       level,
       message: String(msg),

@@ -1,6 +1,6 @@
 /** The known name that a misspelt one most likely meant. */
 
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 /**
  * The candidate nearest to `name` by edit distance, case and underscores aside; undefined when none
@@ -8,12 +8,12 @@ const LONGEST = 64;
  * characters have no nearest.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  if (name.length > LONGEST) return undefined;
+  if (name.length > MAX_LENGTH) return undefined;
   const wanted = fold(name);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
-    if (candidate.length > LONGEST) continue;
+    if (candidate.length > MAX_LENGTH) continue;
     const other = fold(candidate);
     // No fewer steps than one is longer than the other.
     if (Math.abs(other.length - wanted.length) >= bestDistance) continue;

@@ -16,7 +16,7 @@ const APART_MS = 5 * 60_000 - 200;
  * Different lines that are remembered; above it the one that was written longest ago is forgotten,
  * with its count.
  */
-const MOST_LINES = 1024;
+const MAX_LINES = 1024;
 /**
  * Attributes that say what a line is about: the failure of one component does not hide that of
  * another.
@@ -74,7 +74,7 @@ export class RepeatLimit {
     this.#lines.delete(key);
     this.#lines.set(key, { writtenMs: nowMs, leftOut: 0 });
     for (const oldest of this.#lines.keys()) {
-      if (this.#lines.size <= MOST_LINES) break;
+      if (this.#lines.size <= MAX_LINES) break;
       this.#lines.delete(oldest);
     }
     return known?.leftOut ?? 0;

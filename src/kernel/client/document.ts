@@ -7,8 +7,8 @@ import { anonymous } from "./authorizers.ts";
 import { createClientFactory, type ClientDeps } from "./client.ts";
 
 const ANSWER_BYTES = 64 * 1024;
-const MOST_ELEMENTS = 10_000;
-const MOST_DEPTH = 16;
+const MAX_ELEMENTS = 10_000;
+const MAX_DEPTH = 16;
 
 /** Which document. */
 export interface DocumentSpec {
@@ -73,9 +73,9 @@ function open(deps: ClientDeps, { name, timeoutMs }: DocumentSpec, url: URL): Cl
       bodyBytes: ANSWER_BYTES,
       json: {
         bytes: ANSWER_BYTES,
-        depth: MOST_DEPTH,
+        depth: MAX_DEPTH,
         stringBytes: ANSWER_BYTES,
-        elements: MOST_ELEMENTS,
+        elements: MAX_ELEMENTS,
       },
       sliceMs: 10,
       connections: 1,

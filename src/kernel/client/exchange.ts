@@ -11,7 +11,7 @@ import type { Incoming, Transport } from "./transport.ts";
 import type { Authorizer, Body, ReplyHeaders } from "./types.ts";
 import { sameOrigin } from "./url.ts";
 
-const MOST_REDIRECTS = 10;
+const MAX_REDIRECTS = 10;
 
 /** Kept of an answer that is no success, unless the limits say otherwise. */
 const ERROR_BODY_BYTES = 16 * 1024;
@@ -87,7 +87,7 @@ export async function exchange(
     traces.answered(incoming.headers);
     if (incoming.status >= 200 && incoming.status < 300) return accept(deps, current, incoming);
     const next =
-      deps.redirects === "same-origin" && hop < MOST_REDIRECTS
+      deps.redirects === "same-origin" && hop < MAX_REDIRECTS
         ? redirected(current, incoming)
         : undefined;
     if (next === undefined) throw await refusal(deps, incoming, signal);

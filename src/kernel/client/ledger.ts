@@ -9,10 +9,10 @@ import type { AttemptReport, OperationStatus } from "./types.ts";
 const RECENT = 60;
 
 /** Names are few by contract; a caller that breaks it shares one row. */
-const MOST_OPERATIONS = 256;
+const MAX_OPERATIONS = 256;
 const OTHERS = "__other__";
 
-const LONGEST_MESSAGE = 200;
+const MAX_MESSAGE_LENGTH = 200;
 
 type Row = { -readonly [K in keyof OperationStatus]: OperationStatus[K] } & { recentMs: number[] };
 
@@ -28,7 +28,7 @@ export function createLedger(now: () => number): Ledger {
   const rows = new Map<string, Row>();
 
   function rowOf(name: string): Row {
-    const operation = rows.has(name) || rows.size < MOST_OPERATIONS ? name : OTHERS;
+    const operation = rows.has(name) || rows.size < MAX_OPERATIONS ? name : OTHERS;
     const known = rows.get(operation);
     if (known !== undefined) return known;
     const row: Row = {
@@ -58,7 +58,7 @@ export function createLedger(now: () => number): Ledger {
       if (report.attempt > 1) row.retries += 1;
       row.lastStatus = report.status;
       row.lastClass = report.class;
-      row.lastMessage = message?.slice(0, LONGEST_MESSAGE);
+      row.lastMessage = message?.slice(0, MAX_MESSAGE_LENGTH);
       row.recentMs.push(report.durationMs);
       if (row.recentMs.length > RECENT) row.recentMs.shift();
       if (report.class === undefined) row.lastSuccessAtMs = now();

@@ -14,7 +14,7 @@ import { createTally, type Tally } from "./tally.ts";
 import type { ClientSpec } from "./types.ts";
 
 /** At most where calls share a budget, whatever a rule says. */
-const MOST_SHARED_RETRIES = 3;
+const MAX_SHARED_RETRIES = 3;
 
 /** What calls are made with. */
 export interface PerformDeps {
@@ -138,7 +138,7 @@ function nextWait<T>(
   const failure = failureOf(error);
   const { retry } = deps.spec;
   const retries =
-    retry.budget === "none" ? retry.retries : Math.min(MOST_SHARED_RETRIES, retry.retries);
+    retry.budget === "none" ? retry.retries : Math.min(MAX_SHARED_RETRIES, retry.retries);
   if (failure === undefined || attempt.number > retries || settled?.(failure) === true)
     return undefined;
   // What was sent may have had an effect, whatever came back or did not.

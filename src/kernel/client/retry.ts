@@ -5,7 +5,7 @@
 import type { ReplyHeaders, RetryRule } from "./types.ts";
 
 /** A Retry-After beyond it counts as this much. */
-const LONGEST_ASKED_MS = 86_400_000;
+const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /** Retries never exceed this share of calls. */
 const EXTRA_LOAD = 0.2;
@@ -76,14 +76,14 @@ export function retryAfterMs(headers: ReplyHeaders, nowMs: number): number | und
   const theirNowMs = parseDate(headers["date"]) ?? nowMs;
   const after = headers["retry-after"]?.trim();
   if (after !== undefined && /^\d{1,12}$/.test(after))
-    return Math.min(Number(after) * 1_000, LONGEST_ASKED_MS);
+    return Math.min(Number(after) * 1_000, MAX_RETRY_AFTER_MS);
   const reset =
     headers["x-ratelimit-remaining"] === "0" ? headers["x-ratelimit-reset"]?.trim() : undefined;
   const untilMs =
     parseDate(after) ??
     (reset !== undefined && /^\d{1,12}$/.test(reset) ? Number(reset) * 1_000 : undefined);
   if (untilMs === undefined || untilMs <= theirNowMs) return undefined;
-  return Math.min(untilMs - theirNowMs, LONGEST_ASKED_MS);
+  return Math.min(untilMs - theirNowMs, MAX_RETRY_AFTER_MS);
 }
 
 /** An HTTP date in milliseconds since 1970; undefined for anything else. */

@@ -8,10 +8,10 @@ const SAMPLES = 9;
 const HALF_SECOND_MS = 500;
 
 /** Answers that took longer say too little about when their Date was written. */
-const LONGEST_TRIP_MS = 10_000;
+const MAX_ROUND_TRIP_MS = 10_000;
 
 /** Beyond a day a Date is nonsense, not skew. */
-const LARGEST_MS = 86_400_000;
+const MAX_SKEW_MS = 86_400_000;
 
 /**
  * Collects samples; the median of the last nine counts, so that one wrong header changes nothing.
@@ -32,9 +32,9 @@ export function createSkew(clock: Clock): Skew {
     sample(date, sentAtMs) {
       const theirMs = parseDate(date);
       const nowMs = clock.monotonic();
-      if (theirMs === undefined || nowMs - sentAtMs > LONGEST_TRIP_MS) return;
+      if (theirMs === undefined || nowMs - sentAtMs > MAX_ROUND_TRIP_MS) return;
       const middleMs = (sentAtMs + nowMs) / 2;
-      if (Math.abs(theirMs - (clock.now() - (nowMs - middleMs))) > LARGEST_MS) return;
+      if (Math.abs(theirMs - (clock.now() - (nowMs - middleMs))) > MAX_SKEW_MS) return;
       samples.push(theirMs + HALF_SECOND_MS - middleMs);
       if (samples.length > SAMPLES) samples.shift();
       median = samples.toSorted((a, b) => a - b)[(samples.length - 1) >> 1];

@@ -55,7 +55,7 @@ export function createTokenBucket(options: TokenBucketOptions, clock: Clock): To
           `${waiting} calls are already waiting for the rate limit; retry later`,
           { retryAfterMs: Math.ceil((waiting * 1_000) / perSecond) },
         );
-      const askedAtMs = clock.monotonic();
+      const requestedAtMs = clock.monotonic();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
           line.delete(turn);
@@ -70,7 +70,7 @@ export function createTokenBucket(options: TokenBucketOptions, clock: Clock): To
         line.add(turn);
         serve();
       });
-      return clock.monotonic() - askedAtMs;
+      return clock.monotonic() - requestedAtMs;
     },
   };
 }

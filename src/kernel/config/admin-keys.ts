@@ -4,7 +4,7 @@
  */
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
-import { authToken, guessable } from "./house-keys.ts";
+import { authToken, guessable } from "./process-keys.ts";
 import { atKey } from "./key-finding.ts";
 import { defineKey, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
@@ -64,18 +64,18 @@ export const adminKeys: Schema = [
   adminTls.keyFile,
 ];
 
-const SHORTEST_REFRESH_MS = 100;
+const MIN_REFRESH_MS = 100;
 
 function refreshable(ms: number): Complaint | undefined {
   if (ms === 0) return undefined;
-  return ms < SHORTEST_REFRESH_MS ? { rule: "must be 0 or at least 100ms" } : timer(ms);
+  return ms < MIN_REFRESH_MS ? { rule: "must be 0 or at least 100ms" } : timer(ms);
 }
 
 /**
  * A listener of one's own needs a token as the gateway does, and nothing but it has a certificate
  * of its own.
  */
-export const adminSound: Check = {
+export const checkAdmin: Check = {
   needs: [adminEnabled, adminListen, adminToken, adminTls.certFile, adminTls.keyFile, authToken],
   run(config) {
     const listen = config.get(adminListen);

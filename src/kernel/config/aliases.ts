@@ -18,7 +18,7 @@ export function foldAliases(values: Map<string, Raw>, schema: Schema, findings: 
           path: alias,
           rule: `is another name of ${key.path} and has a different value`,
           remedy: "remove one of them.",
-          ...raw.place,
+          ...raw.location,
         });
     }
   }

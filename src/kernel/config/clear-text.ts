@@ -8,7 +8,7 @@ import { formatAddress, isLoopback, type Address } from "./address.ts";
 import { adminEnabled, adminListen, adminTls, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";
 import type { Finding } from "./findings.ts";
-import { authToken, gatewayListen, gatewayTls, gatewayTrustedProxies } from "./house-keys.ts";
+import { authToken, gatewayListen, gatewayTls, gatewayTrustedProxies } from "./process-keys.ts";
 import { atKey } from "./key-finding.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";

@@ -5,14 +5,14 @@
 import { Secret } from "../base/secret.ts";
 import { assert } from "../base/errors.ts";
 import type { Key, Schema } from "./key.ts";
-import type { Place } from "./raw.ts";
+import type { SourceLocation } from "./raw.ts";
 import { redactUrl } from "./redact.ts";
 import { secretSource, type SecretSource, type Shown } from "./types.ts";
 
 /** Where a value came from. */
 export type Source =
   | { readonly from: "default" }
-  | ({ readonly from: "file" | "environment" | "demo" } & Place);
+  | ({ readonly from: "file" | "environment" | "demo" } & SourceLocation);
 
 /** The layer that supplied a value, in the words of the command line (RESOLUTIONS M10). */
 type Provenance = "default" | "demo" | "file" | "env";

@@ -27,7 +27,7 @@ export function readEnvironment(environment: Environment, schema: Schema): Varia
   for (const [variable, path] of known) {
     const text = environment[variable];
     if (text !== undefined && text !== "")
-      take(values, path, { kind: "text", text, place: { variable } });
+      take(values, path, { kind: "text", text, location: { variable } });
   }
   const entries = readMapEntries(environment, schema, values, findings);
   foldAliases(values, schema, findings);
@@ -62,10 +62,11 @@ export function readEnvironment(environment: Environment, schema: Schema): Varia
 // A key has one value per layer: the STEWARD_ form replaces both forms of an alias, never the other
 // way round.
 function take(values: Map<string, Raw>, path: string, raw: Raw): void {
-  const isHouseForm = raw.place.variable?.startsWith("STEWARD_") === true;
-  if (isHouseForm) {
+  const isStewardForm = raw.location.variable?.startsWith("STEWARD_") === true;
+  if (isStewardForm) {
     for (const other of [path.replace(/_file$/, ""), `${path}_file`]) {
-      if (values.get(other)?.place.variable?.startsWith("STEWARD_") === false) values.delete(other);
+      if (values.get(other)?.location.variable?.startsWith("STEWARD_") === false)
+        values.delete(other);
     }
   }
   values.set(path, raw);
@@ -110,7 +111,7 @@ function readMapEntries(
         entries.set(variable.slice(start.length).toLowerCase(), {
           kind: "text",
           text,
-          place: { variable },
+          location: { variable },
         });
     }
     if (entries.size === 0) continue;
@@ -123,7 +124,7 @@ function readMapEntries(
         rule: `is given twice, whole and as ${variable}`,
         remedy: "write all of it in one form.",
       });
-    else values.set(key.path, { kind: "map", entries, place: { variable } });
+    else values.set(key.path, { kind: "map", entries, location: { variable } });
   }
   return taken;
 }

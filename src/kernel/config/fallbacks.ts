@@ -21,7 +21,7 @@ export function readFallbacks(
       const mayHide = key.type.isMap === true || key.secret === true;
       const given = read(fallback, mayHide, environment, readFile, findings);
       if (given === undefined) continue;
-      const { variable } = given.place;
+      const { variable } = given.location;
       const text = fallback.translate === undefined ? given.text : fallback.translate(given.text);
       if (text === undefined)
         findings.push({
@@ -36,7 +36,7 @@ export function readFallbacks(
   return { values, findings };
 }
 
-type Given = Raw & { readonly kind: "text"; readonly place: { readonly variable: string } };
+type Given = Raw & { readonly kind: "text"; readonly location: { readonly variable: string } };
 
 function read(
   { variable }: Fallback,
@@ -46,7 +46,7 @@ function read(
   findings: Finding[],
 ): Given | undefined {
   const text = environment[variable];
-  if (text) return { kind: "text", text, place: { variable } };
+  if (text) return { kind: "text", text, location: { variable } };
   const fileVariable = `${variable}_FILE`;
   const file = mayBeFile ? environment[fileVariable] : undefined;
   if (!file) return undefined;
@@ -54,7 +54,7 @@ function read(
     return {
       kind: "text",
       text: readFile(file).trim(),
-      place: { variable: fileVariable },
+      location: { variable: fileVariable },
       readFrom: file,
     };
   } catch (error) {

@@ -72,7 +72,7 @@ export function readObject<T extends object>(
   if (raw.kind !== "map")
     return complain(
       { rule: `must have the keys ${writtenNames(fields).join(", ")}, got ${describeRaw(raw)}` },
-      raw.place,
+      raw.location,
     );
   const names = namesOf(fields);
   let sound = refuseUnknown(
@@ -90,7 +90,7 @@ export function readObject<T extends object>(
   const broken = rule?.(object as T);
   if (broken === undefined) return object as T;
   const at = writtenName(broken.field, fields[broken.field]);
-  return complain(broken, raw.entries.get(at)?.place ?? raw.place, `.${at}`);
+  return complain(broken, raw.entries.get(at)?.location ?? raw.location, `.${at}`);
 }
 
 /** The rows of an object in the effective configuration. */
@@ -185,7 +185,7 @@ function refuseUnknown(
           ? { remedy: `known here: ${known.join(", ")}.` }
           : { nearest: meant }),
       },
-      entry.place,
+      entry.location,
       `.${name}`,
     );
   }
@@ -200,8 +200,8 @@ function readField<T>(
   complain: Complain,
   context: ReadContext,
 ): { readonly value: T } | undefined {
-  const under: Complain = (complaint, place, more = "") =>
-    complain(complaint, place, `.${name}${more}`);
+  const under: Complain = (complaint, location, more = "") =>
+    complain(complaint, location, `.${name}${more}`);
   const given = (written: string, holds: KeyType<unknown>["holds"]): Raw | undefined => {
     const entry = raw.entries.get(written);
     return entry === undefined || isBlank(entry, holds) ? undefined : entry;
@@ -213,15 +213,15 @@ function readField<T>(
   if (direct === undefined && file === undefined) {
     if (field.default !== undefined || field.optional === true)
       return { value: field.default as T };
-    return under({ rule: `is missing, must be ${field.type.expects}` }, raw.place);
+    return under({ rule: `is missing, must be ${field.type.expects}` }, raw.location);
   }
   const chosen = chooseSecret(direct, file, under, context);
   const value = chosen === undefined ? undefined : field.type.read(chosen, under, context);
   if (chosen === undefined || value === undefined) return undefined;
   const broken = field.rule?.(value);
-  return broken === undefined ? { value } : under(broken, chosen.place);
+  return broken === undefined ? { value } : under(broken, chosen.location);
 }
 
-function emptyGroup({ place }: Raw): Raw {
-  return { kind: "map", entries: new Map(), place };
+function emptyGroup({ location }: Raw): Raw {
+  return { kind: "map", entries: new Map(), location };
 }

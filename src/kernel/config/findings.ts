@@ -3,10 +3,10 @@
  * line.
  */
 import { printable } from "../base/printable.ts";
-import type { Place } from "./raw.ts";
+import type { SourceLocation } from "./raw.ts";
 
 /** One remark about a configuration. Errors keep the process from starting, warnings do not. */
-export interface Finding extends Place {
+export interface Finding extends SourceLocation {
   readonly severity: "error" | "warning";
   /** The key, e.g. `dedup.archives[0].path`; the variable or the file when no key is concerned. */
   readonly path: string;

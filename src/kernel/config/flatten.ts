@@ -42,7 +42,7 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
           severity: "error",
           path,
           rule: `must be a group of keys, got ${describeRaw(raw)}`,
-          ...raw.place,
+          ...raw.location,
         });
     }
   };
@@ -59,7 +59,7 @@ function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
       path,
       rule: `is called ${current} here`,
       remedy: "docs/configuration.md names its keys.",
-      ...raw.place,
+      ...raw.location,
     };
   }
   const parent = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : "";
@@ -76,7 +76,7 @@ function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
     severity: "error",
     path,
     rule: "is not a known key",
-    ...raw.place,
+    ...raw.location,
     ...(meant === undefined ? {} : { nearest: meant }),
     ...(remedy === undefined ? {} : { remedy }),
   };

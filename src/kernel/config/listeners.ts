@@ -5,7 +5,7 @@
 import { isIP } from "node:net";
 import { formatAddress, type Address } from "./address.ts";
 import { adminEnabled, adminListen } from "./admin-keys.ts";
-import { gatewayListen } from "./house-keys.ts";
+import { gatewayListen } from "./process-keys.ts";
 import { atKey } from "./key-finding.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";

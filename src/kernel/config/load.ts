@@ -11,7 +11,7 @@ import { readYaml } from "./file.ts";
 import { orderFindings, type Complaint, type Finding } from "./findings.ts";
 import { flattenFile } from "./flatten.ts";
 import type { Environment, Key, Schema } from "./key.ts";
-import type { Place, Raw } from "./raw.ts";
+import type { SourceLocation, Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { holdsWrittenSecret } from "./secrets.ts";
 import type { Complain, ReadContext } from "./types.ts";
@@ -77,7 +77,10 @@ export function loadConfig(sources: ConfigSources): LoadResult {
     {
       from: "demo",
       values: new Map(
-        [...(sources.demo ?? [])].map(([path, text]) => [path, { kind: "text", text, place: {} }]),
+        [...(sources.demo ?? [])].map(([path, text]) => [
+          path,
+          { kind: "text", text, location: {} },
+        ]),
       ),
       foreign: false,
     },
@@ -172,7 +175,7 @@ function readSetting(
     );
     if (read !== undefined && layer.from === "file") context.written.push(read.value);
     if (read !== undefined)
-      given.push({ value: read.value, source: { from: layer.from, ...read.place } });
+      given.push({ value: read.value, source: { from: layer.from, ...read.location } });
   }
   findings.push(...found);
   if (found.some((finding) => finding.severity === "error")) return undefined;
@@ -206,9 +209,9 @@ function readLayered(
   layer: Layer,
   context: ReadContext,
   findings: Finding[],
-): { readonly value: unknown; readonly place: Place } | undefined {
-  const complain: Complain = (complaint, place, under = "") => {
-    findings.push({ severity: "error", path: `${key.path}${under}`, ...complaint, ...place });
+): { readonly value: unknown; readonly location: SourceLocation } | undefined {
+  const complain: Complain = (complaint, location, under = "") => {
+    findings.push({ severity: "error", path: `${key.path}${under}`, ...complaint, ...location });
     return undefined;
   };
   const direct = layer.values.get(key.path);
@@ -217,12 +220,17 @@ function readLayered(
       ? chooseSecret(direct, layer.values.get(`${key.path}${FILE_ENDING}`), complain, context)
       : direct;
   const value = raw === undefined ? undefined : key.type.read(raw, complain, context);
-  return raw !== undefined && value !== undefined && judge(key, value, raw.place, findings)
-    ? { value, place: raw.place }
+  return raw !== undefined && value !== undefined && judge(key, value, raw.location, findings)
+    ? { value, location: raw.location }
     : undefined;
 }
 
-function judge(key: Key<unknown>, value: unknown, place: Place, findings: Finding[]): boolean {
+function judge(
+  key: Key<unknown>,
+  value: unknown,
+  location: SourceLocation,
+  findings: Finding[],
+): boolean {
   const note = (severity: Finding["severity"], complaint: Complaint | undefined): boolean => {
     if (complaint !== undefined)
       findings.push({
@@ -230,7 +238,7 @@ function judge(key: Key<unknown>, value: unknown, place: Place, findings: Findin
         path: key.path,
         rule: complaint.rule,
         ...(complaint.remedy === undefined ? {} : { remedy: complaint.remedy }),
-        ...place,
+        ...location,
       });
     return complaint === undefined;
   };

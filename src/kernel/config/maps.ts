@@ -3,7 +3,7 @@
  * value each.
  */
 import type { Secret } from "../base/secret.ts";
-import { describeRaw, type Place, type Raw } from "./raw.ts";
+import { describeRaw, type SourceLocation, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { writeSecret } from "./written.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type ShownPart,
 } from "./types.ts";
 
-const LONGEST_NAME = 256;
+const MAX_NAME_LENGTH = 256;
 
 /**
  * A map with secret values, at most `limit` of them. In the file a group of names, in the
@@ -79,13 +79,13 @@ function mapOf<T>(options: MapOptions<T>): KeyType<ReadonlyMap<string, T>> {
             ? splitPairs(raw, complain)
             : complain(
                 { rule: `must be names with one value each, got ${describeRaw(raw)}` },
-                raw.place,
+                raw.location,
               );
       if (entries === undefined) return undefined;
       if (entries.size > options.limit)
         return complain(
           { rule: `must have at most ${options.limit} entries, got ${entries.size}` },
-          raw.place,
+          raw.location,
         );
       return readEntries(entries, options, complain, context);
     },
@@ -121,12 +121,12 @@ function readEntries<T>(
   );
   for (const name of names) {
     const file = inFiles ? entries.get(`${name}${FILE_ENDING}`) : undefined;
-    const under: Complain = (complaint, place, more = "") =>
-      complain(complaint, place, `.${name}${more}`);
-    if (name === "" || name.length > LONGEST_NAME)
+    const under: Complain = (complaint, location, more = "") =>
+      complain(complaint, location, `.${name}${more}`);
+    if (name === "" || name.length > MAX_NAME_LENGTH)
       return complain(
-        { rule: `must have names of 1 to ${LONGEST_NAME} characters` },
-        (entries.get(name) ?? file)?.place ?? {},
+        { rule: `must have names of 1 to ${MAX_NAME_LENGTH} characters` },
+        (entries.get(name) ?? file)?.location ?? {},
       );
     const chosen = chooseSecret(entries.get(name), file, under, context);
     const value = chosen === undefined ? undefined : item.read(chosen, under, context);
@@ -151,17 +151,17 @@ function splitPairs(
     const cut = pair.indexOf("=");
     const value = cut > 0 ? decode(pair.slice(cut + 1).trim()) : undefined;
     if (value === undefined)
-      return complain({ rule: "must be written name=value,name=value" }, raw.place);
-    entries.set(pair.slice(0, cut).trim(), withText(value, raw.place, raw.readFrom));
+      return complain({ rule: "must be written name=value,name=value" }, raw.location);
+    entries.set(pair.slice(0, cut).trim(), withText(value, raw.location, raw.readFrom));
   }
   return entries;
 }
 
-function withText(text: string, place: Place, readFrom: string | undefined): Raw {
+function withText(text: string, location: SourceLocation, readFrom: string | undefined): Raw {
   return {
     kind: "text",
     text,
-    place,
+    location,
     ...(readFrom === undefined ? {} : { readFrom, isPart: true }),
   };
 }

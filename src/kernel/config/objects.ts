@@ -30,18 +30,18 @@ export function listOfObjects<T extends object>(
             rule: `must be ${expects}, got ${describeRaw(raw)}`,
             remedy: 'begin each object with "- ".',
           },
-          raw.place,
+          raw.location,
         );
       if (raw.items.length > options.limit)
         return complain(
           { rule: `must have at most ${options.limit} entries, got ${raw.items.length}` },
-          raw.place,
+          raw.location,
         );
       const values = raw.items.map((item, index) =>
         readObject(
           item,
           options,
-          (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`),
+          (complaint, location, under = "") => complain(complaint, location, `[${index}]${under}`),
           context,
         ),
       );

@@ -17,10 +17,10 @@ import {
   otlpSignals,
   type OtlpBatchKeys,
 } from "./otlp-keys.ts";
-import { otlpRoutes, settleEndpoint, wayOf, type OtlpRoute } from "./otlp-route.ts";
+import { otlpRoutes, settleEndpoint, destinationOf, type OtlpRoute } from "./otlp-route.ts";
 import { checkExporterFiles, type NamedFile } from "./otlp-tls.ts";
 
-const SHORTEST_RELOAD_MS = 5_000;
+const MIN_RELOAD_MS = 5_000;
 
 interface Files extends OtlpRoute {
   readonly caFile: string;
@@ -45,18 +45,18 @@ const files: readonly KeyGroup<Files>[] = otlpSignals.map((signal) => {
 });
 
 /** Endpoints have the shape of their protocol. */
-const endpointsSound = checkGroups<OtlpRoute>(
+const checkEndpoints = checkGroups<OtlpRoute>(
   Object.values(otlpRoutes),
   ({ values, source, at }) => {
-    const way = wayOf(values);
+    const way = destinationOf(values);
     const broken = way && settleEndpoint(way, source(way.named)).broken;
     return way === undefined || broken === undefined ? [] : [at(way.named, "error", broken)];
   },
 );
 
 /** Certificate files can be used where something is exported. */
-const filesSound = checkGroups<Files>(files, ({ values, keys, readFile }) => {
-  if (wayOf(values) === undefined) return [];
+const checkFiles = checkGroups<Files>(files, ({ values, keys, readFile }) => {
+  if (destinationOf(values) === undefined) return [];
   const named = (
     own: "caFile" | "certFile" | "keyFile",
     shared: "sharedCaFile" | "sharedCertFile" | "sharedKeyFile",
@@ -90,10 +90,10 @@ const batchesFit = ({ maxQueueSize, maxBatchSize }: OtlpBatchKeys): Check =>
   );
 
 /** Credentials are not read all the time. */
-const reloadSound = checkGroups<{ readonly enabled: boolean; readonly interval: number }>(
+const checkReload = checkGroups<{ readonly enabled: boolean; readonly interval: number }>(
   [{ enabled: otlpReloadEnabled, interval: otlpReloadInterval }],
   ({ values: { enabled, interval }, keys, at }) =>
-    enabled && interval < SHORTEST_RELOAD_MS
+    enabled && interval < MIN_RELOAD_MS
       ? [
           at("interval", "error", {
             rule: `must be at least 5s while ${keys.enabled.path} is true`,
@@ -121,10 +121,10 @@ const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret |
 
 /** All rules over several OTLP keys. */
 export const otlpChecks: readonly Check[] = [
-  endpointsSound,
-  filesSound,
+  checkEndpoints,
+  checkFiles,
   batchesFit(otlpBatch.logs),
   batchesFit(otlpBatch.traces),
-  reloadSound,
+  checkReload,
   cloudWhole,
 ];

@@ -51,11 +51,11 @@ export interface OtlpBatchKeys {
 }
 
 /** What OpenTelemetry's own variables say in words that are not ours. */
-const otelWords = {
-  protocol: (said: string): string | undefined =>
-    ({ grpc: "grpc", "http/protobuf": "http" })[said.toLowerCase()],
-  milliseconds: (said: string): string | undefined =>
-    /^\d+$/.test(said) ? `${said}ms` : undefined,
+const otelValues = {
+  protocol: (value: string): string | undefined =>
+    ({ grpc: "grpc", "http/protobuf": "http" })[value.toLowerCase()],
+  milliseconds: (value: string): string | undefined =>
+    /^\d+$/.test(value) ? `${value}ms` : undefined,
 } as const;
 
 /** The shared keys: below `otlp` with their defaults, below a signal as exceptions from those. */
@@ -93,7 +93,7 @@ export const otlpMetricInterval = defineKey({
   type: duration,
   default: 60_000,
   rule: timer,
-  fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelWords.milliseconds)],
+  fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelValues.milliseconds)],
   help: "Time between exports of metrics.",
 });
 /** `otlp.metric_export_batch_size` */
@@ -202,7 +202,7 @@ function exporterKeys(base: string, infix: string): OtlpExporterKeys {
       path: `${base}.protocol`,
       type: oneOf(["http", "grpc", "stdout"]),
       default: own ? "http" : undefined,
-      ...vendor("PROTOCOL", otelWords.protocol),
+      ...vendor("PROTOCOL", otelValues.protocol),
       help: `How to export: http is OTLP over HTTP with protobuf; stdout writes JSON to standard output and needs no endpoint.${or}`,
     }),
     endpoint: defineKey({
@@ -236,7 +236,7 @@ function exporterKeys(base: string, infix: string): OtlpExporterKeys {
       path: `${base}.timeout`,
       type: duration,
       default: 0,
-      ...vendor("TIMEOUT", otelWords.milliseconds),
+      ...vendor("TIMEOUT", otelValues.milliseconds),
       help: own
         ? "Timeout of one export; 0 is the exporter's default, 10s."
         : "Timeout of one export. 0: the value below otlp.",
@@ -348,14 +348,14 @@ function batchKeys(signal: "logs" | "traces", vendor: string, interval: string):
       path: `${base}.export_interval`,
       type: duration,
       default: 0,
-      fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelWords.milliseconds)],
+      fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelValues.milliseconds)],
       help: `Time between exports of ${what}. 0: ${interval}.`,
     }),
     timeout: defineKey({
       path: `${base}.export_timeout`,
       type: duration,
       default: 0,
-      fallbacks: [otel(`${vendor}_EXPORT_TIMEOUT`, otelWords.milliseconds)],
+      fallbacks: [otel(`${vendor}_EXPORT_TIMEOUT`, otelValues.milliseconds)],
       help: `Timeout of exporting a batch of ${what}, retries included. 0: 30s.`,
     }),
   };

@@ -21,7 +21,7 @@ import {
   type OtlpProtocol,
   type OtlpSignal,
 } from "./otlp-keys.ts";
-import { otlpRoutes, protocolOf, settleEndpoint, wayOf } from "./otlp-route.ts";
+import { otlpRoutes, protocolOf, settleEndpoint, destinationOf } from "./otlp-route.ts";
 
 /** How failed exports are tried again. */
 interface RetryOptions {
@@ -77,7 +77,7 @@ export function stdoutOptions(
  */
 export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOptions | undefined {
   const own = otlpSignalExporters[signal];
-  const way = wayOf(readKeyGroup(config, otlpRoutes[signal]));
+  const way = destinationOf(readKeyGroup(config, otlpRoutes[signal]));
   if (way === undefined) return undefined;
   const settled = settleEndpoint(way, config.source(otlpRoutes[signal][way.named]));
   const headers =

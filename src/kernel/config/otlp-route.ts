@@ -23,7 +23,7 @@ export interface OtlpRoute {
 }
 
 /** The way of a signal to a receiver. */
-export interface OtlpWay {
+export interface OtlpDestination {
   readonly protocol: Exclude<OtlpProtocol, "stdout">;
   /** Which of the two endpoints counts. */
   readonly named: "endpoint" | "sharedEndpoint";
@@ -53,7 +53,7 @@ export function protocolOf({ protocol, sharedProtocol }: OtlpRoute): OtlpProtoco
 }
 
 /** Undefined when the signal is off, has nowhere to go or is written to standard output. */
-export function wayOf(route: OtlpRoute): OtlpWay | undefined {
+export function destinationOf(route: OtlpRoute): OtlpDestination | undefined {
   const protocol = protocolOf(route);
   const named = route.endpoint === "" ? "sharedEndpoint" : "endpoint";
   return !route.enabled || protocol === "stdout" || route[named] === ""
@@ -65,7 +65,10 @@ export function wayOf(route: OtlpRoute): OtlpWay | undefined {
  * The endpoint with what follows from where it was written. The text may hold credentials, so no
  * message shows it.
  */
-export function settleEndpoint({ protocol, text }: OtlpWay, source: Source): SettledEndpoint {
+export function settleEndpoint(
+  { protocol, text }: OtlpDestination,
+  source: Source,
+): SettledEndpoint {
   if (protocol === "http") {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === "")

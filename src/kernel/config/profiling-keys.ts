@@ -39,9 +39,9 @@ interface ReloadSection {
   readonly interval: number;
 }
 
-const SHORTEST_RATE_MS = 1_000;
-const LONGEST_RATE_MS = 600_000;
-const LONGEST_INTERVAL_MS = 86_400_000;
+const MIN_RATE_MS = 1_000;
+const MAX_RATE_MS = 600_000;
+const MAX_INTERVAL_MS = 86_400_000;
 /** Set by Steward, or by the backend. */
 const RESERVED_TAGS: ReadonlySet<string> = new Set([
   "service_version",
@@ -162,7 +162,7 @@ export const profilerReload = defineKeyGroup<ReloadSection>(
     interval: {
       type: duration,
       default: 30_000,
-      rule: (ms) => (ms > LONGEST_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined),
+      rule: (ms) => (ms > MAX_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined),
       help: "Time between checks of those files, at least 5s.",
     },
   },
@@ -179,9 +179,7 @@ export const profilingKeys: Schema = keysOf(
 );
 
 function uploadTime(ms: number): Complaint | undefined {
-  return ms >= SHORTEST_RATE_MS && ms <= LONGEST_RATE_MS
-    ? undefined
-    : { rule: "must be from 1s to 10m" };
+  return ms >= MIN_RATE_MS && ms <= MAX_RATE_MS ? undefined : { rule: "must be from 1s to 10m" };
 }
 
 function headerText(value: string): Complaint | undefined {

@@ -6,7 +6,7 @@ import type { Secret } from "../base/secret.ts";
 import { adminEnabled, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";
 import type { Finding } from "./findings.ts";
-import { authToken } from "./house-keys.ts";
+import { authToken } from "./process-keys.ts";
 import { atKey, isChanged } from "./key-finding.ts";
 import { keysOf, readKeyGroup } from "./key-group.ts";
 import type { Key } from "./key.ts";
@@ -22,7 +22,7 @@ import {
 } from "./profiling-keys.ts";
 import { tracingEnabled } from "./tracing-keys.ts";
 
-const SHORTEST_RELOAD_MS = 5_000;
+const MIN_RELOAD_MS = 5_000;
 
 /** Where profiles go, settled. */
 export interface PushOptions {
@@ -71,7 +71,7 @@ export function pushOptions(config: Config): PushOptions | undefined {
 }
 
 /** Profiles show what the process does: nobody but an administrator may ask for them. */
-export const profileEndpointSound: Check = {
+export const checkProfileEndpoint: Check = {
   needs: [profileEndpoint.enabled, adminEnabled, adminToken, authToken],
   run(config) {
     if (!config.get(profileEndpoint.enabled)) return [];
@@ -91,7 +91,7 @@ export const profileEndpointSound: Check = {
 };
 
 /** An enabled profiler has somewhere to go, with credentials that are whole and said once. */
-export const profilerSound: Check = {
+export const checkProfiler: Check = {
   needs: [...keysOf(profiler, profilerTls, profilerReload, spanProfiles), tracingEnabled],
   run(config, _environment, readFile) {
     const findings = spanFindings(config);
@@ -110,7 +110,7 @@ export const profilerSound: Check = {
         "is missing, and profiling.profiler.enabled is true",
         "write the address of the server, e.g. http://localhost:4040.",
       );
-    if ((options.reloadMs ?? SHORTEST_RELOAD_MS) < SHORTEST_RELOAD_MS)
+    if ((options.reloadMs ?? MIN_RELOAD_MS) < MIN_RELOAD_MS)
       complain(
         profilerReload.interval,
         "error",

@@ -5,7 +5,7 @@
  */
 
 /** Where a value was written: a line of the file (from 1) or an environment variable. */
-export interface Place {
+export interface SourceLocation {
   readonly line?: number;
   readonly variable?: string;
 }
@@ -15,13 +15,17 @@ export type Raw =
   | {
       readonly kind: "text";
       readonly text: string;
-      readonly place: Place;
+      readonly location: SourceLocation;
       /** The file that held the text, for a secret. */ readonly readFrom?: string;
       /** That file holds more than this text. */ readonly isPart?: true;
     }
-  | { readonly kind: "list"; readonly items: readonly Raw[]; readonly place: Place }
-  | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Raw>; readonly place: Place }
-  | { readonly kind: "nothing"; readonly place: Place };
+  | { readonly kind: "list"; readonly items: readonly Raw[]; readonly location: SourceLocation }
+  | {
+      readonly kind: "map";
+      readonly entries: ReadonlyMap<string, Raw>;
+      readonly location: SourceLocation;
+    }
+  | { readonly kind: "nothing"; readonly location: SourceLocation };
 
 /**
  * Whether a value that was written gives none: `key:`, `key: ""`, and an empty list or group where

@@ -5,7 +5,7 @@ import type { Complaint } from "./findings.ts";
  * The longest time a timer of the runtime can wait is about 24.8 days; a longer one would be over
  * at once.
  */
-const LONGEST_TIMER_MS = 24 * 86_400_000;
+const MAX_TIMER_MS = 24 * 86_400_000;
 
 /** More than nothing. */
 export function positive(value: number): Complaint | undefined {
@@ -14,7 +14,7 @@ export function positive(value: number): Complaint | undefined {
 
 /** A time to wait: more than nothing, and no longer than a timer can wait. */
 export function timer(ms: number): Complaint | undefined {
-  return positive(ms) ?? (ms > LONGEST_TIMER_MS ? { rule: "must be at most 576h" } : undefined);
+  return positive(ms) ?? (ms > MAX_TIMER_MS ? { rule: "must be at most 576h" } : undefined);
 }
 
 /** An absolute http(s) address without credentials, query and fragment, e.g. of a control plane. */

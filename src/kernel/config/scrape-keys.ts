@@ -147,7 +147,7 @@ export function scrapeOptions(config: Config): ScrapeOptions | undefined {
 }
 
 /** What an enabled pull listener must satisfy (contract, monitor v4.0.0; facts §8.3, §8.4). */
-export const scrapeSound: Check = {
+export const checkScrape: Check = {
   needs: [scrapeEnabled, scrapeListen, scrapeMaxInFlight, scrapeToken, scrapeAllowUnauthenticated],
   run(config) {
     if (!config.get(scrapeEnabled)) return [];

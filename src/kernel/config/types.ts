@@ -6,7 +6,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { Secret } from "../base/secret.ts";
 import { formatAddress, parseAddress, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
-import { describeRaw, type Place, type Raw } from "./raw.ts";
+import { describeRaw, type SourceLocation, type Raw } from "./raw.ts";
 import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts";
 import type { Written } from "./written.ts";
 
@@ -19,7 +19,7 @@ export type Shown = string | boolean | number | readonly string[];
  */
 export type Complain = (
   complaint: Complaint & { readonly nearest?: string },
-  place: Place,
+  location: SourceLocation,
   under?: string,
 ) => undefined;
 
@@ -160,7 +160,7 @@ export const path: KeyType<string> = {
   write: (value) => (value === "" ? "" : resolve(value)),
   read(raw, complain, context) {
     const value = plainPath.read(raw, complain, context);
-    return value === undefined ? undefined : placedPath(value, raw.place, context);
+    return value === undefined ? undefined : resolvePath(value, raw.location, context);
   },
 };
 
@@ -170,7 +170,7 @@ export const secret: KeyType<Secret> = {
   fileOnly: false,
   read(raw, complain) {
     if (raw.kind === "text" && raw.text !== "") return Secret.of(raw.text, originOf(raw));
-    complain({ rule: "must be text that is not empty" }, raw.place);
+    complain({ rule: "must be text that is not empty" }, raw.location);
     return undefined;
   },
   show: () => "[secret]",
@@ -236,7 +236,7 @@ export function oneOf<const T extends string>(
         return base.read(raw, complain, context);
       return complain(
         { rule: refused[raw.text] ?? "", remedy: `write one of ${words.join(", ")}.` },
-        raw.place,
+        raw.location,
       );
     },
   };
@@ -250,11 +250,11 @@ export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
     holds: "list",
     read(raw, complain, context) {
       if (raw.kind !== "list" && raw.kind !== "text") return refuse(raw, complain, this.expects);
-      const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.place);
+      const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.location);
       const values = items.map((entry, index) =>
         item.read(
           entry,
-          (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`),
+          (complaint, location, under = "") => complain(complaint, location, `[${index}]${under}`),
           context,
         ),
       );
@@ -279,14 +279,14 @@ function originOf(raw: Raw & { readonly kind: "text" }): string {
   if (raw.readFrom !== undefined)
     return `${raw.isPart === true ? PART_OF_FILE : FROM_FILE}${raw.readFrom}`;
   return (
-    raw.place.variable ??
-    (raw.place.line === undefined ? "configuration" : `line ${raw.place.line}`)
+    raw.location.variable ??
+    (raw.location.line === undefined ? "configuration" : `line ${raw.location.line}`)
   );
 }
 
 /** A path as the process finds it, for a place it was written at. */
-export function placedPath(value: string, place: Place, context: ReadContext): string {
-  return place.variable !== undefined || isAbsolute(value) ? value : join(context.folder, value);
+export function resolvePath(value: string, location: SourceLocation, context: ReadContext): string {
+  return location.variable !== undefined || isAbsolute(value) ? value : join(context.folder, value);
 }
 
 function scalar<T>(
@@ -312,14 +312,14 @@ function refuse(raw: Raw, complain: Complain, expects: string): undefined {
       rule: `must be ${expects}, got ${describeRaw(raw)}`,
       ...(remedy === undefined ? {} : { remedy }),
     },
-    raw.place,
+    raw.location,
   );
 }
 
-function splitText(text: string, place: Place): Raw[] {
+function splitText(text: string, location: SourceLocation): Raw[] {
   return text
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "")
-    .map((part) => ({ kind: "text", text: part, place }));
+    .map((part) => ({ kind: "text", text: part, location }));
 }

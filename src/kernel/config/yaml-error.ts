@@ -4,7 +4,7 @@
  */
 import { isScalar, visit, type Document, type LineCounter, type YAMLParseError } from "yaml";
 
-const MOST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
 /**
  * What the mistakes mean to somebody who wrote the file; others are told by the parser's name for
@@ -72,5 +72,5 @@ function excerptOf(line: string, words: ReadonlySet<string>): string {
     (words.has(word) && /^\s*:/.test(line.slice(at + word.length))) || word === "-" ? word : "…",
   );
   const short = shown.trim().replaceAll(/…(?:[\s:,]*…)+/g, "…");
-  return short.length > MOST_SHOWN ? `${short.slice(0, MOST_SHOWN)}…` : short;
+  return short.length > MAX_SHOWN ? `${short.slice(0, MAX_SHOWN)}…` : short;
 }

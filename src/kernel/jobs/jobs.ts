@@ -21,7 +21,7 @@ import type { Watchers } from "./watchers.ts";
 const HEARTBEAT_MS = 500;
 const RETRY_MS = 1_000;
 /** Starts that may end in a crash of the process before a job is given up. */
-const MOST_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** The tables that an environment needs to hold jobs. */
 export const jobTables: readonly AnyTable[] = [jobs];
@@ -321,7 +321,7 @@ function notBefore({ createdAtMs, startedAtMs = createdAtMs }: JobRow, nowMs: nu
 function whyNotResumed(type: AnyJobType | undefined, row: JobRow): string | undefined {
   if (type === undefined) return `this Steward does not know jobs of the kind ${row.type}`;
   if (type.onCrash === "fail") return "interrupted by a restart of Steward; start it again";
-  if (row.attempts >= MOST_ATTEMPTS)
+  if (row.attempts >= MAX_ATTEMPTS)
     return `given up: the process ended ${row.attempts} times while this job ran`;
   return undefined;
 }

@@ -4,7 +4,7 @@ import { JobNoteSchema } from "../../gen/steward/state/v1/jobs_pb.ts";
 import type { JobNote } from "../../gen/steward/state/v1/jobs_pb.ts";
 
 const KEPT_NOTES = 1_000;
-const LONGEST_ITEM = 200;
+const MAX_ITEM_LENGTH = 200;
 
 /** The remarks of one job. */
 export interface Notes {
@@ -25,7 +25,7 @@ export function createNotes(stored: readonly JobNote[]): Notes {
       count(kind);
       if (kept.length < KEPT_NOTES)
         kept.push(
-          create(JobNoteSchema, { kind, item: item.slice(0, LONGEST_ITEM).toWellFormed() }),
+          create(JobNoteSchema, { kind, item: item.slice(0, MAX_ITEM_LENGTH).toWellFormed() }),
         );
     },
     counts: () => Object.fromEntries(counts),

@@ -60,7 +60,7 @@ export class JsonScanner {
   /** Offset of the piece's first byte in the text. */
   #base = 0;
   /** Whether the begin of the value or name at hand was told already. */
-  #told = false;
+  #reported = false;
   /** Open objects and arrays. */
   depth = 0;
   /** Events are told for values and names with at most so many containers around them. */
@@ -251,8 +251,8 @@ export class JsonScanner {
   }
 
   #beginName(at: number): number {
-    if (this.depth <= this.watch && !this.#told) return this.#tell("name-begin", at);
-    this.#told = false;
+    if (this.depth <= this.watch && !this.#reported) return this.#report("name-begin", at);
+    this.#reported = false;
     this.#count(at);
     this.#token = "name";
     this.#progress = 0;
@@ -262,8 +262,8 @@ export class JsonScanner {
   #beginValue(at: number, byte: number, kind: number): number {
     if (this.#expect !== "value" && this.#expect !== "value-or-close") throw this.#unexpected(at);
     if (kind < Kind.quote || kind > Kind.openArray) throw this.#unexpected(at);
-    if (this.depth <= this.watch && !this.#told) return this.#tell("value-begin", at);
-    this.#told = false;
+    if (this.depth <= this.watch && !this.#reported) return this.#report("value-begin", at);
+    this.#reported = false;
     if (this.#containers[this.depth] !== OBJECT) this.#count(at);
     this.#progress = 0;
     if (kind === Kind.quote) this.#token = "string";
@@ -281,8 +281,8 @@ export class JsonScanner {
     return at + 1;
   }
 
-  #tell(event: ScanEvent, at: number): number {
-    this.#told = true;
+  #report(event: ScanEvent, at: number): number {
+    this.#reported = true;
     this.event = event;
     return at;
   }

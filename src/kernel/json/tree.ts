@@ -65,7 +65,7 @@ export async function parseTree(bytes: Uint8Array, options: TreeOptions): Promis
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
     if (turns.over) await turns.give();
     for (let long = builder.feed(from); long !== undefined; long = builder.resume())
-      builder.place(await decodeLong(bytes, long, turns));
+      builder.add(await decodeLong(bytes, long, turns));
   }
   return builder.finish();
 }
@@ -138,7 +138,7 @@ class TreeBuilder {
   }
 
   /** Takes over a long string, which is a value or a name. */
-  place(text: string): void {
+  add(text: string): void {
     if (this.#isName) this.#enter(text);
     else this.#put(text);
   }
@@ -196,7 +196,7 @@ class TreeBuilder {
     if (this.#isName && end - from - 2 > nameBytes)
       throw tooMuch("name", nameBytes, "bytes in one name");
     if (end - from > PIECE_BYTES) return { from: from + 1, to: end - 1 };
-    this.place(JSON.parse(this.#text.toString("utf8", from, end)) as string);
+    this.add(JSON.parse(this.#text.toString("utf8", from, end)) as string);
     return undefined;
   }
 

@@ -13,7 +13,7 @@ import { JsonScanner } from "./scanner.ts";
 import { Utf8Check } from "./utf8.ts";
 
 /** Scalar members kept from beside the list; the further ones are passed over. */
-const MOST_BESIDE = 64;
+const MAX_SKIPPED_NAMES = 64;
 
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
@@ -75,8 +75,9 @@ abstract class BaseWalker {
   }
 
   feed(piece: Uint8Array): unknown[] {
-    const room = this.#budget.bytes - this.#offset;
-    if (piece.length > room) throw oversizedJson(this.#budget.bytes, "bytes", this.#budget.bytes);
+    const remaining = this.#budget.bytes - this.#offset;
+    if (piece.length > remaining)
+      throw oversizedJson(this.#budget.bytes, "bytes", this.#budget.bytes);
     const bad = this.#utf8.feed(piece);
     const out: unknown[] = [];
     // What stands before a byte that is no UTF-8 is judged first.
@@ -163,7 +164,7 @@ class PathWalker extends BaseWalker implements Walker {
   finish(): unknown[] {
     this.scanner.finish(this.offset);
     if (!this.#found && this.#missing !== "empty")
-      throw brokenJson(this.offset, `there is no list at ${this.#place()}`);
+      throw brokenJson(this.offset, `there is no list at ${this.#location()}`);
     return [];
   }
 
@@ -198,14 +199,15 @@ class PathWalker extends BaseWalker implements Walker {
       return;
     }
     if (this.#found)
-      throw brokenJson(this.offset + at, `the list at ${this.#place()} is given twice`);
+      throw brokenJson(this.offset + at, `the list at ${this.#location()} is given twice`);
     this.#enter(byte, at);
   }
 
   #besideBegins(byte: number | undefined, at: number): void {
     // As with JSON.parse, the last of several equal names counts.
     this.beside.delete(this.#name);
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY || this.beside.size === MOST_BESIDE) return;
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY || this.beside.size === MAX_SKIPPED_NAMES)
+      return;
     this.#region = "beside";
     this.capture(at);
   }
@@ -219,7 +221,7 @@ class PathWalker extends BaseWalker implements Walker {
     } else if (this.#missing !== "refuse" && byte === 0x6e) {
       this.#found = true;
       return;
-    } else throw brokenJson(this.offset + at, `expected a list at ${this.#place()}`);
+    } else throw brokenJson(this.offset + at, `expected a list at ${this.#location()}`);
     this.scanner.watch = depth + 1;
   }
 
@@ -259,7 +261,7 @@ class PathWalker extends BaseWalker implements Walker {
     this.#nextFrom = -1;
   }
 
-  #place(): string {
+  #location(): string {
     return this.#path.length === 0 ? "the top" : JSON.stringify(this.#path.join(".").slice(0, 200));
   }
 }

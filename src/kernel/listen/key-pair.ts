@@ -28,7 +28,7 @@ export interface KeyPair {
   readonly leaf: X509Certificate;
 }
 
-const LARGEST_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
  * Both texts. Throws `invalid`, naming the file, for what cannot be read, is no plain file or is
@@ -97,7 +97,7 @@ export async function readPlainFile(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const { size } = await file.stat().then((stat) => (stat.isFile() ? stat : { size: Infinity }));
-    if (size > LARGEST_BYTES) throw refused(`${path} is not a regular file of at most 1 MiB`);
+    if (size > MAX_FILE_BYTES) throw refused(`${path} is not a regular file of at most 1 MiB`);
     return await file.readFile("utf8");
   } catch (error) {
     if (error instanceof StewardError) throw error;

@@ -21,7 +21,7 @@ import {
   type ServerResponse,
 } from "./exchange.ts";
 import type { ListenLimits, ShareLimits } from "./limits.ts";
-import { createPlaces, type HeldRequest, type Places } from "./places.ts";
+import { createRequestSlots, type HeldRequest, type RequestSlots } from "./request-slots.ts";
 import type { Refusals } from "./refusals.ts";
 import { SHARES, type Classification, type Classify, type Share } from "./shares.ts";
 import { createStreams, type Streams } from "./streams.ts";
@@ -60,7 +60,7 @@ export interface RequestsOptions {
 /** The capacity of one share. */
 interface Capacity {
   readonly limits: ShareLimits;
-  readonly places: Places;
+  readonly slots: RequestSlots;
   readonly streams: Streams;
   readonly bodies: BodyBudget;
 }
@@ -135,7 +135,7 @@ export function createRequests(
     endUnreadBody(request, deps.clock);
     if (kind !== "conversation")
       cutSlowBody(exchange, capacities[share].limits.bodyMs, deps.clock, refusals);
-    await (kind === "request" ? answerInPlace : answerStream)(exchange, {
+    await (kind === "request" ? answerInSlot : answerStream)(exchange, {
       capacity: capacities[share],
       options,
       log: deps.log,
@@ -144,7 +144,7 @@ export function createRequests(
   return {
     serve,
     count: (socket) => onSocket.get(socket)?.size ?? 0,
-    inFlight: () => sum(({ places }) => places.inUse()),
+    inFlight: () => sum(({ slots }) => slots.inUse()),
     streams: () => sum(({ streams }) => streams.inUse()),
     drain() {
       draining = true;
@@ -160,9 +160,9 @@ function createCapacity(limits: ListenLimits, share: Share, clock: Clock): Capac
     limits: own,
     streams: createStreams(own, clock),
     bodies: createBodyBudget(own),
-    places: createPlaces(
+    slots: createRequestSlots(
       {
-        places: own.requests,
+        slots: own.requests,
         perAddress: own.requestsPerAddress,
         waitMs: limits.admissionMs,
         evicts,
@@ -251,10 +251,10 @@ interface AnswerDeps {
 }
 
 /** A place is held until the answer is over. */
-async function answerInPlace(exchange: Exchange, deps: AnswerDeps): Promise<void> {
-  const { places } = deps.capacity;
-  if (!(await places.enter(exchange))) return refuseExchange(exchange, deps.options, "busy", BUSY);
-  void exchange.ended.then(() => places.leave(exchange));
+async function answerInSlot(exchange: Exchange, deps: AnswerDeps): Promise<void> {
+  const { slots } = deps.capacity;
+  if (!(await slots.enter(exchange))) return refuseExchange(exchange, deps.options, "busy", BUSY);
+  void exchange.ended.then(() => slots.leave(exchange));
   await handle(exchange, undefined, deps);
 }
 

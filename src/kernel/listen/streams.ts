@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import type { ShareLimits } from "./limits.ts";
-import { createCounts } from "./places.ts";
+import { createCounts } from "./request-slots.ts";
 
 /** A stream that was admitted. Disposing it gives its place back. */
 interface AdmittedStream extends Disposable {

@@ -6,7 +6,7 @@
 /** How a map gets its work done. */
 export interface MapSteps<I, O> {
   /** Resolves when another input may be started. */
-  room(signal: AbortSignal): Promise<void>;
+  waitForCapacity(signal: AbortSignal): Promise<void>;
   start(input: I, signal: AbortSignal): Promise<O>;
 }
 
@@ -29,7 +29,7 @@ export async function* mapOrdered<I, O>(
   try {
     for (;;) {
       while (!ended && window.length < inFlight) {
-        await steps.room(signal);
+        await steps.waitForCapacity(signal);
         const next = await source.next();
         if (next.done === true) ended = true;
         else {

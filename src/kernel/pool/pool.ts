@@ -111,7 +111,7 @@ class PiscinaPool implements Pool {
   ): AsyncIterable<O> {
     const sum = summed(throttled(this.#clock, options.onProgress));
     return mapOrdered(inputs, options.inFlight ?? this.#threads + 1, options.signal, {
-      room: (signal) => this.#slots.room(signal),
+      waitForCapacity: (signal) => this.#slots.waitForCapacity(signal),
       start: (input, signal) =>
         this.#run(task, input, {
           ...options,

@@ -13,7 +13,7 @@ export interface SlotQueue {
   acquire(signal: AbortSignal, bounded: boolean): Promise<void>;
   release(): void;
   /** Resolves when the line is not full. Rejects with the signal's reason. */
-  room(signal: AbortSignal): Promise<void>;
+  waitForCapacity(signal: AbortSignal): Promise<void>;
   readonly running: number;
   readonly queued: number;
   readonly limit: number;
@@ -25,7 +25,7 @@ type Turn = () => void;
 /** A queue of `slots` slots whose line holds `limit`. */
 export function createSlotQueue(slots: number, limit: number): SlotQueue {
   const line = new Set<Turn>();
-  const rooms = new Set<Turn>();
+  const waitingForCapacity = new Set<Turn>();
   let running = 0;
 
   function settle(): void {
@@ -35,9 +35,9 @@ export function createSlotQueue(slots: number, limit: number): SlotQueue {
       running += 1;
       turn();
     }
-    for (const turn of rooms) {
+    for (const turn of waitingForCapacity) {
       if (line.size >= limit) break;
-      rooms.delete(turn);
+      waitingForCapacity.delete(turn);
       turn();
     }
   }
@@ -61,8 +61,8 @@ export function createSlotQueue(slots: number, limit: number): SlotQueue {
       running -= 1;
       settle();
     },
-    room(signal) {
-      const turn = waitIn(rooms, signal, settle);
+    waitForCapacity(signal) {
+      const turn = waitIn(waitingForCapacity, signal, settle);
       settle();
       return turn;
     },

@@ -17,11 +17,11 @@ import type { WireReload } from "../telemetry/thread/options.ts";
 import { recordCpu } from "./cpu.ts";
 import type { HeapSampler } from "./heap.ts";
 import { currentHeap, endRecording } from "./profiles.ts";
-import { createUploadBooks, type UploadBooks, type UploadStatus } from "./upload-books.ts";
+import { createUploadStats, type UploadStats, type UploadStatus } from "./upload-stats.ts";
 import { uploadClassOf } from "./upload-class.ts";
 import {
   createUploader,
-  MOST_UPLOADS,
+  MAX_UPLOADS,
   type Upload,
   type Uploader,
   type UploadTarget,
@@ -52,21 +52,21 @@ export interface Profiler extends Component {
 
 /** A profiler of all threads. It needs the heap's sampler to run. */
 export function createProfiler(deps: ProfilerDeps, options: ProfilerOptions): Profiler {
-  const books = createUploadBooks(deps.clock, deps.scope);
+  const stats = createUploadStats(deps.clock, deps.scope);
   let run: Run | undefined;
   return {
     name: "profiler",
     needs: [deps.heap.name],
     readiness: "none",
     start() {
-      run = new Run(deps, options, books);
+      run = new Run(deps, options, stats);
       return Promise.resolve();
     },
     async stop() {
       await run?.end();
       run = undefined;
     },
-    status: () => books.status(),
+    status: () => stats.status(),
   };
 }
 
@@ -74,16 +74,16 @@ export function createProfiler(deps: ProfilerDeps, options: ProfilerOptions): Pr
 class Run {
   readonly #deps: ProfilerDeps;
   readonly #options: ProfilerOptions;
-  readonly #books: UploadBooks;
+  readonly #stats: UploadStats;
   readonly #ending = new AbortController();
   readonly #uploads = new Set<Promise<void>>();
   readonly #loops: Promise<unknown>;
   #uploader: Uploader;
 
-  constructor(deps: ProfilerDeps, options: ProfilerOptions, books: UploadBooks) {
+  constructor(deps: ProfilerDeps, options: ProfilerOptions, stats: UploadStats) {
     this.#deps = deps;
     this.#options = options;
-    this.#books = books;
+    this.#stats = stats;
     this.#uploader = createUploader(deps, options.target);
     this.#loops = Promise.all([this.#record(), this.#renew()]);
   }
@@ -119,15 +119,15 @@ class Run {
     const { clock, log } = this.#deps;
     const { signal } = this.#ending;
     // Those under way will be counted when they fail; what comes after them would only wait.
-    if (signal.aborted || this.#uploads.size >= MOST_UPLOADS) return;
+    if (signal.aborted || this.#uploads.size >= MAX_UPLOADS) return;
     const beganMs = clock.monotonic();
     const sending: Promise<void> = this.#uploader
       .send(upload, signal)
       .then(
-        () => this.#books.enter(clock.monotonic() - beganMs),
+        () => this.#stats.enter(clock.monotonic() - beganMs),
         (error: unknown) => {
           const errorClass = uploadClassOf(error);
-          this.#books.enter(clock.monotonic() - beganMs, errorClass);
+          this.#stats.enter(clock.monotonic() - beganMs, errorClass);
           if (!signal.aborted) log.warn("uploading a profile failed", { class: errorClass });
         },
       )

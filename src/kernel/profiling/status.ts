@@ -1,5 +1,5 @@
 /** `profiling` of the status, as plain data (contract §2.1.10). */
-import type { UploadStatus } from "./upload-books.ts";
+import type { UploadStatus } from "./upload-stats.ts";
 
 /** What is on, where profiles go, and how that goes. No value of a credential. */
 export interface ProfilingStatus {

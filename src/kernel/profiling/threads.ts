@@ -49,7 +49,7 @@ export async function inspectThreads(
     joined(worker);
   });
   session.on("NodeWorker.receivedMessageFromWorker", ({ params: { sessionId, message } }) =>
-    workers.get(sessionId)?.hear(message),
+    workers.get(sessionId)?.receive(message),
   );
   session.on("NodeWorker.detachedFromWorker", ({ params: { sessionId } }) => {
     workers.get(sessionId)?.end();
@@ -83,7 +83,7 @@ interface Answer {
 class AttachedWorker implements InspectedThread {
   readonly name: string;
   readonly #send: (message: string) => Promise<unknown>;
-  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
 
   constructor(name: string, send: (message: string) => Promise<unknown>) {
@@ -92,24 +92,24 @@ class AttachedWorker implements InspectedThread {
   }
 
   busy(): boolean {
-    return this.#asked.size > 0;
+    return this.#pending.size > 0;
   }
 
   async ask<T>(method: string, params: object = {}): Promise<T> {
     const id = (this.#lastId += 1);
     const answer = Promise.withResolvers<unknown>();
-    this.#asked.set(id, answer);
+    this.#pending.set(id, answer);
     await this.#send(JSON.stringify({ id, method, params })).catch((error: unknown) => {
-      this.#asked.delete(id);
+      this.#pending.delete(id);
       answer.reject(error);
     });
     return (await answer.promise) as T;
   }
 
-  hear(message: string): void {
+  receive(message: string): void {
     const { id = 0, result, error } = JSON.parse(message) as Answer;
-    const answer = this.#asked.get(id);
-    this.#asked.delete(id);
+    const answer = this.#pending.get(id);
+    this.#pending.delete(id);
     if (error === undefined) answer?.resolve(result);
     else
       answer?.reject(
@@ -121,8 +121,8 @@ class AttachedWorker implements InspectedThread {
   }
 
   end(): void {
-    for (const answer of this.#asked.values())
+    for (const answer of this.#pending.values())
       answer.reject(new StewardError("not_ready", `the thread ${this.name} ended`));
-    this.#asked.clear();
+    this.#pending.clear();
   }
 }

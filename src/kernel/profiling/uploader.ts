@@ -12,7 +12,7 @@ import type { Renewed } from "../telemetry/thread/credentials.ts";
 import { CPU_PERIOD_US } from "./cpu.ts";
 
 /** Uploads under way; one more is not begun. */
-export const MOST_UPLOADS = 5;
+export const MAX_UPLOADS = 5;
 const TIMEOUT_MS = 30_000;
 const ANSWER_BYTES = 4 * 1024;
 const MICROSECONDS = 1_000_000;
@@ -120,8 +120,8 @@ function open(
       errorBytes: ANSWER_BYTES,
       json: { bytes: ANSWER_BYTES, depth: 1, stringBytes: ANSWER_BYTES, elements: 1 },
       sliceMs: 10,
-      connections: MOST_UPLOADS,
-      inFlight: MOST_UPLOADS,
+      connections: MAX_UPLOADS,
+      inFlight: MAX_UPLOADS,
     },
   });
 }

@@ -39,7 +39,7 @@ export function readPatch(
     if (issues.full) break;
     const key = below.find((candidate) => candidate.path === `${scope}.${name}`);
     if (key === undefined)
-      issues.add([name.slice(0, 100)], unknownText(name, below, scope), "unknown_field");
+      issues.add([name.slice(0, 100)], describeUnknown(name, below, scope), "unknown_field");
     else if (fixed(key)) ignored.push(name);
     else if (given === null) values.set(key.path, undefined);
     else {
@@ -77,15 +77,15 @@ export function storedForm(key: Key<unknown>, value: unknown): Shown {
 
 function toRaw(given: unknown): Raw | undefined {
   // A variable's place: paths begin where the process runs, as no file holds the setting.
-  const place = { variable: "setting" };
+  const location = { variable: "setting" };
   if (typeof given === "string" || typeof given === "boolean" || typeof given === "number")
-    return { kind: "text", text: String(given), place };
+    return { kind: "text", text: String(given), location };
   if (!Array.isArray(given)) return undefined;
   const items = given.map(toRaw);
-  return items.every((item) => item !== undefined) ? { kind: "list", items, place } : undefined;
+  return items.every((item) => item !== undefined) ? { kind: "list", items, location } : undefined;
 }
 
-function unknownText(name: string, below: Schema, scope: string): string {
+function describeUnknown(name: string, below: Schema, scope: string): string {
   const names = below.map((key) => key.path.slice(scope.length + 1));
   const meant = nearest(name, names);
   return `is not a known setting${meant === undefined ? "" : `, did you mean ${meant}?`}`;

@@ -12,7 +12,7 @@ import { readPatch, readValue, storedForm, type Patch } from "./patch.ts";
 import { settingsTable } from "./table.ts";
 import type { ReadSetting, Settings, SettingsChange, SettingsCheck } from "./types.ts";
 
-const MOST_WATCHERS = 1000;
+const MAX_WATCHERS = 1000;
 
 /** What settings work with. The environment has `settingsTable` among its tables. */
 export interface SettingsDeps {
@@ -94,7 +94,7 @@ class StoredSettings implements Settings {
   }
 
   watch(scope: string, seen: (changed: readonly string[]) => void): Disposable {
-    assert(this.#watchers.size < MOST_WATCHERS, `settings have at most ${MOST_WATCHERS} watchers`);
+    assert(this.#watchers.size < MAX_WATCHERS, `settings have at most ${MAX_WATCHERS} watchers`);
     const watcher = { scope, seen };
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };

@@ -8,7 +8,7 @@ import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { StewardError } from "../base/errors.ts";
 import type { Code } from "../base/errors.ts";
-import type { BackupManifest, StorePlace } from "./folder-backup.ts";
+import type { BackupManifest, StoreLocation } from "./folder-backup.ts";
 
 /** The process gives way to everything else. */
 const NICENESS = 10;
@@ -20,7 +20,7 @@ export interface BackupJob {
   readonly directory: string;
   readonly target: string;
   readonly derived: readonly string[];
-  readonly elsewhere?: readonly StorePlace[];
+  readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
 }
 
@@ -60,19 +60,19 @@ export const runBackupProcess: RunBackup = async (job, signal) => {
   signal.addEventListener("abort", stop, { once: true });
   try {
     const reply = await new Promise<BackupReply>((resolve, reject) => {
-      let told: BackupReply | undefined;
+      let reply: BackupReply | undefined;
       child.once("spawn", () => lower(child.pid));
-      child.once("message", (message) => (told = message as BackupReply));
+      child.once("message", (message) => (reply = message as BackupReply));
       child.once("error", reject);
       child.once("close", (code, by) =>
-        told === undefined
+        reply === undefined
           ? reject(
               new StewardError(
                 "internal",
                 `the process that makes the backup ended with ${by ?? code}`,
               ),
             )
-          : resolve(told),
+          : resolve(reply),
       );
       child.send(job);
     });

@@ -3,7 +3,7 @@
  * copy, answers and ends.
  */
 import { systemClock } from "../base/clock.ts";
-import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { ownMessage, StewardError, toStewardError } from "../base/errors.ts";
 import type { BackupJob, BackupReply } from "./backup-job.ts";
 import { backupFolder } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
@@ -32,7 +32,7 @@ async function run(job: BackupJob): Promise<BackupReply> {
     return { manifest };
   } catch (thrown) {
     const { code, message, remedy } = toStewardError(thrown);
-    return { error: { code, message: ownWords(thrown), text: message, remedy } };
+    return { error: { code, message: ownMessage(thrown), text: message, remedy } };
   }
 }
 

@@ -11,10 +11,10 @@ import { setImmediate } from "node:timers/promises";
 import { open } from "lmdb";
 import type { Database, RootDatabase, Transaction } from "lmdb";
 import { StewardError } from "../base/errors.ts";
-import { OPEN_MARKER } from "./house.ts";
-import { checkCensus, createHouseReader } from "./house-reader.ts";
+import { OPEN_MARKER } from "./store-metadata.ts";
+import { checkCensus, createMetadataReader } from "./metadata-reader.ts";
 import { allocateLockFile, createDataFile, lmdbError } from "./lmdb-file.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 
@@ -142,7 +142,7 @@ async function copyRows(state: PinnedState, part: string, signal: AbortSignal): 
         signal.throwIfAborted();
         root.transactionSync(() => {
           for (const { key, value } of rows)
-            if (name !== HOUSE || Buffer.compare(key, OPEN_MARKER) !== 0)
+            if (name !== METADATA_STORE || Buffer.compare(key, OPEN_MARKER) !== 0)
               to.putSync(key, value, { append: true });
         });
         await setImmediate();
@@ -178,18 +178,18 @@ async function describe(
   part: string,
   { file, signal }: { file: string; signal: AbortSignal },
 ): Promise<BackupReport> {
-  const house = createHouseReader();
-  const report = await verifyFile(part, { visit: house.visit });
-  checkCensus(state.path, report, house);
+  const metadata = createMetadataReader();
+  const report = await verifyFile(part, { visit: metadata.visit });
+  checkCensus(state.path, report, metadata);
   signal.throwIfAborted();
   const { size } = await stat(part);
   return {
     name: state.name,
     file,
-    schema: house.identity(state.path).schema,
+    schema: metadata.identity(state.path).schema,
     bytes: size,
     sha256: await hashFile(part, signal),
-    rows: Object.fromEntries(house.census()),
+    rows: Object.fromEntries(metadata.census()),
     madeAtMs: state.madeAtMs,
   };
 }

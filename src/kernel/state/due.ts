@@ -3,7 +3,7 @@
  * waits for the earliest; what is due is handed over in batches and taken, id by id, inside the
  * transaction that acts on it (KERNEL §1.3).
  */
-import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { assert, ownMessage, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "../supervisor/component.ts";
@@ -17,9 +17,9 @@ const DUE_BATCH = 256;
 const LOOK_EVERY_MS = 10_000;
 /** How long an id waits whose claim failed or left it lying; doubled each time. */
 const RETRY_FIRST_MS = 1_000;
-const RETRY_MOST_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 /** Ids that failed and wait; with more of them, everything waits. */
-const ASIDE_MOST = 4_096;
+const MAX_SET_ASIDE = 4_096;
 
 /**
  * Handles ids that are due. Each is to be taken with `Due.take`, or moved with `set`, in a
@@ -280,26 +280,26 @@ class Runner {
     const { clock } = this.#deps;
     for (const id of ids) {
       const waitedMs = Math.min(
-        RETRY_MOST_MS,
+        MAX_RETRY_MS,
         Math.max(RETRY_FIRST_MS, (this.#aside.get(id)?.waitedMs ?? 0) * 2),
       );
       this.#aside.set(id, { fromMs: clock.monotonic() + waitedMs, waitedMs });
     }
-    if (this.#aside.size > ASIDE_MOST) {
+    if (this.#aside.size > MAX_SET_ASIDE) {
       this.#aside.clear();
       this.#pause(thrown);
     } else this.#complain(thrown);
   }
 
   #pause(thrown: unknown): void {
-    this.#pausedUntilMs = this.#deps.clock.monotonic() + RETRY_MOST_MS;
+    this.#pausedUntilMs = this.#deps.clock.monotonic() + MAX_RETRY_MS;
     this.#complain(thrown);
   }
 
   #complain(thrown: unknown): void {
     if (this.#stop.signal.aborted) return;
     const error = thrown instanceof Error ? thrown : toStewardError(thrown);
-    this.#trouble = `due timers could not be processed: ${ownWords(error)}`;
+    this.#trouble = `due timers could not be processed: ${ownMessage(error)}`;
     this.#deps.log.warn("due timers could not be processed", {
       name: this.#deps.name,
       error,

@@ -4,7 +4,7 @@ import { assert, errorWithRemedy, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { backupState, pinState, rawStores } from "./backup.ts";
-import { OPEN_MARKER, removeHouse } from "./house.ts";
+import { OPEN_MARKER, removeMetadata } from "./store-metadata.ts";
 import { createKeyring } from "./keyring.ts";
 import { fileBytes } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
@@ -62,7 +62,7 @@ class FileEnv implements Env {
   readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
   #damage: string | undefined;
-  #saidLost = false;
+  #lossLogged = false;
 
   constructor(spec: Omit<EnvSpec, "directory">, deps: EnvDeps) {
     this.name = spec.name;
@@ -190,7 +190,7 @@ class FileEnv implements Env {
     try {
       // LMDB may wait for ever in an environment that it gave up.
       if (this.#recovery.failure !== undefined) throw this.#recovery.failure;
-      await file.transact(() => removeHouse(file, OPEN_MARKER));
+      await file.transact(() => removeMetadata(file, OPEN_MARKER));
     } catch (error) {
       this.#deps.log.warn(
         "cannot mark the store as closed; the next start checks it as after a crash",
@@ -239,15 +239,15 @@ class FileEnv implements Env {
   #lost(): StewardError | undefined {
     const { file, log } = this.#deps;
     const error = file.lost();
-    if (error !== undefined && !this.#saidLost)
+    if (error !== undefined && !this.#lossLogged)
       log.error("the store file is missing or was replaced; writes are refused", {
         error,
         path: file.path,
         remedy: error.remedy,
       });
-    if (error === undefined && this.#saidLost)
+    if (error === undefined && this.#lossLogged)
       log.info("the store file is back; writes are accepted", { path: file.path });
-    this.#saidLost = error !== undefined;
+    this.#lossLogged = error !== undefined;
     return error;
   }
 

@@ -38,7 +38,7 @@ export interface BackupManifest {
 }
 
 /** A store outside of the folder. */
-export interface StorePlace {
+export interface StoreLocation {
   readonly directory: string;
   readonly name: string;
 }
@@ -54,7 +54,7 @@ export interface FolderBackupOptions {
    * Stores outside of the folder that belong to it, copied at the same instant; those that are not
    * there are left out.
    */
-  readonly elsewhere?: readonly StorePlace[];
+  readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -82,7 +82,7 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
   if (lost !== undefined) throw lostStore(directory, lost);
   const all = storeNames(directory);
   const names = all.filter((name) => !derived.includes(name));
-  const outside = placesElsewhere(all, elsewhere);
+  const outside = locateExternalStores(all, elsewhere);
   if (names.length + outside.length === 0)
     throw new StewardError("not_found", `${directory} holds no stores to back up`, {
       remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY",
@@ -91,9 +91,9 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
   const sources: Source[] = [];
   const stores: BackupReport[] = [];
   try {
-    const places = [...names.map((name) => ({ directory, name })), ...outside];
-    await verifyUnused(directory, places);
-    for (const place of places) sources.push(openSource(place));
+    const locations = [...names.map((name) => ({ directory, name })), ...outside];
+    await verifyUnused(directory, locations);
+    for (const location of locations) sources.push(openSource(location));
     const states = await pinTogether(sources, clock, signal);
     for (const state of states) {
       const report = await backupState(state, target, signal).finally(() => state.done());
@@ -135,10 +135,10 @@ export function storeNames(directory: string): string[] {
  * Those of the places that hold a store. Throws `conflict` when one has the name of a store of the
  * folder: the backup has one file for each name.
  */
-export function placesElsewhere(
+export function locateExternalStores(
   names: readonly string[],
-  elsewhere: readonly StorePlace[],
-): StorePlace[] {
+  elsewhere: readonly StoreLocation[],
+): StoreLocation[] {
   const there = elsewhere.filter(({ directory, name }) =>
     existsSync(join(directory, `${name}.mdb`)),
   );
@@ -166,12 +166,12 @@ function prepareTarget(target: string): void {
 
 // A daemon has verified what it holds open. What no daemon holds may be damaged, and LMDB must not
 // map that.
-async function verifyUnused(directory: string, places: readonly StorePlace[]): Promise<void> {
+async function verifyUnused(directory: string, locations: readonly StoreLocation[]): Promise<void> {
   try {
     const lock = lockStateDirectory(directory);
     try {
-      for (const place of places)
-        await verifyFile(join(place.directory, `${place.name}.mdb`), { depth: "paths" });
+      for (const location of locations)
+        await verifyFile(join(location.directory, `${location.name}.mdb`), { depth: "paths" });
     } finally {
       lock.release();
     }
@@ -180,7 +180,7 @@ async function verifyUnused(directory: string, places: readonly StorePlace[]): P
   }
 }
 
-function openSource({ directory, name }: StorePlace): Source {
+function openSource({ directory, name }: StoreLocation): Source {
   const path = join(directory, `${name}.mdb`);
   try {
     const root = open<Buffer, Uint8Array>({

@@ -10,8 +10,8 @@ import { hashFile } from "./backup.ts";
 import { assertUnlocked, lockStateDirectory } from "./directory-lock.ts";
 import { MANIFEST, storeNames } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
-import { FORMAT } from "./house.ts";
-import { checkCensus, createHouseReader } from "./house-reader.ts";
+import { FORMAT } from "./store-metadata.ts";
+import { checkCensus, createMetadataReader } from "./metadata-reader.ts";
 import { createIndexCheck } from "./index-check.ts";
 import { lostStore, lostStores } from "./known-stores.ts";
 import type { EnvSpec } from "./types.ts";
@@ -100,7 +100,7 @@ async function checkStore(
   { spec, manifest }: Against,
 ): Promise<StoreCheck> {
   const path = join(directory, `${name}.mdb`);
-  const house = createHouseReader();
+  const metadata = createMetadataReader();
   const problems: string[] = [];
   const notes: string[] = [];
   let schema: number | undefined;
@@ -108,7 +108,7 @@ async function checkStore(
     const lost = existsSync(path) ? undefined : lostStore(directory, name);
     if (lost !== undefined) throw lost;
     problems.push(...(await manifestProblems(path, name, manifest)));
-    const preview = createHouseReader();
+    const preview = createMetadataReader();
     await verifyFile(path, { depth: "paths", visit: preview.visit });
     const identity = preview.identity(path);
     schema = identity.schema;
@@ -117,21 +117,21 @@ async function checkStore(
     );
     const report = await verifyFile(path, {
       visit: (store, key, value) => (
-        house.visit(store, key, value),
+        metadata.visit(store, key, value),
         indexes.visit(store, key, value)
       ),
     });
-    checkCensus(path, report, house);
+    checkCensus(path, report, metadata);
     problems.push(...indexes.problems());
     if (identity.name !== name) problems.push(`${path} is the store ${identity.name}`);
     if (identity.format > FORMAT || (spec !== undefined && identity.schema > spec.schema))
       problems.push(
         `its schema ${identity.schema} is newer than this Steward reads; run Steward ${identity.writer ?? "(newer)"} or newer`,
       );
-    if (!house.closed()) notes.push("was not closed cleanly");
+    if (!metadata.closed()) notes.push("was not closed cleanly");
     if (spec === undefined)
       notes.push("no store of this Steward; its indexes were not compared with its rows");
-    else if (identity.schema < spec.schema || house.migration() !== undefined)
+    else if (identity.schema < spec.schema || metadata.migration() !== undefined)
       notes.push(`schema ${identity.schema} will be migrated to ${spec.schema} at the next start`);
   } catch (error) {
     problems.push(errorWithRemedy(toStewardError(error)));
@@ -143,7 +143,7 @@ async function checkStore(
     severity,
     bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0,
     schema,
-    rows: problems.length === 0 ? Object.fromEntries(house.census()) : {},
+    rows: problems.length === 0 ? Object.fromEntries(metadata.census()) : {},
     problems,
     notes,
   };

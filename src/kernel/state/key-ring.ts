@@ -14,7 +14,7 @@ export const RETIRE_WRITES = 2 ** 30;
 /** Writes are counted on disk in advance, in steps of this. */
 const WRITES_STEP = 2 ** 16;
 /** When a key could not be replaced, it is refused from here on. */
-const MOST_WRITES = 2 ** 31;
+const MAX_WRITES = 2 ** 31;
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -233,7 +233,7 @@ class Ring implements KeyRing {
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array {
     const dataKey = this.#content?.keys.get(this.#current);
     if (dataKey === undefined) throw this.#isSealed();
-    if (this.writes >= MOST_WRITES)
+    if (this.writes >= MAX_WRITES)
       throw new StewardError(
         "exhausted",
         `the data key of the store ${this.#name} has reached its limit of encryptions`,

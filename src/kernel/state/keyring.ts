@@ -5,13 +5,13 @@
 import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { houseJson, KEY_WRITES, KEYRING } from "./house.ts";
+import { decodeMetadata, KEY_WRITES, KEYRING } from "./store-metadata.ts";
 import { RETIRE_WRITES } from "./key-ring.ts";
 import type { FreshRow, KeyRing, KeyringRow } from "./key-ring.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { reencryptRows } from "./reencrypt.ts";
 import { FileSnapshot } from "./snapshot.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import type { FileTx } from "./transaction.ts";
 import type { Keyring } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
@@ -66,13 +66,13 @@ export function createKeyring({
       replacing: ring.replacing,
     }),
     async unseal(rootKey) {
-      const house = new FileSnapshot(file);
-      const row = house.raw(file.store(HOUSE), KEYRING);
-      const writes = house.raw(file.store(HOUSE), KEY_WRITES);
+      const metadata = new FileSnapshot(file);
+      const row = metadata.raw(file.store(METADATA_STORE), KEYRING);
+      const writes = metadata.raw(file.store(METADATA_STORE), KEY_WRITES);
       ring.open(
         rootKey,
-        row === undefined ? undefined : (houseJson(row) as KeyringRow),
-        writes === undefined ? 0 : (houseJson(writes) as number),
+        row === undefined ? undefined : (decodeMetadata(row) as KeyringRow),
+        writes === undefined ? 0 : (decodeMetadata(writes) as number),
       );
       if (row !== undefined) return;
       try {

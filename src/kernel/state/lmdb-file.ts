@@ -15,7 +15,7 @@ import { whileStoring } from "./last-write.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
 import { createSealedCheck } from "./sealed-check.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
+import { METADATA_STORE, indexName, rowsName } from "./table.ts";
 import type { AnyTable } from "./types.ts";
 import type { Write } from "./unstored.ts";
 
@@ -258,7 +258,7 @@ async function batch(
 }
 
 function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<string, RowCheck> {
-  const checks = new Map([[HOUSE, createRowCheck(HOUSE)]]);
+  const checks = new Map([[METADATA_STORE, createRowCheck(METADATA_STORE)]]);
   for (const table of tables) {
     const rows = rowsName(table);
     assert(

@@ -6,8 +6,8 @@
 import { setImmediate } from "node:timers/promises";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { FORMAT, IDENTITY, MIGRATION } from "./house.ts";
-import type { Identity, MigrationRow } from "./house.ts";
+import { FORMAT, IDENTITY, MIGRATION } from "./store-metadata.ts";
+import type { Identity, MigrationRow } from "./store-metadata.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { EnvSpec, KeyPart, Migration } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";

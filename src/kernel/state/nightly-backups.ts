@@ -6,7 +6,7 @@ import { statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { ownMessage, StewardError, toStewardError } from "../base/errors.ts";
 import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
 import type { Component, Health } from "../supervisor/component.ts";
@@ -14,12 +14,12 @@ import { createScheduler } from "../supervisor/scheduler.ts";
 import type { RunBackup } from "./backup-job.ts";
 import { isBackupDue, isDatedAhead } from "./backup-times.ts";
 import type { TimeOfDay } from "./backup-times.ts";
-import { placesElsewhere, storeNames, type StorePlace } from "./folder-backup.ts";
+import { locateExternalStores, storeNames, type StoreLocation } from "./folder-backup.ts";
 import { backupName, keptBackups, removeIncomplete, removeOldest } from "./kept-backups.ts";
 import { fileBytes } from "./lmdb-file.ts";
 
 const LOOK_EVERY_MS = 60_000;
-const LONGEST_MS = 6 * 3_600_000;
+const MAX_BACKUP_MS = 6 * 3_600_000;
 const RETRY_MS = 3_600_000;
 /**
  * A backup must leave this much of its disk, and a tenth of its size for what is written meanwhile.
@@ -45,7 +45,7 @@ export interface BackupsOptions {
   /** Stores that are made anew and left out; asked before each backup. */
   readonly derived: () => readonly string[];
   /** Stores outside of the folder that belong to it. */
-  readonly elsewhere?: readonly StorePlace[];
+  readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
   /** Components that hold the stores. */
   readonly needs: readonly string[];
@@ -70,7 +70,7 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
     everyMs: LOOK_EVERY_MS,
     staggerMs: LOOK_EVERY_MS,
     overlap: "never",
-    timeoutMs: LONGEST_MS,
+    timeoutMs: MAX_BACKUP_MS,
     history: 1,
     run: (tick) => look(tick.signal),
   });
@@ -112,7 +112,7 @@ class Keeper {
       if (signal.aborted) return;
       const error = toStewardError(thrown);
       this.#retryAtMs = clock.monotonic() + RETRY_MS;
-      this.#failure = `the last backup failed: ${ownWords(error)}`;
+      this.#failure = `the last backup failed: ${ownMessage(error)}`;
       log.warn("the backup failed; the next attempt is in one hour", {
         error,
         directory: this.#options.target,
@@ -140,14 +140,17 @@ class Keeper {
     const names = storeNames(directory);
     const stores = [
       ...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })),
-      ...placesElsewhere(names, elsewhere),
+      ...locateExternalStores(names, elsewhere),
     ];
     if (stores.length === 0) return;
     makeFolder(target);
     await removeIncomplete(target);
     checkRoom(
       target,
-      stores.reduce((sum, place) => sum + fileBytes(join(place.directory, `${place.name}.mdb`)), 0),
+      stores.reduce(
+        (sum, location) => sum + fileBytes(join(location.directory, `${location.name}.mdb`)),
+        0,
+      ),
     );
     const name = backupName(clock.now());
     try {

@@ -17,8 +17,8 @@ const WINDOW_MS = 100;
 const BUSY_GROUPS = 8;
 const BUSY_FACTOR = 2;
 /** A rest is as many times as long as the group before it took, within bounds. */
-const REST_FACTOR = 2;
-const REST_MOST_MS = 100;
+const PAUSE_FACTOR = 2;
+const MAX_PAUSE_MS = 100;
 
 /** A group of changes that is on the disk. */
 export interface StoredGroup {
@@ -77,7 +77,7 @@ export function createPace(clock: Clock): Pace {
       }
       const isBusy =
         small >= BUSY_GROUPS && small >= BUSY_FACTOR * Math.max(own.bulk, own.bulkBefore);
-      return isBusy ? Math.min(REST_MOST_MS, REST_FACTOR * tookMs) : 0;
+      return isBusy ? Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * tookMs) : 0;
     },
   };
 }

@@ -9,10 +9,10 @@ import { closeSync, openSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { toStewardError, type StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { houseText, OPEN_MARKER } from "./house.ts";
+import { encodeMetadata, OPEN_MARKER } from "./store-metadata.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import { writeOf } from "./unstored.ts";
 import type { Write } from "./unstored.ts";
 
@@ -21,7 +21,7 @@ import type { Write } from "./unstored.ts";
  * one, up to the longest.
  */
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 4_000;
+const MAX_RETRY_MS = 4_000;
 /**
  * LMDB has two meta pages and each commit writes one: after two commits neither holds what a failed
  * flush left.
@@ -135,7 +135,11 @@ export class Recovery {
   }
 
   async #probe(): Promise<void> {
-    const marker = writeOf(this.#deps.file.store(HOUSE), OPEN_MARKER, houseText(process.pid));
+    const marker = writeOf(
+      this.#deps.file.store(METADATA_STORE),
+      OPEN_MARKER,
+      encodeMetadata(process.pid),
+    );
     for (let count = 0; count < PROBES; count += 1) await this.#write([marker]);
   }
 
@@ -170,7 +174,7 @@ export class Recovery {
     this.#timer = clock.timer(clock.monotonic() + this.#retryMs, () => {
       this.#attempt = this.#tryAgain();
     });
-    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
+    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
   }
 
   async #tryAgain(): Promise<void> {

@@ -4,8 +4,8 @@
  * no cursor between them, so a loop may be left at any row and rows may be changed while it runs.
  */
 import { assert, StewardError } from "../base/errors.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
-import { censusKey, houseJson } from "./house.ts";
+import { METADATA_STORE, indexName, rowsName } from "./table.ts";
+import { censusKey, decodeMetadata } from "./store-metadata.ts";
 import { afterPrefix, decodeKey, encodeKey } from "./key-bytes.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
@@ -166,8 +166,8 @@ export function justAfter(key: Uint8Array): Uint8Array {
 }
 
 function readCensus(snapshot: FileSnapshot, table: AnyTable): number {
-  const value = snapshot.raw(snapshot.file.store(HOUSE), censusKey(table));
-  return value === undefined ? 0 : (houseJson(value) as number);
+  const value = snapshot.raw(snapshot.file.store(METADATA_STORE), censusKey(table));
+  return value === undefined ? 0 : (decodeMetadata(value) as number);
 }
 
 function openRow(store: Store, key: Uint8Array, stored: Uint8Array): Uint8Array {

@@ -10,10 +10,10 @@ import type { Clock } from "../base/clock.ts";
 import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
 import { createEnv } from "./env.ts";
-import { FORMAT, IDENTITY, OPEN_MARKER, putHouse } from "./house.ts";
-import type { Identity } from "./house.ts";
-import { checkCensus, createHouseReader } from "./house-reader.ts";
-import type { HouseReader } from "./house-reader.ts";
+import { FORMAT, IDENTITY, OPEN_MARKER, putMetadata } from "./store-metadata.ts";
+import type { Identity } from "./store-metadata.ts";
+import { checkCensus, createMetadataReader } from "./metadata-reader.ts";
+import type { MetadataReader } from "./metadata-reader.ts";
 import { createIndexCheck } from "./index-check.ts";
 import { createKeyRing } from "./key-ring.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -149,7 +149,7 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
     return openExisting(path, spec, opening);
   });
   try {
-    await file.transact(() => putHouse(file, OPEN_MARKER, process.pid));
+    await file.transact(() => putMetadata(file, OPEN_MARKER, process.pid));
     remember(known, spec.name, log);
   } catch (error) {
     await file.close();
@@ -168,10 +168,10 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
 }
 
 async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {
-  const { report, house } = await inspect(path, options);
-  checkIdentity(path, spec, house.identity(path), options.version);
-  const migrations = migrationsFor(path, spec, house.identity(path), house.migration());
-  checkCensus(path, report, house);
+  const { report, metadata } = await inspect(path, options);
+  checkIdentity(path, spec, metadata.identity(path), options.version);
+  const migrations = migrationsFor(path, spec, metadata.identity(path), metadata.migration());
+  checkCensus(path, report, metadata);
   if (migrations.length === 0) checkIndexes(path, spec.tables, report);
   const file = openLmdbFile(path, {
     tables: [...spec.tables, ...migrations.flatMap(({ tables }) => tables)],
@@ -179,13 +179,13 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
     maxBytes: spec.maxBytes,
   });
   try {
-    const rows = house.census();
+    const rows = metadata.census();
     return {
       file,
       rows:
         migrations.length === 0
           ? rows
-          : await bring(file, spec, options, { rows, migrations, house }),
+          : await bring(file, spec, options, { rows, migrations, metadata }),
     };
   } catch (error) {
     await file.close();
@@ -197,35 +197,39 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
 async function inspect(
   path: string,
   { log, wholeWalkBytes = WHOLE_WALK_BYTES }: Opening,
-): Promise<{ report: FileReport; house: HouseReader }> {
+): Promise<{ report: FileReport; metadata: MetadataReader }> {
   if (fileBytes(path) > wholeWalkBytes) {
-    const house = createHouseReader();
-    const report = await verifyFile(path, { depth: "paths", visit: house.visit });
-    if (house.closed()) return { report, house };
+    const metadata = createMetadataReader();
+    const report = await verifyFile(path, { depth: "paths", visit: metadata.visit });
+    if (metadata.closed()) return { report, metadata };
   }
-  const house = createHouseReader();
-  const report = await verifyFile(path, { visit: house.visit });
-  if (!house.closed())
+  const metadata = createMetadataReader();
+  const report = await verifyFile(path, { visit: metadata.visit });
+  if (!metadata.closed())
     log.warn("the store was not closed cleanly; a full check found no damage", {
       pages: report.pages,
     });
-  return { report, house };
+  return { report, metadata };
 }
 
 // Of a file that this process has open and does not write meanwhile.
 async function checkAgain(path: string, spec: Spec, { version }: Opening): Promise<void> {
-  const house = createHouseReader();
+  const metadata = createMetadataReader();
   const depth = fileBytes(path) > WHOLE_RECHECK_BYTES ? "paths" : "whole";
-  const report = await verifyFile(path, { depth, visit: house.visit });
-  checkIdentity(path, spec, house.identity(path), version);
-  checkCensus(path, report, house);
+  const report = await verifyFile(path, { depth, visit: metadata.visit });
+  checkIdentity(path, spec, metadata.identity(path), version);
+  checkCensus(path, report, metadata);
 }
 
 async function bring(
   file: LmdbFile,
   spec: Spec,
   options: Opening,
-  from: { rows: ReadonlyMap<string, number>; migrations: readonly Migration[]; house: HouseReader },
+  from: {
+    rows: ReadonlyMap<string, number>;
+    migrations: readonly Migration[];
+    metadata: MetadataReader;
+  },
 ): Promise<ReadonlyMap<string, number>> {
   const { clock, log, reserve, signal, version } = options;
   const queue = new WriteQueue({
@@ -240,7 +244,7 @@ async function bring(
     { file, queue, log, version, signal },
     spec.name,
     from.migrations,
-    from.house.migration(),
+    from.metadata.migration(),
   );
   const indexes = createIndexCheck(spec.tables);
   await verifyFile(file.path, { visit: (store, key, value) => indexes.visit(store, key, value) });
@@ -272,7 +276,7 @@ async function createFile(
     writer: version,
   };
   try {
-    await file.transact(() => putHouse(file, IDENTITY, identity));
+    await file.transact(() => putMetadata(file, IDENTITY, identity));
   } finally {
     await file.close();
   }

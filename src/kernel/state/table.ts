@@ -51,4 +51,4 @@ export function indexName(table: Pick<AnyTable, "name">, index: { readonly name:
 }
 
 /** The sub-database that holds what the environment knows about itself: schema, census, marker. */
-export const HOUSE = "house";
+export const METADATA_STORE = "house";

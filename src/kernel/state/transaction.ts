@@ -4,8 +4,8 @@
  * changes before it wrote as if that was stored.
  */
 import { StewardError } from "../base/errors.ts";
-import { houseText } from "./house.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
+import { encodeMetadata } from "./store-metadata.ts";
+import { METADATA_STORE, indexName, rowsName } from "./table.ts";
 import { encodeKey } from "./key-bytes.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
 import { FileSnapshot, justAfter, spanBehind } from "./snapshot.ts";
@@ -18,7 +18,7 @@ import type { Unstored, Write } from "./unstored.ts";
 export const MAX_CHANGE_BYTES = 2 ** 20;
 
 /** What LMDB takes as a key with pages of 4 KiB. */
-const LONGEST_KEY = 1978;
+const MAX_KEY_BYTES = 1978;
 
 /** What a change may count on. */
 export interface ChangeRules {
@@ -97,12 +97,12 @@ export class FileTx extends FileSnapshot implements Tx {
 
   /** Stores a house row. */
   putHouse(key: Uint8Array, value: unknown): void {
-    this.#write(this.file.store(HOUSE), key, houseText(value));
+    this.#write(this.file.store(METADATA_STORE), key, encodeMetadata(value));
   }
 
   /** Takes a house row away. */
   removeHouse(key: Uint8Array): void {
-    this.#write(this.file.store(HOUSE), key, undefined);
+    this.#write(this.file.store(METADATA_STORE), key, undefined);
   }
 
   override raw(store: Store, key: Uint8Array): Uint8Array | undefined {
@@ -236,10 +236,10 @@ export class FileTx extends FileSnapshot implements Tx {
 
   #write(store: Store, key: Uint8Array, value: Uint8Array | undefined): void {
     // Here, where it concerns this change alone: what LMDB refuses spoils the whole group.
-    if (key.length > LONGEST_KEY)
+    if (key.length > MAX_KEY_BYTES)
       throw new StewardError(
         "invalid",
-        `a key of ${store.name} has ${key.length} bytes, ${LONGEST_KEY} at most`,
+        `a key of ${store.name} has ${key.length} bytes, ${MAX_KEY_BYTES} at most`,
         { rule: "key" },
       );
     const write = writeOf(store, key, value);

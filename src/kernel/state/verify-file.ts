@@ -21,10 +21,10 @@ import {
 import type { Leaf, Meta, Tree } from "./lmdb-pages.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 
 const YIELD_PAGES = 512;
-const DEEPEST_TREE = 32;
+const MAX_TREE_DEPTH = 32;
 /** Flags of the tree of free pages (integer keys; the file is no folder), and of all others. */
 const FREE_FLAGS = 0x4008;
 
@@ -123,7 +123,7 @@ class Walk {
       await this.#tree(
         tree,
         compareBytes,
-        this.#options.depth === "paths" && name !== HOUSE ? undefined : visit,
+        this.#options.depth === "paths" && name !== METADATA_STORE ? undefined : visit,
       );
       entries.set(name, tree.entries);
     });
@@ -164,7 +164,7 @@ class Walk {
     depth: number,
     walk: { counts: Counts; compare: Compare; visit: Visit | undefined },
   ): Promise<void> {
-    if (depth < 1 || depth > DEEPEST_TREE) throw damaged("a tree is deeper than it says");
+    if (depth < 1 || depth > MAX_TREE_DEPTH) throw damaged("a tree is deeper than it says");
     const { counts, compare, visit } = walk;
     this.#take(number, 1);
     const page = readAt(this.#file, number * this.#meta.pageSize, this.#meta.pageSize);

@@ -5,16 +5,16 @@
  * one flush serves a whole group, and nobody is told before it (docs/decisions/state-flushed.md).
  */
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { assert, ownWords, StewardError, toStewardError, type Code } from "../base/errors.ts";
+import { assert, ownMessage, StewardError, toStewardError, type Code } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { censusKey, houseText, KEY_WRITES } from "./house.ts";
+import { censusKey, encodeMetadata, KEY_WRITES } from "./store-metadata.ts";
 import { STORE_FILE } from "./file-watch.ts";
 import { fileBytes, lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
 import type { Outcome, Recovery } from "./reopen.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import { FileTx } from "./transaction.ts";
 import { holds } from "./write-group.ts";
 import type { Done, Group, Pending } from "./write-group.ts";
@@ -136,7 +136,7 @@ export class WriteQueue {
     if (shortage === undefined && this.#short) this.#failure = undefined;
     this.#short = shortage !== undefined;
     const trouble = this.#deps.recovery?.failure ?? shortage ?? this.#failure;
-    return trouble === undefined ? undefined : ownWords(trouble);
+    return trouble === undefined ? undefined : ownMessage(trouble);
   }
 
   push<T>(change: (tx: FileTx) => T, { urgent = false, guard }: WriteOptions = {}): Promise<T> {
@@ -150,7 +150,7 @@ export class WriteQueue {
       };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
       else if (this.#deps.recovery?.failure !== undefined) reject(this.#deps.recovery.failure);
-      else if (this.#hasRoom() && this.#waiting.size === 0) this.#enter(pending);
+      else if (this.#hasCapacity() && this.#waiting.size === 0) this.#enter(pending);
       else this.#wait(pending);
     });
   }
@@ -172,7 +172,7 @@ export class WriteQueue {
     return this.length === 0 && this.#storing === undefined;
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     const length = this.#queue.length;
     return length === 0 || (length < QUEUE_CHANGES && length * this.#averageBytes < QUEUE_BYTES);
   }
@@ -195,7 +195,7 @@ export class WriteQueue {
 
   #admit(): void {
     for (const [pending, timer] of this.#waiting) {
-      if (!this.#hasRoom()) return;
+      if (!this.#hasCapacity()) return;
       this.#waiting.delete(pending);
       timer[Symbol.dispose]();
       this.#queue.push(pending);
@@ -404,12 +404,12 @@ export class WriteQueue {
   #addCensus(group: Group): void {
     const { file } = this.#deps;
     const { ring } = file;
-    const house = file.store(HOUSE);
+    const metadata = file.store(METADATA_STORE);
     for (const [name, rows] of group.rows)
-      group.writes.push(writeOf(house, censusKey({ name }), houseText(rows)));
+      group.writes.push(writeOf(metadata, censusKey({ name }), encodeMetadata(rows)));
     const writes = ring?.due();
     if (ring === undefined || writes === undefined) return;
-    group.writes.push(writeOf(house, KEY_WRITES, houseText(writes)));
+    group.writes.push(writeOf(metadata, KEY_WRITES, encodeMetadata(writes)));
     group.done.at(-1)?.effects.push(() => ring.counted(writes));
   }
 

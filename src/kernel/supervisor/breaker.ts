@@ -5,7 +5,7 @@
 import type { Backoff } from "./component.ts";
 
 const WINDOW_MS = 60_000;
-const MOST_CRASHES = 5;
+const MAX_CRASHES = 5;
 
 /** Remembers the crashes of one component. */
 export interface Breaker {
@@ -22,7 +22,7 @@ export function createBreaker(restart: Backoff | undefined): Breaker {
   return {
     crashed(atMs) {
       recent = [...recent.filter((crash) => atMs - crash < WINDOW_MS), atMs];
-      if (restart === undefined || recent.length >= MOST_CRASHES) return undefined;
+      if (restart === undefined || recent.length >= MAX_CRASHES) return undefined;
       return Math.min(restart.maxMs, restart.firstMs * 2 ** (recent.length - 1));
     },
   };

@@ -6,7 +6,7 @@
  *               └─ degraded (stopped, waits for its restart) → failed (given up)
  */
 import { delay, type Clock } from "../base/clock.ts";
-import { ownWords, StewardError } from "../base/errors.ts";
+import { ownMessage, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { createBreaker, type Breaker } from "./breaker.ts";
 import type { Component, ComponentState, Health, Phase } from "./component.ts";
@@ -62,7 +62,7 @@ export class Member {
   /** Counts a crash, stops what is left, and starts again unless given up. Returns at once. */
   recover(error: unknown): void {
     this.#busy = this.#recovery(error).catch((thrown: unknown) =>
-      this.#move("failed", ownWords(thrown)),
+      this.#move("failed", ownMessage(thrown)),
     );
   }
 
@@ -107,7 +107,7 @@ export class Member {
     try {
       return this.component.health?.() ?? { ok: true };
     } catch (error) {
-      return { ok: false, reason: ownWords(error) };
+      return { ok: false, reason: ownMessage(error) };
     }
   }
 
@@ -145,7 +145,7 @@ export class Member {
       if (attempt === this.#attempt) this.#attempt += 1;
       giveUp.abort(error);
       if (!this.#ending.signal.aborted) await this.#clean();
-      this.#move("failed", ownWords(error));
+      this.#move("failed", ownMessage(error));
       throw error;
     }
   }
@@ -155,7 +155,7 @@ export class Member {
     while (!this.#ending.signal.aborted) {
       this.#crashes += 1;
       const waitMs = this.#breaker.crashed(this.#deps.clock.monotonic());
-      const reason = ownWords(error);
+      const reason = ownMessage(error);
       this.#deps.log.error(
         waitMs === undefined
           ? "component failed and is not restarted"
@@ -233,6 +233,6 @@ async function attemptStop(
     const stopped = (async () => component.stop(Math.min(capMs, deadline.remainingMs())))();
     return (await deadline.wait(stopped, capMs)) === late ? "late" : "stopped";
   } catch (error) {
-    return { failed: ownWords(error) };
+    return { failed: ownMessage(error) };
   }
 }

@@ -10,7 +10,7 @@ import type { Component } from "./component.ts";
 
 /** A message that takes longer is given up. */
 const SEND_MS = 5000;
-const LONGEST_STATUS = 200;
+const MAX_STATUS_LENGTH = 200;
 
 /** Sends assignments such as `READY=1`. Rejects when they could not be sent. */
 type SendNotice = (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
@@ -70,7 +70,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     return last;
   };
   const statusOf = (text: string): string =>
-    `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, LONGEST_STATUS)}`;
+    `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, MAX_STATUS_LENGTH)}`;
   return {
     active: true,
     ready: (text) => void send("READY=1", statusOf(text)),

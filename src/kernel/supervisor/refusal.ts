@@ -6,7 +6,7 @@
 import { DISK } from "../base/disk-faults.ts";
 import {
   errorWithRemedy,
-  ownWords,
+  ownMessage,
   StewardError,
   toStewardError,
   type Code,
@@ -51,7 +51,7 @@ export async function startOrRefuse<T>(
       { service: name, ...why, remedy },
     );
     return {
-      refusal: new StewardError("not_ready", `${name} is out of service: ${ownWords(thrown)}`, {
+      refusal: new StewardError("not_ready", `${name} is out of service: ${ownMessage(thrown)}`, {
         rule: "refusing",
         remedy,
         cause: thrown,

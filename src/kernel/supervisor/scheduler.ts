@@ -9,8 +9,8 @@ import { createDeadline } from "./deadline.ts";
 import { ScheduleRunner } from "./schedule-runner.ts";
 import type { Schedule, ScheduleHandle, Scheduler } from "./schedule.ts";
 
-const MOST_SCHEDULES = 1000;
-const MOST_HISTORY = 1000;
+const MAX_SCHEDULES = 1000;
+const MAX_HISTORY = 1000;
 
 /** What a scheduler works with. */
 export interface SchedulerDeps {
@@ -39,10 +39,7 @@ export function createScheduler(
 
   const add = (schedule: Schedule): ScheduleHandle => {
     assert(!runners.has(schedule.name), `the schedule ${schedule.name} is added once`);
-    assert(
-      runners.size < MOST_SCHEDULES,
-      `${options.name} has at most ${MOST_SCHEDULES} schedules`,
-    );
+    assert(runners.size < MAX_SCHEDULES, `${options.name} has at most ${MAX_SCHEDULES} schedules`);
     assert(
       schedule.everyMs >= 1 && schedule.staggerMs >= 0,
       `${schedule.name} comes again after some time`,
@@ -50,8 +47,8 @@ export function createScheduler(
     assert(
       Number.isInteger(schedule.history) &&
         schedule.history >= 0 &&
-        schedule.history <= MOST_HISTORY,
-      `${schedule.name} remembers 0 to ${MOST_HISTORY} runs`,
+        schedule.history <= MAX_HISTORY,
+      `${schedule.name} remembers 0 to ${MAX_HISTORY} runs`,
     );
     const runner = new ScheduleRunner(schedule, deps);
     runners.set(schedule.name, runner);

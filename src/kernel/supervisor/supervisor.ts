@@ -26,10 +26,10 @@ export interface SupervisorDeps {
 
 /** A supervisor without components. */
 export function createSupervisor(deps: SupervisorDeps): Supervisor {
-  return new HouseSupervisor(deps);
+  return new DefaultSupervisor(deps);
 }
 
-class HouseSupervisor implements Supervisor {
+class DefaultSupervisor implements Supervisor {
   readonly #deps: SupervisorDeps;
   readonly #members: Member[] = [];
   /** The members in order of start, known once that began. */

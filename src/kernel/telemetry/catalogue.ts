@@ -8,7 +8,7 @@ const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set([
   "quantile",
   "otel.metric.overflow",
 ]);
-const MOST_BOUNDS = 64;
+const MAX_BOUNDS = 64;
 
 /** A metric as its owner writes it. */
 export interface MetricDefinition<A extends string, K extends Kind> {
@@ -65,7 +65,7 @@ export function defineMetric<K extends Kind, const A extends string = never>(
     kind !== "gauge" || idleMs === undefined,
     `gauge ${name} ends with its owner's sweep, not when idle`,
   );
-  assert(edges.length <= MOST_BOUNDS, `metric ${name} has at most ${MOST_BOUNDS} bounds`);
+  assert(edges.length <= MAX_BOUNDS, `metric ${name} has at most ${MAX_BOUNDS} bounds`);
   assert(
     edges.every(
       (edge, index) =>

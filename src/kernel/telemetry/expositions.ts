@@ -38,7 +38,7 @@ export class Expositions {
     return { contentType: contentTypes[query.format], body: this.#read(query, signal) };
   }
 
-  hear({ id, bytes, failure, last }: Chunk): void {
+  receive({ id, bytes, failure, last }: Chunk): void {
     const reader = this.#readers.get(id);
     if (!reader) return;
     if (bytes) reader.chunks.push(bytes);

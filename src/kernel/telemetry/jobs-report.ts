@@ -1,6 +1,6 @@
 /** Counts jobs by their changes of status: what runs, how it ended, how long it took. */
 import type { Job } from "../jobs/types.ts";
-import { jobsDuration, jobsRunning, jobsTotal } from "./house-metrics.ts";
+import { jobsDuration, jobsRunning, jobsTotal } from "./service-metrics.ts";
 import type { Scope } from "./types.ts";
 
 const MILLISECONDS = 1_000;

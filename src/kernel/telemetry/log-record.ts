@@ -45,7 +45,7 @@ export function recordOfRow(
     timeMs: fields.timeMs ?? nowMs,
     observedMs: fields.observedMs,
     trace,
-    ...cutter.said(),
+    ...cutter.cutBytes(),
   };
 }
 
@@ -78,7 +78,7 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
     timeMs: line.timeMs,
     observedMs: undefined,
     trace,
-    ...cutter.said(),
+    ...cutter.cutBytes(),
   };
 }
 
@@ -150,7 +150,7 @@ class Cutter {
     return `${kept}${MARK}`;
   }
 
-  said(): Pick<WireLog, "cut"> {
+  cutBytes(): Pick<WireLog, "cut"> {
     return this.#bytes.body + this.#bytes.attribute === 0 ? {} : { cut: { ...this.#bytes } };
   }
 }

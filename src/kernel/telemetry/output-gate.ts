@@ -7,7 +7,7 @@
  * Held before the first line; beyond, the oldest goes, for which its exporter has long given up
  * waiting.
  */
-const MOST_HELD = 16;
+const MAX_HELD = 16;
 
 interface Held {
   readonly id: number;
@@ -27,7 +27,7 @@ export class OutputGate {
   }
 
   take(id: number, text: string): void {
-    if (this.#held) this.#held = [...this.#held, { id, text }].slice(-MOST_HELD);
+    if (this.#held) this.#held = [...this.#held, { id, text }].slice(-MAX_HELD);
     else this.#write(text, () => this.#written(id));
   }
 

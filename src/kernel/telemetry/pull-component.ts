@@ -69,7 +69,7 @@ export class PullComponent implements Component {
   }
 
   /** What the thread says of it. */
-  hear(view: PullView | undefined): void {
+  update(view: PullView | undefined): void {
     this.#view = view;
     if (this.#isKnown()) this.#known?.();
   }

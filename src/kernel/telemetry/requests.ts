@@ -11,7 +11,7 @@ import {
   gatewayRefused,
   gatewayRequests,
   gatewayStreams,
-} from "./house-metrics.ts";
+} from "./service-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Scope } from "./types.ts";
 

@@ -12,7 +12,7 @@ const MILLISECONDS = 1_000;
 /** Fixed, so that a step of the clock does not look like a restart. */
 const STARTED_SECONDS = performance.timeOrigin / MILLISECONDS;
 /** So many collections are kept by the profiler before their sizes are added up. */
-const MOST_COLLECTIONS = 100;
+const MAX_COLLECTIONS = 100;
 
 /** Reports the process and its runtime until disposed. */
 export function reportProcess(scope: Scope, build: { readonly version: string }): Disposable {
@@ -96,7 +96,7 @@ function watchCollections(): Disposable & {
       total.seconds += duration / MILLISECONDS;
       unread += 1;
     }
-    if (unread >= MOST_COLLECTIONS) add();
+    if (unread >= MAX_COLLECTIONS) add();
   });
   collector.observe({ entryTypes: ["gc"] });
   return {

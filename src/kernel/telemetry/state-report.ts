@@ -11,7 +11,7 @@ import {
   stateQueue,
   stateRows,
   stateSize,
-} from "./house-metrics.ts";
+} from "./service-metrics.ts";
 import type { Scope } from "./types.ts";
 
 const MILLISECONDS = 1_000;

@@ -111,7 +111,7 @@ function reportDelivery(scope: Scope, ledger: LedgerView): void {
   }
 }
 
-function reportPull(scope: Scope, pull: PullView, told: { inFlight: number }): void {
+function reportPull(scope: Scope, pull: PullView, previous: { inFlight: number }): void {
   for (const [outcome, requests] of Object.entries(pull.requests) as [PullOutcome, number][])
     scope.total(self.pullRequests, requests, { outcome });
   for (const [reason, requests] of Object.entries(pull.rejected) as [PullRejection, number][])
@@ -121,8 +121,8 @@ function reportPull(scope: Scope, pull: PullView, told: { inFlight: number }): v
     Object.values(pull.gatherErrors).reduce((sum, count) => sum + count, 0),
     {},
   );
-  scope.add(self.pullInFlight, pull.inFlight - told.inFlight, {});
-  told.inFlight = pull.inFlight;
+  scope.add(self.pullInFlight, pull.inFlight - previous.inFlight, {});
+  previous.inFlight = pull.inFlight;
 }
 
 /** A queue has a part in each thread that writes, and one in the telemetry thread. */

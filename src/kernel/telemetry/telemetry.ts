@@ -64,7 +64,7 @@ export interface Telemetry {
    * Calls back whenever a telemetry thread was started: writers of other threads then need a new
    * port.
    */
-  onStarted(hear: () => void): Disposable;
+  onStarted(listener: () => void): Disposable;
   /**
    * From now on exporters may write to standard output, on which the process's own first line comes
    * first.
@@ -93,9 +93,9 @@ export interface Telemetry {
   /**
    * Calls back with what took time: each request of an exporter, each answer of the pull endpoint.
    */
-  onObserved(hear: (observed: readonly Observed[]) => void): Disposable;
+  onObserved(listener: (observed: readonly Observed[]) => void): Disposable;
   /** Calls back whenever the books of delivery changed. */
-  onLedger(hear: (ledger: LedgerView) => void): Disposable;
+  onLedger(listener: (ledger: LedgerView) => void): Disposable;
 }
 
 /** Telemetry over options; nothing runs until the component starts. */
@@ -118,7 +118,7 @@ class ThreadedTelemetry implements Telemetry {
     () => this.#mark(),
   );
   readonly #flushes = new Map<number, () => void>();
-  readonly #hearers = new Set<(ledger: LedgerView) => void>();
+  readonly #ledgerListeners = new Set<(ledger: LedgerView) => void>();
   readonly #observers = new Set<(observed: readonly Observed[]) => void>();
   readonly #starts = new Set<() => void>();
   readonly #pull: PullComponent | undefined;
@@ -184,8 +184,8 @@ class ThreadedTelemetry implements Telemetry {
     return port2;
   }
 
-  onStarted(hear: () => void): Disposable {
-    return heard(this.#starts, hear);
+  onStarted(listener: () => void): Disposable {
+    return subscribe(this.#starts, listener);
   }
 
   openOutput(): void {
@@ -240,12 +240,12 @@ class ThreadedTelemetry implements Telemetry {
     };
   }
 
-  onLedger(hear: (ledger: LedgerView) => void): Disposable {
-    return heard(this.#hearers, hear);
+  onLedger(listener: (ledger: LedgerView) => void): Disposable {
+    return subscribe(this.#ledgerListeners, listener);
   }
 
-  onObserved(hear: (observed: readonly Observed[]) => void): Disposable {
-    return heard(this.#observers, hear);
+  onObserved(listener: (observed: readonly Observed[]) => void): Disposable {
+    return subscribe(this.#observers, listener);
   }
 
   #start(failed: (error: unknown) => void): Promise<void> {
@@ -259,7 +259,7 @@ class ThreadedTelemetry implements Telemetry {
     worker.unref();
     this.#worker = worker;
     this.#thread = "starting";
-    worker.on("message", (message: HostReply) => this.#hear(message));
+    worker.on("message", (message: HostReply) => this.#handleReply(message));
     worker.on("error", (error) => this.#lost(worker, failed, error));
     worker.on("exit", (code) =>
       this.#lost(
@@ -274,7 +274,7 @@ class ThreadedTelemetry implements Telemetry {
         logs: this.wantsLogs,
         spans: this.#compiled.traces !== undefined,
       });
-    for (const hear of this.#starts) hear();
+    for (const listener of this.#starts) listener();
     return Promise.resolve();
   }
 
@@ -295,17 +295,18 @@ class ThreadedTelemetry implements Telemetry {
     await worker.terminate();
   }
 
-  #hear(message: HostReply): void {
+  #handleReply(message: HostReply): void {
     switch (message.type) {
       case "ready":
         this.#thread = "running";
         return;
       case "ledger":
         this.#ledger = message.ledger;
-        this.#deliveryLog.hear(message.ledger);
-        this.#pull?.hear(message.ledger.pull);
-        for (const hear of this.#hearers) hear(message.ledger);
-        if (message.observed.length > 0) for (const hear of this.#observers) hear(message.observed);
+        this.#deliveryLog.update(message.ledger);
+        this.#pull?.update(message.ledger.pull);
+        for (const listener of this.#ledgerListeners) listener(message.ledger);
+        if (message.observed.length > 0)
+          for (const listener of this.#observers) listener(message.observed);
         return;
       case "log":
         return this.#deps.log[message.level](message.message, message.fields);
@@ -316,7 +317,7 @@ class ThreadedTelemetry implements Telemetry {
       case "flushed":
         return this.#flushes.get(message.mark)?.();
       case "chunk":
-        return this.#expositions.hear(message);
+        return this.#expositions.receive(message);
       case "stopped":
         return this.#stopped?.();
     }
@@ -356,11 +357,11 @@ class ThreadedTelemetry implements Telemetry {
 }
 
 /** One function may be given twice; each is disposed on its own. */
-function heard<A extends readonly unknown[]>(
-  all: Set<(...said: A) => void>,
-  hear: (...said: A) => void,
+function subscribe<A extends readonly unknown[]>(
+  all: Set<(...args: A) => void>,
+  listener: (...args: A) => void,
 ): Disposable {
-  const own = (...said: A): void => hear(...said);
+  const own = (...args: A): void => listener(...args);
   all.add(own);
   return { [Symbol.dispose]: () => void all.delete(own) };
 }

@@ -25,7 +25,7 @@ import {
 } from "../service.ts";
 import { writeRestJson } from "../wire/rest-json.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
-import type { ThreadReply } from "./placed.ts";
+import type { ThreadReply } from "./hosted-service.ts";
 
 const NOTHING = new Uint8Array();
 const PLAIN = "plain/";

@@ -10,7 +10,7 @@ import type { Answer } from "./answers.ts";
 import { CREDIT, postedBytes, type CallMessage, type FromThread } from "./messages.ts";
 
 /** Calls whose handlers have not ended, also those that nobody waits for any more. */
-const MOST_RUNNING = 2048;
+const MAX_RUNNING = 2048;
 
 /** Sends a message; the buffers listed move with it. */
 export type Post = (message: FromThread, transfer?: readonly ArrayBuffer[]) => void;
@@ -42,7 +42,7 @@ export class Dispatcher {
 
   /** Begins to answer; returns at once. */
   call(message: CallMessage): void {
-    if (this.#running.size >= MOST_RUNNING) {
+    if (this.#running.size >= MAX_RUNNING) {
       const error = new StewardError("exhausted", "too many calls are in flight", {
         retryAfterMs: 1000,
       });

@@ -6,7 +6,7 @@ import { StewardError } from "../base/errors.ts";
 import { createDeadline } from "../supervisor/deadline.ts";
 import type { Health, Supervisor } from "../supervisor/component.ts";
 import { RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
-import type { ThreadHost } from "./placed.ts";
+import type { ThreadHost } from "./hosted-service.ts";
 import { Topics } from "./topics.ts";
 
 /** The common half of a host. */

@@ -8,7 +8,7 @@ import { createLog, type Log, type LogLevel, type RootLog } from "../base/log.ts
  * So many characters of lines may be under way; a thread that logs faster than they are written
  * leaves out what is above it.
  */
-export const MOST_CHARACTERS = 1_048_576;
+export const MAX_CHARACTERS = 1_048_576;
 
 /** What the thread's log is made with. */
 export interface LogBoot {
@@ -45,7 +45,7 @@ export function createSentLog(
     leftOut = 0;
   };
   const write = (line: string): void => {
-    if (Atomics.load(underWay, 0) >= MOST_CHARACTERS) {
+    if (Atomics.load(underWay, 0) >= MAX_CHARACTERS) {
       leftOut += 1;
       return;
     }
@@ -59,17 +59,17 @@ export function createSentLog(
 }
 
 /** On the main thread. */
-export interface HeardLog {
+export interface RelayedLog {
   readonly boot: LogBoot;
-  readonly hear: (message: LogMessage) => void;
+  readonly receive: (message: LogMessage) => void;
 }
 
 /** Hears the lines of one start of a thread, in their order. */
-export function createHeardLog(log: RootLog, thread: string): HeardLog {
+export function createRelayedLog(log: RootLog, thread: string): RelayedLog {
   const underWay = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   return {
     boot: { level: log.level, underWay },
-    hear(message) {
+    receive(message) {
       if (message.kind === "left_out")
         return log
           .child(thread)

@@ -6,7 +6,7 @@ import type { ComponentState, Health } from "../supervisor/component.ts";
 import { createAnswers, type Answer } from "./answers.ts";
 import { HostBase, healthOf } from "./host-base.ts";
 import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
-import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
+import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./hosted-service.ts";
 import { startResident, type Resident } from "./resident.ts";
 
 /** A host that runs the service right here. */

@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
 import { CREDIT, type FromThread } from "./messages.ts";
-import type { ThreadReply } from "./placed.ts";
+import type { ThreadReply } from "./hosted-service.ts";
 
 /** What an open call does with what comes for it. */
 interface Pending {
@@ -27,7 +27,7 @@ export interface Waiting {
   readonly reply: Promise<ThreadReply>;
 }
 
-const MOST_CALLS = 1024;
+const MAX_CALLS = 1024;
 
 /** The open calls of a thread. */
 export class PendingCalls {
@@ -60,8 +60,8 @@ export class PendingCalls {
 
   /** Opens a call. Throws `exhausted` when there are too many. */
   open(signal: AbortSignal, deadlineMs: number): Waiting {
-    if (this.#open.size >= MOST_CALLS)
-      throw new StewardError("exhausted", `${this.#thread} has ${MOST_CALLS} calls in flight`, {
+    if (this.#open.size >= MAX_CALLS)
+      throw new StewardError("exhausted", `${this.#thread} has ${MAX_CALLS} calls in flight`, {
         retryAfterMs: 1000,
       });
     signal.throwIfAborted();
@@ -106,7 +106,7 @@ export class PendingCalls {
   }
 
   /** Takes what the thread says about a call. */
-  hear(message: Extract<FromThread, { readonly id: number }>): void {
+  receive(message: Extract<FromThread, { readonly id: number }>): void {
     const pending = this.#open.get(message.id);
     if (pending === undefined) {
       this.#dropped += 1;

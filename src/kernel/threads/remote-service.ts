@@ -21,7 +21,7 @@ import type {
 } from "../service.ts";
 import { jsonOf, plainMethod, writePlainRequest } from "./answers.ts";
 import type { PlainRow } from "./messages.ts";
-import type { CallOptions, ThreadHost } from "./placed.ts";
+import type { CallOptions, ThreadHost } from "./hosted-service.ts";
 
 type Host = Pick<ThreadHost, "call">;
 

@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import type { Service } from "../service.ts";
 import type { Supervisor } from "../supervisor/component.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
-import type { CreatePlaced } from "./placed.ts";
+import type { CreateHostedService } from "./hosted-service.ts";
 
 /** What it is made with. */
 export interface ResidentDeps {
@@ -46,12 +46,12 @@ export async function startResident(
   const make = module[code.export];
   assert(typeof make === "function", `${code.file} exports ${code.export}`);
   const supervisor = createSupervisor({ clock: deps.clock, log: deps.log });
-  let hear: (ports: Ports) => void = () => undefined;
-  const service = await (make as CreatePlaced<unknown>)(
+  let handler: (ports: Ports) => void = () => undefined;
+  const service = await (make as CreateHostedService<unknown>)(
     {
       ...deps,
       add: (component) => supervisor.add(component),
-      onPorts: (handler) => void (hear = handler),
+      onPorts: (onRenewed) => void (handler = onRenewed),
     },
     options,
   );
@@ -60,7 +60,7 @@ export async function startResident(
   try {
     signal.throwIfAborted();
     await supervisor.start();
-    return { service, supervisor, renewPorts: (ports) => hear(ports) };
+    return { service, supervisor, renewPorts: (ports) => handler(ports) };
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -65,7 +65,7 @@ try {
     services: service.rpc.map((bound) => bound.desc.typeName),
     plain: plainRows(service),
   });
-  tellState();
+  sendState();
 } catch (error) {
   post({ kind: "broken", error: writeError(error) });
 }
@@ -74,7 +74,7 @@ function publish(topic: string, body: Uint8Array): void {
   if (topics.has(topic)) post({ kind: "event", topic, body: ownBytes(new Uint8Array(body)) });
 }
 
-function tellState(): void {
+function sendState(): void {
   sent.tell();
   if (resident === undefined) return;
   post({
@@ -82,7 +82,7 @@ function tellState(): void {
     components: resident.supervisor.states(),
     ready: resident.supervisor.ready(),
   } satisfies FromThread);
-  systemClock.timer(systemClock.monotonic() + STATE_MS, tellState);
+  systemClock.timer(systemClock.monotonic() + STATE_MS, sendState);
 }
 
 async function stop(deadlineMs: number): Promise<void> {

@@ -2,7 +2,7 @@
  * Events by topic: listeners hear what comes while they listen, each from a short queue of its own.
  */
 
-const LONGEST_QUEUE = 64;
+const MAX_QUEUE_LENGTH = 64;
 
 interface Listener {
   readonly queue: Uint8Array[];
@@ -28,7 +28,7 @@ export class Topics {
 
   publish(topic: string, body: Uint8Array): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
-      if (listener.queue.length >= LONGEST_QUEUE) {
+      if (listener.queue.length >= MAX_QUEUE_LENGTH) {
         listener.queue.shift();
         this.#missed += 1;
       }

@@ -10,10 +10,10 @@ import type { ComponentState, Health } from "../supervisor/component.ts";
 import { threadEnvironment, STATE_MS, type Boot } from "./boot.ts";
 import { HostBase, healthOf } from "./host-base.ts";
 import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
-import { createHeardLog, type LogBoot, type LogMessage } from "./log-lines.ts";
+import { createRelayedLog, type LogBoot, type LogMessage } from "./log-lines.ts";
 import { ownBytes, type FromThread, type StateMessage, type ToThread } from "./messages.ts";
 import { PendingCalls } from "./pending.ts";
-import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
+import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./hosted-service.ts";
 import { createRemoteService } from "./remote-service.ts";
 
 /** A thread that says nothing for this long is unwell, and after the second time lost. */
@@ -33,7 +33,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
   #worker: Worker | undefined;
   #service: Service | undefined;
   #state: StateMessage | undefined;
-  #heardMs = 0;
+  #lastMessageMs = 0;
   #watch: Disposable | undefined;
   #stopped: (() => void) | undefined;
 
@@ -51,10 +51,10 @@ export class WorkerHost extends HostBase implements ThreadHost {
     signal.throwIfAborted();
     this.topics.open();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const lines = createHeardLog(this.deps.log, this.name);
+    const lines = createRelayedLog(this.deps.log, this.name);
     const worker = this.#launch(lines.boot);
     this.#worker = worker;
-    this.#heardMs = this.deps.clock.monotonic();
+    this.#lastMessageMs = this.deps.clock.monotonic();
     const lost = (error: unknown): void => {
       if (this.#worker !== worker) return;
       this.#forget();
@@ -63,12 +63,12 @@ export class WorkerHost extends HostBase implements ThreadHost {
     };
     worker.on("message", (message: FromThread) => {
       // Also those of a thread that is given up: they say why.
-      if (message.kind === "line" || message.kind === "left_out") return lines.hear(message);
+      if (message.kind === "line" || message.kind === "left_out") return lines.receive(message);
       if (this.#worker !== worker) return;
-      this.#heardMs = this.deps.clock.monotonic();
+      this.#lastMessageMs = this.deps.clock.monotonic();
       if (message.kind === "started") this.#begin(message, resolve);
       else if (message.kind === "broken") reject(readError(`thread ${this.name}`, message.error));
-      else this.#hear(message);
+      else this.#receive(message);
     });
     worker.on("error", lost);
     worker.on("exit", (code) =>
@@ -105,7 +105,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
   }
 
   health(): Health {
-    const silentMs = this.deps.clock.monotonic() - this.#heardMs;
+    const silentMs = this.deps.clock.monotonic() - this.#lastMessageMs;
     if (silentMs > SILENT_MS)
       return {
         ok: false,
@@ -190,12 +190,14 @@ export class WorkerHost extends HostBase implements ThreadHost {
     started();
   }
 
-  #hear(message: Exclude<FromThread, LogMessage | { readonly kind: "started" | "broken" }>): void {
+  #receive(
+    message: Exclude<FromThread, LogMessage | { readonly kind: "started" | "broken" }>,
+  ): void {
     switch (message.kind) {
       case "reply":
       case "chunk":
       case "end":
-        return this.#calls.hear(message);
+        return this.#calls.receive(message);
       case "event":
         return this.topics.publish(message.topic, message.body);
       case "stopped":
@@ -210,7 +212,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const look = (): void => {
       const worker = this.#worker;
       if (worker === undefined) return;
-      if (clock.monotonic() - this.#heardMs > LOST_MS) {
+      if (clock.monotonic() - this.#lastMessageMs > LOST_MS) {
         lost(
           new StewardError(
             "deadline",

@@ -144,11 +144,11 @@ interface Known {
   errorClass: UpdateErrorClass | undefined;
 }
 
-const LONGEST_TAG = 128;
+const MAX_TAG_LENGTH = 128;
 
 function tagOf(document: unknown): string | undefined {
   const tag = (document as { readonly tag_name?: unknown } | null | undefined)?.tag_name;
-  return typeof tag === "string" && tag !== "" && tag.length <= LONGEST_TAG ? tag : undefined;
+  return typeof tag === "string" && tag !== "" && tag.length <= MAX_TAG_LENGTH ? tag : undefined;
 }
 
 function announce(log: Log, version: string, tag: string): void {

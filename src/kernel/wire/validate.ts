@@ -36,7 +36,12 @@ export function createRequestValidator(): Validator {
         });
       const issues = createIssues();
       for (const violation of result.violations)
-        issues.add(pathOf(violation), inPlainWords(violation), "invalid_value", violation.ruleId);
+        issues.add(
+          pathOf(violation),
+          describeViolation(violation),
+          "invalid_value",
+          violation.ruleId,
+        );
       return issues.found;
     },
     warmUp(schemas) {
@@ -61,7 +66,7 @@ function pathOf(violation: Violation): JsonPath {
   });
 }
 
-function inPlainWords(violation: Violation): string {
+function describeViolation(violation: Violation): string {
   const field = violation.field.findLast((part): part is DescField => part.kind === "field");
   if (field?.enum !== undefined && violation.ruleId.startsWith("enum."))
     return `must be one of ${[...enumTexts(field.enum).numbers.keys()].join(", ")}`;

@@ -27,9 +27,9 @@ export interface ExpositionReport {
 }
 
 /** More would be read by nobody. */
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 /** No line of ours is longer; what has no line breaks must not be kept whole. */
-const LONGEST_LINE = 16 * 2 ** 20;
+const MAX_LINE_LENGTH = 16 * 2 ** 20;
 /** OpenMetrics 1.0, Exemplars. */
 const MAX_EXEMPLAR_CHARACTERS = 128;
 const METADATA = /^# (HELP|TYPE|UNIT) ([a-zA-Z_:][a-zA-Z0-9_:]*)(?: ([\s\S]*))?$/;
@@ -88,9 +88,9 @@ export class ExpositionCheck {
     const lines = this.#rest.split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.#line(line);
-    if (this.#rest.length <= LONGEST_LINE) return;
+    if (this.#rest.length <= MAX_LINE_LENGTH) return;
     this.#unreadable = true;
-    this.#report("other", undefined, `a line is longer than ${LONGEST_LINE} characters`);
+    this.#report("other", undefined, `a line is longer than ${MAX_LINE_LENGTH} characters`);
   }
 
   #line(line: string): void {
@@ -171,6 +171,6 @@ export class ExpositionCheck {
   }
 
   #report(kind: GatherErrorClass, metric: string | undefined, message: string): void {
-    if (this.#errors.length < MOST_ERRORS) this.#errors.push({ class: kind, metric, message });
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push({ class: kind, metric, message });
   }
 }

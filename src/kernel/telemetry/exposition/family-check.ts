@@ -41,7 +41,7 @@ export class FamilyCheck {
   readonly name: string;
   readonly #format: ExpositionFormat;
   readonly #report: ReportBreach;
-  readonly #told = new Set<string>();
+  readonly #seen = new Set<string>();
   #type: string | undefined;
   #hasSamples = false;
   /** Of the series whose buckets are being read. */
@@ -54,11 +54,11 @@ export class FamilyCheck {
   }
 
   metadata(what: string, text: string): void {
-    if (this.#told.has(what))
+    if (this.#seen.has(what))
       this.#report(what === "TYPE" ? "type_mismatch" : "other", `${what} comes twice`);
     if (this.#hasSamples)
       this.#report(what === "TYPE" ? "type_mismatch" : "other", `${what} comes after samples`);
-    this.#told.add(what);
+    this.#seen.add(what);
     if (what !== "TYPE") return;
     this.#type = text;
     if (!Object.hasOwn(SUFFIXES[this.#format], text))
@@ -78,7 +78,7 @@ export class FamilyCheck {
     this.#hasSamples = true;
     const suffix = sample.name.slice(this.name.length);
     if (this.#type === undefined)
-      return this.#told.has("TYPE")
+      return this.#seen.has("TYPE")
         ? undefined
         : this.#once("untyped", "type_mismatch", "the family has no TYPE");
     if (!(SUFFIXES[this.#format][this.#type] ?? [""]).includes(suffix))
@@ -140,8 +140,8 @@ export class FamilyCheck {
   }
 
   #once(key: string, kind: GatherErrorClass, message: string): void {
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
     this.#report(kind, message);
   }
 }

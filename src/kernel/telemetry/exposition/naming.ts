@@ -65,7 +65,7 @@ export interface Named {
 export function familyName({ name, unit, kind, verbatim }: Named): string {
   if (verbatim) return name.replaceAll(".", "_");
   let words = name.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== "");
-  const [main, per] = unitWords(unit);
+  const [main, per] = unitNames(unit);
   if (main !== "" && !words.includes(main)) words.push(main);
   if (per !== "" && !words.includes(per)) words.push("per", per);
   if (kind === "counter") words = atTheEnd(words, "total");
@@ -98,12 +98,12 @@ export function labelNames(
   return new Map([...holders].map(([label, attribute]) => [attribute, label]));
 }
 
-function unitWords(unit: string): [main: string, per: string] {
+function unitNames(unit: string): [main: string, per: string] {
   const [main = "", per = ""] = unit.split("/", 2);
-  return [unitWord(main, UNITS), unitWord(per, PER)];
+  return [unitName(main, UNITS), unitName(per, PER)];
 }
 
-function unitWord(unit: string, known: Readonly<Record<string, string>>): string {
+function unitName(unit: string, known: Readonly<Record<string, string>>): string {
   const text = unit.trim();
   if (text === "" || /[{}]/.test(text)) return "";
   if (Object.hasOwn(known, text)) return known[text] ?? "";

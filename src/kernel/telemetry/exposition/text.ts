@@ -6,7 +6,7 @@ import type { Kind } from "../types.ts";
 export type ExpositionFormat = "text" | "openmetrics";
 
 /** Powers of ten in between are written without an exponent. */
-const LEAST_POWER = -4;
+const MIN_POWER = -4;
 const FIRST_POWER = 6;
 const MILLISECONDS = 1_000;
 
@@ -85,7 +85,7 @@ export function formatBound(bound: number, format: ExpositionFormat): string {
 function formatGeneral(value: number): string {
   const [mantissa = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
-  if (power >= LEAST_POWER && power < FIRST_POWER) return String(value);
+  if (power >= MIN_POWER && power < FIRST_POWER) return String(value);
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 

@@ -19,12 +19,12 @@ const DEFAULT_LIMIT = 10_000;
 const SEEN_PER_SERIES = 4;
 
 /** What bears series. */
-export interface Birthplace {
+export interface SeriesAllocator {
   /**
    * The number of a new series; undefined when the process holds all it may. `overflow` series are
    * always born.
    */
-  birth(
+  allocate(
     index: RowIndex,
     values: readonly (AttributeValue | undefined)[] | "overflow",
     key: string,
@@ -35,7 +35,7 @@ export interface Birthplace {
 export class RowIndex {
   readonly row: AnyRow;
   readonly rowNumber: number;
-  readonly #birthplace: Birthplace;
+  readonly #allocator: SeriesAllocator;
   readonly #keys: KeyMaker;
   readonly #redact: Redaction | undefined;
   readonly #limit: number;
@@ -59,7 +59,7 @@ export class RowIndex {
     row: AnyRow,
     rowNumber: number,
     options: {
-      birthplace: Birthplace;
+      allocator: SeriesAllocator;
       /** Shared by the metrics of a scope. */ keys: KeyMaker;
       redact: Redaction | undefined;
       perMetric: number;
@@ -68,7 +68,7 @@ export class RowIndex {
   ) {
     this.row = row;
     this.rowNumber = rowNumber;
-    this.#birthplace = options.birthplace;
+    this.#allocator = options.allocator;
     this.#keys = options.keys;
     this.#redact = options.redact;
     this.#limit = options.perMetric > 0 ? options.perMetric : Number.POSITIVE_INFINITY;
@@ -144,7 +144,7 @@ export class RowIndex {
 
   #bear(key: string, values: readonly (AttributeValue | undefined)[]): number | undefined {
     if (this.#series.size >= this.#limit) return undefined;
-    const number = this.#birthplace.birth(this, values, key);
+    const number = this.#allocator.allocate(this, values, key);
     if (number === undefined) return undefined;
     this.#series.set(key, number);
     // From the values themselves: their texts are shared by all metrics of an entity, pieces of the
@@ -164,7 +164,7 @@ export class RowIndex {
 
   #turnAway(rawKey: string): number {
     if (this.row.kind !== "gauge")
-      this.#overflow ??= this.#birthplace.birth(this, "overflow", "overflow");
+      this.#overflow ??= this.#allocator.allocate(this, "overflow", "overflow");
     const number = this.row.kind === "gauge" ? DROPPED : (this.#overflow ?? DROPPED);
     if (this.#seen.size < this.#seenLimit) this.#turnedAway.push(rawKey);
     return this.#remember(rawKey, number);

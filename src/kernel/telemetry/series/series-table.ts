@@ -71,7 +71,7 @@ export class SeriesTable {
     // One row per metric: bounded by the catalogue, and what tells of a limit must not meet it.
     const perMetric = row.name.startsWith(SERIES_PREFIX) ? 0 : this.#options.perMetric;
     const index = new RowIndex(row, this.#options.rowNumber(row), {
-      birthplace: { birth: (...birth) => this.#bear(...birth) },
+      allocator: { allocate: (...birth) => this.#allocate(...birth) },
       keys: this.#keyMaker,
       redact,
       perMetric,
@@ -126,7 +126,7 @@ export class SeriesTable {
    * From now on births and ends are kept for `drain`. Gives the numbers alive now, which the
    * listener is still to be told.
    */
-  listen(): number[] {
+  attach(): number[] {
     this.#listening = true;
     this.#births = [];
     this.#ended = [];
@@ -136,7 +136,7 @@ export class SeriesTable {
   /**
    * Nobody listens any more. `unacknowledged` are ended numbers that were told but never answered.
    */
-  deafen(unacknowledged: Iterable<number>): void {
+  detach(unacknowledged: Iterable<number>): void {
     this.#listening = false;
     for (const number of unacknowledged) this.columns.release(number);
     for (const number of this.#ended) this.columns.release(number);
@@ -183,7 +183,7 @@ export class SeriesTable {
     }));
   }
 
-  #bear(
+  #allocate(
     index: RowIndex,
     values: readonly (AttributeValue | undefined)[] | "overflow",
     key: string,

@@ -26,7 +26,7 @@ export interface GrpcTransportOptions {
 }
 
 /** So many deadlines in a row, and the connection may be one that nobody listens to any more. */
-const MOST_LATE = 5;
+const MAX_CONSECUTIVE_TIMEOUTS = 5;
 /** The numbers of `grpc.default_compression_algorithm`. */
 const ALGORITHMS = { none: 0, gzip: 2 } as const;
 
@@ -86,7 +86,7 @@ export class GrpcTransport implements IExporterTransport {
 
   #wasLate(): void {
     this.#late += 1;
-    if (this.#late <= MOST_LATE) return;
+    if (this.#late <= MAX_CONSECUTIVE_TIMEOUTS) return;
     this.#late = 0;
     this.shutdown();
   }

@@ -7,7 +7,7 @@ import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest, IncomingMessage } from "node:http";
 
 /** Paths remembered; there is one per signal. */
-const MOST_PATHS = 16;
+const MAX_PATHS = 16;
 
 /** Starts watching; the function gives the last status for a URL's path and query. */
 export function watchHttpStatuses(): (url: string) => number | undefined {
@@ -17,7 +17,7 @@ export function watchHttpStatuses(): (url: string) => number | undefined {
       readonly request: ClientRequest;
       readonly response: IncomingMessage;
     };
-    if (statuses.size >= MOST_PATHS && !statuses.has(request.path)) return;
+    if (statuses.size >= MAX_PATHS && !statuses.has(request.path)) return;
     if (response.statusCode !== undefined) statuses.set(request.path, response.statusCode);
   });
   return (url) => {

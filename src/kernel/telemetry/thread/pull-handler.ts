@@ -22,12 +22,12 @@ import type { PullOutcome, PullRejection } from "../status.ts";
 import type { Gathering } from "./gatherings.ts";
 import type { WirePull } from "./options.ts";
 import { refusePull } from "./pull-auth.ts";
-import type { PullBooks } from "./pull-books.ts";
+import type { PullStats } from "./pull-stats.ts";
 
 /** What answering needs. */
 export interface PullHandlerDeps {
   readonly clock: Clock;
-  readonly books: PullBooks;
+  readonly stats: PullStats;
   /** All scopes at one time; never rejects. */
   readonly gather: (coalesce: boolean) => Promise<Gathering>;
 }
@@ -60,11 +60,11 @@ const REFUSALS: Readonly<
 
 /** Answers every request of the listener. */
 export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Handler {
-  const { books, clock } = deps;
+  const { stats, clock } = deps;
   return async (request, response) => {
     const reason = refusePull(options, request.headers.authorization);
     if (reason !== undefined) {
-      books.reject(reason);
+      stats.reject(reason);
       const { status, text, headers = {} } = REFUSALS[reason];
       return refuse(request, response, status, text, { headers });
     }
@@ -72,13 +72,13 @@ export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Han
       return refuse(request, response, 404, `there is only ${PATH} here`);
     const beganMs = clock.monotonic();
     if (request.method !== "GET" && request.method !== "HEAD") {
-      books.count("error", 0);
+      stats.count("error", 0);
       return refuse(request, response, 405, "metrics are read with GET", {
         headers: { allow: "GET, HEAD" },
       });
     }
-    if (books.inFlight >= options.maxInFlight) {
-      books.count("unavailable", 0);
+    if (stats.inFlight >= options.maxInFlight) {
+      stats.count("unavailable", 0);
       return refuse(
         request,
         response,
@@ -87,12 +87,12 @@ export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Han
         { headers: RETRY_AFTER },
       );
     }
-    books.begin();
+    stats.begin();
     let outcome: PullOutcome = "error";
     try {
       outcome = await answer(request, response, deps, options);
     } finally {
-      books.end(outcome, clock.monotonic() - beganMs);
+      stats.end(outcome, clock.monotonic() - beganMs);
     }
   };
 }
@@ -124,8 +124,8 @@ async function answer(
       );
     if (ended === "late") return "unavailable";
     if (ended === "left") return "error";
-    if (ended.missing > 0) deps.books.gatherError("collector_error", ended.missing);
-    await send(request, response, { gathering: ended, books: deps.books, signal: over.signal });
+    if (ended.missing > 0) deps.stats.gatherError("collector_error", ended.missing);
+    await send(request, response, { gathering: ended, stats: deps.stats, signal: over.signal });
     return "success";
   } catch (error) {
     if (!over.signal.aborted) throw error;
@@ -150,7 +150,7 @@ function aborted(signal: AbortSignal): Promise<"late" | "left"> {
 async function send(
   request: ServerRequest,
   response: ServerResponse,
-  { gathering, books, signal }: { gathering: Gathering; books: PullBooks; signal: AbortSignal },
+  { gathering, stats, signal }: { gathering: Gathering; stats: PullStats; signal: AbortSignal },
 ): Promise<void> {
   const format: ExpositionFormat = acceptedFormat(request.headers.accept);
   const zipped = acceptsGzip(request.headers["accept-encoding"]);
@@ -164,8 +164,8 @@ async function send(
   const slices = render(gathering.gathered, {
     format,
     metrics: undefined,
-    duplicate: (series) => books.gatherError("duplicate_series", series),
-    conflict: (families) => books.gatherError("type_mismatch", families),
+    duplicate: (series) => stats.gatherError("duplicate_series", series),
+    conflict: (families) => stats.gatherError("type_mismatch", families),
   });
   for (const slice of slices) {
     signal.throwIfAborted();

@@ -90,7 +90,7 @@ export class RemoteScope {
     return this.#named[number];
   }
 
-  hearLabels(message: LabelsMessage): void {
+  receiveLabels(message: LabelsMessage): void {
     this.#lastSeq = message.seq;
     for (const [index, number] of message.births.entries()) {
       this.#named[number] = this.#name(
@@ -103,7 +103,7 @@ export class RemoteScope {
     this.#retire();
   }
 
-  hearSnapshot(message: SnapshotMessage): void {
+  receiveSnapshot(message: SnapshotMessage): void {
     const shared = new Shared(message, this.#lastSeq, () => this.#retire());
     const waiting = this.#waiting;
     this.#waiting = undefined;

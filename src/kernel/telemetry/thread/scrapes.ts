@@ -7,7 +7,7 @@ import { CHUNK_CREDIT } from "../messages.ts";
 import type { Gatherings } from "./gatherings.ts";
 import type { Ledger } from "./ledger.ts";
 
-const MOST_SCRAPES = 16;
+const MAX_SCRAPES = 16;
 
 /** What scrapes need. */
 export interface ScrapesDeps {
@@ -52,8 +52,8 @@ export class Scrapes {
 
   /** Streams one answer. Never rejects. */
   async run(id: number, query: ExposeQuery): Promise<void> {
-    if (this.#readers.size >= MOST_SCRAPES)
-      return this.#end(id, `${MOST_SCRAPES} scrapes are running already`);
+    if (this.#readers.size >= MAX_SCRAPES)
+      return this.#end(id, `${MAX_SCRAPES} scrapes are running already`);
     const reader: Reader = { credit: CHUNK_CREDIT, cancelled: false, wake: undefined };
     this.#readers.set(id, reader);
     const gathering = await this.#deps.gatherings.take(true);

@@ -20,7 +20,7 @@ import { Output } from "./output.ts";
 import { watchPartialSuccess } from "./partial-success.ts";
 import { createPostedLog } from "./posted-log.ts";
 import { Providers } from "./providers.ts";
-import { PullBooks } from "./pull-books.ts";
+import { PullStats } from "./pull-stats.ts";
 import { startPullServer } from "./pull-server.ts";
 import type { PullServer } from "./pull-server.ts";
 import { RemoteScope } from "./remote-scope.ts";
@@ -31,8 +31,12 @@ import { SpanSink } from "./span-sink.ts";
 import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
 import type { WatchOptions } from "./watched-export.ts";
 import { WriterFiguresByPort } from "./writer-figures.ts";
-import { logsOut, metricsOut, tracesOut } from "./ways-out.ts";
-import type { WayOutDeps } from "./ways-out.ts";
+import {
+  createLogExporter,
+  createMetricExporter,
+  createTraceExporter,
+} from "./exporter-factory.ts";
+import type { ExporterDeps } from "./exporter-factory.ts";
 import type { Signal } from "../status.ts";
 
 /**
@@ -71,7 +75,7 @@ const ledger: Ledger = new Ledger({
   conceal: (text) => concealment.apply(text),
 });
 const output: Output = new Output((id, text) => post({ type: "output", id, text }));
-const wayOut: WayOutDeps = {
+const exporterDeps: ExporterDeps = {
   clock: systemClock,
   output,
   concealment,
@@ -86,7 +90,7 @@ const traces: SpanSink | undefined = options.traces && createSpanSink(options.tr
 const providers: Providers = new Providers({
   metrics: options.metrics && {
     exporter: watchMetrics(
-      metricsOut(options.metrics, wayOut),
+      createMetricExporter(options.metrics, exporterDeps),
       watched("metrics", options.metrics),
     ),
     options: options.metrics,
@@ -103,16 +107,16 @@ const scrapes: Scrapes = new Scrapes({
 });
 const pull: PullServer | undefined = options.pull && openPull(options.pull);
 
-giveWay();
+lowerPriority();
 watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
-host.on("message", (message: HostMessage) => void hearHost(message));
+host.on("message", (message: HostMessage) => void handleHostMessage(message));
 post({ type: "ready" });
 
 /**
  * Serving comes first where cores are few. Only Linux has a priority for each thread; elsewhere
  * this would slow the process down.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(NICENESS);
@@ -131,13 +135,18 @@ function openPull(pulled: NonNullable<ThreadOptions["pull"]>): PullServer {
       ? options.snapshotTimeoutMs
       : Math.min(options.snapshotTimeoutMs, pulled.timeoutMs * GATHER_SHARE),
   );
-  const books = new PullBooks({
+  const stats = new PullStats({
     now: Date.now,
     changed: announceLedger,
     observe: (observed) => ledger.observe(observed),
   });
   return startPullServer(
-    { clock: systemClock, log: wayOut.log, books, gather: (coalesce) => gatherings.take(coalesce) },
+    {
+      clock: systemClock,
+      log: exporterDeps.log,
+      stats,
+      gather: (coalesce) => gatherings.take(coalesce),
+    },
     pulled,
   );
 }
@@ -155,7 +164,8 @@ function watched(signal: Signal, target: WireTarget): WatchOptions {
 
 function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
   return new LogSink({
-    exporter: (done) => watchLogs(logsOut(target, wayOut), { ...watched("logs", target), done }),
+    exporter: (done) =>
+      watchLogs(createLogExporter(target, exporterDeps), { ...watched("logs", target), done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
     dropped: (records) => ledger.count("droppedLogs", records),
@@ -165,7 +175,7 @@ function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
 function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink {
   return new SpanSink({
     exporter: (done) =>
-      watchSpans(tracesOut(target, wayOut), { ...watched("traces", target), done }),
+      watchSpans(createTraceExporter(target, exporterDeps), { ...watched("traces", target), done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
     dropped: (spans) => ledger.count("droppedSpans", spans),
@@ -196,7 +206,7 @@ function postLedger(): void {
   });
 }
 
-async function hearHost(message: HostMessage): Promise<void> {
+async function handleHostMessage(message: HostMessage): Promise<void> {
   switch (message.type) {
     case "attach":
       return attach(message.port);
@@ -251,7 +261,9 @@ function attach(port: MessagePort): void {
   const rows: RowTable = new Map();
   const own = new Map<number, RemoteScope>();
   const reply = (message: WriterReply): void => port.postMessage(message);
-  port.on("message", (message: WriterMessage) => hearWriter(message, { port, rows, own, reply }));
+  port.on("message", (message: WriterMessage) =>
+    handleWriterMessage(message, { port, rows, own, reply }),
+  );
   port.on("close", () => {
     writerFigures.close(port);
     for (const scope of own.values()) closeScope(scope);
@@ -266,7 +278,7 @@ interface Writer {
   readonly reply: (message: WriterReply) => void;
 }
 
-function hearWriter(message: WriterMessage, writer: Writer): void {
+function handleWriterMessage(message: WriterMessage, writer: Writer): void {
   if (message.type === "mark") return passMark(message.mark);
   if (message.type === "scope") return openScope(message, writer);
   if (message.type === "figures") {
@@ -295,8 +307,8 @@ function hearWriter(message: WriterMessage, writer: Writer): void {
   }
   const scope = writer.own.get(message.scope);
   if (!scope) return;
-  if (message.type === "labels") return scope.hearLabels(message);
-  if (message.type === "snapshot") return scope.hearSnapshot(message);
+  if (message.type === "labels") return scope.receiveLabels(message);
+  if (message.type === "snapshot") return scope.receiveSnapshot(message);
   writer.own.delete(message.scope);
   closeScope(scope);
 }

@@ -14,7 +14,7 @@ import type { Ledger } from "./ledger.ts";
 import type { WireTarget } from "./options.ts";
 
 const RETRY_GROWTH = 1.5;
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
 /** The enumeration itself is in a package that only the SDK depends on. */
@@ -50,20 +50,20 @@ export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): 
 }
 
 /** What hears how many records or spans have left the queue. */
-export interface Departures {
+export interface QueueExit {
   readonly done: (items: number) => void;
 }
 
 /** A log exporter that keeps books. */
 export function watchLogs(
   inner: LogRecordExporter,
-  options: WatchOptions & Departures,
+  options: WatchOptions & QueueExit,
 ): LogRecordExporter {
   return watchItems<ReadableLogRecord>(inner, options);
 }
 
 /** A span exporter that keeps books. */
-export function watchSpans(inner: SpanExporter, options: WatchOptions & Departures): SpanExporter {
+export function watchSpans(inner: SpanExporter, options: WatchOptions & QueueExit): SpanExporter {
   return watchItems<ReadableSpan>(inner, options);
 }
 
@@ -75,7 +75,7 @@ interface ItemExporter<T> {
 
 function watchItems<T>(
   inner: ItemExporter<T>,
-  options: WatchOptions & Departures,
+  options: WatchOptions & QueueExit,
 ): ItemExporter<T> & { forceFlush(): Promise<void> } {
   return {
     export: (items, done) =>
@@ -117,7 +117,7 @@ async function sendPatiently(
     const result = await sendOnce(send);
     const status = (result.error as { readonly code?: unknown } | undefined)?.code;
     const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
-    if (succeeded(result) || !again || tries === MOST_TRIES || performance.now() + waitMs > untilMs)
+    if (succeeded(result) || !again || tries === MAX_TRIES || performance.now() + waitMs > untilMs)
       return result;
     // A stop ends the wait, and one more try is all there is.
     if (stopping.aborted) return result;

@@ -9,7 +9,7 @@ import type {
 } from "../status.ts";
 
 /** What books are kept with. */
-export interface PullBooksDeps {
+export interface PullStatsDeps {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly changed: () => void;
@@ -17,8 +17,8 @@ export interface PullBooksDeps {
 }
 
 /** Counters of requests and what became of the port. */
-export class PullBooks {
-  readonly #deps: PullBooksDeps;
+export class PullStats {
+  readonly #deps: PullStatsDeps;
   readonly #requests: Record<PullOutcome, number> = { success: 0, unavailable: 0, error: 0 };
   readonly #rejected: Record<PullRejection, number> = {
     auth_required: 0,
@@ -39,7 +39,7 @@ export class PullBooks {
   #failures = 0;
   #inFlight = 0;
 
-  constructor(deps: PullBooksDeps) {
+  constructor(deps: PullStatsDeps) {
     this.#deps = deps;
   }
 

@@ -1,12 +1,12 @@
 /** Puts a service on the main thread or in one of its own; which, is one word. */
 import { MainHost } from "./main-host.ts";
 import type { HostDeps, HostSpec } from "./host-spec.ts";
-import type { Placement, ServiceModule, ThreadHost } from "./placed.ts";
+import type { Placement, ServiceModule, ThreadHost } from "./hosted-service.ts";
 import { assertNoSecret } from "./secrets.ts";
 import { WorkerHost } from "./worker-host.ts";
 
 /** Where and how a service runs. */
-export interface PlaceOptions<O> {
+export interface ServiceHostOptions<O> {
   readonly on: Placement;
   /** Plain data, copied; secrets by `sendSecret`. */
   readonly options: O;
@@ -23,20 +23,20 @@ export interface PlaceOptions<O> {
 }
 
 /** A service in its place; nothing runs before the component starts. */
-export function placeService<O>(
+export function createServiceHost<O>(
   deps: HostDeps,
   module: ServiceModule<O>,
-  place: PlaceOptions<O>,
+  host: ServiceHostOptions<O>,
 ): ThreadHost {
-  assertNoSecret(place.options);
+  assertNoSecret(host.options);
   const spec: HostSpec = {
     code: { name: module.name, file: module.file.href, export: module.export },
     descriptors: module.descriptors,
-    options: place.options,
-    needs: place.needs ?? [],
-    readiness: place.readiness ?? "required",
-    heapMb: place.heapMb,
-    variables: place.variables ?? [],
+    options: host.options,
+    needs: host.needs ?? [],
+    readiness: host.readiness ?? "required",
+    heapMb: host.heapMb,
+    variables: host.variables ?? [],
   };
-  return place.on === "main" ? new MainHost(deps, spec) : new WorkerHost(deps, spec);
+  return host.on === "main" ? new MainHost(deps, spec) : new WorkerHost(deps, spec);
 }

@@ -5,7 +5,7 @@
 import { StewardError } from "../base/errors.ts";
 import { encodeKey } from "./key-bytes.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import type { AnyTable, KeyPart } from "./types.ts";
 
 /** How rows lie in a file: keys, check words, house rows. */
@@ -55,26 +55,26 @@ export function readIdentity(path: string, value: Uint8Array | undefined): Ident
       remedy:
         "stop Steward and put the right file in its place, or restore a backup (docs/recovery.md)",
     });
-  return houseJson(value) as Identity;
+  return decodeMetadata(value) as Identity;
 }
 
 /** The content of a house row, which its check word has vouched for. */
-export function houseJson(value: Uint8Array): unknown {
+export function decodeMetadata(value: Uint8Array): unknown {
   return JSON.parse(Buffer.from(value).toString("utf8"));
 }
 
 /** Stores a house row; only inside a transaction of the file. A change has a way of its own. */
-export function putHouse(file: LmdbFile, key: Uint8Array, value: unknown): void {
-  const { db, check } = file.store(HOUSE);
-  db.putSync(key, check.close(key, houseText(value)));
+export function putMetadata(file: LmdbFile, key: Uint8Array, value: unknown): void {
+  const { db, check } = file.store(METADATA_STORE);
+  db.putSync(key, check.close(key, encodeMetadata(value)));
 }
 
 /** The content of a house row. */
-export function houseText(value: unknown): Buffer {
+export function encodeMetadata(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
 /** Takes a house row away; where `putHouse` may be called. */
-export function removeHouse(file: LmdbFile, key: Uint8Array): void {
-  file.store(HOUSE).db.removeSync(key);
+export function removeMetadata(file: LmdbFile, key: Uint8Array): void {
+  file.store(METADATA_STORE).db.removeSync(key);
 }

@@ -31,18 +31,18 @@ export interface UploadStatus {
 }
 
 /** Counts. */
-export interface UploadBooks {
+export interface UploadStats {
   /** One attempt that ended; without a class it went well. */
   enter(durationMs: number, failure?: UploadErrorClass): void;
   status(): UploadStatus;
 }
 
 /** Books that are metrics of the scope, too. */
-export function createUploadBooks(
+export function createUploadStats(
   clock: Clock,
   scope: Pick<Scope, "add" | "gauge" | "record">,
-): UploadBooks {
-  let books: UploadStatus = {
+): UploadStats {
+  let status: UploadStatus = {
     attempts: 0,
     failures: 0,
     consecutiveFailures: 0,
@@ -52,18 +52,18 @@ export function createUploadBooks(
     lastFailureAtMs: undefined,
     lastErrorClass: undefined,
   };
-  const tell = (): void => {
-    scope.gauge(profilingUploadConsecutiveFailures, books.consecutiveFailures, {});
-    scope.gauge(profilingUploadLastSuccess, (books.lastSuccessAtMs ?? 0) / MILLISECONDS, {});
+  const report = (): void => {
+    scope.gauge(profilingUploadConsecutiveFailures, status.consecutiveFailures, {});
+    scope.gauge(profilingUploadLastSuccess, (status.lastSuccessAtMs ?? 0) / MILLISECONDS, {});
   };
-  tell();
+  report();
   return {
     enter(durationMs, failure) {
-      const consecutiveFailures = failure === undefined ? 0 : books.consecutiveFailures + 1;
-      books = {
-        ...books,
-        attempts: books.attempts + 1,
-        failures: books.failures + (failure === undefined ? 0 : 1),
+      const consecutiveFailures = failure === undefined ? 0 : status.consecutiveFailures + 1;
+      status = {
+        ...status,
+        attempts: status.attempts + 1,
+        failures: status.failures + (failure === undefined ? 0 : 1),
         consecutiveFailures,
         healthy: consecutiveFailures < FAILING,
         lastDurationSeconds: durationMs / MILLISECONDS,
@@ -74,8 +74,8 @@ export function createUploadBooks(
       scope.add(profilingUploadAttempts, 1, {});
       scope.record(profilingUploadDuration, durationMs / MILLISECONDS, {});
       if (failure !== undefined) scope.add(profilingUploadFailures, 1, { "error.type": failure });
-      tell();
+      report();
     },
-    status: () => books,
+    status: () => status,
   };
 }

@@ -199,7 +199,7 @@ export const poolThreads = defineKey({
 });
 
 /** All of the above. */
-export const houseKeys: Schema = [
+export const processKeys: Schema = [
   gatewayListen,
   gatewayAllowedHosts,
   gatewayTrustedProxies,

@@ -3,7 +3,7 @@
  */
 import type { CertificateStatus } from "../listen/certificates.ts";
 import type { Pool } from "../pool/types.ts";
-import * as house from "./house-metrics.ts";
+import * as metrics from "./service-metrics.ts";
 import {
   certNotAfter,
   certNotBefore,
@@ -19,11 +19,11 @@ const MILLISECONDS = 1_000;
 export function reportPool(scope: Scope, pool: Pick<Pool, "status">): Disposable {
   return scope.observe(() => {
     const { threads, running, queued, limit, crashed } = pool.status();
-    scope.gauge(house.poolThreads, threads, {});
-    scope.gauge(house.poolRunning, running, {});
-    scope.gauge(house.poolQueued, queued, {});
-    scope.gauge(house.poolLimit, limit, {});
-    scope.total(house.poolCrashes, crashed, {});
+    scope.gauge(metrics.poolThreads, threads, {});
+    scope.gauge(metrics.poolRunning, running, {});
+    scope.gauge(metrics.poolQueued, queued, {});
+    scope.gauge(metrics.poolLimit, limit, {});
+    scope.total(metrics.poolCrashes, crashed, {});
   });
 }
 

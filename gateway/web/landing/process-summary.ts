@@ -40,7 +40,7 @@ export interface TokenFacts {
 }
 
 /** A service that is switched off is undefined. */
-export interface HouseFacts {
+export interface ProcessSummary {
   readonly archive?: ArchiveFacts | undefined;
   readonly tokens?: TokenFacts | undefined;
   /**
@@ -58,9 +58,9 @@ export interface LandingFacts {
   readonly status: StatusJson | undefined;
   /** Why there is no status although the monitor is on. */
   readonly problem?: string | undefined;
-  readonly house: HouseFacts;
+  readonly summary: ProcessSummary;
   /** When the house was asked, in milliseconds since 1970. */
-  readonly houseAtMs: number;
+  readonly summaryAtMs: number;
   /** The listener serves the APIs and their reference: cards may link to them. */
   readonly api?: boolean;
   /**

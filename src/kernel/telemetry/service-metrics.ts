@@ -183,7 +183,7 @@ export const jobsDuration = defineMetric({
 });
 
 /** All rows of the house. */
-export const houseMetrics: readonly AnyRow[] = catalogue(
+export const processMetricRows: readonly AnyRow[] = catalogue(
   [
     gatewayRequests,
     gatewayDuration,

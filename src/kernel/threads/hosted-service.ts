@@ -39,7 +39,7 @@ export interface ThreadContext {
  * Makes a service. Options are plain data; it keeps no state outside of what it makes, so it can be
  * made twice.
  */
-export type CreatePlaced<O> = (context: ThreadContext, options: O) => Promise<Service>;
+export type CreateHostedService<O> = (context: ThreadContext, options: O) => Promise<Service>;
 
 /** Where a service's code is. Importing this must not import the service. */
 export interface ServiceModule<O> {

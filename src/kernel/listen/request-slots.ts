@@ -16,7 +16,7 @@ export interface HeldRequest {
 }
 
 /** Hands out places. */
-export interface Places {
+export interface RequestSlots {
   /**
    * Whether the holder got a place: at once, or within the admission time. `leave` gives it back.
    */
@@ -27,8 +27,8 @@ export interface Places {
 }
 
 /** How many places there are and what becomes of one request more. */
-export interface PlacesOptions {
-  readonly places: number;
+export interface RequestSlotsOptions {
+  readonly slots: number;
   readonly perAddress: number;
   readonly waitMs: number;
   /**
@@ -44,15 +44,15 @@ interface Waiter {
 }
 
 /** All places are free. */
-export function createPlaces(options: PlacesOptions, clock: Clock): Places {
-  const { places, perAddress, waitMs, evicts } = options;
+export function createRequestSlots(options: RequestSlotsOptions, clock: Clock): RequestSlots {
+  const { slots, perAddress, waitMs, evicts } = options;
   /** In the order of admission. */
   const holders = new Set<HeldRequest>();
   const waiting = new Set<Waiter>();
   const counts = createCounts();
 
-  const hasRoom = ({ address }: HeldRequest): boolean =>
-    holders.size < places && counts.of(address) < perAddress;
+  const hasSlot = ({ address }: HeldRequest): boolean =>
+    holders.size < slots && counts.of(address) < perAddress;
   const admit = (holder: HeldRequest): void => {
     holders.add(holder);
     counts.add(holder.address, 1);
@@ -90,15 +90,15 @@ export function createPlaces(options: PlacesOptions, clock: Clock): Places {
     });
   return {
     enter(holder) {
-      if (hasRoom(holder) || (evicts === "oldest" && evictFor(holder))) {
+      if (hasSlot(holder) || (evicts === "oldest" && evictFor(holder))) {
         admit(holder);
         return Promise.resolve(true);
       }
-      return waiting.size < places ? wait(holder) : Promise.resolve(false);
+      return waiting.size < slots ? wait(holder) : Promise.resolve(false);
     },
     leave(holder) {
       if (!remove(holder)) return;
-      for (const waiter of waiting) if (hasRoom(waiter.holder)) return waiter.settle(true);
+      for (const waiter of waiting) if (hasSlot(waiter.holder)) return waiter.settle(true);
     },
     inUse: () => holders.size,
   };
