@@ -1,6 +1,6 @@
 /**
- * The process that makes one backup for a daemon: takes the job as a message, copies, tests the
- * copy, answers and ends.
+ * Entry point of the process that makes one backup for a daemon: receives the job as a message,
+ * copies, tests the copy, replies and exits.
  */
 import { systemClock } from "../base/clock.ts";
 import { ownMessage, StewardError, toStewardError } from "../base/errors.ts";
@@ -36,7 +36,7 @@ async function run(job: BackupJob): Promise<BackupReply> {
   }
 }
 
-// As `steward check` would, from the disk and against the manifest: what a restore would find.
+// Like `steward check`: reads the copy from the disk and compares it with the manifest.
 async function test(target: string, manifest: BackupManifest): Promise<void> {
   const checks = await checkFolder({
     directory: target,

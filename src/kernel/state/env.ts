@@ -1,4 +1,4 @@
-/** An open environment: reads, writes and walks over one verified file. */
+/** An open environment: reads, writes and scans of one verified file. */
 import { setImmediate } from "node:timers/promises";
 import { assert, errorWithRemedy, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
@@ -30,22 +30,20 @@ import { WriteQueue } from "./write-queue.ts";
 
 const SCAN_ROWS = 256;
 
-/** What an environment works with. */
 export interface EnvDeps {
   readonly file: LmdbFile;
   readonly clock: Clock;
   readonly log: Log;
-  /** Rows of each table as stored. */
+  /** Number of stored rows of each table. */
   readonly rows: ReadonlyMap<string, number>;
   readonly reserve: Reserve;
   readonly pace: Pace;
-  /** Verifies the file as an opening does, see `Recovery`. */
+  /** Verifies the file as at opening, see `Recovery`. */
   readonly check: () => Promise<void>;
-  /** Runs when the environment has closed. */
+  /** Called when the environment has closed. */
   readonly closed: () => void;
 }
 
-/** An environment over an open file. */
 export function createEnv(spec: Omit<EnvSpec, "directory">, deps: EnvDeps): Env {
   return new FileEnv(spec, deps);
 }
@@ -57,7 +55,7 @@ class FileEnv implements Env {
   readonly #deps: EnvDeps;
   readonly #queue: WriteQueue;
   readonly #recovery: Recovery;
-  /** Ends the backups under way. */
+  /** Aborts running backups. */
   #stop = new AbortController();
   readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
@@ -188,7 +186,7 @@ class FileEnv implements Env {
     this.keyring?.seal();
     const { file } = this.#deps;
     try {
-      // LMDB may wait for ever in an environment that it gave up.
+      // LMDB may hang in an environment it has given up on.
       if (this.#recovery.failure !== undefined) throw this.#recovery.failure;
       await file.transact(() => removeMetadata(file, OPEN_MARKER));
     } catch (error) {
@@ -235,7 +233,7 @@ class FileEnv implements Env {
     });
   }
 
-  /** Logged where it is noticed first, by a write or by whoever reads the status. */
+  /** Logged once, by the first write or status that notices it. */
   #lost(): StewardError | undefined {
     const { file, log } = this.#deps;
     const error = file.lost();
@@ -251,7 +249,7 @@ class FileEnv implements Env {
     return error;
   }
 
-  // A file that was closed cleanly and is large was not walked whole when it was opened.
+  // A large file that was closed cleanly was not read completely at opening.
   #checkSeen(table: string, seen: number): void {
     const counted = this.#queue.rows.get(table) ?? 0;
     if (seen === counted) return;

@@ -1,7 +1,6 @@
 /**
- * Walks every environment of a folder that no daemon holds, with plain reads and without changing
- * anything: pages, row counts, the check word of each row, the indexes, and the manifest when the
- * folder is a backup.
+ * Checks every environment of a folder that no daemon holds, reading only: pages, row counts,
+ * checksum of each row, indexes, and the manifest when the folder is a backup.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -18,31 +17,29 @@ import type { EnvSpec } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 
 /**
- * `repairable`: the next start puts it right by itself. `damaged`: it needs a backup, or another
+ * `repairable`: the next start repairs it. `damaged`: needs a backup, or another version of
  * Steward.
  */
 export type Severity = "sound" | "repairable" | "damaged";
 
-/** What was found in one store. */
 export interface StoreCheck {
   readonly name: string;
   readonly severity: Severity;
   readonly bytes: number;
   readonly schema: number | undefined;
   readonly rows: Readonly<Record<string, number>>;
-  /** What is wrong, one line each. */
+  /** Problems, one line each. */
   readonly problems: readonly string[];
-  /** What is worth knowing and not wrong. */
+  /** Remarks that are not problems. */
   readonly notes: readonly string[];
 }
 
-/** What to check. */
 export interface FolderCheckOptions {
   readonly directory: string;
-  /** The shapes that this Steward knows: only their indexes can be held against the rows. */
+  /** The known environments: only their indexes can be compared with the rows. */
   readonly known: readonly Omit<EnvSpec, "directory">[];
   readonly signal: AbortSignal;
-  /** Called when a store is done. */
+  /** Called after each store. */
   readonly checked: (check: StoreCheck) => void;
 }
 
@@ -68,8 +65,8 @@ export async function checkFolder({
     throw new StewardError("not_found", `${directory} holds no stores`, {
       remedy: "name a state folder or a backup",
     });
-  // A backup has no lock and gets none: nothing is written to it. A state folder whose lock was
-  // deleted may still be in use.
+  // A backup has no lock, and none is created. A state folder whose lock file was deleted may still
+  // be in use.
   const lock = existsSync(join(directory, "lock")) ? lockStateDirectory(directory) : undefined;
   if (lock === undefined) assertUnlocked(directory);
   try {
@@ -156,7 +153,7 @@ function readManifest(directory: string): BackupManifest | undefined {
     const manifest = JSON.parse(readFileSync(path, "utf8")) as Partial<BackupManifest>;
     if (manifest.format === 1 && Array.isArray(manifest.stores)) return manifest as BackupManifest;
   } catch {
-    // told below
+    // Reported below.
   }
   throw new StewardError("corrupt", `${path} is no manifest of a backup`, {
     remedy: "restore another backup, or remove the file to check only the stores",

@@ -1,7 +1,4 @@
-/**
- * The keyring of an open environment: stores the wrapped data keys among what the environment knows
- * about itself.
- */
+/** Persists the keyring of an open environment: stores the wrapped data keys in its metadata. */
 import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -16,7 +13,6 @@ import type { FileTx } from "./transaction.ts";
 import type { Keyring } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-/** What a keyring works with. */
 export interface KeyringDeps {
   readonly file: LmdbFile;
   readonly ring: KeyRing;
@@ -28,8 +24,8 @@ export interface KeyringDeps {
 }
 
 /**
- * A keyring that also replaces its data key when that has encrypted enough; `worn` is to be called
- * after each commit.
+ * A keyring that also rotates its data key when it has encrypted enough; call `worn` after each
+ * commit.
  */
 export function createKeyring({
   file,
@@ -41,7 +37,7 @@ export function createKeyring({
 }: KeyringDeps): Keyring & { worn(): void } {
   let rotating = false;
   let turn: Promise<unknown> = Promise.resolve();
-  // One after the other: each row is made from the one before, once that is stored.
+  // Serialised: each row is made from the previous one, after that is stored.
   const store = (make: () => FreshRow, also: (tx: FileTx) => void = () => {}): Promise<void> => {
     const step = (): Promise<void> =>
       queue.push((tx) => {
@@ -87,8 +83,8 @@ export function createKeyring({
     async reencrypt(signal, progress = () => undefined) {
       ring.assertOpen();
       const { term } = ring;
-      // A change that ran before this key came into use may be on its way to the disk, encrypted by
-      // the key before.
+      // A change that ran before this key was activated may still be on its way to the disk,
+      // encrypted by the previous key.
       await queue.push(() => undefined);
       const rows = await reencryptRows({ file, queue }, { stores: sealed, term, signal, progress });
       if (ring.keys > 1) await store(() => ring.without(term));

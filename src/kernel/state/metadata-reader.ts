@@ -1,4 +1,4 @@
-/** What a file says about itself, read while it is verified and before LMDB maps it. */
+/** Collects a file's metadata rows while it is verified, before LMDB maps it. */
 import { StewardError } from "../base/errors.ts";
 import {
   decodeMetadata,
@@ -12,20 +12,18 @@ import { decodeKey } from "./key-bytes.ts";
 import { METADATA_STORE, rowsName } from "./table.ts";
 import type { FileReport } from "./verify-file.ts";
 
-/** Collects the house rows of a walk. */
 export interface MetadataReader {
   /** For `verifyFile`. */
   readonly visit: (store: string, key: Uint8Array, value: Uint8Array) => void;
   /** Throws `corrupt` when there is none. */
   identity(path: string): Identity;
   migration(): MigrationRow | undefined;
-  /** Whether the file was closed as it should be. */
+  /** Whether the file was closed cleanly. */
   closed(): boolean;
-  /** Rows of each table as they were counted. */
+  /** Stored row count of each table. */
   census(): Map<string, number>;
 }
 
-/** A reader that has seen nothing yet. */
 export function createMetadataReader(): MetadataReader {
   const rows = new Map<string, Uint8Array>();
   const get = (key: Uint8Array): Uint8Array | undefined =>
@@ -53,9 +51,7 @@ export function createMetadataReader(): MetadataReader {
   };
 }
 
-/**
- * Holds the rows that each table has against those it counted; throws `corrupt` where they differ.
- */
+/** Compares each table's rows with its stored count; throws `corrupt` on a mismatch. */
 export function checkCensus(path: string, report: FileReport, metadata: MetadataReader): void {
   const census = metadata.census();
   const tables = new Set([

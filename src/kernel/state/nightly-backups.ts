@@ -1,6 +1,6 @@
 /**
- * The component that makes a backup every night, tests it and keeps the newest ones. A backup that
- * fails is told in readiness and tried again an hour later; nothing waits for it.
+ * Component that makes a backup every night, tests it and deletes old ones. A failed backup is
+ * reported in readiness and retried after an hour; nothing waits for it.
  */
 import { statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -22,29 +22,27 @@ const LOOK_EVERY_MS = 60_000;
 const MAX_BACKUP_MS = 6 * 3_600_000;
 const RETRY_MS = 3_600_000;
 /**
- * A backup must leave this much of its disk, and a tenth of its size for what is written meanwhile.
+ * Free space that must remain after a backup, besides a tenth of its size for concurrent writes.
  */
 const SPARE_BYTES = 256 * 2 ** 20;
 
-/** What backups work with. */
 export interface BackupsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly run: RunBackup;
 }
 
-/** What to keep where. */
 export interface BackupsOptions {
-  /** The folder of the stores. */
+  /** Folder of the stores. */
   readonly directory: string;
-  /** The folder of the backups; made when the first one is. */
+  /** Folder of the backups; created by the first one. */
   readonly target: string;
   readonly at: TimeOfDay;
-  /** Complete backups to keep, at least 1. */
+  /** Number of complete backups to keep, at least 1. */
   readonly keep: number;
-  /** Stores that are made anew and left out; asked before each backup. */
+  /** Derived stores to leave out; read before each backup. */
   readonly derived: () => readonly string[];
-  /** Stores outside of the folder that belong to it. */
+  /** Stores outside the folder that belong to it. */
   readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
   /** Components that hold the stores. */
@@ -54,13 +52,12 @@ export interface BackupsOptions {
 /** The component, named `backups`. */
 export interface Backups extends Component {
   /**
-   * Makes a backup when one is due; what fails is in `health`. The component does this every
+   * Makes a backup when one is due; failures appear in `health`. The component calls it every
    * minute.
    */
   look(signal: AbortSignal): Promise<void>;
 }
 
-/** Nightly backups of a folder of stores. */
 export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backups {
   const keeper = new Keeper(deps, options);
   const scheduler = createScheduler(deps, { name: "backups", needs: options.needs });

@@ -1,6 +1,6 @@
 /**
- * What the log says about delivery: the first failure of a signal and class, a summary every 5
- * minutes, and the recovery.
+ * Log lines about delivery: the first failure of each signal and class, a summary every 5 minutes,
+ * and the recovery.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -8,7 +8,7 @@ import type { ErrorClass, LedgerView, Signal, SignalLedger, SuppressedLines } fr
 import { signals } from "./status.ts";
 
 const SUMMARY_MS = 5 * 60_000;
-/** So many failures in a row are an outage. */
+/** This many consecutive failures are an outage. */
 const FAILING = 3;
 
 interface ReportedDelivery {
@@ -18,16 +18,15 @@ interface ReportedDelivery {
   /** When a line of each class was last written in this outage. */
   atMs: Map<ErrorClass, number>;
   suppressed: number;
-  /** Items lost before this outage, and how many were by the last word. */
+  /** Items lost before this outage, and as of the last ledger. */
   lostBefore: number;
   lost: number;
 }
 
-/** Turns the books into few lines. */
 export class DeliveryLog {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Lines withheld since the process started, by signal and class. */
+  /** Suppressed lines since the process started, by signal and class. */
   readonly #withheld = new Map<string, SuppressedLines>();
   readonly #reported: Record<Signal, ReportedDelivery> = {
     metrics: emptyDelivery(),
@@ -44,14 +43,14 @@ export class DeliveryLog {
     for (const signal of signals) this.#hearSignal(signal, ledger.signals[signal]);
   }
 
-  /** A sentence for each signal in an outage. */
+  /** One sentence per signal in an outage. */
   failing(): string[] {
     return signals
       .filter((signal) => this.#reported[signal].consecutive >= FAILING)
       .map((signal) => `${signal} export is failing (${this.#reported[signal].errorClass})`);
   }
 
-  /** Lines that were not written while an outage lasted. */
+  /** Suppressed lines per signal and class. */
   suppressed(): SuppressedLines[] {
     return [...this.#withheld.values()];
   }
@@ -67,7 +66,7 @@ export class DeliveryLog {
 
   #hearSignal(signal: Signal, now: SignalLedger): void {
     const reported = this.#reported[signal];
-    // A restarted thread begins new books.
+    // A restarted thread counts from zero.
     if (now.failures < reported.failures) reported.failures = 0;
     if (now.itemsLost < reported.lost) reported.lostBefore = 0;
     const wasFailing = reported.consecutive > 0;
@@ -93,7 +92,7 @@ export class DeliveryLog {
     const atMs = this.#clock.monotonic();
     const errorClass = now.lastFailureClass ?? "other";
     reported.errorClass = errorClass;
-    // Two classes that take turns are two episodes, not a line for each turn.
+    // Alternating error classes are two episodes, not one line per change.
     if (atMs - (reported.atMs.get(errorClass) ?? Number.NEGATIVE_INFINITY) < SUMMARY_MS) {
       reported.suppressed += now.failures - reported.failures;
       this.#withhold(signal, errorClass, now.failures - reported.failures);

@@ -1,5 +1,5 @@
 /**
- * A thread's side of telemetry: its scopes, and the one port over which labels, snapshots and log
+ * A thread's side of telemetry: its scopes, and the port over which labels, snapshots and log
  * records go to the telemetry thread. Without a port measurements are kept and nothing is sent.
  */
 import { setImmediate } from "node:timers/promises";
@@ -34,30 +34,26 @@ import type { LabelChanges } from "./series/series-table.ts";
 import { noOtherWriters } from "./status.ts";
 import type { AnyRow, Scope, ScopeSpec } from "./types.ts";
 
-/** What a writer is made of. */
 export interface WriterOptions {
   readonly clock: Clock;
-  /** Series and label bytes of all scopes of this thread together. */
+  /** Limit on series and label bytes over all scopes of this thread. */
   readonly ceiling?: CeilingLimits;
   /**
-   * Log records that may wait before there is a port, and after; none are wanted before `attach`
-   * unless given.
+   * Capacity for waiting log records, with and without a port; before `attach` none are kept by
+   * default.
    */
   readonly logs?: { readonly capacity: number; readonly limits: LogLimits };
   /** The same for spans. */
   readonly spans?: { readonly capacity: number };
-  /**
-   * `trace_id` and `span_id` of what runs, which records of the catalogue and exemplars then belong
-   * to.
-   */
+  /** `trace_id` and `span_id` of the active span, for catalogue records and exemplars. */
   readonly related?: () => BaseLogFields;
   /**
-   * Sends its figures with each snapshot of its first scope; for every writer but the host's own.
+   * Sends its figures with each snapshot of its first scope; set for every writer but the host's
+   * own.
    */
   readonly sendsFigures?: boolean;
 }
 
-/** Counters over all scopes of a thread. */
 interface WriterStatus {
   readonly series: number;
   readonly labelBytes: number;
@@ -66,31 +62,28 @@ interface WriterStatus {
   readonly spans: OutboxStatus;
 }
 
-/** Makes scopes in the thread it is created in. */
+/** Creates scopes in its own thread. */
 export interface TelemetryWriter {
   /** Throws when a scope of that name is open. */
   scope(spec: ScopeSpec): Scope;
-  /**
-   * Speaks over this port from now on, until it closes. `logs` and `spans`: whether those are
-   * wanted.
-   */
+  /** Uses this port until it closes. `logs` and `spans`: whether those are exported. */
   attach(port: MessagePort, wanted: { readonly logs: boolean; readonly spans?: boolean }): void;
-  /** Ships a line of the log under the first scope. */
+  /** Ships a log line under the first scope. */
   line(line: LogLine): void;
-  /** Ships a span that has ended, under the first scope. */
+  /** Ships a finished span under the first scope. */
   span(make: () => Omit<WireSpan, "scope">): void;
   /**
-   * Sends the records and spans that wait, then the mark: who sees it has seen everything written
-   * before.
+   * Sends the waiting records and spans, then the mark: whoever receives it has received everything
+   * written before.
    */
   mark(mark: number): void;
   status(): WriterStatus;
 }
 
-/** What belongs to no scope by itself goes out under the first one, the process's. */
+/** The process's scope. Carries what belongs to no scope. */
 const FIRST_SCOPE = 0;
 
-/** A writer without a port. */
+/** Creates a writer without a port. */
 export function createTelemetryWriter(options: WriterOptions): TelemetryWriter {
   return new PortWriter(options);
 }
@@ -98,11 +91,11 @@ export function createTelemetryWriter(options: WriterOptions): TelemetryWriter {
 interface WriterScope {
   readonly number: number;
   readonly scope: SeriesScope;
-  /** Labels messages that wait for their acknowledgement, oldest first. */
+  /** Labels messages not yet acknowledged, oldest first. */
   readonly unacknowledged: { readonly seq: number; readonly ended: readonly number[] }[];
-  /** False while the series alive at the attachment are still being told. */
+  /** False while the series live at the attachment are still being sent. */
   labelsSent: boolean;
-  /** A snapshot was asked for meanwhile. */
+  /** A snapshot was requested meanwhile. */
   snapshotPending: boolean;
 }
 
@@ -282,8 +275,8 @@ class PortWriter implements TelemetryWriter {
   }
 
   /**
-   * Tells what lived before the port came, a message at a time, so that the thread serves in
-   * between.
+   * Sends the series that were live before the port came, one message per turn, so that the thread
+   * can serve in between.
    */
   async #sendAllLabels(
     port: MessagePort,

@@ -1,12 +1,9 @@
-/**
- * The rules within one family of an exposition: its type, the names of its samples, and the buckets
- * of a histogram.
- */
+/** Checks one family of an exposition: its type, sample names and histogram buckets. */
 import type { GatherErrorClass } from "../status.ts";
 import type { SampleLine } from "./sample-line.ts";
 import type { ExpositionFormat } from "./text.ts";
 
-/** By type the ends of the names of samples. */
+/** Allowed suffixes of sample names, by type. */
 const SUFFIXES: Readonly<Record<ExpositionFormat, Readonly<Record<string, readonly string[]>>>> = {
   text: {
     counter: [""],
@@ -33,10 +30,9 @@ interface Buckets {
   count: number;
 }
 
-/** Tells of each breach. */
+/** Called for each violation. */
 export type ReportBreach = (kind: GatherErrorClass, message: string) => void;
 
-/** A family while its lines are read. */
 export class FamilyCheck {
   readonly name: string;
   readonly #format: ExpositionFormat;
@@ -65,7 +61,7 @@ export class FamilyCheck {
       this.#report("type_mismatch", "the type is unknown");
   }
 
-  /** Whether a sample of this name belongs here. */
+  /** Whether a sample of this name belongs to the family. */
   holds(name: string): boolean {
     return (
       name === this.name ||
@@ -89,7 +85,7 @@ export class FamilyCheck {
     if (this.#type === "histogram") this.#histogram(sample, suffix);
   }
 
-  /** All its lines were read. */
+  /** Call after the last line of the family. */
   end(): void {
     this.#closeBuckets();
   }

@@ -1,7 +1,6 @@
 /**
- * Names of the exposition: what the OpenTelemetry-to-Prometheus translator (otlptranslator 1.0)
- * makes of a name, a unit and a kind, and what becomes of attribute names. The backend sees the
- * same names as a scrape.
+ * Names of metrics and labels in the exposition, by the rules of the OpenTelemetry-to-Prometheus
+ * translator (otlptranslator 1.0). OTLP backends that translate show the same names.
  */
 import type { Kind } from "../types.ts";
 
@@ -44,7 +43,7 @@ const PER: Readonly<Record<string, string>> = {
   y: "year",
 };
 
-/** Labels that a target's own identity uses; an attribute that would become one is left out. */
+/** Labels reserved for the target's identity; attributes that would map to one are dropped. */
 const PROMOTED: ReadonlySet<string> = new Set([
   "job",
   "instance",
@@ -53,7 +52,6 @@ const PROMOTED: ReadonlySet<string> = new Set([
   "service_namespace",
 ]);
 
-/** What the name is made from. */
 export interface Named {
   readonly name: string;
   readonly unit: string;
@@ -61,7 +59,7 @@ export interface Named {
   readonly verbatim: boolean;
 }
 
-/** The family name: `_total` included for counters, `_bucket`, `_sum`, `_count` not. */
+/** The family name, with `_total` for counters and without `_bucket`, `_sum` and `_count`. */
 export function familyName({ name, unit, kind, verbatim }: Named): string {
   if (verbatim) return name.replaceAll(".", "_");
   let words = name.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== "");
@@ -74,15 +72,15 @@ export function familyName({ name, unit, kind, verbatim }: Named): string {
   return /^[0-9]/.test(joined) ? `_${joined}` : joined;
 }
 
-/** The label for an attribute. */
 export function labelName(attribute: string): string {
   const label = attribute.replaceAll(/[^a-zA-Z0-9_]/g, "_");
   return /^[0-9]/.test(label) ? `_${label}` : label;
 }
 
 /**
- * The attributes that become labels, with their label. Of several with one label the one already
- * spelt so stays, else the first in the alphabet; those that would take a promoted label go.
+ * The attributes that become labels, with their label. When several map to one label, the attribute
+ * already spelled like it wins, else the alphabetically first; those mapping to a promoted label
+ * are dropped.
  */
 export function labelNames(
   attributes: readonly string[],

@@ -1,14 +1,11 @@
-/** One copy of strings that come again and again: the same device names a hundred series. */
+/** Interns repeated strings: the same device name appears in a hundred series. */
 
-/**
- * Strings remembered; then all are forgotten and remembering begins anew, so that names long gone
- * cost nothing.
- */
+/** At this many strings the table is cleared, so that names no longer in use cost nothing. */
 const MAX_STRINGS = 50_000;
-/** Longer ones are seldom equal. */
+/** Longer strings are rarely equal. */
 const MAX_LENGTH = 256;
 
-/** Gives equal short strings as one. */
+/** Returns one copy for equal short strings. */
 export class Interner {
   readonly #strings = new Map<string, string>();
 

@@ -1,6 +1,6 @@
 /**
- * The exporter of each signal as its target wants it: over the network and renewed while it runs,
- * or to standard output.
+ * Creates the exporter of each signal: over the network, renewed when its credentials change, or to
+ * standard output.
  */
 import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
@@ -18,16 +18,14 @@ import { Renewing } from "./renewing.ts";
 import { logSize, metricSize, spanSize } from "./sized.ts";
 import type { SizeCheck } from "./sized.ts";
 
-/** What exporters need beside their target. */
 export interface ExporterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly output: Output;
-  /** Gets the credentials of every target, renewed ones included. */
+  /** Receives the credentials of every target, also renewed ones. */
   readonly concealment: Concealment;
 }
 
-/** The way of metrics. */
 export function createMetricExporter(target: WireTarget, deps: ExporterDeps): PushMetricExporter {
   if (target.protocol === "stdout") return metricOutput(outputOptions(target, deps));
   return {
@@ -40,7 +38,6 @@ export function createMetricExporter(target: WireTarget, deps: ExporterDeps): Pu
   };
 }
 
-/** The way of log records. */
 export function createLogExporter(target: WireTarget, deps: ExporterDeps): LogRecordExporter {
   if (target.protocol === "stdout") return logOutput(outputOptions(target, deps));
   return networked("logs", target, {
@@ -50,7 +47,6 @@ export function createLogExporter(target: WireTarget, deps: ExporterDeps): LogRe
   });
 }
 
-/** The way of spans. */
 export function createTraceExporter(target: WireTarget, deps: ExporterDeps): SpanExporter {
   if (target.protocol === "stdout") return spanOutput(outputOptions(target, deps));
   return networked("traces", target, {
