@@ -306,10 +306,7 @@ function counted(
   };
 }
 
-/**
- * The client's own id when it is a plain word of at most 64 characters, else a UUID (RESOLUTIONS
- * §2, Request id).
- */
+/** The client's own id when it is a plain word of at most 64 characters, else a UUID. */
 function requestIdOf(request: ServerRequest, ids: Ids): string {
   const asked = request.headers["x-request-id"];
   return typeof asked === "string" && /^[A-Za-z0-9._-]{1,64}$/.test(asked) ? asked : ids.uuid();

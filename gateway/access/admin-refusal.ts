@@ -1,7 +1,4 @@
-/**
- * Why the admin surface refused a request, in the words of `svc.admin.auth.rejected` (facts,
- * monitor-api §5.2).
- */
+/** Why the admin surface refused a request, in the words of `svc.admin.auth.rejected`. */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import type { RequestHead } from "./authorize.ts";

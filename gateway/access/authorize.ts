@@ -171,8 +171,7 @@ function refuseCredential(
 }
 
 /**
- * The token that a method of this access takes (RESOLUTIONS §2, Admin token); undefined where none
- * is set, or none is asked for.
+ * The token that a method of this access takes; undefined where none is set, or none is asked for.
  */
 function tokenFor(auth: AuthOptions, access: Access): Secret | undefined {
   if (access === Access.ADMIN) return auth.adminToken ?? auth.token;

@@ -1,6 +1,6 @@
 /**
  * Requests that a foreign page makes a visitor's browser send: whoever they would change something
- * for did not ask (RESOLUTIONS §2, Cross-site).
+ * for did not ask.
  */
 import { parseAuthority } from "./host.ts";
 

@@ -24,7 +24,7 @@ export function parseAuthority(text: string): Authority | undefined {
 
 /**
  * Whether the name is a loopback literal, `localhost` or one of `gateway.allowed_hosts`, with any
- * port (RESOLUTIONS §2, No token configured).
+ * port.
  */
 export function isTrustedHost(authority: string, allowed: readonly string[]): boolean {
   const asked = parseAuthority(authority);

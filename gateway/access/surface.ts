@@ -1,6 +1,6 @@
 /**
  * Which part of what is served a listener answers for: one listener for all, or a second one for
- * what the administrator alone may see (RESOLUTIONS §2, Listeners).
+ * what the administrator alone may see.
  */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
@@ -21,7 +21,7 @@ export interface ServedRoute {
 
 /**
  * Whether a route of REST is answered for by a surface. Without `landing` of the admin surface only
- * `/debug/` is left (RESOLUTIONS M21).
+ * `/debug/` is left.
  */
 export function isServedBy(
   surface: Surface,

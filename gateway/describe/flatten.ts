@@ -1,6 +1,6 @@
 /**
  * A schema as the paths of its leaves with their types: the form in which two versions of an API
- * are compared (facts, monitor API §6).
+ * are compared.
  */
 import type { JsonSchema } from "./json-schema.ts";
 

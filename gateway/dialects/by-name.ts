@@ -12,9 +12,7 @@ export function dialectOf(name: DialectName): Dialect {
   return dialects[name];
 }
 
-/**
- * The surface that answers for a path which no route serves (RESOLUTIONS §2, Paths on the gateway).
- */
+/** The surface that answers for a path which no route serves. */
 export function dialectOfPath(path: string): Dialect {
   if (path === "/api/v1" || path.startsWith("/api/v1/")) return dedup;
   return path === "/v1" || path.startsWith("/v1/") ? vault : monitor;

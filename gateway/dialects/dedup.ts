@@ -9,7 +9,7 @@ import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Dedup's surface (contract dedup §2.1, §7). */
+/** Dedup's surface. */
 export const dedup: Dialect = {
   name: "dedup",
   bodyBytes: 4 * 1024 * 1024,

@@ -14,11 +14,11 @@ import {
 
 const LINE_BREAK = 0x0a;
 const NOT_FOUND = "404 page not found";
-/** Whoever sets up a pull tries `/metrics` first (RESOLUTIONS §2, Paths on the gateway). */
+/** Whoever sets up a pull tries `/metrics` first. */
 const WHERE_METRICS_ARE =
   "metrics are at /api/v1/metrics of gateway.listen while dedup.metrics_endpoint.enabled is true, and at /metrics of scrape.listen while scrape.enabled is true";
 
-/** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
+/** The monitor's admin surface. */
 export const monitor: Dialect = {
   name: "monitor",
   bodyBytes: 64 * 1024,

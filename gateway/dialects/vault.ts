@@ -11,7 +11,7 @@ import {
   type FailureOptions,
 } from "./dialect.ts";
 
-/** The tokens' surface (RESOLUTIONS §3.1, §4). A message without fields is "nothing to return". */
+/** The tokens' surface. A message without fields is "nothing to return". */
 export const vault: Dialect = {
   name: "vault",
   bodyBytes: 32 * 1024 * 1024,

@@ -34,8 +34,8 @@ export interface PageOptions {
 }
 
 /**
- * Nothing comes from anywhere else and nothing inline runs (facts §5.4, RESOLUTIONS M36); no script
- * can turn text into markup either, where the browser knows trusted types.
+ * Nothing comes from anywhere else and nothing inline runs; no script can turn text into markup
+ * either, where the browser knows trusted types.
  */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";

@@ -16,7 +16,7 @@ import { showTab, startTabs } from "./tabs.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
 
-/** Where the status names no interval (contract `refresh_ms`). */
+/** Where the status names no interval. */
 const EVERY_MS = 5_000;
 const MAX_REFRESH_MS = 60_000;
 const TIMEOUT_MS = 15_000;

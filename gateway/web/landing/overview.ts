@@ -27,7 +27,7 @@ import type { Scope } from "./scope.ts";
 import type { StatusJson } from "./status.ts";
 import type { DeviceCache } from "./status-collection.ts";
 
-/** Between two samples (facts §0, Series). */
+/** Between two samples. */
 const SAMPLE_SECONDS = 10;
 
 /** The panel. */

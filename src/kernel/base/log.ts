@@ -1,7 +1,4 @@
-/**
- * The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS
- * §2, Logs).
- */
+/** The log: lines on standard error, one shape, text for people or JSON for machines. */
 import { pino } from "pino";
 import { Concealment } from "./concealment.ts";
 import { StewardError } from "./errors.ts";

@@ -1,6 +1,6 @@
 /**
  * Of warnings and errors that are equal, one is written in five minutes; the next one says how many
- * were left out (RESOLUTIONS §2, Logs).
+ * were left out.
  */
 import { createHash } from "node:crypto";
 

@@ -1,7 +1,4 @@
-/**
- * The client of a foreign HTTP API (KERNEL §1.8): puts the parts together and answers calls and
- * lists.
- */
+/** The client of a foreign HTTP API: puts the parts together and answers calls and lists. */
 import type { Clock } from "../base/clock.ts";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";

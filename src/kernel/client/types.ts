@@ -1,7 +1,4 @@
-/**
- * What a client of a foreign HTTP API is made of and what it promises (KERNEL §1.8). Only
- * interfaces.
- */
+/** What a client of a foreign HTTP API is made of and what it promises. Only interfaces. */
 import type { Secret } from "../base/secret.ts";
 import type { JsonBudget, JsonPath } from "../json/budget.ts";
 import type { Failure, FailureClass } from "./failure.ts";

@@ -1,7 +1,4 @@
-/**
- * The keys of the monitor's pages and its admin API (facts, monitor-api §5, §8.2; RESOLUTIONS §2,
- * Listeners, Admin token, TLS).
- */
+/** The keys of the monitor's pages and its admin API. */
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { authToken, guessable } from "./process-keys.ts";

@@ -1,4 +1,4 @@
-/** Keys that have a second name, e.g. `log_level` for `logging.level` (RESOLUTIONS M12). */
+/** Keys that have a second name, e.g. `log_level` for `logging.level`. */
 import type { Finding } from "./findings.ts";
 import type { Schema } from "./key.ts";
 import type { Raw } from "./raw.ts";

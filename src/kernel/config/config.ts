@@ -14,12 +14,12 @@ export type Source =
   | { readonly from: "default" }
   | ({ readonly from: "file" | "environment" | "demo" } & SourceLocation);
 
-/** The layer that supplied a value, in the words of the command line (RESOLUTIONS M10). */
+/** The layer that supplied a value, in the words of the command line. */
 type Provenance = "default" | "demo" | "file" | "env";
 
 /**
- * One key, entry of a map or field of a listed object in the effective configuration (RESOLUTIONS
- * M9, M11). A secret has no `value`; nothing unset has.
+ * One key, entry of a map or field of a listed object in the effective configuration. A secret has
+ * no `value`; nothing unset has.
  */
 export interface EffectiveRow {
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Whether this start is the demo, and what the demo may not do (RESOLUTIONS §2, Demo). */
+/** Whether this start is the demo, and what the demo may not do. */
 import { StewardError, toStewardError } from "../base/errors.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import { nearest } from "../base/nearest.ts";

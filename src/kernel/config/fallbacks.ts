@@ -1,7 +1,4 @@
-/**
- * The variables of others that count below the file, e.g. `OTEL_EXPORTER_OTLP_ENDPOINT`
- * (RESOLUTIONS §2, Names honoured as they are).
- */
+/** The variables of others that count below the file, e.g. `OTEL_EXPORTER_OTLP_ENDPOINT`. */
 import { toStewardError } from "../base/errors.ts";
 import type { Variables } from "./environment.ts";
 import type { Finding } from "./findings.ts";

@@ -25,8 +25,8 @@ export interface Complaint {
 }
 
 /**
- * `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract,
- * monitor). One line, safe on a terminal.
+ * `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate`. One line,
+ * safe on a terminal.
  */
 export function formatFinding(finding: Finding): string {
   const { message, remediation } = findingText(finding);

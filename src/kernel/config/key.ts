@@ -1,6 +1,6 @@
 /**
  * A configuration key declared once, as data: the file, the environment, `_FILE`, `-validate`, the
- * effective configuration and its provenance follow from the row (KERNEL §1.2).
+ * effective configuration and its provenance follow from the row.
  */
 import { assert } from "../base/errors.ts";
 import type { Complaint } from "./findings.ts";
@@ -91,10 +91,7 @@ export function sections(path: string): string[] {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("."));
 }
 
-/**
- * The environment form of a path (RESOLUTIONS §2, Environment): `gateway.listen` →
- * `STEWARD_GATEWAY__LISTEN`.
- */
+/** The environment form of a path: `gateway.listen` → `STEWARD_GATEWAY__LISTEN`. */
 export function variableOf(path: string): string {
   return `STEWARD_${path.toUpperCase().replaceAll(".", "__")}`;
 }

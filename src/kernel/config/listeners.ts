@@ -1,6 +1,6 @@
 /**
  * Listeners that may not meet: two enabled ones on one socket are found at the start, not when the
- * second cannot bind (facts, monitor-api §8.3).
+ * second cannot bind.
  */
 import { isIP } from "node:net";
 import { formatAddress, type Address } from "./address.ts";

@@ -1,6 +1,6 @@
 /**
- * What the OTLP keys must satisfy together (facts, monitor-api §8.2, §8.3). Each rule stands alone:
- * a mistake in the keys of one hides nothing that another finds.
+ * What the OTLP keys must satisfy together. Each rule stands alone: a mistake in the keys of one
+ * hides nothing that another finds.
  */
 import type { Secret } from "../base/secret.ts";
 import { checkGroups } from "./group-check.ts";

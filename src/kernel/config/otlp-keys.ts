@@ -1,6 +1,5 @@
 /**
- * The keys of the export by OTLP (facts, monitor-api §8.2). What follows from them for one signal
- * is in `otlp-options.ts`.
+ * The keys of the export by OTLP. What follows from them for one signal is in `otlp-options.ts`.
  */
 import type { Secret } from "../base/secret.ts";
 import { defineKey, type Fallback, type Key, type Schema } from "./key.ts";

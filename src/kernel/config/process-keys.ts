@@ -1,4 +1,4 @@
-/** The keys of the house itself; each service declares its own (RESOLUTIONS §2). */
+/** The keys of the house itself; each service declares its own. */
 import { isIP } from "node:net";
 import type { LogLevel } from "../base/log.ts";
 import type { Secret } from "../base/secret.ts";
@@ -220,9 +220,7 @@ export const processKeys: Schema = [
   poolThreads,
 ];
 
-/**
- * Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured).
- */
+/** Without a token only this machine may reach the gateway. */
 export const tokenOffLoopback: Check = {
   needs: [gatewayListen, authToken],
   run(config) {

@@ -1,6 +1,6 @@
 /**
- * The keys of profiles of this process: those that are asked for, and those that are sent (facts,
- * monitor-api §8.2; RESOLUTIONS M34). What follows from them is in `profiling-options.ts`.
+ * The keys of profiles of this process: those that are asked for, and those that are sent. What
+ * follows from them is in `profiling-options.ts`.
  */
 import type { Secret } from "../base/secret.ts";
 import type { Complaint } from "./findings.ts";

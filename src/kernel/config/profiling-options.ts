@@ -1,7 +1,4 @@
-/**
- * What the keys of profiling mean together: whether they can be used, and where profiles go (facts,
- * monitor-api §8.2–8.4).
- */
+/** What the keys of profiling mean together: whether they can be used, and where profiles go. */
 import type { Secret } from "../base/secret.ts";
 import { adminEnabled, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";

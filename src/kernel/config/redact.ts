@@ -1,4 +1,4 @@
-/** Takes what may be secret out of addresses before they are shown (facts, monitor-api §1.9). */
+/** Takes what may be secret out of addresses before they are shown. */
 
 /** Whether a text holds an address with something to take out, or one that cannot be judged. */
 export function holdsSecret(text: string): boolean {

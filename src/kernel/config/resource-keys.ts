@@ -1,7 +1,4 @@
-/**
- * The keys of the resource that all telemetry is attributed to (facts, monitor-api §8.2;
- * monitor-collectors §9).
- */
+/** The keys of the resource that all telemetry is attributed to. */
 import type { Config } from "./config.ts";
 import type { Complaint } from "./findings.ts";
 import { defineKeyGroup, keysOf, readKeyGroup } from "./key-group.ts";

@@ -1,7 +1,4 @@
-/**
- * The keys of the listener that metrics are pulled from (facts, monitor-api §5.7, §8.2; RESOLUTIONS
- * M2).
- */
+/** The keys of the listener that metrics are pulled from. */
 import { X509Certificate } from "node:crypto";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
@@ -146,7 +143,7 @@ export function scrapeOptions(config: Config): ScrapeOptions | undefined {
   };
 }
 
-/** What an enabled pull listener must satisfy (contract, monitor v4.0.0; facts §8.3, §8.4). */
+/** What an enabled pull listener must satisfy. */
 export const checkScrape: Check = {
   needs: [scrapeEnabled, scrapeListen, scrapeMaxInFlight, scrapeToken, scrapeAllowUnauthenticated],
   run(config) {

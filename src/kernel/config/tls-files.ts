@@ -1,6 +1,4 @@
-/**
- * The certificate and key of a listener, by the rules all listeners share (RESOLUTIONS §2, TLS).
- */
+/** The certificate and key of a listener, by the rules all listeners share. */
 import { createSecureContext } from "node:tls";
 import type { Finding } from "./findings.ts";
 import { defineKey, type Key } from "./key.ts";

@@ -1,7 +1,4 @@
-/**
- * The keys of tracing (facts, monitor-api §8.2, §8.4). Where spans are exported to is
- * `otlp.traces`.
- */
+/** The keys of tracing. Where spans are exported to is `otlp.traces`. */
 import { atKey } from "./key-finding.ts";
 import { defineKey, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";

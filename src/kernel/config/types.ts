@@ -10,7 +10,7 @@ import { describeRaw, type SourceLocation, type Raw } from "./raw.ts";
 import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts";
 import type { Written } from "./written.ts";
 
-/** A value as the effective configuration shows it (RESOLUTIONS M9). */
+/** A value as the effective configuration shows it. */
 export type Shown = string | boolean | number | readonly string[];
 
 /**
@@ -45,10 +45,7 @@ export interface ShownPart {
   readonly secret?: SecretSource;
 }
 
-/**
- * Whether a secret is there, and whether it stood in the configuration or in a file of its own
- * (RESOLUTIONS M10).
- */
+/** Whether a secret is there, and whether it stood in the configuration or in a file of its own. */
 export type SecretSource = "unset" | "value" | "file";
 
 /** A field of an object, for the reference page. */

@@ -37,10 +37,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(wholeMs) ? wholeMs : undefined;
 }
 
-/**
- * The standard form (facts, monitor-api §0): `0s`, `500ms`, `1.5s`, `1m30s`, `168h0m0s`.
- * `parseDuration` reads it back.
- */
+/** The standard form: `0s`, `500ms`, `1.5s`, `1m30s`, `168h0m0s`. `parseDuration` reads it back. */
 export function formatDuration(ms: number): string {
   if (ms > 0 && ms < 1000) return `${ms}ms`;
   const hours = Math.floor(ms / 3_600_000);

@@ -1,6 +1,6 @@
 /**
- * The keys of the look for newer releases of Steward (facts, monitor-api §8.2; RESOLUTIONS M35).
- * How often and how long is `version_checks`, with the devices' clients.
+ * The keys of the look for newer releases of Steward. How often and how long is `version_checks`,
+ * with the devices' clients.
  */
 import { defineKeyGroup, keysOf } from "./key-group.ts";
 import type { Schema } from "./key.ts";

@@ -1,7 +1,6 @@
 /**
- * Durable background jobs over one environment (KERNEL §1.5). Every change of status is a
- * compare-and-set inside a transaction; what a process that died left behind is resumed or failed
- * by `recover`.
+ * Durable background jobs over one environment. Every change of status is a compare-and-set inside
+ * a transaction; what a process that died left behind is resumed or failed by `recover`.
  */
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import { delay } from "../base/clock.ts";

@@ -1,4 +1,4 @@
-/** The shapes of durable background jobs (KERNEL §1.5). */
+/** The shapes of durable background jobs. */
 import type { Env, Tx, ValueCodec } from "../state/types.ts";
 
 export type JobStatus = "pending" | "running" | "completed" | "failed" | "cancelled";

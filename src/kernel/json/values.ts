@@ -1,7 +1,7 @@
 /**
- * The one reader of large JSON bodies (KERNEL §1.8): lists of a control API, bodies of receivers,
- * pages of an archive, JSON Lines. It holds one element and one piece, never the body; the budget
- * is enforced during the walk; the event loop gets its turn after every slice.
+ * The one reader of large JSON bodies: lists of a control API, bodies of receivers, pages of an
+ * archive, JSON Lines. It holds one element and one piece, never the body; the budget is enforced
+ * during the walk; the event loop gets its turn after every slice.
  */
 import { setImmediate } from "node:timers/promises";
 import { type Clock, systemClock } from "../base/clock.ts";

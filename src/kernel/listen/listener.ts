@@ -101,10 +101,7 @@ export interface Listener {
   certificate(): CertificateStatus | undefined;
 }
 
-/**
- * Throws `invalid` for an address off loopback without a credential, before any socket opens
- * (KERNEL §1.9).
- */
+/** Throws `invalid` for an address off loopback without a credential, before any socket opens. */
 export function createListener(spec: ListenerSpec, deps: ListenerDeps): Listener {
   refuseOpenAddress(spec);
   return new PortListener(spec, deps);

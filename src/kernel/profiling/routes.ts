@@ -1,7 +1,6 @@
 /**
- * `/debug/pprof/`: profiles of this process for `go tool pprof` and its like (facts, monitor-api
- * §5.3; RESOLUTIONS M34). For administrators. What they have no use for here, `symbol` and `trace`,
- * is not there.
+ * `/debug/pprof/`: profiles of this process for `go tool pprof` and its like. For administrators.
+ * What they have no use for here, `symbol` and `trace`, is not there.
  */
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../base/errors.ts";

@@ -1,4 +1,4 @@
-/** `profiling` of the status, as plain data (contract §2.1.10). */
+/** `profiling` of the status, as plain data. */
 import type { UploadStatus } from "./upload-stats.ts";
 
 /** What is on, where profiles go, and how that goes. No value of a credential. */

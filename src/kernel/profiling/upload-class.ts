@@ -1,4 +1,4 @@
-/** Why a profile could not be delivered, in one of eight words (facts, monitor-pipeline §7.1). */
+/** Why a profile could not be delivered, in one of eight words. */
 import { failureOf } from "../client/failure.ts";
 
 /** The closed set; a label of a metric. */

@@ -14,7 +14,7 @@ import type { UploadErrorClass } from "./upload-class.ts";
 const FAILING = 3;
 const MILLISECONDS = 1_000;
 
-/** `profiler_upload` of the status, as plain data (contract §2.1.10). */
+/** `profiler_upload` of the status, as plain data. */
 export interface UploadStatus {
   readonly attempts: number;
   readonly failures: number;

@@ -1,6 +1,5 @@
 /**
- * The shapes of run-time settings: configuration that the API may change while the process runs
- * (KERNEL §1.2).
+ * The shapes of run-time settings: configuration that the API may change while the process runs.
  */
 import type { Complaint } from "../config/findings.ts";
 import type { Key } from "../config/key.ts";

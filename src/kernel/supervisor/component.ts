@@ -1,6 +1,5 @@
 /**
- * The shapes of the supervisor: what a part of the process promises, and what is known about it
- * (KERNEL §1.4).
+ * The shapes of the supervisor: what a part of the process promises, and what is known about it.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** The shapes of the scheduler: work that comes again, one run of each at a time (KERNEL §1.4). */
+/** The shapes of the scheduler: work that comes again, one run of each at a time. */
 
 /** Work that comes again. */
 export interface Schedule {

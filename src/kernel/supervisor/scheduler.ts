@@ -1,6 +1,4 @@
-/**
- * Runs what comes again: staggered, never overlapping, cancelled with the process (KERNEL §1.4).
- */
+/** Runs what comes again: staggered, never overlapping, cancelled with the process. */
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";

@@ -1,6 +1,5 @@
 /**
- * What a service must be to run on any thread, and what the process holds of it wherever it runs
- * (KERNEL §1.7, §5).
+ * What a service must be to run on any thread, and what the process holds of it wherever it runs.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { DescService } from "@bufbuild/protobuf";

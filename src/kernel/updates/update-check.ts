@@ -1,6 +1,6 @@
 /**
- * Whether a newer release of Steward is available, as a release API tells it (contract §2 `update`;
- * facts, monitor-api §1.1). Nothing depends on the answer: what fails leaves the last good one.
+ * Whether a newer release of Steward is available, as a release API tells it. Nothing depends on
+ * the answer: what fails leaves the last good one.
  */
 import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";

@@ -88,7 +88,7 @@ export function invalidRequest(found: readonly Detail[], rule?: string): Steward
 }
 
 /**
- * The rule of an error that answers `BAD_REQUEST` instead of `VALIDATION_FAILED` on dedup's surface
- * (RESOLUTIONS D6).
+ * The rule of an error that answers `BAD_REQUEST` instead of `VALIDATION_FAILED` on dedup's
+ * surface.
  */
 export const BAD_REQUEST = "bad_request";

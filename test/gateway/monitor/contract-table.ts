@@ -1,8 +1,8 @@
 /**
- * The documents of the admin API as the contract's tables list them (contract, monitor §2.1–2.3),
- * written down by hand: what follows a field's type is when it is left out. `?` when empty, zero,
- * false or never (RESOLUTIONS §3.3), `null` is `null` when there is none (M7), `unless-available`
- * only in a document that is not available; everything else is always there.
+ * The documents of the admin API as the contract's tables list them, written down by hand: what
+ * follows a field's type is when it is left out. `?` when empty, zero, false or never, `null` is
+ * `null` when there is none (M7), `unless-available` only in a document that is not available;
+ * everything else is always there.
  */
 
 /** When a field is not there. */
@@ -303,7 +303,7 @@ log_records_per_sec_series[],metric_points_per_sec_series[] number`,
   ),
 ];
 
-/** What Steward adds to the contract's status (RESOLUTIONS §2, Status page, Demo). */
+/** What Steward adds to the contract's status. */
 export const additions: readonly ContractRow[] = table(
   "",
   "services object\nservices{} string\nservice.demo boolean ?\nhealth_problems list ?\nhealth_problems[].part,health_problems[].reason string\nhealth_problems[].remedy,health_problems[].link string ?",

@@ -1,7 +1,6 @@
 /**
- * `GET /metrics` of the pull endpoint: who may ask, how many at once, in which format, and within
- * which time. An error in gathering leaves series out and is counted; the rest is served with 200
- * (contract §2.1.8; RESOLUTIONS M2).
+ * `GET /metrics` of the pull endpoint: authentication, concurrency limit, content negotiation and
+ * timeout. An error while gathering omits series and is counted; the rest is served with 200.
  */
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
@@ -24,16 +23,15 @@ import type { WirePull } from "./options.ts";
 import { refusePull } from "./pull-auth.ts";
 import type { PullStats } from "./pull-stats.ts";
 
-/** What answering needs. */
 export interface PullHandlerDeps {
   readonly clock: Clock;
   readonly stats: PullStats;
-  /** All scopes at one time; never rejects. */
+  /** A gathering of all scopes; never rejects. */
   readonly gather: (coalesce: boolean) => Promise<Gathering>;
 }
 
 const PATH = "/metrics";
-/** Slices are of about one size: with this much more room the next ones fit, too. */
+/** Slices have similar sizes: with this margin the next ones fit, too. */
 const ROOM = 1.25;
 const RETRY_AFTER = { "retry-after": "1" };
 const REFUSALS: Readonly<
@@ -129,7 +127,8 @@ async function answer(
     return "success";
   } catch (error) {
     if (!over.signal.aborted) throw error;
-    // What began as 200 cannot become 503: it is cut, so that nobody takes a part for the whole.
+    // A response that started with 200 cannot become 503: abort it, so that the client does not
+    // take a part for the whole.
     cut(request);
     return "error";
   } finally {
@@ -170,7 +169,7 @@ async function send(
   for (const slice of slices) {
     signal.throwIfAborted();
     await sink.write(slice);
-    // The thread exports, too; and who is next in line wants its turn.
+    // The thread also exports, and other scrapes are waiting.
     await setImmediate();
   }
   signal.throwIfAborted();
@@ -178,13 +177,13 @@ async function send(
   if (!response.writableFinished) await once(response, "finish", { signal });
 }
 
-/** Where slices go; what was written was taken, or waits in a buffer that has room. */
+/** Where slices are written; a write returns when the slice was accepted or buffered. */
 interface Sink {
   write(text: string): Promise<void>;
   end(): void;
 }
 
-/** As text: its bytes are then given back when they were sent, and do not wait for a collection. */
+/** Writes strings: their bytes are freed once sent, without waiting for a garbage collection. */
 function plain(response: ServerResponse, signal: AbortSignal): Sink {
   return {
     write: async (text) => {
@@ -194,11 +193,11 @@ function plain(response: ServerResponse, signal: AbortSignal): Sink {
   };
 }
 
-/** All slices go through one buffer: each is packed before the next is written. */
+/** All slices share one buffer: each is compressed before the next is written. */
 function packed(response: ServerResponse, signal: AbortSignal): Sink {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   gzip.pipe(response);
-  // An answer that was cut ends nowhere else; a write that waits fails then.
+  // Aborting the response does not end gzip; this fails a pending write.
   signal.addEventListener("abort", () => gzip.destroy(), { once: true });
   let buffer = Buffer.alloc(0);
   return {

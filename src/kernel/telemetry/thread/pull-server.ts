@@ -1,7 +1,4 @@
-/**
- * The pull endpoint's port: opened by the telemetry thread itself, tried again with growing waits
- * while it cannot be.
- */
+/** The port of the pull endpoint: opened by the telemetry thread, retried with backoff. */
 import { delay, type Clock } from "../../base/clock.ts";
 import { ownMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -15,28 +12,26 @@ import { createPullHandler, type PullHandlerDeps } from "./pull-handler.ts";
 
 const FIRST_WAIT_MS = 1_000;
 const MAX_RETRY_WAIT_MS = 60_000;
-/** Scrapers are few; more are a mistake or an attack. */
+/** Scrapers are few; more connections are a mistake or an attack. */
 const MAX_CONNECTIONS = 64;
 const STALL_MS = 30_000;
-/** Requests at once of those who may not scrape: they are told so. */
+/** Concurrent requests without a valid credential; they are answered with an error. */
 const MAX_UNAUTHORIZED_REQUESTS = 8;
-/** A scrape has none. */
+/** Scrapes have no body. */
 const NO_BODY = 0;
 
-/** What the port needs. */
 export interface PullServerDeps extends Omit<PullHandlerDeps, "stats"> {
   readonly log: Log;
   readonly stats: PullStats;
 }
 
-/** The port, open or on its way to be. */
 export interface PullServer {
   view(): PullView;
-  /** Accepts no more, lets answers finish, cuts what is left. Works twice. */
+  /** Stops accepting, lets responses finish, then cuts the rest. Idempotent. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Opens the port at once and for as long as it is not stopped. */
+/** Opens the port now and retries until stopped. */
 export function startPullServer(deps: PullServerDeps, options: WirePull): PullServer {
   const { stats, clock, log } = deps;
   const stopping = new AbortController();
@@ -92,8 +87,8 @@ function specOf(deps: PullServerDeps, options: WirePull): ListenerSpec {
           },
         };
   return {
-    // Open to other machines without a token it refuses every request, which says more than a port
-    // that is not there.
+    // Reachable from other machines without a token, it refuses every request, which is clearer
+    // than a closed port.
     name: "metrics",
     setting: "scrape.listen",
     address: listen,

@@ -1,4 +1,4 @@
-/** What is known about the pull endpoint since the thread started. */
+/** Statistics of the pull endpoint since the thread started. */
 import type { CertificateStatus } from "../../listen/certificates.ts";
 import type {
   GatherErrorClass,
@@ -8,7 +8,6 @@ import type {
   PullView,
 } from "../status.ts";
 
-/** What books are kept with. */
 export interface PullStatsDeps {
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -16,7 +15,7 @@ export interface PullStatsDeps {
   readonly observe: (observed: Observed) => void;
 }
 
-/** Counters of requests and what became of the port. */
+/** Counters of requests and state of the port. */
 export class PullStats {
   readonly #deps: PullStatsDeps;
   readonly #requests: Record<PullOutcome, number> = { success: 0, unavailable: 0, error: 0 };
@@ -66,13 +65,13 @@ export class PullStats {
     this.#deps.changed();
   }
 
-  /** The end of one that began. */
+  /** Call for each request that began. */
   end(outcome: PullOutcome, tookMs: number): void {
     this.#inFlight -= 1;
     this.count(outcome, tookMs);
   }
 
-  /** One that was answered at once. */
+  /** A request that was answered at once. */
   count(outcome: PullOutcome, tookMs: number): void {
     this.#requests[outcome] += 1;
     this.#last = { lastAtMs: this.#deps.now(), lastMs: tookMs };

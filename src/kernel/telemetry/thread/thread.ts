@@ -1,6 +1,6 @@
 /**
- * The telemetry thread: scopes come in over ports, exports and scrapes go out. It decides nothing;
- * losing it loses export, not data.
+ * The telemetry thread: receives scopes over ports, serves exports and scrapes. It holds no state
+ * of its own: losing it interrupts export but loses no series.
  */
 import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -40,18 +40,18 @@ import type { ExporterDeps } from "./exporter-factory.ts";
 import type { Signal } from "../status.ts";
 
 /**
- * A third of the share of a thread that serves, where both want the same core: late enough for
- * those, soon enough for an export.
+ * About a third of the CPU share of a serving thread when both compete for a core: serving comes
+ * first, and exports still finish in time.
  */
 const NICENESS = 5;
 
 /**
- * How much of the time for an answer may go into waiting for scopes: one that hangs is left out,
+ * Share of the response timeout that may be spent waiting for scopes: one that hangs is omitted,
  * and the others are served.
  */
 const GATHER_SHARE = 0.5;
 
-/** How long a stop waits for a receiver that did not answer before. */
+/** How long a stop waits for a receiver that failed before. */
 const LAST_TRY_MS = 2_000;
 
 const options = workerData as ThreadOptions;
@@ -63,7 +63,7 @@ const post = (message: HostReply, transfer: ArrayBuffer[] = []): void =>
 const scopes = new Set<RemoteScope>();
 const writerFigures: WriterFiguresByPort = new WriterFiguresByPort();
 const marks = new Map<number, PromiseWithResolvers<void>>();
-/** Scrapes whose mark has not come; bounded by the host's readers. */
+/** Scrapes whose mark has not arrived; bounded by the host's readers. */
 const waitingScrapes = new Set<number>();
 const httpStatusOf = watchHttpStatuses();
 const stopping = new AbortController();
@@ -79,7 +79,7 @@ const exporterDeps: ExporterDeps = {
   clock: systemClock,
   output,
   concealment,
-  // What is told may have changed what stands in the books, e.g. the certificate.
+  // Logging may coincide with a change of the ledger, e.g. of the certificate.
   log: createPostedLog((line) => {
     post(line);
     announceLedger();
@@ -113,15 +113,15 @@ host.on("message", (message: HostMessage) => void handleHostMessage(message));
 post({ type: "ready" });
 
 /**
- * Serving comes first where cores are few. Only Linux has a priority for each thread; elsewhere
- * this would slow the process down.
+ * Serving has priority where cores are few. Only Linux has per-thread priorities; elsewhere this
+ * would slow down the whole process.
  */
 function lowerPriority(): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(NICENESS);
   } catch {
-    // A sandbox may forbid it; then the thread is one among equals.
+    // A sandbox may forbid it; the thread then runs at normal priority.
   }
 }
 
@@ -182,7 +182,7 @@ function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink 
   });
 }
 
-/** Many entries of one turn are told once. */
+/** Changes within one turn are announced once. */
 function announceLedger(): void {
   if (announced) return;
   announced = true;
@@ -216,7 +216,7 @@ async function handleHostMessage(message: HostMessage): Promise<void> {
       postLedger();
       return post({ type: "flushed", mark: message.mark });
     case "expose":
-      // A scrape right after the start must not find the scopes still on their way.
+      // A scrape right after the start must not miss scopes still in transit.
       waitingScrapes.add(message.id);
       await marked(message.mark);
       return waitingScrapes.delete(message.id) ? scrapes.run(message.id, message.query) : undefined;
@@ -242,7 +242,7 @@ async function handleHostMessage(message: HostMessage): Promise<void> {
   }
 }
 
-/** Resolves when the mark has come. Each is waited for once. */
+/** Resolves when the mark has arrived. Each is awaited once. */
 async function marked(mark: number): Promise<void> {
   const waiting = marks.get(mark) ?? Promise.withResolvers<void>();
   marks.set(mark, waiting);
@@ -256,7 +256,7 @@ function passMark(mark: number): void {
   waiting.resolve();
 }
 
-/** One thread that writes series. */
+/** Attaches the port of a thread that writes series. */
 function attach(port: MessagePort): void {
   const rows: RowTable = new Map();
   const own = new Map<number, RemoteScope>();

@@ -1,7 +1,7 @@
 /**
- * The official exporters, watched: every request's result enters the ledger, since a flush of the
- * SDK resolves even when nothing arrived. gRPC requests are sent again when the status allows; the
- * HTTP exporter does so itself.
+ * Wraps the official exporters: records every request's result in the ledger, since a flush of the
+ * SDK resolves even when nothing arrived, and retries gRPC requests when the status allows; the
+ * HTTP exporter retries by itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
@@ -17,26 +17,24 @@ const RETRY_GROWTH = 1.5;
 const MAX_TRIES = 20;
 
 type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
-/** The enumeration itself is in a package that only the SDK depends on. */
+/** The enumeration is in a package that only the SDK depends on. */
 const SUCCESS: Result["code"] = 0;
 
 type Send = (done: (result: Result) => void) => void;
 
-/** How a signal's requests are sent and judged. */
 export interface WatchOptions {
   readonly signal: Signal;
   readonly target: WireTarget;
   readonly ledger: Ledger;
-  /** The last HTTP status this signal's requests were answered with. */
+  /** The last HTTP status of this signal's requests. */
   readonly httpStatus: () => number | undefined;
   /**
-   * Fires when the process stops: what fails from then on is not sent again, or a receiver that is
-   * down would hold up every stop.
+   * Fires when the process stops: failures from then on are not retried, or an unreachable receiver
+   * would delay every stop.
    */
   readonly stopping: AbortSignal;
 }
 
-/** A metric exporter that keeps books. */
 export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): PushMetricExporter {
   return {
     export: (metrics, done) =>
@@ -49,12 +47,11 @@ export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): 
   };
 }
 
-/** What hears how many records or spans have left the queue. */
+/** Called with the number of records or spans that left the queue. */
 export interface QueueExit {
   readonly done: (items: number) => void;
 }
 
-/** A log exporter that keeps books. */
 export function watchLogs(
   inner: LogRecordExporter,
   options: WatchOptions & QueueExit,
@@ -62,7 +59,6 @@ export function watchLogs(
   return watchItems<ReadableLogRecord>(inner, options);
 }
 
-/** A span exporter that keeps books. */
 export function watchSpans(inner: SpanExporter, options: WatchOptions & QueueExit): SpanExporter {
   return watchItems<ReadableSpan>(inner, options);
 }
@@ -119,7 +115,7 @@ async function sendPatiently(
     const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
     if (succeeded(result) || !again || tries === MAX_TRIES || performance.now() + waitMs > untilMs)
       return result;
-    // A stop ends the wait, and one more try is all there is.
+    // A stop ends the delay and leaves one more attempt.
     if (stopping.aborted) return result;
     await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined);
     waitMs = Math.min(retry.maxMs, waitMs * RETRY_GROWTH);

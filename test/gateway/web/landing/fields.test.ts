@@ -121,7 +121,7 @@ describe("the landing page", () => {
   });
 
   it("is tested with every field that the declaration knows", () => {
-    // The history of series is the process's: a network's part never has it (facts §1.4).
+    // The history of series is the process's: a network's part never has it.
     expect([...missing(StatusSchema, [status])]).toEqual([
       "networks.cardinality.total_series",
       "networks.cardinality.growth",
