@@ -1,16 +1,15 @@
 /**
- * Time as the house sees it: wall time decides expiry, monotonic time decides waiting. Passed in,
- * so that tests own it.
+ * The clock, passed in so that tests control it: wall time decides expiry, monotonic time decides
+ * waiting.
  */
 
-/** A source of time and timers. */
 export interface Clock {
   /** Milliseconds since 1970. May step. */
   now(): number;
   /** Milliseconds since an arbitrary start. Never steps back. */
   monotonic(): number;
   /**
-   * Runs once at or after a monotonic instant, unless disposed before. Does not keep the process
+   * Runs once at or after a monotonic time, unless disposed before. Does not keep the process
    * alive.
    */
   timer(atMonotonicMs: number, run: () => void): Disposable;
@@ -18,7 +17,6 @@ export interface Clock {
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,16 +1,16 @@
 /**
- * What libraries write to the console goes through the log: lmdb prints each failed write there,
- * past the promise that rejects with it.
+ * Redirects console output of libraries to the log: lmdb prints each failed write there, besides
+ * rejecting its promise.
  */
 import { format } from "node:util";
 import type { Log } from "./log.ts";
 
-/** Characters of a text that are logged. */
+/** Maximum length of a logged text. */
 const MAX_TEXT_LENGTH = 500;
 
 /**
- * From now on the console of this thread writes warnings to the log: of an error its first line,
- * without the stack.
+ * From now on console calls of this thread become log warnings: of an error the first line, without
+ * the stack.
  */
 export function logConsole(log: Pick<Log, "warn">): void {
   const write = (...parts: readonly unknown[]): void => {

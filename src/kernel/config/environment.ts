@@ -1,6 +1,5 @@
 /**
- * Finds the values of known keys among a process's variables, and warns of `STEWARD_*` names that
- * nobody knows.
+ * Reads the values of known keys from the environment, and warns of unknown `STEWARD_*` variables.
  */
 import type { Finding } from "./findings.ts";
 import { foldAliases } from "./aliases.ts";
@@ -9,15 +8,15 @@ import { pathOf, variableOf, type Environment, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Raw } from "./raw.ts";
 
-/** The raw values by path; `a.b_file` for a secret that is to be read from a file. */
+/** The raw values by path; `a.b_file` for a secret to be read from a file. */
 export interface Variables {
   readonly values: ReadonlyMap<string, Raw>;
   readonly findings: readonly Finding[];
 }
 
 /**
- * Reads the variables that the schema knows. An empty one counts as not set, without a warning:
- * unit files and charts pass unset values so.
+ * Reads the variables of the schema. An empty one is unset, without a warning: unit files and
+ * charts pass unset values that way.
  */
 export function readEnvironment(environment: Environment, schema: Schema): Variables {
   const values = new Map<string, Raw>();
@@ -88,8 +87,8 @@ function knownVariables(schema: Schema): Map<string, string> {
 }
 
 /**
- * One variable an entry: `STEWARD_OTLP__HEADERS__X_ORG` is `x_org` in `otlp.headers`. Returns the
- * variables it took.
+ * One variable per entry: `STEWARD_OTLP__HEADERS__X_ORG` is `x_org` in `otlp.headers`. Returns the
+ * variables it read.
  */
 function readMapEntries(
   environment: Environment,

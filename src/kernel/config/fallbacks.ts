@@ -1,4 +1,6 @@
-/** The variables of others that count below the file, e.g. `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+/**
+ * Reads variables of other tools as defaults below the file, e.g. `OTEL_EXPORTER_OTLP_ENDPOINT`.
+ */
 import { toStewardError } from "../base/errors.ts";
 import type { Variables } from "./environment.ts";
 import type { Finding } from "./findings.ts";

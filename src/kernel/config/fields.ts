@@ -1,4 +1,4 @@
-/** The fields of an object in the configuration file: how they are declared, read and shown. */
+/** Fields of an object in the configuration file: declaring, reading and showing them. */
 import { Secret } from "../base/secret.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Complaint } from "./findings.ts";
@@ -14,38 +14,33 @@ import {
   type ShownPart,
 } from "./types.ts";
 
-/**
- * One field of an object. Without a `default` it must be given, unless it is optional or an object
- * itself.
- */
+/** Required unless it has a `default`, is optional or is an object itself. */
 export interface Field<T> {
   readonly type: KeyType<Exclude<T, undefined>>;
   readonly default?: T;
-  /** May be left out and is then undefined. */
+  /** May be omitted and is then undefined. */
   readonly optional?: true;
-  /** Its value is a `Secret`, is never shown, and may lie in the file that `<name>_file` names. */
+  /** Its value is a `Secret`, is never shown, and may be read from the file `<name>_file`. */
   readonly secret?: true;
-  /** Its name in the file, where `writtenName` would not say it. */
+  /** Its name in the file, if not `writtenName`. */
   readonly as?: string;
   rule?(value: Exclude<T, undefined>): Complaint | undefined;
   readonly help: string;
 }
 
-/** The fields of an object, by name. */
 export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
-/** What an object as a whole must satisfy; `field` is the one to point at. */
+/** A rule for the object as a whole; `field` is the one to report. */
 type ObjectRule<T> = (object: T) => (Complaint & { readonly field: string & keyof T }) | undefined;
 
-/** What an object is made of. */
 export interface ObjectShape<T> {
   readonly fields: Fields<T>;
   readonly rule?: ObjectRule<T>;
 }
 
 /**
- * A field's name as the operator writes it: `maxObjects` is `max_objects`, `timeoutMs` is
- * `timeout`, since the unit is written with the value.
+ * The name in the file: `maxObjects` is `max_objects`, `timeoutMs` is `timeout`, since values are
+ * written with their unit.
  */
 export function writtenName(name: string, field: { readonly as?: string }): string {
   return (
@@ -57,12 +52,11 @@ export function writtenName(name: string, field: { readonly as?: string }): stri
   );
 }
 
-/** All names as written, in order. */
 export function writtenNames<T extends object>(fields: Fields<T>): string[] {
   return namesOf(fields).map((name) => writtenName(name, fields[name]));
 }
 
-/** Reads an object; undefined after a complaint. */
+/** Undefined after a complaint. */
 export function readObject<T extends object>(
   raw: Raw,
   { fields, rule }: ObjectShape<T>,
@@ -115,7 +109,7 @@ export function objectParts<T extends object>(
   });
 }
 
-/** An object for the configuration file, without what is unset. */
+/** An object for the configuration file, without unset fields. */
 export function writeObject<T extends object>(object: T, fields: Fields<T>): WrittenGroup {
   return {
     entries: namesOf(fields).flatMap((name) => {
@@ -130,7 +124,7 @@ export function writeObject<T extends object>(object: T, fields: Fields<T>): Wri
   };
 }
 
-/** The fields for the reference page; those of an object in an object by their whole names. */
+/** The fields for the reference page; nested ones by their full names. */
 export function fieldRows<T extends object>(fields: Fields<T>): FieldRow[] {
   return namesOf(fields).flatMap((name): FieldRow[] => {
     const field = fields[name];
@@ -192,7 +186,7 @@ function refuseUnknown(
   return sound;
 }
 
-/** The value of a field; undefined after a complaint. */
+/** Undefined after a complaint. */
 function readField<T>(
   name: string,
   field: Field<T>,

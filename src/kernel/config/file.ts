@@ -1,12 +1,10 @@
-/**
- * Reads a YAML file into raw values that know their lines. What its keys mean is not decided here.
- */
+/** Parses a YAML file into raw values with line numbers, without interpreting keys. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from "yaml";
 import type { Finding } from "./findings.ts";
 import type { Raw } from "./raw.ts";
 import { locateYamlError } from "./yaml-error.ts";
 
-/** Larger files are no configuration; the second bound keeps aliases from multiplying. */
+/** Limits of a file; the second keeps aliases from multiplying. */
 const MAX_CHARACTERS = 1024 * 1024;
 const MAX_NODES = 50_000;
 const MAX_DEPTH = 20;
@@ -21,8 +19,8 @@ export interface ReadYaml {
 }
 
 /**
- * Parses YAML 1.2. `name` stands for the file in findings; `words` are the names of keys, all that
- * an excerpt of the text shows.
+ * Parses YAML 1.2. `name` is the file name in findings; `words` are the key names, the only text an
+ * excerpt shows.
  */
 export function readYaml(
   text: string,
@@ -119,7 +117,7 @@ function createReader(
   };
 }
 
-// A key and its value may stand on different lines; people look for the key.
+// A key and its value may be on different lines; findings name the key's.
 function withLine(raw: Raw, line: number): Raw {
   return { ...raw, location: { line } };
 }

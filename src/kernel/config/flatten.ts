@@ -1,4 +1,4 @@
-/** Finds the values of known keys in a file's tree, and names the keys that nobody knows. */
+/** Finds the values of known keys in a file's tree, and reports unknown keys. */
 import type { Finding } from "./findings.ts";
 import { sections, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
@@ -12,7 +12,7 @@ export interface Flat {
   readonly findings: readonly Finding[];
 }
 
-/** Walks the tree along the schema's sections. Keys without a value count as left out. */
+/** Walks the tree along the schema's sections. Keys without a value are unset. */
 export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema): Flat {
   const types = new Map(
     schema.flatMap((key) =>

@@ -1,6 +1,6 @@
 /**
- * Maps, e.g. `otlp.headers` and `resource.attributes`: names that the operator chooses, with one
- * value each.
+ * Maps, e.g. `otlp.headers` and `resource.attributes`: names chosen by the operator, one value
+ * each.
  */
 import type { Secret } from "../base/secret.ts";
 import { describeRaw, type SourceLocation, type Raw } from "./raw.ts";
@@ -19,10 +19,9 @@ import {
 const MAX_NAME_LENGTH = 256;
 
 /**
- * A map with secret values, at most `limit` of them. In the file a group of names, in the
- * environment one variable each (`STEWARD_OTLP__HEADERS__X_ORG`, name lower-cased), or all as
- * `name=value,name=value` with `%2C` for a comma. A name that ends in `_file` holds the file of the
- * value.
+ * A map of at most `limit` secrets. In the file a group of names, in the environment one variable
+ * each (`STEWARD_OTLP__HEADERS__X_ORG`, name in lower case), or all as `name=value,name=value` with
+ * `%2C` for a comma. A name ending in `_file` names the file of the value.
  */
 export function mapOfSecrets(options: {
   readonly limit: number;
@@ -39,9 +38,7 @@ export function mapOfSecrets(options: {
   };
 }
 
-/**
- * A map with texts as values, at most `limit` of them; written as `mapOfSecrets`, without files.
- */
+/** A map of at most `limit` texts; written like `mapOfSecrets`, without files. */
 export function mapOfTexts(options: {
   readonly limit: number;
 }): KeyType<ReadonlyMap<string, string>> {
@@ -59,7 +56,7 @@ interface MapOptions<T> {
   readonly item: KeyType<T>;
   /** Whether a name ending in `_file` names the file of its value. */
   readonly inFiles: boolean;
-  /** Whether `name: ""` is an entry, not one that was left out. */
+  /** Whether `name: ""` is an entry rather than unset. */
   readonly mayBeEmpty: boolean;
   /** How one value is shown. */
   part(value: T): Omit<ShownPart, "under">;
@@ -136,8 +133,8 @@ function readEntries<T>(
 }
 
 /**
- * `a=1,b=2` as the variables of OpenTelemetry have it: values percent-encoded. No part of the text
- * may reach a message.
+ * Parses `a=1,b=2` as in OpenTelemetry's variables: values percent-encoded. No part of the text may
+ * appear in a message.
  */
 function splitPairs(
   raw: Raw & { readonly kind: "text" },

@@ -1,6 +1,6 @@
 /**
- * What the OTLP keys must satisfy together. Each rule stands alone: a mistake in the keys of one
- * hides nothing that another finds.
+ * Rules over several OTLP keys. Each rule is independent, so that an error in one does not hide
+ * others.
  */
 import type { Secret } from "../base/secret.ts";
 import { checkGroups } from "./group-check.ts";
@@ -44,7 +44,6 @@ const files: readonly KeyGroup<Files>[] = otlpSignals.map((signal) => {
   };
 });
 
-/** Endpoints have the shape of their protocol. */
 const checkEndpoints = checkGroups<OtlpRoute>(
   Object.values(otlpRoutes),
   ({ values, source, at }) => {
@@ -54,7 +53,7 @@ const checkEndpoints = checkGroups<OtlpRoute>(
   },
 );
 
-/** Certificate files can be used where something is exported. */
+/** Certificate files are usable wherever something is exported. */
 const checkFiles = checkGroups<Files>(files, ({ values, keys, readFile }) => {
   if (destinationOf(values) === undefined) return [];
   const named = (
@@ -74,7 +73,6 @@ const checkFiles = checkGroups<Files>(files, ({ values, keys, readFile }) => {
   );
 });
 
-/** Batches fit their queue. */
 const batchesFit = ({ maxQueueSize, maxBatchSize }: OtlpBatchKeys): Check =>
   checkGroups<{ readonly queue: number; readonly batch: number }>(
     [{ queue: maxQueueSize, batch: maxBatchSize }],
@@ -89,7 +87,7 @@ const batchesFit = ({ maxQueueSize, maxBatchSize }: OtlpBatchKeys): Check =>
         : [],
   );
 
-/** Credentials are not read all the time. */
+/** Credentials are not reloaded too often. */
 const checkReload = checkGroups<{ readonly enabled: boolean; readonly interval: number }>(
   [{ enabled: otlpReloadEnabled, interval: otlpReloadInterval }],
   ({ values: { enabled, interval }, keys, at }) =>
@@ -103,7 +101,7 @@ const checkReload = checkGroups<{ readonly enabled: boolean; readonly interval: 
       : [],
 );
 
-/** Credentials of a hosted backend are whole. */
+/** Credentials of a hosted backend are complete. */
 const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret | undefined }>(
   [{ user: otlpCloudInstance, token: otlpCloudToken }],
   ({ values: { user, token } }) =>
@@ -119,7 +117,6 @@ const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret |
         ],
 );
 
-/** All rules over several OTLP keys. */
 export const otlpChecks: readonly Check[] = [
   checkEndpoints,
   checkFiles,

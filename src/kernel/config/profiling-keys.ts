@@ -1,6 +1,6 @@
 /**
- * The keys of profiles of this process: those that are asked for, and those that are sent. What
- * follows from them is in `profiling-options.ts`.
+ * Keys of the profile endpoint and the profile upload. `profiling-options.ts` validates them
+ * together.
  */
 import type { Secret } from "../base/secret.ts";
 import type { Complaint } from "./findings.ts";
@@ -51,7 +51,6 @@ const RESERVED_TAGS: ReadonlySet<string> = new Set([
   "thread",
 ]);
 
-/** `profiling` */
 export const profiling = defineKeyGroup<ProfilingSection>("profiling", {
   mutexProfileFraction: {
     type: integer(0, 1_000_000),
@@ -65,7 +64,6 @@ export const profiling = defineKeyGroup<ProfilingSection>("profiling", {
   },
 });
 
-/** `profiling.profile_endpoint` */
 export const profileEndpoint = defineKeyGroup<EnabledSection>("profiling.profile_endpoint", {
   enabled: {
     type: boolean,
@@ -74,7 +72,6 @@ export const profileEndpoint = defineKeyGroup<EnabledSection>("profiling.profile
   },
 });
 
-/** `profiling.profiler` */
 export const profiler = defineKeyGroup<ProfilerSection>("profiling.profiler", {
   enabled: {
     type: boolean,
@@ -125,7 +122,6 @@ export const profiler = defineKeyGroup<ProfilerSection>("profiling.profiler", {
   },
 });
 
-/** `profiling.profiler.tls` */
 export const profilerTls = defineKeyGroup<ProfilerTlsSection>("profiling.profiler.tls", {
   caFile: {
     type: path,
@@ -141,7 +137,6 @@ export const profilerTls = defineKeyGroup<ProfilerTlsSection>("profiling.profile
   },
 });
 
-/** `profiling.profiler.span_profiles` */
 export const spanProfiles = defineKeyGroup<EnabledSection>("profiling.profiler.span_profiles", {
   enabled: {
     type: boolean,
@@ -150,7 +145,6 @@ export const spanProfiles = defineKeyGroup<EnabledSection>("profiling.profiler.s
   },
 });
 
-/** `profiling.profiler.credential_reload` */
 export const profilerReload = defineKeyGroup<ReloadSection>(
   "profiling.profiler.credential_reload",
   {
@@ -168,7 +162,6 @@ export const profilerReload = defineKeyGroup<ReloadSection>(
   },
 );
 
-/** All of the above. */
 export const profilingKeys: Schema = keysOf(
   profiling,
   profileEndpoint,
@@ -188,7 +181,7 @@ function headerText(value: string): Complaint | undefined {
     : { rule: "must be plain ASCII without spaces around it" };
 }
 
-/** What the transport says itself. */
+/** Headers set by the transport itself are not allowed. */
 function headerNames(headers: ReadonlyMap<string, Secret>): Complaint | undefined {
   for (const [name, value] of headers) {
     if (!value.use((text) => /^[\t\x20-\x7e]*$/.test(text)))
@@ -207,7 +200,7 @@ function headerNames(headers: ReadonlyMap<string, Secret>): Complaint | undefine
   return undefined;
 }
 
-/** A name of a label of Prometheus, and a value that the form `{name=value,…}` can hold. */
+/** Names must be Prometheus label names, and values must fit the form `{name=value,…}`. */
 function tagsRule(tags: ReadonlyMap<string, string>): Complaint | undefined {
   for (const [name, value] of tags) {
     const shown = JSON.stringify(name.slice(0, 60));
@@ -223,7 +216,6 @@ function tagsRule(tags: ReadonlyMap<string, string>): Complaint | undefined {
   return undefined;
 }
 
-/** Whether a tag can have this value. */
 export function isTagValue(value: string): boolean {
   return /^[^,={}\p{Cc}]{1,128}$/u.test(value);
 }

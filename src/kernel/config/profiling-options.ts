@@ -1,4 +1,4 @@
-/** What the keys of profiling mean together: whether they can be used, and where profiles go. */
+/** Validates the profiling keys together and resolves the upload options. */
 import type { Secret } from "../base/secret.ts";
 import { adminEnabled, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";
@@ -21,11 +21,11 @@ import { tracingEnabled } from "./tracing-keys.ts";
 
 const MIN_RELOAD_MS = 5_000;
 
-/** Where profiles go, settled. */
+/** Resolved options of the profile upload. */
 export interface PushOptions {
   readonly server: string;
   readonly uploadRateMs: number;
-  /** As configured, names in lower case, the tenant's among them. */
+  /** By lower-case name, including the tenant's. */
   readonly headers: ReadonlyMap<string, Secret | string>;
   readonly basic: { readonly user: string; readonly password: Secret } | undefined;
   readonly tags: ReadonlyMap<string, string>;
@@ -39,7 +39,7 @@ export interface PushOptions {
   readonly reloadMs: number | undefined;
 }
 
-/** The profiler as configured; undefined while it is off. */
+/** Undefined while the profiler is off. */
 export function pushOptions(config: Config): PushOptions | undefined {
   const {
     enabled,
@@ -67,7 +67,7 @@ export function pushOptions(config: Config): PushOptions | undefined {
   };
 }
 
-/** Profiles show what the process does: nobody but an administrator may ask for them. */
+/** Profiles reveal internals, so the endpoint requires an administrator's credential. */
 export const checkProfileEndpoint: Check = {
   needs: [profileEndpoint.enabled, adminEnabled, adminToken, authToken],
   run(config) {
@@ -87,7 +87,7 @@ export const checkProfileEndpoint: Check = {
   },
 };
 
-/** An enabled profiler has somewhere to go, with credentials that are whole and said once. */
+/** An enabled profiler has an endpoint, and complete credentials given once. */
 export const checkProfiler: Check = {
   needs: [...keysOf(profiler, profilerTls, profilerReload, spanProfiles), tracingEnabled],
   run(config, _environment, readFile) {
@@ -130,7 +130,7 @@ export const checkProfiler: Check = {
   },
 };
 
-/** Kinds of profiles that this runtime does not have. */
+/** Profile types that this runtime does not have. */
 export const profilesUsed: Check = {
   needs: keysOf(profiling),
   run: (config) =>
@@ -162,7 +162,7 @@ function spanFindings(config: Config): Finding[] {
   ];
 }
 
-/** Who may speak for whom is said by the keys that are for it. */
+/** Credentials and tenant have their own keys and are not allowed as headers. */
 function headerFindings(config: Config): Finding[] {
   const owned: Readonly<Record<string, Key<unknown>>> = {
     ...(config.get(profiler.basicAuthUser) === "" &&

@@ -1,4 +1,4 @@
-/** The keys of the resource that all telemetry is attributed to. */
+/** Keys of the OpenTelemetry resource. */
 import type { Config } from "./config.ts";
 import type { Complaint } from "./findings.ts";
 import { defineKeyGroup, keysOf, readKeyGroup } from "./key-group.ts";
@@ -17,7 +17,6 @@ interface ResourceSection {
   readonly fromEnv: boolean;
 }
 
-/** `resource` */
 const resourceSection = defineKeyGroup<ResourceSection>("resource", {
   serviceNamespace: {
     type: text,
@@ -44,12 +43,11 @@ const resourceSection = defineKeyGroup<ResourceSection>("resource", {
   },
 });
 
-/** All of the above. */
 export const resourceKeys: Schema = keysOf(resourceSection);
 
 /**
- * Attributes for the resource, `service.namespace` among them. Those of the environment that may
- * not be set are left out.
+ * Resource attributes, including `service.namespace`. Reserved ones from the environment are
+ * dropped.
  */
 export function resourceAttributes(
   config: Config,
@@ -86,7 +84,7 @@ function attributesRule(attributes: ReadonlyMap<string, string>): Complaint | un
   return undefined;
 }
 
-/** What Steward says itself may not be said otherwise. */
+/** Attributes that Steward sets itself are not allowed. */
 function brokenName(name: string): Complaint | undefined {
   if (name === "" || Buffer.byteLength(name) > MAX_KEY_LENGTH)
     return { rule: `must be a name of 1 to ${MAX_KEY_LENGTH} bytes` };
@@ -104,7 +102,10 @@ function value(written: string): Complaint | undefined {
     : { rule: `must have at most ${MAX_VALUE_LENGTH} bytes` };
 }
 
-/** `a=1,b=2` with percent-encoded values, as OpenTelemetry has it. What is broken is left out. */
+/**
+ * Parses `a=1,b=2` with percent-encoded values, as in OpenTelemetry's variables. Invalid pairs are
+ * dropped.
+ */
 function parsePairs(written: string): (readonly [string, string])[] {
   return written.split(",").flatMap((pair) => {
     const cut = pair.indexOf("=");

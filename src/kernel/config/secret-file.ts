@@ -1,15 +1,12 @@
-/** Secrets that lie in files of their own: `a.b_file` names the file that holds `a.b`. */
+/** Secrets in separate files: `a.b_file` names the file that contains `a.b`. */
 import { toStewardError } from "../base/errors.ts";
 import type { Raw } from "./raw.ts";
 import { resolvePath, type Complain, type ReadContext } from "./types.ts";
 
-/** The ending of the name that holds a file instead of a secret. */
+/** Suffix of a key that names a file. */
 export const FILE_ENDING = "_file";
 
-/**
- * The text of the file that `raw` names, without the white space around it, as if it had been
- * written in its place.
- */
+/** The content of the file named by `raw`, trimmed, as if written in its place. */
 function readSecretFile(raw: Raw, complain: Complain, context: ReadContext): Raw | undefined {
   if (raw.kind !== "text") return complain({ rule: "must name a file" }, raw.location);
   const path = resolvePath(raw.text, raw.location, context);
@@ -25,10 +22,7 @@ function readSecretFile(raw: Raw, complain: Complain, context: ReadContext): Raw
   }
 }
 
-/**
- * The one of two forms that was given; both is a complaint. Undefined when neither is, or after a
- * complaint.
- */
+/** The form that was given; both is a complaint. Undefined without either, or after a complaint. */
 export function chooseSecret(
   direct: Raw | undefined,
   file: Raw | undefined,
