@@ -1,7 +1,7 @@
 /**
- * The one reader of large JSON bodies: lists of a control API, bodies of receivers, pages of an
- * archive, JSON Lines. It holds one element and one piece, never the body; the budget is enforced
- * during the walk; the event loop gets its turn after every slice.
+ * The streaming reader of large JSON bodies: lists of a control API, bodies of receivers, pages of
+ * an archive, JSON Lines. It holds one element and one chunk, never the body; the budget is
+ * enforced while reading; it yields to the event loop after every slice.
  */
 import { setImmediate } from "node:timers/promises";
 import { type Clock, systemClock } from "../base/clock.ts";

@@ -1,6 +1,6 @@
 /**
- * The Content-Security-Policy of a page: nothing but what the page says it holds, each text by its
- * hash and never `unsafe-inline`. It also keeps others from framing the page.
+ * Content-Security-Policy of a page: allows only the declared content, inline texts by hash and
+ * never `unsafe-inline`. Also prevents framing.
  */
 import { createHash } from "node:crypto";
 

@@ -27,7 +27,6 @@ import {
   type UploadTarget,
 } from "./uploader.ts";
 
-/** What it works with. */
 export interface ProfilerDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -37,20 +36,19 @@ export interface ProfilerDeps {
   readonly heap: Pick<HeapSampler, "name" | "take">;
 }
 
-/** Where and how often. */
 export interface ProfilerOptions {
   readonly target: UploadTarget;
   readonly uploadRateMs: number;
-  /** Reads credentials again; undefined reads them once. */
+  /** Reloads credentials; undefined reads them once. */
   readonly reload: WireReload | undefined;
 }
 
-/** Records and sends while it runs; says nothing about readiness. */
+/** Records and uploads while running; does not affect readiness. */
 export interface Profiler extends Component {
   status(): UploadStatus;
 }
 
-/** A profiler of all threads. It needs the heap's sampler to run. */
+/** Needs a running heap sampler. */
 export function createProfiler(deps: ProfilerDeps, options: ProfilerOptions): Profiler {
   const stats = createUploadStats(deps.clock, deps.scope);
   let run: Run | undefined;
@@ -70,7 +68,7 @@ export function createProfiler(deps: ProfilerDeps, options: ProfilerOptions): Pr
   };
 }
 
-/** From a start to its stop. */
+/** From one start to its stop. */
 class Run {
   readonly #deps: ProfilerDeps;
   readonly #options: ProfilerOptions;
@@ -118,7 +116,7 @@ class Run {
   #send(upload: Upload): void {
     const { clock, log } = this.#deps;
     const { signal } = this.#ending;
-    // Those under way will be counted when they fail; what comes after them would only wait.
+    // Running uploads are counted when they fail; further ones would only queue up.
     if (signal.aborted || this.#uploads.size >= MAX_UPLOADS) return;
     const beganMs = clock.monotonic();
     const sending: Promise<void> = this.#uploader
@@ -135,7 +133,7 @@ class Run {
     this.#uploads.add(sending);
   }
 
-  /** Looks at the files of credentials now and then. */
+  /** Periodically reloads the credential files. */
   async #renew(): Promise<void> {
     const { reload, target } = this.#options;
     if (reload === undefined) return;
@@ -156,7 +154,7 @@ class Run {
     }
   }
 
-  /** False when it ends meanwhile. */
+  /** False when the run ends meanwhile. */
   async #waitedFor(ms: number): Promise<boolean> {
     const { signal } = this.#ending;
     await delay(this.#deps.clock, ms, signal).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * `/debug/pprof/`: profiles of this process for `go tool pprof` and its like. For administrators.
- * What they have no use for here, `symbol` and `trace`, is not there.
+ * `/debug/pprof/`: profiles of this process for `go tool pprof` and similar tools, for
+ * administrators. `symbol` and `trace` have no equivalent and are not served.
  */
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../base/errors.ts";
@@ -24,7 +24,7 @@ cmdline              how it was started
 each sample is labelled with its thread, e.g. go tool pprof -tagfocus=monitor profile
 `;
 
-/** The routes; served only where they are wanted. */
+/** Served only where enabled. */
 export function profileRoutes(profiles: Profiles, commandLine: readonly string[]): PlainRoute[] {
   const route = (
     template: string,
@@ -34,7 +34,7 @@ export function profileRoutes(profiles: Profiles, commandLine: readonly string[]
     template,
     access: Access.ADMIN,
     dialect: "monitor",
-    // Who asks for the head alone does not wait for a recording.
+    // HEAD does not wait for a recording.
     handle: (request, call) =>
       request.method === "HEAD" ? text("") : answer(request.query, call.signal),
   });

@@ -1,34 +1,28 @@
 /**
- * The threads of this process as a profiler sees them: this one, and every worker thread, through
- * one inspector session. Nothing listens on a port, and no thread has code of its own for it.
+ * Inspector access to all threads of the process through one session. No port is opened, and
+ * threads need no code for it.
  */
 import { Session } from "node:inspector/promises";
 import { StewardError } from "../base/errors.ts";
 
-/** A thread that can be asked. */
+/** A thread with an attached session. */
 export interface InspectedThread {
   /** `main`, or the worker's own name, e.g. `monitor`; `worker 3` when it has none. */
   readonly name: string;
-  /**
-   * Whether it has not answered yet what it was asked before: it waits outside of JavaScript, and
-   * runs nothing.
-   */
+  /** Whether a request is pending: the thread is blocked outside of JavaScript. */
   busy(): boolean;
-  /**
-   * Asks by a method of the inspector's protocol. Rejects when the method fails, or the thread
-   * ends.
-   */
+  /** Calls a method of the inspector protocol. Rejects when the method fails or the thread ends. */
   ask<T>(method: string, parameters?: object): Promise<T>;
 }
 
-/** What is attached to until it is closed. */
+/** Attached threads, until closed. */
 export interface InspectedThreads {
   list(): readonly InspectedThread[];
-  /** Detaches: what was begun through it ends. */
+  /** Detaches and ends everything started through it. */
   close(): void;
 }
 
-/** `joined` is told of this thread and of each worker, those that start later included. */
+/** `joined` is called with this thread and each worker, including later ones. */
 export async function inspectThreads(
   joined: (thread: InspectedThread) => void,
 ): Promise<InspectedThreads> {
@@ -67,7 +61,7 @@ export async function inspectThreads(
   };
 }
 
-/** `[worker 3] monitor` is how the runtime titles them. */
+/** The runtime titles them `[worker 3] monitor`. */
 function threadName(title: string): string {
   const [, number = "", name = ""] = /^\[worker (\d+)\]\s*(.*)$/.exec(title) ?? [];
   return name === "" ? `worker ${number}` : name;
@@ -79,7 +73,7 @@ interface Answer {
   readonly error?: { readonly message?: string };
 }
 
-/** Messages to a worker are JSON inside of messages to its thread's session. */
+/** Messages to a worker are JSON wrapped in messages to its thread's session. */
 class AttachedWorker implements InspectedThread {
   readonly name: string;
   readonly #send: (message: string) => Promise<unknown>;

@@ -1,4 +1,4 @@
-/** How deliveries of profiles went: figures for the status page, and metrics. */
+/** Statistics of profile uploads, for the status page and as metrics. */
 import type { Clock } from "../base/clock.ts";
 import {
   profilingUploadAttempts,
@@ -10,7 +10,7 @@ import {
 import type { Scope } from "../telemetry/types.ts";
 import type { UploadErrorClass } from "./upload-class.ts";
 
-/** So many failures in a row are an outage. */
+/** This many consecutive failures are an outage. */
 const FAILING = 3;
 const MILLISECONDS = 1_000;
 
@@ -19,25 +19,24 @@ export interface UploadStatus {
   readonly attempts: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
-  /** Fewer than three failures in a row. */
+  /** Fewer than three consecutive failures. */
   readonly healthy: boolean;
   /** Of the last attempt; 0 before the first. */
   readonly lastDurationSeconds: number;
-  /** Milliseconds since 1970; both stay when the other comes. */
+  /** Milliseconds since 1970; each is kept when the other is set. */
   readonly lastSuccessAtMs: number | undefined;
   readonly lastFailureAtMs: number | undefined;
   /** Of the last failure. */
   readonly lastErrorClass: UploadErrorClass | undefined;
 }
 
-/** Counts. */
 export interface UploadStats {
-  /** One attempt that ended; without a class it went well. */
+  /** Records a finished attempt; without a class it succeeded. */
   enter(durationMs: number, failure?: UploadErrorClass): void;
   status(): UploadStatus;
 }
 
-/** Books that are metrics of the scope, too. */
+/** Statistics that are also recorded as metrics of the scope. */
 export function createUploadStats(
   clock: Clock,
   scope: Pick<Scope, "add" | "gauge" | "record">,

@@ -15,26 +15,25 @@ import { createDeadline, late, type Deadline } from "./deadline.ts";
 const START_MS = 60_000;
 const STOP_MS = 10_000;
 
-/** How one component stopped. */
 export type StopOutcome = "stopped" | "late" | { readonly failed: string };
 
-/** What a member works with. `recovered` is called when a restart succeeded. */
+/** `recovered` is called after a successful restart. */
 export interface MemberDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly recovered: () => void;
 }
 
-/** A component with its history. Only the supervisor holds one. */
+/** A component with its state. Owned by the supervisor. */
 export class Member {
   readonly component: Component;
   readonly #deps: MemberDeps;
   readonly #breaker: Breaker;
   /** Fires once, when the member is to stop for good. */
   readonly #ending = new AbortController();
-  /** Counts attempts, so that a callback of an earlier one is not taken for the present. */
+  /** Counts attempts, so that callbacks of earlier ones are ignored. */
   #attempt = 0;
-  /** The start or recovery under way. */
+  /** The running start or recovery. */
   #busy: Promise<unknown> = Promise.resolve();
   #phase: Phase = "idle";
   #reason: string | undefined;
@@ -52,21 +51,21 @@ export class Member {
     return this.#phase;
   }
 
-  /** Starts once. Rejects with why it did not start; it is stopped again by then. */
+  /** Starts once. Rejects with the error of a failed start; it is stopped again by then. */
   start(): Promise<void> {
     const starting = this.#tryStart();
     this.#busy = starting.catch(() => "the caller of start sees why");
     return starting;
   }
 
-  /** Counts a crash, stops what is left, and starts again unless given up. Returns at once. */
+  /** Counts a crash, stops the component, and restarts it unless given up. Returns at once. */
   recover(error: unknown): void {
     this.#busy = this.#recovery(error).catch((thrown: unknown) =>
       this.#move("failed", ownMessage(thrown)),
     );
   }
 
-  /** Says why an idle component does not start yet. */
+  /** Reports why an idle component does not start yet. */
   holdBack(reason: string): void {
     this.#move("idle", reason);
   }
@@ -138,7 +137,7 @@ export class Member {
           `${this.component.name} did not start within ${allowedMs} ms`,
         );
       this.#ending.signal.throwIfAborted();
-      // It may break after its start resolved but before we came to look.
+      // It may break between the resolution of its start and this check.
       if (early !== undefined) throw early.error;
       this.#move("ready");
     } catch (error) {
@@ -176,10 +175,7 @@ export class Member {
     }
   }
 
-  /**
-   * Lets a broken component release what it holds; how that goes is only logged, since it is broken
-   * anyway.
-   */
+  /** Lets a broken component release its resources; errors are only logged. */
   async #clean(): Promise<void> {
     const capMs = this.component.stopTimeoutMs ?? STOP_MS;
     const outcome = await attemptStop(
@@ -200,10 +196,7 @@ export class Member {
     return attemptStop(this.component, deadline, own.remainingMs());
   }
 
-  /**
-   * Changes phase unless the member is being stopped for good: then only `stop` says where it
-   * stands.
-   */
+  /** Changes phase unless the member is stopping for good: then only `stop` sets the phase. */
   #move(phase: Phase, reason?: string): void {
     if (!this.#ending.signal.aborted) this.#enter(phase, reason);
   }
@@ -229,7 +222,7 @@ async function attemptStop(
   capMs: number,
 ): Promise<StopOutcome> {
   try {
-    // A synchronous throw of a careless component counts like a rejection.
+    // A synchronous throw counts as a rejection.
     const stopped = (async () => component.stop(Math.min(capMs, deadline.remainingMs())))();
     return (await deadline.wait(stopped, capMs)) === late ? "late" : "stopped";
   } catch (error) {

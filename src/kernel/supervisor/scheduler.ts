@@ -1,4 +1,4 @@
-/** Runs what comes again: staggered, never overlapping, cancelled with the process. */
+/** Scheduler of recurring work: staggered, never overlapping, cancelled with the process. */
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -10,13 +10,11 @@ import type { Schedule, ScheduleHandle, Scheduler } from "./schedule.ts";
 const MAX_SCHEDULES = 1000;
 const MAX_HISTORY = 1000;
 
-/** What a scheduler works with. */
 export interface SchedulerDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How it stands among the components. */
 export interface SchedulerOptions {
   /** The component's name. */
   readonly name: string;
@@ -24,8 +22,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * A scheduler, which is a component: nothing runs before its start, and its stop cancels and awaits
- * what runs.
+ * A scheduler as a component: nothing runs before its start, and its stop cancels and awaits
+ * current runs.
  */
 export function createScheduler(
   deps: SchedulerDeps,
@@ -89,8 +87,7 @@ export function createScheduler(
       const ended = Promise.all(
         [...runners.values()].map((runner) => runner.end("the process is stopping")),
       );
-      // A run that does not heed its signal is left behind; whoever stops the process sees the
-      // component late.
+      // A run that ignores its signal is abandoned; the stop is then reported as late.
       await createDeadline(deps.clock, deadlineMs).wait(ended);
     },
   };

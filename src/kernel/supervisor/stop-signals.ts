@@ -1,36 +1,32 @@
 /**
- * SIGINT and SIGTERM as a wish to stop, heard from the first moment on: the first asks, every
- * further one insists.
+ * SIGINT and SIGTERM handling from the first moment on: the first requests a stop, further ones
+ * force it.
  */
 
-/** Where signals come from: the process. */
+/** The process, or a stand-in. */
 export interface SignalSource {
   on(signal: "SIGINT" | "SIGTERM", handler: (signal: "SIGINT" | "SIGTERM") => void): unknown;
   off(signal: "SIGINT" | "SIGTERM", handler: (signal: "SIGINT" | "SIGTERM") => void): unknown;
 }
 
-/** What was heard. */
 export interface StopSignals extends Disposable {
   /** Resolves at the first signal. */
   readonly first: Promise<void>;
   stopRequested(): boolean;
   /**
-   * Calls at each signal, `insisted` from the second on; at once for those that came before. One
+   * Called at each signal, `insisted` from the second on; immediately for earlier ones. One
    * listener, the newest.
    */
   listen(listener: (signal: string, insisted: boolean) => void): void;
 }
 
-/**
- * Listens until disposed. A signal that comes before anybody listens, e.g. while modules load, is
- * kept.
- */
+/** Listens until disposed. Signals before `listen`, e.g. while modules load, are kept. */
 export function createStopSignals(source: SignalSource): StopSignals {
   const { promise: first, resolve } = Promise.withResolvers<void>();
   const names: string[] = [];
   let current: ((signal: string, insisted: boolean) => void) | undefined;
   const handler = (signal: "SIGINT" | "SIGTERM"): void => {
-    // Only whether there were more than one matters, so no more are kept.
+    // Only whether there was more than one matters.
     if (names.length < 2) names.push(signal);
     current?.(signal, names.length > 1);
     resolve();

@@ -1,7 +1,4 @@
-/**
- * A service on this side of a thread's border: the same descriptors and routes, each call sent
- * over.
- */
+/** Proxy of a service in another thread: the same descriptors and routes, each call forwarded. */
 import {
   fromBinary,
   toBinary,
@@ -25,7 +22,6 @@ import type { CallOptions, ThreadHost } from "./hosted-service.ts";
 
 type Host = Pick<ThreadHost, "call">;
 
-/** What the gateway serves for a service that runs elsewhere. */
 export function createRemoteService(
   name: string,
   descriptors: readonly DescService[],

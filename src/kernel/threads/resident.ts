@@ -1,4 +1,4 @@
-/** A service with its parts, made and started in the thread that this code runs in. */
+/** Creates and starts a service with its components in the current thread. */
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
@@ -9,7 +9,6 @@ import type { Supervisor } from "../supervisor/component.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import type { CreateHostedService } from "./hosted-service.ts";
 
-/** What it is made with. */
 export interface ResidentDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -20,7 +19,7 @@ export interface ResidentDeps {
 
 type Ports = ResidentDeps["ports"];
 
-/** Where its code is, as data. */
+/** Location of its code, as data. */
 export interface ResidentCode {
   readonly name: string;
   readonly file: string;
@@ -31,11 +30,11 @@ export interface ResidentCode {
 export interface Resident {
   readonly service: Service;
   readonly supervisor: Supervisor;
-  /** Tells the service of new ports. */
+  /** Passes new ports to the service. */
   readonly renewPorts: (ports: Ports) => void;
 }
 
-/** Imports, makes and starts. When that fails, what had started is stopped again. */
+/** Imports, creates and starts the service. On failure, started components are stopped again. */
 export async function startResident(
   deps: ResidentDeps,
   code: ResidentCode,

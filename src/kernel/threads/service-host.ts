@@ -1,28 +1,27 @@
-/** Puts a service on the main thread or in one of its own; which, is one word. */
+/** Hosts a service on the main thread or in its own thread. */
 import { MainHost } from "./main-host.ts";
 import type { HostDeps, HostSpec } from "./host-spec.ts";
 import type { Placement, ServiceModule, ThreadHost } from "./hosted-service.ts";
 import { assertNoSecret } from "./secrets.ts";
 import { WorkerHost } from "./worker-host.ts";
 
-/** Where and how a service runs. */
 export interface ServiceHostOptions<O> {
   readonly on: Placement;
-  /** Plain data, copied; secrets by `sendSecret`. */
+  /** Plain data, cloned; secrets by `sendSecret`. */
   readonly options: O;
   readonly needs?: readonly string[];
-  /** `required` unless said otherwise. */
+  /** Default `required`. */
   readonly readiness?: ThreadHost["readiness"];
-  /** For a thread of its own: its largest heap. */
+  /** For its own thread: maximum heap. */
   readonly heapMb?: number;
   /**
-   * For a thread of its own: beginnings of variables that a library in it reads by itself, e.g.
-   * credentials of the machine.
+   * For its own thread: prefixes of variables that a library in it reads itself, e.g. cloud
+   * credentials.
    */
   readonly variables?: readonly string[];
 }
 
-/** A service in its place; nothing runs before the component starts. */
+/** Nothing runs before the component starts. */
 export function createServiceHost<O>(
   deps: HostDeps,
   module: ServiceModule<O>,

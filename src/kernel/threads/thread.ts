@@ -1,6 +1,6 @@
 /**
- * The entry of a service's thread: makes the service, answers calls, says how it stands, stops when
- * told to.
+ * Entry point of a service's thread: creates the service, answers calls, reports state, stops on
+ * request.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../base/clock.ts";

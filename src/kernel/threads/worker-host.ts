@@ -1,6 +1,6 @@
 /**
- * A service in a thread of its own: starts the thread, sends calls over, watches that it lives,
- * ends it in time.
+ * Hosts a service in its own thread: starts it, forwards calls, monitors its heartbeat, terminates
+ * it in time.
  */
 import { Worker } from "node:worker_threads";
 import { readError } from "../base/error-message.ts";
@@ -16,18 +16,17 @@ import { PendingCalls } from "./pending.ts";
 import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./hosted-service.ts";
 import { createRemoteService } from "./remote-service.ts";
 
-/** A thread that says nothing for this long is unwell, and after the second time lost. */
+/** Heartbeat timeout: degraded after one miss, restarted after two. */
 const SILENT_MS = 10_000;
 const LOST_MS = 60_000;
 /**
- * Short-lived objects of one thread: unbounded V8 lets them take 100 MiB for a few per cent of
- * speed, and stops longer to look through them.
+ * Young generation of one thread: unbounded, V8 grows it to 100 MiB for a few per cent of speed and
+ * longer pauses.
  */
 const YOUNG_MB = 12;
-/** Kept of a stop's deadline for ending the thread. */
+/** Part of a stop's deadline reserved for terminating the thread. */
 const TERMINATE_MS = 250;
 
-/** A host that runs the service in a worker thread. */
 export class WorkerHost extends HostBase implements ThreadHost {
   readonly #calls: PendingCalls;
   #worker: Worker | undefined;
@@ -62,7 +61,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
       failed(error);
     };
     worker.on("message", (message: FromThread) => {
-      // Also those of a thread that is given up: they say why.
+      // Also those of an abandoned thread: they tell why.
       if (message.kind === "line" || message.kind === "left_out") return lines.receive(message);
       if (this.#worker !== worker) return;
       this.#lastMessageMs = this.deps.clock.monotonic();

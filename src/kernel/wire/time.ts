@@ -1,4 +1,7 @@
-/** Timestamps as RFC 3339 text in UTC, in the three precisions of RESOLUTIONS §3.1, and back. */
+/**
+ * Formats and parses timestamps as RFC 3339 text in UTC, in three precisions: seconds, milliseconds
+ * and nanoseconds.
+ */
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";

@@ -1,7 +1,7 @@
 /**
- * Messages to REST JSON by the options in their descriptors. Each message type is compiled once
- * into a list of closures; writing then costs one call per field. What JSON cannot hold exactly is
- * an assertion, never a silent change.
+ * Writes messages as REST JSON by the options in their descriptors. Each message type is compiled
+ * once into a list of closures; writing then costs one call per field. A value that JSON cannot
+ * represent exactly fails an assertion.
  */
 import {
   ScalarType,
