@@ -1,25 +1,22 @@
-/**
- * The limits of `buf.validate` in JSON Schema's words, as far as it has them; what it has not stays
- * the validator's alone.
- */
+/** Converts `buf.validate` rules to JSON Schema keywords where there is an equivalent. */
 import { getOption, hasOption, type DescField } from "@bufbuild/protobuf";
 import {
   field as fieldRules,
   type FieldRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
-/** Keywords for a schema; integers as numbers. */
+/** Schema keywords; integers as numbers. */
 export type RuleValues = Readonly<Record<string, unknown>>;
 
-/** The rules of a field, empty when it has none. */
+/** The rules of a field, empty without any. */
 export function rulesOf(field: DescField): RuleValues {
   if (field.proto.options === undefined || !hasOption(field, fieldRules)) return {};
   return ruleValuesOf(getOption(field, fieldRules).type);
 }
 
 /**
- * Whether a request without the field is refused: it says so, or its empty value, which an absent
- * one has, breaks its rules.
+ * Whether a request without the field is refused: it is required, or its default violates its
+ * rules.
  */
 export function isRequired(field: DescField): boolean {
   if (field.proto.options === undefined || !hasOption(field, fieldRules)) return false;
@@ -81,8 +78,7 @@ function bound(
   return rule.case === name && rule.value !== undefined ? Number(rule.value) : undefined;
 }
 
-// A limit that is not set reads as zero; an explicit one of zero says nothing that a schema needs
-// to.
+// An unset limit reads as zero; an explicit zero needs no keyword.
 function size(value: bigint): number | undefined {
   return value === 0n ? undefined : Number(value);
 }

@@ -1,21 +1,20 @@
 /**
- * Short notices at the foot of the page, said by screen readers too; one with a way back stays
+ * Short notices at the foot of the page, announced by screen readers; one with an undo action stays
  * longer.
  */
 
-/** How long one is read, in milliseconds. */
+/** Display time in milliseconds. */
 const STAY_MS = 6_000;
 const STAY_WITH_ACTION_MS = 12_000;
-/** Older ones make room. */
+/** Older ones are removed. */
 const MAX_TOASTS = 3;
 
-/** A way back. */
+/** An undo action. */
 export interface ToastAction {
   readonly label: string;
   run(): void;
 }
 
-/** Shows a notice. */
 export function toast(text: string, action?: ToastAction): void {
   const container = document.getElementById("toasts");
   if (container === null) return;

@@ -1,4 +1,4 @@
-/** The panel of capabilities: what is collected, and for everything that is not, why. */
+/** The capabilities panel: what is collected, and why other data is not. */
 import { formatWord } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -20,7 +20,7 @@ const OPERATION: Readonly<Record<OperationState, State>> = {
   credential_rejected: "bad",
 };
 
-/** In plain words how a row's data comes, or why it does not. */
+/** How a row's data is collected, or why it is not. */
 function capabilityLabel(
   row: Pick<Capability, "active" | "reason" | "source" | "actionable" | "state">,
 ): readonly [state: State, word: string] {
@@ -44,7 +44,6 @@ function sourceLabel({
   return ["good", source === "both" ? "polled and streamed" : "polling"];
 }
 
-/** The panel. */
 export function capabilitiesPanel(status: StatusJson, state: PageState): Child {
   return [
     status.networks.length === 0

@@ -1,4 +1,4 @@
-/** The panel of the configuration: what is set, from where, and what to mind about it. */
+/** The configuration panel: values, their sources and warnings. */
 import { formatAuth, formatCount } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -9,7 +9,6 @@ import { table } from "../pieces/table.ts";
 import { certificates, components, deliveryTable, metricsServing, profiling } from "./export.ts";
 import type { ConfigSummary, ConfigValue, StatusJson } from "./status.ts";
 
-/** The panel. */
 export function configPanel(status: StatusJson, state: PageState): Child {
   const { config, receivers, advisories, telemetry } = status;
   return [

@@ -1,4 +1,4 @@
-/** The table of devices: who is connected, since when, what expires, which version and routes. */
+/** The device table: connection, expiry, version and routes. */
 import { formatAge, formatMoment } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -8,10 +8,9 @@ import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
 import type { Device } from "./status-collection.ts";
 
-/** A key that expires sooner is shown as a notice: its device must sign in again before that. */
+/** A key that expires within this time is shown as a notice. */
 const KEY_SOON_MS = 14 * 86_400_000;
 
-/** The table. */
 export function deviceTable(rows: readonly Device[], state: PageState): View {
   return table(
     {

@@ -1,7 +1,4 @@
-/**
- * The panel of what is held and what can be exported: devices, stores, and the catalogues of
- * metrics and log records.
- */
+/** The inventory panel: devices, stores, and the catalogues of metrics and log records. */
 import { formatCount, formatKnown, formatUnit } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -14,7 +11,6 @@ import type { Scope } from "./scope.ts";
 import type { LogEvent, Metric, StatusJson } from "./status.ts";
 import { eventStore, flowStore, geoip, reverseDns } from "./stores.ts";
 
-/** The panel. */
 export function inventoryPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   const { device_cache: cache } = scope;
   return [

@@ -1,6 +1,6 @@
 /**
- * The landing page as one view of the status and of the house: drawn by the server, then again by
- * the browser at each new status.
+ * The landing page as one view of the status and the process summary: rendered by the server, then
+ * by the browser at each new status.
  */
 import { formatCount } from "../format.ts";
 import { html, type View } from "../html.ts";
@@ -19,7 +19,6 @@ import { overviewPanel } from "./overview.ts";
 import { networkSelector, scopeOf, type Scope } from "./scope.ts";
 import type { StatusJson } from "./status.ts";
 
-/** Everything between the page's head and its foot. */
 export function landing(facts: LandingFacts, state: PageState): View {
   const { status } = facts;
   if (status === undefined)
@@ -34,7 +33,7 @@ export function landing(facts: LandingFacts, state: PageState): View {
   </div>`;
 }
 
-/** Colours of what was so once are those of what is not known. */
+/** Stale pages use the colours of unknown states. */
 function stackOf({ stale }: LandingFacts): string {
   return stale === true ? "stack was" : "stack";
 }

@@ -11,31 +11,26 @@ import type { ProcessSummary, LandingFacts } from "./process-summary.ts";
 import { landing } from "./landing.ts";
 import type { StatusJson } from "./status.ts";
 
-/** A service that takes longer is said not to answer; the page comes without it. */
+/** Timeout for each service; the page is then rendered without it. */
 const STATUS_MS = 3_000;
 
-/** What the page is made from. */
 export interface LandingDeps {
   /**
-   * The monitor's status (`parseStatus`, `readStatus`); not given when the monitor is off.
-   * Rejections are shown on the page.
+   * The monitor's status (`parseStatus`, `readStatus`); absent when the monitor is off. Rejections
+   * are shown on the page.
    */
   status?(signal: AbortSignal): Promise<StatusJson>;
-  /** What the other services say. */
+  /** Summary of the process and the other services. */
   summary(signal: AbortSignal): Promise<ProcessSummary> | ProcessSummary;
   /** See `pageAssets`. */
   readonly assets: Assets;
   readonly clock: Clock;
 }
 
-/** What the page says of this process. */
 export interface LandingOptions {
   readonly demo: boolean;
   readonly version: string;
-  /**
-   * The listener serves the APIs and their reference beside the page; it does unless said
-   * otherwise.
-   */
+  /** The listener serves the APIs and their reference beside the page; default true. */
   readonly api?: boolean;
 }
 
@@ -81,7 +76,7 @@ async function answer(
           : []),
         ...(api ? [{ href: "/docs", label: "API" }] : []),
       ],
-      // Without a monitor there is nothing to poll; the page is read and loaded again.
+      // Without a monitor there is nothing to poll.
       ...(deps.status === undefined
         ? { module: "plain.js" }
         : { module: "landing.js", facts: { summary, summaryAtMs, api } }),
