@@ -1,7 +1,4 @@
-/**
- * One small JSON document at a fixed address, asked for now and then: what a package index or a
- * release API tells.
- */
+/** Fetches one small JSON document periodically, e.g. from a package index or a release API. */
 import type { Client } from "./types.ts";
 import { anonymous } from "./authorizers.ts";
 import { createClientFactory, type ClientDeps } from "./client.ts";
@@ -10,30 +7,27 @@ const ANSWER_BYTES = 64 * 1024;
 const MAX_ELEMENTS = 10_000;
 const MAX_DEPTH = 16;
 
-/** Which document. */
 export interface DocumentSpec {
-  /** As messages name who is asked, e.g. `package index`. */
+  /** Name in messages, e.g. `package index`. */
   readonly name: string;
-  /** What is asked for, e.g. `latest_client`. */
+  /** Operation name, e.g. `latest_client`. */
   readonly operation: string;
-  /** An http(s) address without credentials. */
+  /** An http(s) URL without credentials. */
   readonly url: string;
   readonly timeoutMs: number;
 }
 
-/** Fetches it whole each time; nothing is kept but the connection. */
+/** Fetches it whole each time; keeps only the connection. */
 export interface DocumentClient {
   /**
    * The parsed document of at most 64 KiB. Rejects with a client's failure, or the signal's reason.
    */
   fetch(signal: AbortSignal): Promise<unknown>;
-  /** Gives the connection back; the next fetch opens another. */
+  /** Closes the connection; the next fetch opens another. */
   close(): Promise<void>;
 }
 
-/**
- * A client of one document. One attempt each time: who asks now and then asks again later anyhow.
- */
+/** One attempt each time, since callers are periodic. */
 export function createDocumentClient(deps: ClientDeps, spec: DocumentSpec): DocumentClient {
   let client: Client | undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * What became of each operation's attempts, for status pages. Bounded by the number of operations,
- * not of calls.
+ * Outcomes of attempts by operation, for status pages. Bounded by the number of operations, not of
+ * calls.
  */
 import { failureClasses, type FailureClass } from "./failure.ts";
 import type { AttemptReport, OperationStatus } from "./types.ts";
@@ -8,7 +8,7 @@ import type { AttemptReport, OperationStatus } from "./types.ts";
 /** Latencies kept per operation. */
 const RECENT = 60;
 
-/** Names are few by contract; a caller that breaks it shares one row. */
+/** Operation names are few; beyond this limit they share one row. */
 const MAX_OPERATIONS = 256;
 const OTHERS = "__other__";
 
@@ -16,14 +16,13 @@ const MAX_MESSAGE_LENGTH = 200;
 
 type Row = { -readonly [K in keyof OperationStatus]: OperationStatus[K] } & { recentMs: number[] };
 
-/** Counts attempts by operation. */
 export interface Ledger {
   record(report: AttemptReport, message: string | undefined): void;
   /** In the order of first use. */
   rows(): readonly OperationStatus[];
 }
 
-/** An empty ledger; `now` is wall time in milliseconds. */
+/** `now` is wall time in milliseconds. */
 export function createLedger(now: () => number): Ledger {
   const rows = new Map<string, Row>();
 
@@ -74,7 +73,7 @@ function fail(row: Row, kind: FailureClass, nowMs: number): void {
   if (kind === "rate_limited") row.rateLimited += 1;
 }
 
-/** What an outcome says about the upstream's health. */
+/** What an outcome means for the upstream's health. */
 export function healthOf(kind: FailureClass | undefined): "good" | "trouble" | "unknown" {
   if (kind === "cancelled") return "unknown";
   return kind !== undefined && failureClasses[kind].trouble ? "trouble" : "good";
