@@ -42,7 +42,7 @@ export function createKeyring({
     const step = (): Promise<void> =>
       queue.push((tx) => {
         const fresh = make();
-        tx.putHouse(KEYRING, fresh.row);
+        tx.putMetadata(KEYRING, fresh.row);
         also(tx);
         tx.after(() => fresh.adopt());
       });
@@ -50,7 +50,7 @@ export function createKeyring({
     turn = done.catch(() => undefined);
     return done;
   };
-  const noWrites = (tx: FileTx): void => tx.putHouse(KEY_WRITES, 0);
+  const noWrites = (tx: FileTx): void => tx.putMetadata(KEY_WRITES, 0);
   const rotate = (): Promise<void> => store(() => ring.fresh(clock.now()), noWrites);
   return {
     status: () => ({

@@ -95,9 +95,9 @@ async function runChunk(
       schema: migration.from + 1,
       writer: version,
     };
-    tx.putHouse(IDENTITY, identity);
-    if (next === undefined) tx.removeHouse(MIGRATION);
-    else tx.putHouse(MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
+    tx.putMetadata(IDENTITY, identity);
+    if (next === undefined) tx.removeMetadata(MIGRATION);
+    else tx.putMetadata(MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
     return next;
   });
 }

@@ -92,12 +92,12 @@ export class FileTx extends FileSnapshot implements Tx {
   }
 
   /** Stores a metadata row. */
-  putHouse(key: Uint8Array, value: unknown): void {
+  putMetadata(key: Uint8Array, value: unknown): void {
     this.#write(this.file.store(METADATA_STORE), key, encodeMetadata(value));
   }
 
   /** Removes a metadata row. */
-  removeHouse(key: Uint8Array): void {
+  removeMetadata(key: Uint8Array): void {
     this.#write(this.file.store(METADATA_STORE), key, undefined);
   }
 

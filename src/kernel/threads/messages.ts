@@ -3,7 +3,7 @@
  * transferred, ports are the only live objects.
  *
  *     call ─▶ reply                       one answer
- *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks are in transit, `credit` requests more
+ *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks in transit, `credit` adds more
  *     cancel ─▶                           the call is dropped; nothing is sent back
  */
 import type { MessagePort } from "node:worker_threads";
