@@ -9,7 +9,7 @@ import { StewardError } from "../base/errors.ts";
 import type { Code } from "../base/errors.ts";
 import type { BackupManifest, StoreLocation } from "./folder-backup.ts";
 
-/** Lowest priority. */
+/** Lower priority than all other work of the process. */
 const NICENESS = 10;
 /** Time for cleaning up after the stop signal. */
 const STOP_MS = 5_000;
