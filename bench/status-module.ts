@@ -1,6 +1,6 @@
 /** Where the monitor of bench/status.ts is; importing this does not import it. */
 import { StatusService } from "../src/gen/steward/monitor/v1/status_service_pb.ts";
-import type { ServiceModule } from "../src/kernel/threads/placed.ts";
+import type { ServiceModule } from "../src/kernel/threads/hosted-service.ts";
 import type { MonitorOptions } from "../src/monitor/options.ts";
 
 /** What the monitor of the bench is told. */

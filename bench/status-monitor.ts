@@ -5,7 +5,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import type { PlainRoute, Service } from "../src/kernel/service.ts";
-import type { CreatePlaced } from "../src/kernel/threads/placed.ts";
+import type { CreateHostedService } from "../src/kernel/threads/hosted-service.ts";
 import type { Device } from "../src/monitor/providers/model.ts";
 import type { Provider } from "../src/monitor/providers/provider.ts";
 import { createMonitorWith } from "../src/monitor/service.ts";
@@ -138,7 +138,7 @@ function probe(): PlainRoute {
 }
 
 /** Makes it. */
-export const createBenchMonitor: CreatePlaced<BenchOptions> = async (
+export const createBenchMonitor: CreateHostedService<BenchOptions> = async (
   context,
   { monitor, devices },
 ): Promise<Service> => {

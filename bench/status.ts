@@ -17,7 +17,7 @@ import { createGateway } from "../gateway/gateway.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { systemIds } from "../src/kernel/base/ids.ts";
 import { createLog } from "../src/kernel/base/log.ts";
-import { placeService } from "../src/kernel/threads/place.ts";
+import { createServiceHost } from "../src/kernel/threads/service-host.ts";
 import { everyCollector, tailscaleNetwork } from "../test/monitor/stage-options.ts";
 import type { MonitorOptions, PrivacyOptions } from "../src/monitor/options.ts";
 import type { LatencyOutcome, LatencyRequest } from "./latency-client.ts";
@@ -116,7 +116,7 @@ const monitor: MonitorOptions = {
   configWarnings: 0,
 };
 
-const host = placeService({ clock: systemClock, ids: systemIds, log }, benchMonitorModule, {
+const host = createServiceHost({ clock: systemClock, ids: systemIds, log }, benchMonitorModule, {
   on: "thread",
   options: { monitor, devices },
   heapMb: 512,

@@ -1,7 +1,7 @@
 /**
- * What the listener must know of a request before it admits it: whose share of the capacity it
- * uses, and whether its answer is long-lived. Decided from the head alone. It admits nobody to
- * anything: who may do what is `access/authorize.ts`.
+ * Classifies requests for the listener before admission: whose share of the capacity a request
+ * uses, and whether its response is long-lived. Decided from the head alone; authorization is in
+ * `access/authorize.ts`.
  */
 import { type DescMethod } from "@bufbuild/protobuf";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
@@ -18,20 +18,18 @@ import type { Head } from "./node-http.ts";
 import { isProbe } from "./probe.ts";
 import { ruleOf } from "./rpc-rules.ts";
 
-/** Dependencies of the classifier. */
 export interface ClassifierDeps {
   readonly auth: Pick<AuthOptions, "token" | "adminToken">;
   readonly trusted: TrustedProxies;
   readonly table: Pick<MethodTable, "match">;
-  /** Every rpc service, health included. */
+  /** Every rpc service, including health. */
   readonly services: readonly BoundService[];
-  /** Methods whose requests and answers are both streams. */
+  /** Methods whose requests and responses are both streams. */
   readonly conversations: readonly DescMethod[];
   /** The head of a request; undefined when it has no well-formed one. */
   readonly headOf: (request: ServerRequest) => Head | undefined;
 }
 
-/** Access and kind of one route or method. */
 interface Rule {
   readonly access: Access;
   readonly kind: RequestKind;
@@ -73,10 +71,7 @@ function methodRule(method: DescMethod, service?: BoundService): Rule {
   };
 }
 
-/**
- * A server stream that watches something lasts until somebody ends it; any other ends with what it
- * sends.
- */
+/** A server stream that watches something is endless; any other ends with its data. */
 function kindOf(method: DescMethod): RequestKind {
   if (method.methodKind === "bidi_streaming") return "conversation";
   return method.methodKind === "server_streaming" && method.name.startsWith("Watch")
@@ -100,8 +95,8 @@ function routeRule(table: Pick<MethodTable, "match">, { method, path }: Head): R
 }
 
 /**
- * Whether a request carries a valid credential for what it asks. Where none is asked for, a program
- * of this machine is trusted, unless it passes on what somebody else has sent.
+ * Whether a request carries a valid credential for its route. Where none is required, local
+ * programs are trusted, unless they forward somebody else's request.
  */
 function isOwner(auth: ClassifierDeps["auth"], rule: Rule, head: Head): boolean {
   const authorization = joinedHeader(head.headers["authorization"]);

@@ -1,6 +1,6 @@
 /**
- * What an error code means on every surface: the one table of RESOLUTIONS §4, and what of an error
- * may be seen outside.
+ * Maps error codes to HTTP and gRPC statuses for every surface, and decides what of an error
+ * clients may see.
  */
 import { Code as RpcCode } from "@connectrpc/connect";
 import { StewardError, toStewardError, type Code } from "../src/kernel/base/errors.ts";
@@ -8,8 +8,7 @@ import { BAD_REQUEST } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 
 /**
- * The rule of the `not_found` error for a path that nothing serves, as opposed to a thing that is
- * not there.
+ * The rule of the `not_found` error for a path without a route, as opposed to a missing resource.
  */
 export const UNKNOWN_ROUTE = "unknown_route";
 
@@ -50,7 +49,7 @@ const rows: Readonly<Record<Code, Row>> = {
   internal: row(500, 500, "INTERNAL_ERROR", 500, RpcCode.Internal),
 };
 
-/** The rule of an `invalid` for a body of a type that the method does not take. */
+/** The rule of an `invalid` for a media type that the method does not accept. */
 const MEDIA_TYPE = "media_type";
 
 /** The HTTP status of an error on a REST surface. */
@@ -60,8 +59,8 @@ export function httpStatus(error: StewardError, dialect: DialectName): number {
 }
 
 /**
- * Dedup's `error.code`. An `invalid` with the rule `bad_request` is `BAD_REQUEST` (D6); a
- * `not_ready` that brings its checks as facts is `NOT_READY`, any other is `SERVICE_UNAVAILABLE`.
+ * Dedup's `error.code`. An `invalid` with the rule `bad_request` is `BAD_REQUEST`; a `not_ready`
+ * that carries its checks is `NOT_READY`, any other is `SERVICE_UNAVAILABLE`.
  */
 export function dedupCode(error: StewardError): string {
   if (error.code === "invalid" && error.rule === BAD_REQUEST) return "BAD_REQUEST";
@@ -70,8 +69,8 @@ export function dedupCode(error: StewardError): string {
 }
 
 /**
- * The gRPC and Connect status. Tokens call a missing credential a denied permission; a path nobody
- * serves is no thing.
+ * The gRPC and Connect status. Tokens report a missing credential as permission denied; an unknown
+ * path is unimplemented.
  */
 export function rpcCode(error: StewardError, dialect: DialectName): RpcCode {
   if (error.code === "unauthenticated" && dialect === "vault") return RpcCode.PermissionDenied;
@@ -79,7 +78,7 @@ export function rpcCode(error: StewardError, dialect: DialectName): RpcCode {
   return rows[error.code].rpc;
 }
 
-/** Whether an error is our own mistake: logged with its cause, answered without it. */
+/** Whether an error is a programming error: logged with its cause, answered without it. */
 export function isInternal(error: StewardError): boolean {
   return error.code === "internal" || error.code === "corrupt";
 }
@@ -93,9 +92,9 @@ const FOREIGN_TEXTS: Partial<Record<Code, string>> = {
 };
 
 /**
- * Anything thrown as an error that a client may see, with the original as its cause. Only a
- * StewardError speaks for itself: the text of a foreign one may hold paths and addresses, and its
- * ENOENT is not the client's "not found".
+ * Converts anything thrown into an error that a client may see, with the original as its cause.
+ * Only a StewardError is shown: the text of a foreign error may contain paths and addresses, and
+ * its ENOENT is not the client's "not found".
  */
 export function seenError(thrown: unknown, requestId: string): StewardError {
   const known = toStewardError(thrown);
@@ -111,14 +110,14 @@ export function seenError(thrown: unknown, requestId: string): StewardError {
   });
 }
 
-/** An AbortError that carries one of our errors as its reason. */
+/** An AbortError with one of our errors as its reason. */
 function isReason(thrown: unknown, known: StewardError): boolean {
   return thrown instanceof Error && thrown.cause === known;
 }
 
 /**
- * What a client reads of an error on every surface: its message and, unless that says it already,
- * its remedy. A message that ends its own line is one that clients know letter by letter.
+ * The error text on every surface: the message and, unless included already, its remedy. A message
+ * that ends in its own line break is known to clients verbatim.
  */
 export function errorText({ message, remedy }: StewardError): string {
   return remedy === undefined || message.endsWith("\n") || message.includes(remedy)
@@ -126,7 +125,7 @@ export function errorText({ message, remedy }: StewardError): string {
     : `${message}; ${remedy}`;
 }
 
-/** Whole seconds for `Retry-After`, at least one; undefined when the error asks for no waiting. */
+/** Whole seconds for `Retry-After`, at least one; undefined when the error asks for no delay. */
 export function retryAfterSeconds(error: StewardError): number | undefined {
   if (error.retryAfterMs !== undefined) return Math.max(1, Math.ceil(error.retryAfterMs / 1000));
   return error.code === "exhausted" ? 1 : undefined;

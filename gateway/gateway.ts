@@ -1,6 +1,6 @@
 /**
- * The house's front: one listener on which REST, Connect, gRPC-Web, gRPC and the probes answer
- * under the same rules.
+ * The gateway: one listener on which REST, Connect, gRPC-Web, gRPC and the probes are served under
+ * the same rules.
  */
 import type { Clock } from "../src/kernel/base/clock.ts";
 import type { Ids } from "../src/kernel/base/ids.ts";
@@ -43,51 +43,45 @@ import { pageAssets } from "./web/assets.ts";
 import { createFrame, type PageFacts } from "./web/frame.ts";
 import { notFoundAnswer } from "./web/not-found.ts";
 
-/** What the gateway serves, and with what. */
 export interface GatewayDeps {
   readonly services: readonly BoundService[];
   readonly plain: readonly PlainRoute[];
   readonly probes: Probes;
   readonly auth: AuthOptions;
   /**
-   * `gateway.trusted_proxies`: addresses and networks of proxies whose word counts for the client's
-   * address; none unless given.
+   * `gateway.trusted_proxies`: addresses and networks of proxies whose forwarding headers are
+   * trusted; default none.
    */
   readonly trustedProxies?: readonly string[];
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Hears of each request; nobody does unless given. */
+  /** Observes each request. */
   readonly observe?: RequestObserver;
-  /** What of it all this listener answers for; all of it unless given. */
+  /** The part of the routes that this listener serves; default all. */
   readonly surface?: Surface;
-  /**
-   * Whether the status page is served with everything that belongs to it; it is unless said
-   * otherwise.
-   */
+  /** Whether the status page and its parts are served; default true. */
   readonly landing?: boolean;
-  /** Shown in the header of all pages; no demo and no version unless given. */
+  /** Shown in the header of all pages; default no demo and no version. */
   readonly pages?: PageFacts;
-  /** Hears why the admin surface refused a request; nobody does unless given. */
+  /** Called with the reason when the admin surface refuses a request. */
   readonly adminRefused?: (reason: AdminRefusal) => void;
 }
 
-/** What answers that are no pages say of themselves. */
+/** The content policy of responses that are not pages. */
 const NO_PAGE = contentPolicy();
 
-/** Where it listens. */
 export interface GatewayOptions {
   readonly address: Address;
-  /** `gateway.tls.*`; plain HTTP when not given. */
+  /** `gateway.tls.*`; plain HTTP if absent. */
   readonly tls?: ListenTls;
   readonly limits?: LimitOverrides;
 }
 
-/** The listener of the gateway. */
 export type Gateway = Listener;
 
 /**
- * Throws when a declaration is wrong, and `invalid` for an address off loopback without a token.
+ * Throws when a declaration is wrong, and `invalid` for a non-loopback address without a token.
  * Opens nothing before `start`.
  */
 export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
@@ -110,7 +104,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
       classify: surfaces.classify,
       refuse: surfaces.refuse,
       prepare: (request, response) =>
-        setHouseHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
+        setCommonHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
       handle: surfaces.handle,
     },
     deps,
@@ -152,7 +146,7 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
     isServedBy(surface, landing, route),
   );
   const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, {
-    home: surface === "house" ? "Overview" : "Status",
+    home: surface === "gateway" ? "Overview" : "Status",
     serves: (path) => table.match("GET", path).kind === "found",
   });
   const health = createHealth(
@@ -223,7 +217,7 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
   };
 }
 
-/** Reads each head once: it is needed before a request is admitted and after. */
+/** Parses each head once: it is needed before and after admission. */
 function rememberedHeads(
   read: (request: ServerRequest) => Head | undefined,
 ): (request: ServerRequest) => Head | undefined {
@@ -237,7 +231,7 @@ function rememberedHeads(
   };
 }
 
-/** Tells a client that its request was not admitted, in the style of what it asked for. */
+/** Answers a request that was not admitted, in the style of its surface. */
 function refusal({ headOf, rpc }: Surfaces, table: MethodTable): Refuse {
   return (request, response, error) => {
     const head = headOf(request);
@@ -289,7 +283,7 @@ async function serve(
 }
 
 /**
- * Counts what access refuses: all by the error's code, the admin surface's once more by its own
+ * Counts refusals by access control: all by the error's code, the admin surface's also by its own
  * reasons.
  */
 function counted(
@@ -306,19 +300,16 @@ function counted(
   };
 }
 
-/**
- * The client's own id when it is a plain word of at most 64 characters, else a UUID (RESOLUTIONS
- * §2, Request id).
- */
+/** The client's own id when it is a plain word of at most 64 characters, else a UUID. */
 function requestIdOf(request: ServerRequest, ids: Ids): string {
   const asked = request.headers["x-request-id"];
   return typeof asked === "string" && /^[A-Za-z0-9._-]{1,64}$/.test(asked) ? asked : ids.uuid();
 }
 
-// Defaults: an answer that says otherwise, like a page or a cached thumbnail, replaces them.
-function setHouseHeaders(response: ServerResponse, requestId: string, secured: boolean): void {
-  // Said over plain HTTP it would be ignored, and behind a proxy that ends TLS it is the proxy's to
-  // say.
+// Defaults: a response that sets its own, like a page or a cached thumbnail, replaces them.
+function setCommonHeaders(response: ServerResponse, requestId: string, secured: boolean): void {
+  // Ignored over plain HTTP, and behind a proxy that terminates TLS it is the proxy's
+  // responsibility.
   if (secured) response.setHeader("strict-transport-security", "max-age=31536000");
   response.setHeader("x-request-id", requestId);
   response.setHeader("x-content-type-options", "nosniff");

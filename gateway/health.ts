@@ -1,6 +1,6 @@
 /**
- * `grpc.health.v1`: the process's readiness under the empty name, each service's own under its
- * name. Open to everybody.
+ * `grpc.health.v1`: readiness of the process under the empty name, of each service under its name.
+ * Open to everybody.
  */
 import {
   Health,
@@ -10,19 +10,19 @@ import { delay, type Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import { bindService, type BoundService } from "../src/kernel/service.ts";
 
-/** What health is answered from: memory, at once. */
+/** Answers from memory. */
 export interface HealthSource {
   /** May this process take traffic? */
   ready(): boolean;
-  /** Can this service do its work? */
+  /** Can this service work? */
   serviceReady(name: string): boolean;
-  /** Full names of the services there are. */
+  /** Full names of all services. */
   readonly services: readonly string[];
 }
 
 const LOOK_AGAIN_MS = 500;
 
-/** The service. A watch looks twice a second and speaks when something changed. */
+/** A watch checks twice a second and sends changes. */
 export function createHealth(source: HealthSource, clock: Clock): BoundService {
   const status = (name: string): Status => {
     if (name !== "" && !source.services.includes(name)) return Status.SERVICE_UNKNOWN;

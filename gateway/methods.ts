@@ -1,7 +1,6 @@
 /**
- * The table of everything that is served, made from the descriptors: which methods there are, who
- * may call them, and which of them a REST request means. A wrong declaration stops the start, never
- * a request.
+ * The table of all methods and routes, built from the descriptors: who may call them, and which of
+ * them matches a REST request. A wrong declaration fails the start, never a request.
  */
 import { getOption, hasOption, type DescMessage, type DescMethod } from "@bufbuild/protobuf";
 import { http as httpOption } from "../src/gen/google/api/annotations_pb.ts";
@@ -28,7 +27,7 @@ import {
   type PathTree,
 } from "./template.ts";
 
-/** An rpc with all that its options say. */
+/** An rpc with the values of its options. */
 export interface Method {
   readonly rpc: DescMethod;
   readonly access: Access;
@@ -36,13 +35,11 @@ export interface Method {
   readonly handler:
     | UnaryHandler<DescMessage, DescMessage>
     | StreamHandler<DescMessage, DescMessage>;
-  /**
-   * Writes the answer itself, in the service's own thread; undefined where that is left to REST.
-   */
+  /** Writes the response itself, in the service's own thread; undefined where REST does. */
   readonly json: JsonHandler | undefined;
   /** REST status of a success. */
   readonly httpStatus: number;
-  /** Other REST statuses that come with the same answer. */
+  /** Other REST statuses with the same response message. */
   readonly otherStatuses: readonly number[];
   /** With `Access.SELF`: the service answers without a credential. */
   readonly noToken: boolean;
@@ -60,11 +57,11 @@ export interface RpcRoute {
   readonly dialect: DialectName;
   readonly method: Method;
   readonly binder: Binder;
-  /** What of a request is the body: `*`, a field's name, or empty for none. */
+  /** The part of a request that is the body: `*`, a field's name, or empty for none. */
   readonly body: string;
 }
 
-/** A route that answers with anything else. */
+/** A route whose response is not a message. */
 export interface OtherRoute {
   readonly kind: "plain";
   readonly verb: string;
@@ -76,7 +73,6 @@ export interface OtherRoute {
 
 export type Route = RpcRoute | OtherRoute;
 
-/** What a verb and a path mean. */
 type Match =
   | {
       readonly kind: "found";
@@ -91,24 +87,23 @@ type Match =
   | { readonly kind: "malformed" }
   | { readonly kind: "unknown" };
 
-/** All methods and routes. */
 export interface MethodTable {
-  /** Every rpc, the streaming ones included. */
+  /** Every rpc, including streaming ones. */
   readonly methods: readonly Method[];
-  /** Also those below a prefix that a plain route owns: they describe what it serves. */
+  /** Also those below a prefix that a plain route owns: they document what it serves. */
   readonly routes: readonly Route[];
-  /** HEAD means GET. A trailing slash is another path. */
+  /** HEAD matches GET. A trailing slash is another path. */
   match(verb: string, path: string): Match;
 }
 
-/** The verb of a route that takes them all. */
+/** The verb of a route for all verbs. */
 const ANY = "*";
 
 type Leaf = Map<string, Route>;
 
 /**
- * Makes the table; of the routes those that `keep` takes, all unless given. Throws when a method
- * has no access, two routes collide, or a rule names what its message has not.
+ * Builds the table of the routes that `keep` accepts, by default all. Throws when a method has no
+ * access, two routes collide, or a rule names an unknown field.
  */
 export function methodTable(
   services: readonly BoundService[],
@@ -134,7 +129,7 @@ export function methodTable(
         : tree,
       route,
     );
-  // One request is looked up for its share, its metrics and its answer, mostly with no other in
+  // One request is looked up for its share, its metrics and its response, usually with no other in
   // between.
   let last: { readonly verb: string; readonly path: string; readonly match: Match } | undefined;
   return {
@@ -148,7 +143,7 @@ export function methodTable(
   };
 }
 
-/** Who may call an rpc. Throws when it does not say. */
+/** Throws when the rpc declares no access. */
 export function accessOf(rpc: DescMethod): Access {
   const access =
     rpc.proto.options === undefined ? Access.UNSPECIFIED : getOption(rpc, methodOption).access;
@@ -178,7 +173,7 @@ function describeMethod(service: BoundService, rpc: DescMethod): Method {
   };
 }
 
-/** A stream has no REST route: its twin is a plain one. */
+/** A stream has no REST route: its counterpart is a plain one. */
 function restRoutes(method: Method): RpcRoute[] {
   const { rpc } = method;
   if (rpc.methodKind !== "unary" || !hasOption(rpc, httpOption)) return [];
@@ -233,7 +228,7 @@ function plainRoute(plain: PlainRoute): OtherRoute {
   };
 }
 
-/** A plain route for all methods of a whole prefix (see `PlainRoute.template`). */
+/** A plain route for a whole prefix (see `PlainRoute.template`). */
 function ownsPrefix({ kind, verb, template }: Route): boolean {
   return (
     kind === "plain" &&
@@ -255,10 +250,7 @@ function ownerOf(route: Route): Owner {
   return { route, prefix: text.slice(0, text.lastIndexOf("/") + 1), variable: variables[0] ?? "" };
 }
 
-/**
- * The longest prefix comes first. What follows it is left as it was sent: only its owner knows what
- * a percent sign means there.
- */
+/** Longest prefix first. The rest of the path stays as sent: only its owner decodes it. */
 function matchOwner(owners: readonly Owner[], path: string): Match | undefined {
   const owner = owners.find(({ prefix }) => path.startsWith(prefix));
   return owner === undefined

@@ -1,6 +1,6 @@
 /**
- * Between Node's HTTP and the gateway's own shapes: requests in, answers out with back-pressure,
- * whole bodies within a limit.
+ * Adapts Node's HTTP to the gateway's types: requests in, responses out with backpressure, whole
+ * bodies within a limit.
  */
 import { once } from "node:events";
 import { constants } from "node:http2";
@@ -20,23 +20,20 @@ import { parseAuthority } from "./access/host.ts";
 import { bodyBytes, isStream, type RestAnswer, type RestRequest } from "./rest.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-/**
- * A request's head in the gateway's form. `headers` has the authority as `host`, over HTTP/2 too.
- */
+/** A request's head. `headers` has the authority as `host`, over HTTP/2 too. */
 export interface Head {
   readonly method: string;
   readonly path: string;
   readonly search: string;
   readonly headers: RequestHeaders;
   readonly remote: Remote;
-  /** Whether TLS ends here. */
+  /** Whether TLS terminates here. */
   readonly secured: boolean;
 }
 
 /**
- * `clientOf` finds the client's address, which is the connection's other end unless given.
- * Undefined when the request has no single well-formed host, or asks for anything but a path (RFC
- * 9112 §3.2).
+ * `clientOf` finds the client's address; default: the peer of the connection. Undefined when the
+ * request has no single well-formed host, or its target is not a path (RFC 9112 §3.2).
  */
 export function readHead(
   request: ServerRequest,
@@ -72,7 +69,7 @@ export function readHead(
   };
 }
 
-/** How often a head names its host; names and values in turn. */
+/** Number of Host headers; names and values alternate. */
 function hostsIn(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -82,7 +79,7 @@ function hostsIn(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** Fires with `cancelled` when the client has gone before its answer was complete. */
+/** Fires with `cancelled` when the client disconnected before its response was complete. */
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {
@@ -92,7 +89,7 @@ export function goneSignal(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-// A stream of HTTP/2 that was reset counts as finished to Node.
+// A reset HTTP/2 stream counts as finished to Node.
 function wasSent(response: ServerResponse): boolean {
   const stream = streamOf(response.req);
   return stream === undefined
@@ -100,7 +97,6 @@ function wasSent(response: ServerResponse): boolean {
     : response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
 }
 
-/** The request as REST takes it. */
 export function restRequest(
   request: ServerRequest,
   head: Head,
@@ -116,7 +112,7 @@ export function restRequest(
 }
 
 /**
- * The chunks of a body. Of one that is not read to its end a short rest is dropped, so that the
+ * The chunks of a body. When it is not read to its end, a short remainder is dropped so that the
  * client can read why.
  */
 export async function* bodyChunks(
@@ -134,8 +130,8 @@ export async function* bodyChunks(
 }
 
 /**
- * The whole body. Throws `too_large` as soon as it is known to be, `exhausted` when other bodies
- * leave no room for it, `cancelled` when it does not come whole. What is refused is not kept.
+ * The whole body. Throws `too_large` as soon as that is known, `exhausted` when other bodies use up
+ * the budget, `cancelled` when it does not arrive completely. A refused body is not kept.
  */
 export async function readBody(
   request: ServerRequest,
@@ -153,7 +149,7 @@ export async function readBody(
   return gathered(request, limitBytes, declaredBytes > 0 ? unlimitedBody : allowance);
 }
 
-// By events: an iterator of a stream takes as long as the rest of a small request.
+// By events: a stream iterator takes as long as the rest of a small request.
 function gathered(
   request: ServerRequest,
   limitBytes: number,
@@ -196,19 +192,19 @@ function gathered(
   });
 }
 
-/** When a stream is to end before its time. */
+/** When a stream ends early. */
 export interface StreamEnds {
-  /** The client has gone. */
+  /** The client disconnected. */
   readonly gone: AbortSignal;
   /**
-   * The listener drains, or the stream has reached its age: event streams, which never end by
-   * themselves, end whole.
+   * The listener drains, or the stream has reached its maximum age: endless event streams then end
+   * properly.
    */
   readonly ending: readonly AbortSignal[];
 }
 
 /**
- * Sends an answer. A stream that throws is cut, so that the client sees it is incomplete. Never
+ * Sends a response. A stream that throws is cut, so that the client sees it is incomplete. Never
  * rejects.
  */
 export async function writeAnswer(
@@ -237,13 +233,13 @@ export async function writeAnswer(
     await pour(untilAborted(body, signal), response, signal);
     response.end();
   } catch {
-    // The body's maker has logged it; the client has gone, or sees a cut.
+    // The source of the body has logged the error; the client is gone, or sees a cut.
     if (endless && ends.ending.some((signal) => signal.aborted)) response.end();
     else cut(request);
   }
 }
 
-/** Pieces leave in one go, as one piece would. */
+/** All pieces are sent in one go. */
 function writeWhole(
   response: ServerResponse,
   body: string | Uint8Array | readonly Uint8Array[],

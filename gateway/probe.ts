@@ -1,37 +1,34 @@
-/**
- * The probes `/healthz` and `/readyz`: one line, and on demand a line for each component of the
- * process.
- */
+/** The probes `/healthz` and `/readyz`: one line, and optionally one per component. */
 import { printable } from "../src/kernel/base/printable.ts";
 import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { Head } from "./node-http.ts";
 
-/** The state of one probe; `reasons` are lines for people, the first is shown. */
+/** `reasons` are lines for people; the first is shown. */
 export interface ProbeResult {
   readonly ok: boolean;
   readonly reasons: readonly string[];
 }
 
-/** Where a part of the process stands. `reason` is in words that anybody may read. */
+/** State of a component. `reason` may be shown to anybody. */
 interface ProbedComponent {
   readonly name: string;
   readonly phase: string;
   readonly reason: string | undefined;
 }
 
-/** What the process knows of its own health, answered from memory. */
+/** Health of the process, answered from memory. */
 export interface Probes {
   /** Is the process alive? `/healthz`. */
   live(): ProbeResult;
   /** May it take traffic? `/readyz` and gRPC health of the empty name. */
   ready(): ProbeResult;
-  /** How all parts stand, those too that readiness does not ask for. `/readyz?verbose=1`. */
+  /** All components, including those that do not affect readiness. `/readyz?verbose=1`. */
   components?(): readonly ProbedComponent[];
-  /** Can this service, e.g. `steward.dedup.v1.JobService`, do its work? */
+  /** Can this service, e.g. `steward.dedup.v1.JobService`, work? */
   serviceReady(name: string): boolean;
 }
 
-/** What balancers and supervisors ask whether a service can work: answered from memory. */
+/** Health checks by load balancers and supervisors: answered from memory. */
 const PROBE_PATHS: ReadonlySet<string> = new Set([
   "/healthz",
   "/readyz",
@@ -54,12 +51,12 @@ export function isProbe({ method, path }: Pick<Head, "method" | "path">): boolea
     : (method === "GET" || method === "HEAD") && PROBE_PATHS.has(path);
 }
 
-/** A longer reason is cut. Characters. */
-const LONGEST_REASON = 500;
+/** Longer reasons are truncated. Characters. */
+const MAX_REASON_LENGTH = 500;
 
 /**
- * The probe that a request asks for, or undefined. Open to everybody and under any name: what asks
- * is no browser and has no credential.
+ * The probe that a request addresses, or undefined. Open to everybody under any host name: probes
+ * have no credential.
  */
 export function probeFor(
   probes: Pick<Probes, "live" | "ready" | "components">,
@@ -71,7 +68,7 @@ export function probeFor(
   return { ...probes.ready(), more: verbose ? (probes.components?.() ?? []).map(lineOf) : [] };
 }
 
-/** Answers with the state, and below it with what more was asked for. */
+/** Writes the state and, if requested, the components. */
 export function answerProbe(
   probe: ProbeResult & { readonly more: readonly string[] },
   request: ServerRequest,
@@ -90,5 +87,5 @@ export function answerProbe(
 }
 
 function lineOf({ name, phase, reason }: ProbedComponent): string {
-  return `${name}: ${phase}${reason === undefined ? "" : `, ${printable(reason).slice(0, LONGEST_REASON)}`}`;
+  return `${name}: ${phase}${reason === undefined ? "" : `, ${printable(reason).slice(0, MAX_REASON_LENGTH)}`}`;
 }

@@ -1,7 +1,4 @@
-/**
- * gRPC server reflection, v1 and v1alpha, from the generated descriptors: what clients without our
- * proto files ask for.
- */
+/** gRPC server reflection, v1 and v1alpha, from the generated descriptors. */
 import {
   toBinary,
   type DescExtension,
@@ -25,10 +22,7 @@ type Response = NonNullable<Answer["messageResponse"]>;
 const NOT_FOUND = 5;
 const INVALID_ARGUMENT = 3;
 
-/**
- * Both versions over these services, themselves included; the answers are the same message by
- * message.
- */
+/** Both versions over these services, including themselves. */
 export function createReflection(services: readonly DescService[]): readonly Conversation[] {
   const all = [...services, ServerReflection, ServerReflectionAlpha];
   const index = indexFiles(all.map((service) => service.file));
@@ -42,7 +36,7 @@ export function createReflection(services: readonly DescService[]): readonly Con
   });
   return [
     bindConversation(ServerReflection.method.serverReflectionInfo, reply),
-    // The two differ in nothing but their package.
+    // The two versions differ only in their package.
     bindConversation(ServerReflectionAlpha.method.serverReflectionInfo, reply as never),
   ];
 }
@@ -87,7 +81,7 @@ function answer(
   }
 }
 
-// A file comes with all it imports, so that one answer is enough to understand it.
+// A file is sent with all its imports, so that one response is sufficient.
 function fileAnswer(file: DescFile | undefined, what: string): Response {
   if (file === undefined) return refusal(NOT_FOUND, `there is no ${what.slice(0, 300)}`);
   const fileDescriptorProto = [...withImports([file]).values()].map((each) =>
@@ -129,7 +123,7 @@ function indexFiles(roots: readonly DescFile[]): Index {
         desc.members.forEach((member) => name(`${desc.typeName}.${member.name}`));
       if (desc.kind === "service")
         desc.methods.forEach((method) => name(`${desc.typeName}.${method.name}`));
-      // Values are siblings of their enum, not its members.
+      // Enum values are siblings of their enum, not its members.
       if (desc.kind === "enum")
         desc.values.forEach((value) => name(desc.typeName.replace(/[^.]*$/, value.name)));
     }

@@ -1,6 +1,6 @@
 /**
- * REST over the method table, free of any HTTP library: match, authorise, bind, validate, invoke,
- * write. Whatever is thrown on the way becomes an error body of the route's own surface.
+ * REST over the method table, independent of any HTTP library: match, authorise, bind, validate,
+ * invoke, write. Anything thrown becomes an error body of the route's surface.
  */
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
@@ -32,31 +32,30 @@ import type { Method, MethodTable, OtherRoute, Route, RpcRoute } from "./methods
 import { within } from "./until-aborted.ts";
 import { wantsPage } from "./web/not-found.ts";
 
-/** A request as any listener brings it. */
 export interface RestRequest {
   /** In upper case. */
   readonly method: string;
-  /** As sent: percent signs not decoded, no query. */
+  /** As sent: not decoded, no query. */
   readonly path: string;
   /** The raw query, with or without its question mark. */
   readonly search: string;
   /** Names in lower case. */
   readonly headers: RequestHeaders;
   readonly remote: Remote;
-  /** Whether it came over TLS that ends here. */
+  /** Whether TLS terminates here. */
   readonly secured: boolean;
   readonly signal: AbortSignal;
   readonly requestId: string;
   /**
-   * The whole body. Throws `too_large` above the limit. Called once at most, and not at all when no
-   * body is wanted.
+   * The whole body. Throws `too_large` above the limit. Called at most once, and not at all when no
+   * body is expected.
    */
   readBody(limitBytes: number): Promise<Uint8Array>;
 }
 
 /**
- * An answer for any listener. Header names are lower case; a list is sent whole, piece by piece; an
- * async iterable is to be streamed with back-pressure.
+ * Header names are lower case; an array is sent as a whole, piece by piece; an async iterable is
+ * streamed with backpressure.
  */
 export interface RestAnswer {
   readonly status: number;
@@ -64,7 +63,7 @@ export interface RestAnswer {
   readonly body: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<string | Uint8Array>;
 }
 
-/** Lets a request pass, or says why not. */
+/** Returns if the request is allowed, else throws. */
 export type Authorize = (
   access: Access,
   dialect: DialectName,
@@ -72,24 +71,22 @@ export type Authorize = (
   route?: RouteFacts,
 ) => StewardError | undefined;
 
-/** What REST is made of. */
 export interface RestDeps {
   readonly table: MethodTable;
   readonly authorize: Authorize;
   readonly log: Log;
   readonly clock: Clock;
-  /** The process's validator; one of its own when not given. */
+  /** The process's validator; default: its own. */
   readonly validator?: Validator;
   /**
-   * The page for a person who opened a path that nothing is at; `hint` is what a program reads
-   * beside "not found". Without it everybody reads what a program does.
+   * The page for people who open an unknown path; `hint` is what a program reads beside "not
+   * found". Without it everybody gets the program's response.
    */
   readonly notFound?: (request: RestRequest, hint: string) => Promise<RestAnswer>;
 }
 
-/** REST over a table. */
 export interface Rest {
-  /** Never rejects. The answer to HEAD has an empty body and the length of the GET's. */
+  /** Never rejects. The response to HEAD has an empty body and the length of the GET's. */
   handle(request: RestRequest): Promise<RestAnswer>;
 }
 
@@ -169,7 +166,7 @@ async function callMethod(
       requestId: request.requestId,
     },
   );
-  // Who writes its JSON itself may pack it: its plain answer, too, is only for who asked so.
+  // A method that writes its JSON itself may compress it: its response varies with Accept-Encoding.
   if (method.json === undefined) return answer;
   const headers = { ...answer.headers, vary: "accept-encoding" };
   if (written === undefined) return { ...answer, headers };
@@ -236,10 +233,7 @@ function callOf({ requestId, remote, headers }: RestRequest, signal: AbortSignal
   return createCall({ signal, requestId, remote, headers });
 }
 
-/**
- * A missing or form content type is read as JSON like any other (D8); a packed body is not
- * unpacked.
- */
+/** A missing or form content type is read as JSON; a compressed body is not decompressed. */
 async function readBody(request: RestRequest, limitBytes: number): Promise<Uint8Array> {
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity")
@@ -297,10 +291,7 @@ function failed(log: Log, route: Route, request: RestRequest, thrown: unknown): 
   return more === undefined ? answer : { ...answer, headers: { ...answer.headers, ...more } };
 }
 
-/**
- * A stream that breaks has its status sent already: all that is left is the log, and the listener's
- * cut.
- */
+/** The status of a failing stream is already sent: it can only be logged and cut. */
 async function* watched(
   body: AsyncIterable<string | Uint8Array>,
   route: Route,
@@ -320,12 +311,12 @@ async function* watched(
   }
 }
 
-/** Whether a body comes bit by bit, so that nobody knows its length. */
+/** Whether a body is a stream, of unknown length. */
 export function isStream(body: RestAnswer["body"]): body is AsyncIterable<string | Uint8Array> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
 
-/** Bytes of a body that is there as a whole. */
+/** Bytes of a complete body. */
 export function bodyBytes(body: string | Uint8Array | readonly Uint8Array[]): number {
   return typeof body === "string" || body instanceof Uint8Array
     ? Buffer.byteLength(body)
@@ -340,7 +331,7 @@ async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
       headers: { ...answer.headers, "content-length": String(bodyBytes(answer.body)) },
       body: "",
     };
-  // Lets a stream that holds something already release it.
+  // Lets a stream release its resources.
   await answer.body[Symbol.asyncIterator]().return?.();
   return { ...answer, body: "" };
 }

@@ -1,5 +1,5 @@
 /**
- * Errors as rpc clients see them: status, message with remedy, and the findings as
+ * Errors for rpc clients: status, message with remedy, and the findings as
  * `buf.validate.Violations`.
  */
 import type { DescField, DescMessage, MessageInitShape } from "@bufbuild/protobuf";
@@ -14,10 +14,7 @@ import { errorText, retryAfterSeconds, rpcCode } from "./codes.ts";
 
 type PathElement = MessageInitShape<typeof FieldPathElementSchema>;
 
-/**
- * The error must be one that may be seen: see `seenError`. `input` is the message whose fields its
- * details name.
- */
+/** The error must have passed `seenError`. `input` is the message whose fields its details name. */
 export function rpcError(
   error: StewardError,
   dialect: DialectName,
@@ -59,7 +56,7 @@ function violation(
   };
 }
 
-// A list position belongs to the field before it.
+// A list index belongs to the field before it.
 function elements(path: Detail["path"], input: DescMessage): PathElement[] {
   const found: PathElement[] = [];
   let within: DescMessage | undefined = input;

@@ -1,6 +1,6 @@
 /**
- * Between Node's HTTP and the rpc library: requests with one signal that fires only when the client
- * has left, answers whose trailers are read as gRPC writes them.
+ * Adapts Node's HTTP to the rpc library: requests with a signal that fires only when the client has
+ * left, responses whose trailers have readable messages.
  */
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
@@ -12,9 +12,8 @@ import type { RequestHeaders } from "../src/kernel/service.ts";
 import { bodyChunks, goneSignal, type Head } from "./node-http.ts";
 
 /**
- * The request as the library takes it. Its own form of it aborts a signal after every call,
- * answered ones too, and an abort without a reason makes an error with its stack, which most calls
- * need for nothing.
+ * The request in the library's form. The library's own conversion aborts a signal after every call,
+ * including finished ones, and an abort without a reason creates an error with a stack.
  */
 export function rpcRequest(
   request: ServerRequest,
@@ -32,7 +31,7 @@ export function rpcRequest(
   };
 }
 
-/** The chunks of a body, each of them reserved before it is kept. */
+/** The chunks of a body, each reserved in the budget before it is kept. */
 async function* allowedChunks(
   request: ServerRequest,
   body: BodyAllowance,
@@ -49,7 +48,7 @@ async function* allowedChunks(
   }
 }
 
-/** As the Fetch API has them. HTTP/2's own fields, which begin with a colon, are none. */
+/** As Fetch API headers. HTTP/2 pseudo-headers, which begin with a colon, are dropped. */
 function fetchHeaders(headers: RequestHeaders): Headers {
   const all = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -61,9 +60,9 @@ function fetchHeaders(headers: RequestHeaders): Headers {
 }
 
 /**
- * The same answer with a message that every client shows as it was said: the library also escapes
- * what gRPC leaves as it is, and grpc-js shows such a text with its escapes. Trailers are written
- * last and not known before, so they are looked at when they are asked for.
+ * The same response with a message that every client shows unchanged: the library also escapes
+ * characters that gRPC does not, and grpc-js shows such a text with its escapes. Trailers are known
+ * last, so they are rewritten when read.
  */
 export function withReadableMessage(answer: UniversalServerResponse): UniversalServerResponse {
   const { trailer } = answer;
@@ -81,8 +80,8 @@ export function withReadableMessage(answer: UniversalServerResponse): UniversalS
 }
 
 /**
- * Percent-encodes what the gRPC protocol says must be (PROTOCOL-HTTP2, Percent-Byte-Unencoded), and
- * no more.
+ * Percent-encodes what the gRPC protocol requires (PROTOCOL-HTTP2, Percent-Byte-Unencoded), and no
+ * more.
  */
 export function encodeGrpcMessage(text: string): string {
   return [...Buffer.from(text)]

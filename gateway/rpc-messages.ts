@@ -1,7 +1,7 @@
 /**
- * Between a request's bytes and the rpc library, which unpacks and reads whatever it is given in
- * one go: messages are unpacked and their values counted here first, and many messages of one
- * stream are handed on in turns of the event loop.
+ * Limits messages before the rpc library reads them, which it does synchronously: messages are
+ * decompressed and their values counted here, and messages of one stream are passed on in separate
+ * turns of the event loop.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
@@ -9,18 +9,18 @@ import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { nextTurn, Turns } from "../src/kernel/base/turns.ts";
 import { assertFewFields, assertFewValues } from "./rpc-values.ts";
 
-/** The packings that requests may have. */
+/** Supported request compressions. */
 export const packings: readonly (typeof compressionGzip)[] = [compressionGzip, compressionBrotli];
 
-/** A larger message is read in another turn than it is counted in. */
+/** A larger message is parsed in another turn than it is counted in. */
 const LARGE_BYTES = 64 * 1024;
-/** Before each message of a stream: a byte of flags and four of its length. */
+/** Before each message of a stream: one byte of flags and four of its length. */
 const ENVELOPE_BYTES = 5;
 const PACKED = 1;
-/** The whole message without an envelope, as Connect sends it for unary methods. */
+/** A whole message without an envelope, as in Connect's unary methods. */
 const UNARY = /^application\/(json|proto)\b/i;
 
-/** Message format that the request's headers announce. */
+/** Message format by the request's headers. */
 interface Format {
   readonly desc: DescMessage;
   readonly isJson: boolean;
@@ -29,8 +29,8 @@ interface Format {
 }
 
 /**
- * The request with its messages unpacked and counted as the library pulls them. A message above the
- * limit is left to the library to refuse.
+ * The request with its messages decompressed and counted as the library reads them. A message above
+ * the limit is left to the library to refuse.
  */
 export function countedMessages(
   request: UniversalServerRequest,
@@ -65,7 +65,7 @@ async function* unaryMessage(
   for await (const chunk of chunks) {
     bytes += chunk.length;
     held.push(chunk);
-    // Its end would not change what the library says of it.
+    // The rest of it would not change the library's error.
     if (bytes > format.limitBytes) return yield* held;
   }
   yield await counted(oneBuffer(held), format, true);
@@ -111,7 +111,7 @@ function oneBuffer(pieces: readonly Uint8Array[]): Buffer {
     : Buffer.concat(pieces);
 }
 
-/** A message above the limit, as it comes: the library refuses it by its head. */
+/** Streams a message above the limit: the library refuses it by its head. */
 async function* endless(
   begun: Uint8Array,
   chunks: AsyncIterable<Uint8Array>,

@@ -1,18 +1,17 @@
-/** Who may call an rpc, and in whose style its errors are. */
+/** Access and error style of rpcs. */
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
 import { accessOf } from "./methods.ts";
 
-/** Access and dialect of one rpc method. */
 export interface MethodRule {
   readonly access: Access;
   readonly dialect: DialectName;
 }
 
 /**
- * Throws when the method does not say who may call it. Health must answer without a credential;
- * reflection shows everything there is.
+ * Throws when the method declares no access. Health must answer without a credential; reflection
+ * shows the whole API.
  */
 export function ruleOf(method: DescMethod): MethodRule {
   const { typeName, file } = method.parent;

@@ -1,28 +1,27 @@
 /**
- * Counts the values of an rpc message before the library reads it, which it does in one go: what is
- * many small values takes a hundred times longer than one long text of the same size. Stops at the
- * limit, so it costs no more than a look at the bytes.
+ * Counts the values of an rpc message before the library parses it synchronously: many small values
+ * take a hundred times longer than one long text of the same size. Stops at the limit.
  */
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
 
-/** Fields, list elements and map entries of one message, with all that it contains. */
+/** Fields, list elements and map entries of one message, including nested ones. */
 const MAX_MESSAGE_VALUES = 10_000;
-/** Messages, or in JSON objects and lists, inside each other; the library's own limit. */
+/** Nesting depth of messages, or of objects and lists in JSON; the library's own limit. */
 const MAX_DEPTH = 100;
 /** Characters of a name or number in JSON. */
 const MAX_WORD_LENGTH = 256;
 
 /**
- * Throws `RESOURCE_EXHAUSTED` for a message in protobuf that has too many values. What is malformed
- * is left to its reader.
+ * Throws `RESOURCE_EXHAUSTED` for a protobuf message with too many values. Malformed input is left
+ * to the parser.
  */
 export function assertFewFields(desc: DescMessage, bytes: Uint8Array): void {
   new FieldCounter(bytes).message(desc, 0, bytes.length, 0);
 }
 
 const LENGTH_DELIMITED = 2;
-/** Number of the value in an entry of a map. */
+/** Field number of the value in a map entry. */
 const MAP_VALUE = 2;
 
 class FieldCounter {
@@ -71,7 +70,7 @@ class FieldCounter {
     }
   }
 
-  // Groups begin and end without a length; what is in them is counted one by one.
+  // Groups have no length; their content is counted field by field.
   #fixed(wireType: number): void {
     if (wireType === 0) this.#varint();
     else if (wireType === 1) this.#at += 8;
@@ -81,7 +80,7 @@ class FieldCounter {
   #packed(scalar: ScalarType, from: number, end: number): void {
     const width = WIDTHS.get(scalar);
     if (width === undefined) {
-      // Each number ends with the byte whose first bit is clear.
+      // Each varint ends with a byte whose top bit is clear.
       for (let at = from; at < end; at++) if ((this.#bytes[at] ?? 0) < 0x80) this.#count(1);
     } else this.#count(Math.floor((end - from) / width));
   }
@@ -104,8 +103,8 @@ class FieldCounter {
 }
 
 /**
- * Bytes of one element in a packed list; lists of text and bytes are never packed, so their whole
- * element counts as one.
+ * Bytes per element of a packed list; lists of text and bytes are never packed, so a whole element
+ * counts as one.
  */
 const WIDTHS: ReadonlyMap<ScalarType, number> = new Map<ScalarType, number>([
   [ScalarType.STRING, Number.POSITIVE_INFINITY],
@@ -137,8 +136,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Throws `RESOURCE_EXHAUSTED` for a message in JSON that has too many values, is nested too deep or
- * has an endless name or number.
+ * Throws `RESOURCE_EXHAUSTED` for a JSON message with too many values, too deep nesting or a too
+ * long name or number.
  */
 export function assertFewValues(bytes: Uint8Array): void {
   let [values, depth, word] = [0, 0, 0];

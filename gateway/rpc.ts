@@ -1,6 +1,6 @@
 /**
- * Connect, gRPC-Web and gRPC over the services' handlers: access before the body is read, rules,
- * deadlines, errors, streams that end when nobody wants them.
+ * Serves Connect, gRPC-Web and gRPC with the services' handlers: authorization before the body is
+ * read, validation, deadlines, errors, and cancellation of streams.
  */
 import type {
   DescMessage,
@@ -58,7 +58,7 @@ export interface Conversation {
   readonly reply: (request: MessageShape<DescMessage>) => MessageInitShape<DescMessage>;
 }
 
-/** Ties a reply to the method it answers. */
+/** Binds a reply function to its method. */
 export function bindConversation<I extends DescMessage, O extends DescMessage>(
   method: DescMethodBiDiStreaming<I, O>,
   reply: (request: MessageShape<I>) => MessageInitShape<O>,
@@ -66,7 +66,6 @@ export function bindConversation<I extends DescMessage, O extends DescMessage>(
   return { method, reply: (request) => reply(request as MessageShape<I>) };
 }
 
-/** What rpc is made of. */
 export interface RpcDeps {
   readonly services: readonly BoundService[];
   readonly conversations: readonly Conversation[];
@@ -74,15 +73,15 @@ export interface RpcDeps {
   readonly validator: Validator;
   readonly log: Log;
   /**
-   * Fires when the process begins to stop: streams end with `UNAVAILABLE`, single answers may still
-   * be given.
+   * Fires when the process begins to stop: streams end with `UNAVAILABLE`, unary responses may
+   * still be sent.
    */
   readonly draining: AbortSignal;
-  /** Hears the code of each rpc that fails, which some protocols show in the body only. */
+  /** Called with the code of each failed rpc, which some protocols show in the body only. */
   readonly failed?: (response: ServerResponse, code: RpcCode) => void;
 }
 
-/** Context of one request beside its head. */
+/** Context of a request beside its head. */
 interface RpcFacts {
   readonly requestId: string;
   readonly admitted: Pick<Admitted, "body" | "expired">;
@@ -94,7 +93,7 @@ export interface Rpc {
   readonly paths: ReadonlySet<string>;
   /** Whether a path belongs to rpc, known or not: `/steward.*` and `/grpc.*`. */
   owns(path: string): boolean;
-  /** Answers one request. Never rejects; resolves when the answer is over. */
+  /** Answers one request. Never rejects; resolves when the response is complete. */
   handle(
     request: ServerRequest,
     response: ServerResponse,
@@ -110,7 +109,7 @@ const headKey = createContextKey<
   (RpcFacts & { readonly head: Head; readonly response: ServerResponse }) | undefined
 >(undefined);
 
-/** Throws when a method does not say who may call it. */
+/** Throws when a method declares no access. */
 export function createRpc(deps: RpcDeps): Rpc {
   const methods = new Map(
     [
@@ -139,7 +138,7 @@ export function createRpc(deps: RpcDeps): Rpc {
       ),
     async handle(request, response, head, facts) {
       const handler = handlers.get(head.path);
-      if (handler === undefined) return answerUnknown(request, response, head.path);
+      if (handler === undefined) return answerUnknownMethod(request, response, head.path);
       const values = createContextValues().set(headKey, { head, response, ...facts });
       const over = new Promise<void>((resolve) => response.once("close", resolve));
       const answered = handler(
@@ -157,7 +156,7 @@ export function createRpc(deps: RpcDeps): Rpc {
           deps.log.debug("an rpc was interrupted", { error, request_id: facts.requestId });
           if (!response.writableEnded) cut(request);
         });
-      // The library's promise stays open when all went well.
+      // The library's promise may stay pending after success.
       await Promise.race([answered, over]);
     },
   };
@@ -170,8 +169,8 @@ function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerCont
       ? new StewardError("internal", "an rpc without an access rule was called")
       : deps.authorize(rule.access, rule.dialect, known.head);
   if (refusal !== undefined) throw seen(deps, context, refusal);
-  // The library reads the message between here and the handler, and ends the context with what it
-  // found wrong before it tells the client.
+  // The library parses the message between here and the handler, and ends the context with the
+  // error before it reports it to the client.
   context.signal.addEventListener(
     "abort",
     () => explain(context.signal.reason, context.method.input),
@@ -179,13 +178,10 @@ function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerCont
   );
 }
 
-/**
- * What was answered for handlers and access. Whatever it says, it does not say how the request
- * reads.
- */
+/** Errors from handlers and access control; these are not parse errors, whatever their text. */
 const judgements = new WeakSet<ConnectError>();
 
-/** Puts right what the library says of a message that it cannot read. */
+/** Rewrites the library's error about an unreadable message. */
 function explain(error: unknown, input: DescMessage): void {
   if (!(error instanceof ConnectError) || judgements.has(error)) return;
   asBadInput(error, input);
@@ -254,7 +250,7 @@ function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conve
         yield reply(message);
       }
     } catch (thrown) {
-      // Here the messages are read while the handler runs.
+      // Here messages are parsed while the handler runs.
       explain(thrown, context.method.input);
       throw seen(deps, context, thrown);
     }
@@ -262,7 +258,7 @@ function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conve
   router.rpc(method, talk);
 }
 
-/** Signals that end a stream before it is finished. */
+/** Signals that end a stream early. */
 function endsOf(deps: RpcDeps, context: HandlerContext): readonly AbortSignal[] {
   const expired = context.values.get(headKey)?.admitted.expired;
   return expired === undefined ? [deps.draining] : [deps.draining, expired];
@@ -276,17 +272,14 @@ function check(deps: RpcDeps, method: DescMethod, message: MessageShape<DescMess
 function callOf(context: HandlerContext, signal: AbortSignal): Call {
   const known = context.values.get(headKey);
   return createCall({
-    signal: inOwnWords(signal),
+    signal: asConnectAbort(signal),
     requestId: requestIdOf(context),
     ...(known === undefined ? {} : { remote: known.head.remote, headers: known.head.headers }),
   });
 }
 
-/**
- * Fires with the other one, for a reason of the house: whoever works for a handler knows no errors
- * of the library.
- */
-function inOwnWords(signal: AbortSignal): AbortSignal {
+/** Fires with the other signal, with a StewardError as reason instead of the library's error. */
+function asConnectAbort(signal: AbortSignal): AbortSignal {
   const own = new AbortController();
   const fire = (): void => own.abort(ownReason(signal.reason));
   if (signal.aborted) fire();
@@ -317,7 +310,7 @@ function seen(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectE
 
 function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
-  // What a handler makes of the deadline or of the client's end tells less than those do.
+  // The deadline or disconnection is more specific than what the handler threw because of it.
   const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
   if (ended instanceof ConnectError) return ended;
   const requestId = requestIdOf(context);
@@ -334,9 +327,8 @@ function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): Connec
   return rpcError(error, ruleOf(context.method).dialect, context.method.input);
 }
 
-// What the library does for methods it does not know of is a bare 404, which only Connect's clients
-// understand.
-function answerUnknown(request: ServerRequest, response: ServerResponse, path: string): void {
+// For unknown methods the library sends a bare 404, which only Connect clients understand.
+function answerUnknownMethod(request: ServerRequest, response: ServerResponse, path: string): void {
   dropRest(request);
   answerError(
     request,
@@ -345,7 +337,7 @@ function answerUnknown(request: ServerRequest, response: ServerResponse, path: s
   );
 }
 
-/** An answer that is only an error, in the protocol of the request. */
+/** A response that is only an error, in the protocol of the request. */
 function answerError(request: ServerRequest, response: ServerResponse, error: ConnectError): void {
   const type = request.headers["content-type"] ?? "";
   error.metadata.forEach((value, name) => response.setHeader(name, value));

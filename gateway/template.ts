@@ -1,7 +1,7 @@
 /**
- * Path templates of `google.api.http` and the tree that finds one for a path: `{name}` is one
- * segment, `{name=**}` as the last one is the rest, a literal beats a variable. Wildcards without a
- * name and `:verb` endings are refused.
+ * Path templates of `google.api.http` and the tree that matches them: `{name}` is one segment,
+ * `{name=**}` at the end is the rest, a literal takes precedence over a variable. Unnamed wildcards
+ * and `:verb` suffixes are refused.
  */
 import { assert } from "../src/kernel/base/errors.ts";
 
@@ -12,7 +12,7 @@ interface Segment {
   readonly text: string;
 }
 
-/** A template taken apart. */
+/** A parsed template. */
 export interface PathTemplate {
   readonly text: string;
   readonly segments: readonly Segment[];
@@ -22,7 +22,7 @@ export interface PathTemplate {
 
 const VARIABLE = /^\{([A-Za-z_][A-Za-z0-9_]*)(=\*\*)?\}$/;
 
-/** Throws an assertion when the text is no template of the supported kind. */
+/** Fails an assertion for an unsupported template. */
 export function parseTemplate(text: string): PathTemplate {
   assert(text.startsWith("/"), `path template ${text} must begin with a slash`);
   const segments = text
@@ -51,7 +51,7 @@ export function parseTemplate(text: string): PathTemplate {
   return { text, segments, variables };
 }
 
-/** The leaf of a path with what its variables stand for, in order. */
+/** The leaf of a path with its variable values in order. */
 interface Found<T> {
   readonly leaf: T;
   readonly values: readonly string[];
@@ -59,9 +59,7 @@ interface Found<T> {
 
 /** Leaves by path. Built at start, then only read. */
 export interface PathTree<T> {
-  /**
-   * The leaf of this shape of path, made when there is none: variables' names make no difference.
-   */
+  /** The leaf for this template, created if missing: names of variables do not matter. */
   leaf(template: PathTemplate, make: () => T): T;
   find(segments: readonly string[]): Found<T> | undefined;
 }
@@ -73,7 +71,6 @@ interface Node<T> {
   rest: T | undefined;
 }
 
-/** An empty tree. */
 export function createPathTree<T>(): PathTree<T> {
   const root = emptyNode<T>();
   return {
@@ -90,8 +87,8 @@ export function createPathTree<T>(): PathTree<T> {
 }
 
 /**
- * Decoded segments of a path; undefined when it begins with no slash, or a percent sign introduces
- * no UTF-8.
+ * Decoded segments of a path; undefined when it has no leading slash or invalid percent-encoded
+ * UTF-8.
  */
 export function splitPath(path: string): readonly string[] | undefined {
   if (!path.startsWith("/")) return undefined;
@@ -113,7 +110,7 @@ function step<T>(node: Node<T>, segment: Segment): Node<T> {
   return next;
 }
 
-/** Depth is bounded by the longest template: no node leads further. */
+/** Depth is bounded by the longest template. */
 function findFrom<T>(
   node: Node<T>,
   segments: readonly string[],

@@ -1,7 +1,4 @@
-/**
- * What a misspelt field of Connect's and gRPC's JSON may have meant: the library says only that it
- * is not known.
- */
+/** Suggests the intended name of an unknown field in Connect's and gRPC's JSON. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { nearest } from "../src/kernel/base/nearest.ts";
@@ -10,8 +7,8 @@ const UNKNOWN = /cannot decode message (\S+) from JSON: key "(.*)" is unknown/s;
 const SHOWN = 20;
 
 /**
- * Adds the remedy to the message of an error about an unknown field of `input`, or of a message
- * within it. Leaves any other as it is.
+ * Adds the remedy to an error about an unknown field of `input` or of a nested message. Leaves
+ * other errors unchanged.
  */
 export function withKnownFields(error: unknown, input: DescMessage): void {
   if (!(error instanceof ConnectError)) return;
@@ -24,14 +21,13 @@ export function withKnownFields(error: unknown, input: DescMessage): void {
     names.length === 0
       ? "no fields are allowed here"
       : `known are ${names.slice(0, SHOWN).join(", ")}`;
-  // The library makes and writes this error itself: its text is all that can be put right in
-  // between.
+  // The library creates and writes this error; only its text can be changed in between.
   Object.assign(error, {
     rawMessage: `${error.rawMessage}; ${meant === undefined ? known : `did you mean ${meant}?`}`,
   });
 }
 
-/** The message of that name among those that `from` may hold. Each is visited once. */
+/** The nested message type of that name. Each type is visited once. */
 function messageWithin(from: DescMessage, typeName: string): DescMessage | undefined {
   const seen = new Set([from]);
   for (const message of seen) {

@@ -1,11 +1,9 @@
-/**
- * Waiting that a signal or a time ends, for promises and streams whose makers may not listen to it.
- */
+/** Waits with abort or timeout for promises and streams that do not listen to a signal. */
 import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 
 /**
- * What `make` promises, or `deadline` after that many milliseconds; its signal fires then, and when
+ * The result of `make`, or `deadline` after this many milliseconds; its signal fires then, and when
  * the other one does.
  */
 export async function within<T>(
@@ -14,8 +12,7 @@ export async function within<T>(
   clock: Clock,
   make: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  // By hand: a signal of AbortSignal.any is looked after by the collector, and there is one for
-  // each request.
+  // Not AbortSignal.any, which costs GC work, since there is one per request.
   const either = new AbortController();
   const stop = (): void => either.abort(signal.reason);
   if (signal.aborted) stop();
@@ -51,16 +48,16 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * The same items until the signal fires; then throws its reason. Whoever stops early, consumer or
- * signal, ends the source: its `return` is called at once, also while it is waiting for its next
- * item or its consumer is.
+ * The same items until the signal fires; then throws its reason. When the consumer or the signal
+ * ends it early, the source's `return` is called at once, even while it waits for its next item or
+ * its consumer.
  */
 export async function* untilAborted<T>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
 ): AsyncGenerator<T, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
-  // A generator that is waiting runs its `return` only when it goes on, so nobody waits for that.
+  // A waiting generator runs its `return` only when it continues, so this is not awaited.
   const end = (): void => void Promise.resolve(iterator.return?.()).catch(() => undefined);
   signal.addEventListener("abort", end, { once: true });
   try {

@@ -1,6 +1,6 @@
 /**
- * Tells the house of each request: by which route and protocol it came, how it ended and after how
- * long. What a client may choose freely never becomes a label.
+ * Reports each request: route, protocol, result and duration. Values that a client may choose
+ * freely never become labels.
  */
 import type { Code as RpcCode } from "@connectrpc/connect";
 import type { Clock } from "../src/kernel/base/clock.ts";
@@ -17,7 +17,6 @@ import type {
 } from "../src/kernel/telemetry/requests.ts";
 import type { MethodTable } from "./methods.ts";
 
-/** What a watch knows of the gateway. */
 export interface WatchDeps {
   readonly table: MethodTable;
   /** Paths of all rpcs: `/steward.dedup.v1.JobService/GetJob`. */
@@ -28,22 +27,19 @@ export interface WatchDeps {
   readonly observe: RequestObserver | undefined;
 }
 
-/** Watches requests. */
 export interface Watch {
-  /** Runs `serve`; the end is heard when the answer is over. */
+  /** Runs `serve`; the request ends when the response is complete. */
   run(
     request: ServerRequest,
     response: ServerResponse,
     requestId: string,
     serve: () => Promise<void>,
   ): Promise<void>;
-  /**
-   * An rpc of this answer failed with that code, which its protocol does not show outside its body.
-   */
+  /** An rpc of this response failed with that code, which its protocol shows only in the body. */
   failed(response: ServerResponse, code: RpcCode): void;
 }
 
-/** In place of a route: none was meant. */
+/** Route label for unknown routes. */
 const NO_ROUTE = "(none)";
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 /** By number, as gRPC and Connect share them. */
@@ -67,14 +63,14 @@ const RPC_NAMES: readonly string[] = [
   "unauthenticated",
 ];
 /**
- * unknown, deadline_exceeded, internal, unavailable, data_loss: what OpenTelemetry calls a server's
- * error, `unimplemented` left out as anybody may cause it.
+ * unknown, deadline_exceeded, internal, unavailable, data_loss: OpenTelemetry's server errors,
+ * without `unimplemented`, which any client may cause.
  */
 const RPC_FAULTS: ReadonlySet<number> = new Set([2, 4, 13, 14, 15]);
-/** The client was gone before its answer was complete; never sent. */
+/** The client disconnected before its response was complete; never sent. */
 const GONE = "gone";
 
-/** Watches without an observer write the request's line and nothing else. */
+/** Without an observer it only writes the request's log line. */
 export function createWatch(deps: WatchDeps): Watch {
   const { clock, log, observe } = deps;
   const failures = new WeakMap<ServerResponse, RpcCode>();
@@ -142,9 +138,9 @@ function outcome(
   return { code: RPC_NAMES[status] ?? "unknown", failed: RPC_FAULTS.has(status) };
 }
 
-/** What gRPC said at the end: in the trailers, or in the head of an answer that is nothing else. */
+/** The gRPC status: in the trailers, or in the head of a response without a body. */
 function grpcStatus(request: ServerRequest): number | undefined {
   const stream = streamOf(request);
-  const said = stream?.sentTrailers?.["grpc-status"] ?? stream?.sentHeaders?.["grpc-status"];
-  return said === undefined ? undefined : Number(said);
+  const status = stream?.sentTrailers?.["grpc-status"] ?? stream?.sentHeaders?.["grpc-status"];
+  return status === undefined ? undefined : Number(status);
 }

@@ -1,7 +1,4 @@
-/**
- * The command line: reads the arguments and imports the one command they name, so that nothing else
- * is loaded.
- */
+/** The command line: parses the arguments and imports only the command they name. */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -12,7 +9,7 @@ import { makeFolder } from "./kernel/base/folder.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
 
-/** What goes to the operator goes whole, in one line or a few. */
+/** Written as a whole: one or a few lines. */
 function complain(message: string): void {
   process.stderr.write(`${message}\n`);
 }
@@ -89,15 +86,15 @@ function end(code: number): Promise<never> {
 }
 
 async function serveDaemon(options: DaemonArguments): Promise<number> {
-  // Before anything else: a signal while modules load is a wish to stop, too. Heard to the end: one
-  // that comes while the last output is written must not change how the process ends.
+  // First of all: a signal while modules load also requests a stop. Kept until the end: a signal
+  // while the last output is written must not change the exit status.
   const signals = createStopSignals(process);
   const { configureDaemon } = await import("./daemon/configuration.ts");
   const { withFoundFile } = await import("./commands/config-search.ts");
   const configuration = configureDaemon(withFoundFile(options, process.env), process.env);
   keepCompiledCode(configuration.stateRoot);
-  // The launcher's bound of short-lived objects is the main thread's. Left standing, it would go
-  // over what other threads say of theirs.
+  // The launcher's young-generation limit is meant for the main thread; left set, it would override
+  // the limits of other threads.
   setFlagsFromString("--max-semi-space-size=0");
   const { serve } = await import("./daemon/serve.ts");
   try {
@@ -112,15 +109,15 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   }
 }
 
-/** Only the daemon keeps compiled code: a command must write nowhere but where it was told. */
+/** Only the daemon keeps compiled code: a command must not write anywhere unexpected. */
 function keepCompiledCode(stateRoot: string): void {
   const folder = join(stateRoot, "cache", "compile");
   try {
     makeFolder(folder);
     enableCompileCache(folder);
   } catch {
-    // Without the cache the start is only slower; a state folder that cannot be used is reported by
-    // whoever opens it.
+    // Without the cache the start is only slower; an unusable state folder is reported when it is
+    // opened.
   }
 }
 
@@ -128,19 +125,19 @@ function remedyOf({ message, remedy }: StewardError): string {
   return remedy === undefined || message.includes(remedy) ? "" : `; ${remedy}`;
 }
 
-/** Resolves when all that was written has left, or nobody reads it any more. */
+/** Resolves when everything was written, or the reader is gone. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write("", () => resolve());
   });
 }
 
-/** Set when what was printed did not get where it should, e.g. because the disk is full. */
+/** Set when output was lost, e.g. because the disk is full. */
 let lost: NodeJS.ErrnoException | undefined;
 
 function watchOutput(stream: NodeJS.WriteStream): void {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // `steward dedup … | head` is no failure: a reader that goes away only ends the writing.
+    // `steward dedup … | head` is not a failure: a reader that goes away only ends the writing.
     if (error.code !== "EPIPE") lost = error;
   });
 }
@@ -148,7 +145,7 @@ function watchOutput(stream: NodeJS.WriteStream): void {
 async function main(): Promise<number> {
   watchOutput(process.stdout);
   watchOutput(process.stderr);
-  // Timers of the house do not keep the process alive; while a command runs, this one does.
+  // Timers of the clock do not keep the process alive; while a command runs, this one does.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     return await run(parseArguments(process.argv.slice(2)));
@@ -170,5 +167,5 @@ async function main(): Promise<number> {
 const code = await main();
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 if (lost !== undefined) complain(`steward: the output could not be written: ${lost.message}`);
-// Whatever a component that did not stop still holds must not keep the process.
+// Resources of a component that did not stop must not keep the process alive.
 await end(lost === undefined ? code : code || 1);

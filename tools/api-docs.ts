@@ -233,7 +233,7 @@ function collect(
 }
 
 function commentAt(file: FileDescriptorProto): (path: string) => string | undefined {
-  const places = new Map(
+  const nodes = new Map(
     (file.sourceCodeInfo?.location ?? []).map((location) => [location.path.join(","), location]),
   );
   const clean = (location: SourceCodeInfo_Location | undefined): string =>
@@ -242,7 +242,7 @@ function commentAt(file: FileDescriptorProto): (path: string) => string | undefi
       .join(" ")
       .replaceAll(/\s+/g, " ")
       .trim();
-  return (path) => clean(places.get(path)) || undefined;
+  return (path) => clean(nodes.get(path)) || undefined;
 }
 
 function commentsModule(comments: Comments): string {

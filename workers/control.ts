@@ -21,7 +21,7 @@ export interface TaskRow<I, O> {
   readonly types?: { readonly input: I; readonly output: O };
 }
 
-/** Thrown when the caller has gone. Nobody but the pool sees it. */
+/** Thrown after cancellation; handled by the pool. */
 export function stopped(): Error {
   return Object.assign(new Error("the caller has gone"), { code: "cancelled" });
 }

@@ -1,14 +1,10 @@
-/**
- * Why the admin surface refused a request, in the words of `svc.admin.auth.rejected` (facts,
- * monitor-api §5.2).
- */
+/** Reasons for refusals by the admin surface: values of `svc.admin.auth.rejected`. */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import type { RequestHead } from "./authorize.ts";
 
 /**
- * A reason. That of an address off loopback without a token cannot occur: such a configuration does
- * not start.
+ * A non-loopback address without a token is not among them: such a configuration does not start.
  */
 export type AdminRefusal =
   | "missing_credentials"
@@ -16,9 +12,7 @@ export type AdminRefusal =
   | "untrusted_host"
   | "cross_site_request";
 
-/**
- * The reason of a refusal by `Authorize`; undefined when it was not the admin surface that refused.
- */
+/** The reason of a refusal by `Authorize`; undefined when another surface refused. */
 export function adminRefusal(
   access: Access,
   { headers }: RequestHead,

@@ -1,4 +1,4 @@
-/** Who may send what: one decision per request, before its body is read, for REST and rpc alike. */
+/** Authorization: one decision per request, before its body is read, for REST and rpc alike. */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
 import type { Secret } from "../../src/kernel/base/secret.ts";
@@ -8,45 +8,41 @@ import { isCrossSite } from "./cross-site.ts";
 import { isTrustedHost } from "./host.ts";
 import { isOperator } from "./operator.ts";
 
-/**
- * What is decided on. `headers` has names in lower case and the authority as `host`, over HTTP/2
- * too.
- */
+/** `headers` has names in lower case and the authority as `host`, over HTTP/2 too. */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The credentials and names that count. */
 export interface AuthOptions {
-  /** `auth.token`; without it only this machine's own names are answered. */
+  /** `auth.token`; without it only this machine's own host names are accepted. */
   readonly token?: Secret;
-  /** `admin.auth.token`; methods for administrators then take this one only. */
+  /** `admin.auth.token`; methods for administrators then accept this one only. */
   readonly adminToken?: Secret;
   /** `gateway.allowed_hosts`. */
   readonly allowedHosts: readonly string[];
   /**
-   * `gateway.cors.allowed_origins`: pages that may use the document service, and nothing else; none
-   * when not given. `*` alone means all.
+   * `gateway.cors.allowed_origins`: origins that may use the document service, and nothing else;
+   * default none. `*` alone means all.
    */
   readonly allowedOrigins?: readonly string[];
 }
 
-/** Facts about a route that decide who may call it. */
+/** Properties of a route that decide who may call it. */
 export interface RouteFacts {
   /**
-   * Origins whose pages may change something here; `allowedOrigins` of the configuration for
-   * documents when not given.
+   * Origins whose pages may change something here; default `allowedOrigins` of the configuration
+   * for documents.
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Whether the headers carry a live credential of the route's own kind, e.g. a Vault token. */
+  /** Whether the headers carry a valid credential of the route's own kind, e.g. a Vault token. */
   readonly hasCredential?: ((headers: RequestHead["headers"]) => boolean) | undefined;
 }
 
 /**
- * Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for
- * the credential.
+ * Returns if the request is allowed, else throws: `denied` for a foreign host name or origin,
+ * `unauthenticated` for the credential.
  */
 export type Authorize = (
   access: Access,
@@ -55,7 +51,7 @@ export type Authorize = (
   route?: RouteFacts,
 ) => StewardError | undefined;
 
-/** The rules of RESOLUTIONS §2 over one set of credentials. */
+/** Creates the authorization of one set of credentials. */
 export function createAuthorize(auth: AuthOptions): Authorize {
   return (access, dialect, request, route = {}) => {
     const allowedOrigins =
@@ -92,9 +88,9 @@ function refuseName(
 }
 
 /**
- * Health of gRPC, and what carries a live Vault token. One that is not live does not count: a page
- * that reached this machine through a rebound name can send any header. `sys/init` and `sys/unseal`
- * never look at the token, so no spelling of them is exempt.
+ * gRPC health, and requests with a valid Vault token. An invalid one does not count: a page that
+ * reached this machine by DNS rebinding can send any header. `sys/init` and `sys/unseal` never
+ * check the token, so no spelling of them is exempt.
  */
 function isOpenUnderAnyName(
   { path, headers }: RequestHead,
@@ -170,10 +166,7 @@ function refuseCredential(
   }
 }
 
-/**
- * The token that a method of this access takes (RESOLUTIONS §2, Admin token); undefined where none
- * is set, or none is asked for.
- */
+/** The token required for this access; undefined where none is set or required. */
 function tokenFor(auth: AuthOptions, access: Access): Secret | undefined {
   if (access === Access.ADMIN) return auth.adminToken ?? auth.token;
   return access === Access.OPERATOR ? auth.token : undefined;

@@ -1,24 +1,24 @@
 /**
- * The address a request comes from. Headers of proxies count only where the connection's other end
- * is a trusted proxy (`gateway.trusted_proxies`): anybody else could write any address there.
+ * The client's address. Headers of proxies count only where the peer of the connection is a trusted
+ * proxy (`gateway.trusted_proxies`): anybody else could send any address.
  */
 import { BlockList, isIP } from "node:net";
 import { ipv6Prefix } from "../../src/kernel/base/ipv6-prefix.ts";
 import { isLoopback } from "../../src/kernel/config/address.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
 
-/** Addresses of proxies that are believed. */
+/** Addresses of trusted proxies. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }
 
-/** More hops than any chain of proxies has; what stands before them is not looked at. */
+/** More hops than any proxy chain has; hops before them are ignored. */
 const MAX_HOPS = 32;
 const FORWARDING_HEADER = /^(forwarded|x-forwarded-.+|x-real-ip|via)$/;
 
 /**
- * From addresses and networks in CIDR form. Throws a `TypeError` or `RangeError` that names none of
- * them for anything else.
+ * From addresses and networks in CIDR notation. Throws a `TypeError` or `RangeError` that does not
+ * contain the input otherwise.
  */
 export function createTrustedProxies(entries: readonly string[]): TrustedProxies {
   const list = new BlockList();
@@ -37,9 +37,9 @@ export function createTrustedProxies(entries: readonly string[]): TrustedProxies
 }
 
 /**
- * The client's address: the connection's other end or, where that is a trusted proxy, the last
- * address of `X-Forwarded-For`, else of `Forwarded` (RFC 7239), that is no trusted proxy. A part
- * that is no address ends the search.
+ * The client's address: the peer of the connection or, where that is a trusted proxy, the last
+ * untrusted address of `X-Forwarded-For`, else of `Forwarded` (RFC 7239). An invalid hop ends the
+ * search.
  */
 export function clientAddress(
   peer: string,
@@ -57,23 +57,23 @@ export function clientAddress(
   return client;
 }
 
-/** Whether a proxy says that it has passed the request on. */
+/** Whether a proxy says that it forwarded the request. */
 export function isForwarded(headers: RequestHeaders): boolean {
   for (const name in headers) if (FORWARDING_HEADER.test(name)) return true;
   return false;
 }
 
 /**
- * What a bound per address counts a client by: the IPv4 address or the /64 of an IPv6 one.
- * Undefined for this machine's own addresses and for trusted proxies that do not say for whom they
- * ask: many clients share those.
+ * The key of per-address limits: the IPv4 address or the /64 of an IPv6 one. Undefined for this
+ * machine's own addresses and for trusted proxies that send no client address: many clients share
+ * those.
  */
 export function countedAddress(client: string, trusted: TrustedProxies): string | undefined {
   if (client === "" || isLoopback(client) || trusted.has(client)) return undefined;
   return isIP(client) === 6 ? ipv6Prefix(client) : client;
 }
 
-/** The last hop comes first. */
+/** Last hop first. */
 function hopsOf(headers: RequestHeaders): string[] {
   const forwardedFor = joined(headers["x-forwarded-for"]);
   const hops =
@@ -83,7 +83,7 @@ function hopsOf(headers: RequestHeaders): string[] {
   return hops.slice(-MAX_HOPS).toReversed();
 }
 
-/** A hop that does not say for whom is no address: what stands before it is not believed. */
+/** A hop without an address is invalid: hops before it are not trusted. */
 function forwardedHops(header: string): string[] {
   if (header === "") return [];
   return header.split(",").map((element) => {
@@ -95,7 +95,7 @@ function forwardedHops(header: string): string[] {
   });
 }
 
-/** Without port, brackets and the prefix of an IPv4 address in an IPv6 one. */
+/** Without port, brackets and the prefix of IPv4-mapped IPv6. */
 function plainAddress(hop: string): string {
   const bare =
     /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ??

@@ -1,25 +1,24 @@
 /**
- * Cross-origin reading (WHATWG Fetch §3.3): which pages of other origins a browser lets use the
- * document service. Off unless `gateway.cors.allowed_origins` names some, and never for the admin
- * API, pages and tokens.
+ * CORS (WHATWG Fetch §3.3): which origins may use the document service from a browser. Off unless
+ * `gateway.cors.allowed_origins` names some, and never for the admin API, pages and tokens.
  */
 import type { RequestHead } from "./authorize.ts";
 import { isAllowedOrigin } from "./cross-site.ts";
 
-/** What CORS says to one request. Header names are lower case. */
+/** Header names are lower case. */
 export interface CorsDecision {
-  /** For the answer, whatever it is: an error without them cannot be read by the page. */
+  /** For every response: without them a page cannot read an error. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A browser asks before it sends: answer 204 with these headers and nothing else. */
+  /** A preflight request: answer 204 with these headers. */
   readonly preflight: boolean;
 }
 
 const REST_HEADERS = "Content-Type, Authorization, traceparent, tracestate";
-// What Connect's and gRPC-Web's own browser clients send; without them no call would pass.
+// Headers sent by Connect's and gRPC-Web's browser clients.
 const RPC_HEADERS = `${REST_HEADERS}, Connect-Protocol-Version, Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent`;
 const NOTHING: CorsDecision = { headers: {}, preflight: false };
 
-/** The decision for requests, by the list of origins. */
+/** By the list of origins. */
 export function createCors(
   allowedOrigins: readonly string[],
 ): (request: RequestHead) => CorsDecision {
@@ -29,7 +28,7 @@ export function createCors(
     const rpc = request.path.startsWith("/steward.dedup.");
     if (!rpc && !request.path.startsWith("/api/v1/")) return NOTHING;
     const { origin } = request.headers;
-    // Whoever keeps the answer must not give it to a page of another origin.
+    // Caches must not give the response to a page of another origin.
     const vary: Record<string, string> = all ? {} : { vary: "Origin" };
     if (typeof origin !== "string" || !isAllowedOrigin(origin, allowedOrigins))
       return { headers: vary, preflight: false };

@@ -1,10 +1,7 @@
-/**
- * Requests that a foreign page makes a visitor's browser send: whoever they would change something
- * for did not ask (RESOLUTIONS §2, Cross-site).
- */
+/** Detects cross-site requests that change something (CSRF). */
 import { parseAuthority } from "./host.ts";
 
-/** What tells of a request's origin. `host` is its `Host` or `:authority`. */
+/** `host` is its `Host` or `:authority`. */
 export interface Provenance {
   readonly method: string;
   readonly host: string;
@@ -14,7 +11,7 @@ export interface Provenance {
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Whether an `Origin` is one of the list, or the list is `*`. */
+/** Whether an `Origin` is in the list, or the list is `*`. */
 export function isAllowedOrigin(origin: string, allowedOrigins: readonly string[]): boolean {
   return allowedOrigins.includes("*") || allowedOrigins.includes(origin);
 }
@@ -31,7 +28,8 @@ export function isCrossSite(request: Provenance, allowedOrigins: readonly string
   return origin !== undefined && !isSameHost(origin, request.host);
 }
 
-// The scheme is left out: behind a proxy that ends TLS the page is https and the listener is not.
+// The scheme is ignored: behind a proxy that terminates TLS the page is https and the listener is
+// not.
 function isSameHost(origin: string, host: string): boolean {
   const match = /^(https?):\/\/(.+)$/.exec(origin);
   const page = match === null ? undefined : parseAuthority(match[2] ?? "");

@@ -1,6 +1,6 @@
 /**
- * The name a request was sent to. Without a token it must be this machine's own, else a foreign
- * page could reach the port under a name of its own that it lets point here (DNS rebinding).
+ * Checks the host name of a request. Without a token it must be this machine's own, else a foreign
+ * page could reach the port by DNS rebinding.
  */
 import { isLoopback } from "../../src/kernel/config/address.ts";
 
@@ -13,7 +13,7 @@ export interface Authority {
   readonly port: string;
 }
 
-/** Undefined when the text is no host with an optional port. */
+/** Undefined when the text is not a host with an optional port. */
 export function parseAuthority(text: string): Authority | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^\s:/?#@[\]\\]+))(?::(\d{1,5}))?$/i.exec(text);
   const host = (match?.[1] ?? match?.[2])?.toLowerCase().replace(/\.$/, "");
@@ -24,7 +24,7 @@ export function parseAuthority(text: string): Authority | undefined {
 
 /**
  * Whether the name is a loopback literal, `localhost` or one of `gateway.allowed_hosts`, with any
- * port (RESOLUTIONS §2, No token configured).
+ * port.
  */
 export function isTrustedHost(authority: string, allowed: readonly string[]): boolean {
   const asked = parseAuthority(authority);

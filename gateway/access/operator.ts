@@ -4,8 +4,8 @@
 import type { Secret } from "../../src/kernel/base/secret.ts";
 
 /**
- * The credential an `Authorization` header brings: a Bearer token or a Basic password; undefined
- * when it brings neither.
+ * The credential of an `Authorization` header: a Bearer token or a Basic password; undefined
+ * without either.
  */
 export function presentedCredential(authorization: string | undefined): string | undefined {
   const match = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? "");

@@ -1,18 +1,18 @@
 /**
- * Which part of what is served a listener answers for: one listener for all, or a second one for
- * what the administrator alone may see (RESOLUTIONS §2, Listeners).
+ * The part of the routes that a listener serves: one listener for all, or a second one for the
+ * administrator.
  */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { ASSETS_TEMPLATE } from "../web/assets.ts";
 
 /**
- * All of it, all but the admin surface, or the admin surface alone. Rpc stays where the house is,
- * and probes answer everywhere.
+ * All routes, all but the admin surface, or the admin surface alone. Rpc is served with `gateway`,
+ * probes everywhere.
  */
-export type Surface = "all" | "house" | "admin";
+export type Surface = "all" | "gateway" | "admin";
 
-/** What is asked of a route. */
+/** The properties of a route that select its surface. */
 export interface ServedRoute {
   readonly access: Access;
   readonly dialect: DialectName;
@@ -20,8 +20,7 @@ export interface ServedRoute {
 }
 
 /**
- * Whether a route of REST is answered for by a surface. Without `landing` of the admin surface only
- * `/debug/` is left (RESOLUTIONS M21).
+ * Whether a surface serves a REST route. Without `landing` the admin surface only has `/debug/`.
  */
 export function isServedBy(
   surface: Surface,
@@ -31,5 +30,5 @@ export function isServedBy(
   // Every listener has pages, if only the one for an unknown path.
   if (template.text === ASSETS_TEMPLATE) return true;
   if (dialect !== "monitor" || access !== Access.ADMIN) return surface !== "admin";
-  return surface !== "house" && (landing || template.text.startsWith("/debug/"));
+  return surface !== "gateway" && (landing || template.text.startsWith("/debug/"));
 }

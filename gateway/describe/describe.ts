@@ -1,6 +1,6 @@
 /**
- * The description of the API: `/openapi.json` for programs and `/docs` for people, both made from
- * the method table.
+ * The API description: `/openapi.json` for programs and `/docs` for people, both from the method
+ * table.
  */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { PlainRequest, PlainRoute } from "../../src/kernel/service.ts";
@@ -11,12 +11,12 @@ import { messageSchema, type JsonSchema } from "./json-schema.ts";
 import { openApi, operationIdOf, type Comments, type OpenApi } from "./openapi.ts";
 import { reference } from "./reference-page.ts";
 
-/** The document as committed and as served: indented, so that a change of it can be read. */
+/** Indented, so that diffs are readable. */
 export function openApiText(document: OpenApi): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** Both routes; the operator's token opens them, for they tell everything there is. */
+/** Both routes require the operator's token, since they show the whole API. */
 export function describeRoutes(
   table: MethodTable,
   comments: Comments,
@@ -42,7 +42,7 @@ export function describeRoutes(
   ];
 }
 
-/** What each operation answers with, nested in full, by the operation's id. */
+/** The response message of each operation, nested in full, by operation id. */
 function answersOf(table: MethodTable): ReadonlyMap<string, JsonSchema> {
   return new Map(
     table.methods.map(({ rpc }) => [
@@ -52,7 +52,7 @@ function answersOf(table: MethodTable): ReadonlyMap<string, JsonSchema> {
   );
 }
 
-/** The address that a client used, as far as it can stand in a command line. */
+/** The address that the client used, if it can be part of a command line. */
 function originOf({ headers, secured }: PlainRequest): string {
   const host = [headers["host"]].flat()[0] ?? "";
   return `${secured ? "https" : "http"}://${/^[\w.:[\]-]+$/.test(host) ? host : "127.0.0.1:8400"}`;

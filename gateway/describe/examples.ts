@@ -1,19 +1,16 @@
-/**
- * One request for each operation, as a person would type it. A test sends every one of them to a
- * running daemon.
- */
+/** One example request per operation. A test sends every one of them to a running daemon. */
 import type { Operation } from "./openapi.ts";
 
-/** A request. Path variables stay in braces: only a living system has ids. */
+/** Path variables stay in braces: only a live system has ids. */
 export interface Example {
   readonly verb: string;
   /** With the query, e.g. `/api/v1/jobs/{jobId}`. */
   readonly path: string;
-  /** JSON text; undefined when the operation takes none. */
+  /** JSON text; undefined when the operation has none. */
   readonly body: string | undefined;
 }
 
-/** The example of an operation. Required query parameters are given, others left out. */
+/** Required query parameters are included, others are not. */
 export function exampleOf(verb: string, path: string, operation: Operation): Example {
   const query = operation.parameters
     .filter((each) => each.in === "query" && each.required)
@@ -26,7 +23,7 @@ export function exampleOf(verb: string, path: string, operation: Operation): Exa
   };
 }
 
-/** Stands for the address in a command line. */
+/** Placeholder for the address in a command line. */
 export const STEWARD = "$STEWARD";
 
 /** As a command line; `$STEWARD` is the address, e.g. http://127.0.0.1:8400. */

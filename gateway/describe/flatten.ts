@@ -1,20 +1,17 @@
-/**
- * A schema as the paths of its leaves with their types: the form in which two versions of an API
- * are compared (facts, monitor API §6).
- */
+/** Flattens a schema to the paths and types of its leaves, to compare two versions of an API. */
 import type { JsonSchema } from "./json-schema.ts";
 
 /** `data.items[].name` → `null|string`; `[]` are items, `{}` values of a map. Sorted by path. */
 export type Paths = Readonly<Record<string, string>>;
 
-/** What is promised to readers of one message. */
+/** The stored schema of one message. */
 export interface Baseline {
-  /** Raised when a path is taken away, renamed or given another type. */
+  /** Incremented when a path is removed, renamed or changes its type. */
   readonly schema_version: number;
   readonly paths: Paths;
 }
 
-/** The leaves of a schema without references. Only leaves count: an object is what it holds. */
+/** The leaves of a schema without references. Objects are represented by their leaves only. */
 export function flatten(schema: JsonSchema): Paths {
   const leaves: [string, string][] = [];
   collect(schema, "", leaves);
@@ -22,8 +19,8 @@ export function flatten(schema: JsonSchema): Paths {
 }
 
 /**
- * Every break of a promise, sorted; empty when readers of the baseline can read the schema.
- * Additional paths are none.
+ * Every incompatible change, sorted; empty when readers of the baseline can read the schema.
+ * Additional paths are compatible.
  */
 export function breaks(baseline: Baseline, now: Baseline): readonly string[] {
   const version =

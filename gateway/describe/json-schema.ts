@@ -1,7 +1,6 @@
 /**
- * JSON Schema of messages as REST writes and reads them: draft-07 alone, and the same inside
- * OpenAPI 3.1. Made from the descriptors and the options that the writer follows, so that neither
- * can drift from the other.
+ * JSON Schema of messages as REST writes and reads them: draft-07 standalone, and within OpenAPI
+ * 3.1. Derived from the same descriptors and options as the writer, so that they cannot diverge.
  */
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import {
@@ -13,7 +12,7 @@ import {
 } from "../../src/kernel/wire/style.ts";
 import { isRequired, rulesOf } from "./rules.ts";
 
-/** One schema. Without `type` it takes anything. */
+/** Without `type` it accepts anything. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -27,22 +26,21 @@ export interface JsonSchema {
   readonly [rule: string]: unknown;
 }
 
-/** How messages are described. */
 export interface SchemaOptions {
-  /** As answers hold them, or as requests may. */
+  /** Messages of responses, or of requests. */
   readonly side: "answer" | "request";
-  /** The text beside a declaration, by its full name; undefined when there is none. */
+  /** The comment of a declaration by its full name; undefined without one. */
   readonly comment: (name: string) => string | undefined;
   /**
-   * A reference in the place of a nested message; without it messages are nested in full, and one
-   * inside itself once.
+   * A reference for a nested message; without it messages are nested in full, and a recursive one
+   * once.
    */
   readonly reference?: (message: DescMessage) => string;
 }
 
 /**
- * The schema of a message. Of an answer nothing is `required`: what may be left out differs by
- * surface and never breaks a reader.
+ * The schema of a message. In a response nothing is `required`: which fields may be absent differs
+ * by surface and never breaks a reader.
  */
 export function messageSchema(
   message: DescMessage,
@@ -66,7 +64,7 @@ export function messageSchema(
   };
 }
 
-/** The schema of a field with its rules; `within` are the messages it stands in. */
+/** The schema of a field with its rules; `within` are the messages that contain it. */
 export function fieldSchema(
   field: DescField,
   options: SchemaOptions,
@@ -95,7 +93,7 @@ function described(name: string, { comment }: SchemaOptions): { description?: st
   return text === undefined ? {} : { description: text };
 }
 
-/** Whether the writer puts `null` for an unset one: see `absentOf` in wire/write.ts. */
+/** Whether the writer emits `null` for an unset field: see `absentOf` in wire/write.ts. */
 function mayBeNull(field: DescField): boolean {
   const style = fieldStyleOf(field);
   if (style.omitEmpty || style.zeroTime) return false;

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1 of the REST API, from the table of methods: every rpc with an http rule, and every
- * plain route that describes itself. Pages, assets and profiles are no API and left out.
+ * OpenAPI 3.1 of the REST API from the method table: every rpc with an http rule, and every plain
+ * route with a description. Pages, assets and profiles are not part of the API.
  */
 import type { DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { protoCamelCase } from "@bufbuild/protobuf/reflect";
@@ -23,13 +23,11 @@ export interface OpenApi {
   readonly components: Readonly<Record<string, unknown>>;
 }
 
-/** An address that the API is served at. */
 export interface Server {
   readonly url: string;
   readonly description: string;
 }
 
-/** One verb of one path. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -47,7 +45,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** One variable of a path, or one name of a query. */
+/** A path or query parameter. */
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query";
@@ -58,7 +56,7 @@ export interface Parameter {
   readonly explode?: boolean;
 }
 
-/** What belongs to a declaration's full name in its proto file. */
+/** Comments of a proto file by full name. */
 export type Comments = Readonly<Record<string, string>>;
 
 const VERBS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
@@ -67,15 +65,14 @@ const DESCRIPTION =
   "The same methods are served over Connect, gRPC-Web and gRPC on the same port. " +
   "Unknown query parameters are ignored, unknown fields of a body are refused.";
 
-/** Relative to the document: right for whoever fetched it, behind a proxy too. */
+/** Relative to the document: correct wherever it was fetched, also behind a proxy. */
 const SAME_SERVER: Server = {
   url: "/",
   description: "The server that this document was fetched from.",
 };
 
 /**
- * The document. Verbs that OpenAPI does not know, such as LIST, are left out. Throws when two
- * operations have the same id.
+ * Verbs unknown to OpenAPI, such as LIST, are omitted. Throws when two operations have the same id.
  */
 export function openApi(
   table: MethodTable,
@@ -115,10 +112,7 @@ export function openApi(
   };
 }
 
-/**
- * Counts the further routes of a method behind its id, in the order of its bindings: `getJob`,
- * `getJob_2`.
- */
+/** Numbers the further routes of a method in the order of its bindings: `getJob`, `getJob_2`. */
 function createIds(): (id: string, owner: object) => string {
   const taken = new Map<string, { readonly owner: object; readonly routes: number }>();
   return (id, owner) => {
@@ -133,7 +127,7 @@ function createIds(): (id: string, owner: object) => string {
   };
 }
 
-/** A service's name as a tag: with its package, but for the document service. */
+/** A service's name as a tag: with its package, except for the document service. */
 function serviceName({ name, typeName }: DescService): string {
   const group = groupOf(typeName);
   return group === "dedup" ? name : `${group}.${name}`;
@@ -145,7 +139,7 @@ function groupOf(typeName: string): string {
 }
 
 /**
- * The id of a method's operation, e.g. `listJobs` or `tokensGetHealth`. Clients are generated from
+ * The operation id of a method, e.g. `listJobs` or `tokensGetHealth`. Clients are generated from
  * it: it depends on the rpc's own name and package alone, so that adding another method never
  * changes it.
  */
@@ -161,7 +155,7 @@ interface Describer {
   readonly request: SchemaOptions;
 }
 
-// A reference is a promise: whatever is referred to becomes a component.
+// Every referenced message must become a component.
 function createDescriber(comments: Comments, messages: Map<string, DescMessage>): Describer {
   const comment = (name: string): string | undefined => comments[name];
   const reference = (message: DescMessage): string => {
@@ -176,8 +170,7 @@ function createDescriber(comments: Comments, messages: Map<string, DescMessage>)
   };
 }
 
-// Describing one message may refer to others that nobody named before: the list grows while it is
-// walked.
+// Describing one message may reference further ones: the list grows during the iteration.
 function componentSchemas(
   { answer }: Describer,
   messages: Map<string, DescMessage>,
@@ -277,7 +270,7 @@ function textAnswer(description: string, contentType: string): unknown {
   return { description, content: { [contentType]: { schema: { type: "string" } } } };
 }
 
-/** The path with its variables under the names that requests and answers use. */
+/** The path with its variables named as in requests and responses. */
 function pathText(route: RpcRoute | OtherRoute): string {
   const nameOf =
     route.kind === "plain"
@@ -348,7 +341,7 @@ function bodyContent(
   };
 }
 
-/** A value that the schema takes. */
+/** A valid example value. */
 function exampleOf(schema: JsonSchema): unknown {
   if (schema.enum !== undefined) return schema.enum[0];
   switch (schema.type) {
@@ -394,7 +387,7 @@ function successOf(method: Method, { answer, comments }: Describer): unknown {
   };
 }
 
-// Vault's surface answers a message without fields with no body at all.
+// Vault's surface answers a message without fields with an empty body.
 function isNothing({ dialect, rpc }: Method): boolean {
   return dialect === "vault" && rpc.output.fields.length === 0;
 }
@@ -416,7 +409,7 @@ function textOf(text: string | undefined): { description?: string } {
   return text === undefined ? {} : { description: text };
 }
 
-/** The first sentence as the summary; the whole text as well where there is more. */
+/** The first sentence as the summary; the whole text as description where there is more. */
 function summaryOf(text: string | undefined): { summary?: string; description?: string } {
   if (text === undefined) return {};
   const [first = text] = /^.*?\.(?=\s+[A-Z0-9`])/.exec(text) ?? [];

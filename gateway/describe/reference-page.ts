@@ -1,6 +1,6 @@
 /**
- * The API reference at `/docs`: every operation with an example for the address that the page was
- * opened at.
+ * The API reference at `/docs`: every operation with an example for the address at which the page
+ * was opened.
  */
 import { html, type Child, type View } from "../web/html.ts";
 import { flatten } from "./flatten.ts";
@@ -10,7 +10,7 @@ import type { OpenApi, Operation, Parameter } from "./openapi.ts";
 
 export interface ReferenceFacts {
   readonly document: OpenApi;
-  /** The message that an operation answers with, nested in full, by the operation's id. */
+  /** The response message of each operation, nested in full, by operation id. */
   readonly answers: ReadonlyMap<string, JsonSchema>;
 }
 
@@ -26,7 +26,7 @@ interface Group {
   readonly operations: readonly Entry[];
 }
 
-/** The page's content. `origin` is the address in the examples, e.g. `http://127.0.0.1:8400`. */
+/** `origin` is the address in the examples, e.g. `http://127.0.0.1:8400`. */
 export function reference({ document, answers }: ReferenceFacts, origin: string): View {
   const groups = groupsOf(document);
   const count = groups.reduce((sum, { operations }) => sum + operations.length, 0);
@@ -98,8 +98,8 @@ function sentence(summary: string | undefined): string | undefined {
 }
 
 /**
- * The browser knows the address better than a server behind a proxy: it writes its own into
- * `data-origin`.
+ * The browser knows the address better than a server behind a proxy: it sets `data-origin` to its
+ * own.
  */
 function withOrigin(command: string, origin: string): Child {
   const [before = "", after = ""] = command.split(STEWARD);

@@ -1,36 +1,33 @@
-/**
- * The limits of `buf.validate` in JSON Schema's words, as far as it has them; what it has not stays
- * the validator's alone.
- */
+/** Converts `buf.validate` rules to JSON Schema keywords where there is an equivalent. */
 import { getOption, hasOption, type DescField } from "@bufbuild/protobuf";
 import {
   field as fieldRules,
   type FieldRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
-/** Keywords for a schema; integers as numbers. */
-export type RuleWords = Readonly<Record<string, unknown>>;
+/** Schema keywords; integers as numbers. */
+export type RuleValues = Readonly<Record<string, unknown>>;
 
-/** The rules of a field, empty when it has none. */
-export function rulesOf(field: DescField): RuleWords {
+/** The rules of a field, empty without any. */
+export function rulesOf(field: DescField): RuleValues {
   if (field.proto.options === undefined || !hasOption(field, fieldRules)) return {};
-  return wordsOf(getOption(field, fieldRules).type);
+  return ruleValuesOf(getOption(field, fieldRules).type);
 }
 
 /**
- * Whether a request without the field is refused: it says so, or its empty value, which an absent
- * one has, breaks its rules.
+ * Whether a request without the field is refused: it is required, or its default violates its
+ * rules.
  */
 export function isRequired(field: DescField): boolean {
   if (field.proto.options === undefined || !hasOption(field, fieldRules)) return false;
   const { required, type } = getOption(field, fieldRules);
   if (required || field.proto.proto3Optional) return required;
   if (type.case === "enum") return type.value.notIn.includes(0);
-  const words = wordsOf(type);
+  const words = ruleValuesOf(type);
   return words["minLength"] !== undefined || words["minItems"] !== undefined;
 }
 
-function wordsOf(rules: FieldRules["type"]): RuleWords {
+function ruleValuesOf(rules: FieldRules["type"]): RuleValues {
   switch (rules.case) {
     case undefined:
     case "enum":
@@ -81,12 +78,11 @@ function bound(
   return rule.case === name && rule.value !== undefined ? Number(rule.value) : undefined;
 }
 
-// A limit that is not set reads as zero; an explicit one of zero says nothing that a schema needs
-// to.
+// An unset limit reads as zero; an explicit zero needs no keyword.
 function size(value: bigint): number | undefined {
   return value === 0n ? undefined : Number(value);
 }
 
-function given(words: Record<string, unknown>): RuleWords {
+function given(words: Record<string, unknown>): RuleValues {
   return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== undefined));
 }

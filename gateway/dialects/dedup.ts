@@ -9,7 +9,6 @@ import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Dedup's surface (contract dedup §2.1, §7). */
 export const dedup: Dialect = {
   name: "dedup",
   bodyBytes: 4 * 1024 * 1024,
@@ -27,17 +26,16 @@ export const dedup: Dialect = {
   }),
 };
 
-/** A refusal for another reason than the credential must not make a browser ask for a password. */
+/**
+ * A refusal for another reason than the credential must not make a browser prompt for a password.
+ */
 function challenge(error: StewardError): Record<string, string> {
   if (error.code === "unauthenticated")
     return { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' };
   return error.code === "denied" ? { "www-authenticate": 'Bearer realm="steward"' } : {};
 }
 
-/**
- * An error without findings of its own gets one spelt out, for the whole request where it names no
- * field: clients look for it in `details` (D6).
- */
+/** An error without findings gets one for the whole request: clients look for it in `details`. */
 function details(error: StewardError): { details?: readonly unknown[] } {
   if (error.facts !== undefined) return { details: [error.facts] };
   if (error.details !== undefined) return { details: error.details };

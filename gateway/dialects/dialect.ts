@@ -1,51 +1,48 @@
-/** What a REST surface is: its successes, its failures and its limit of a body. */
+/** Interface of a REST surface: successes, failures and default body limit. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { retryAfterSeconds } from "../codes.ts";
 
-/** A whole answer. Header names are lower case. */
+/** Header names are lower case. */
 interface WholeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 }
 
-/** An answer that is text. */
 interface TextAnswer extends WholeAnswer {
   readonly body: string;
 }
 
-/** What a method says about its success. */
+/** Options of a method's success. */
 interface SuccessOptions {
   readonly status: number;
   /** Written without an envelope. */
   readonly raw: boolean;
-  /** Name of the file when the answer is a download, else empty. */
+  /** File name of a download, else empty. */
   readonly attachment: string;
   readonly requestId: string;
 }
 
-/** What goes with a failure. */
 export interface FailureOptions {
-  /** The methods that the path does take, for a wrong one. */
+  /** Allowed methods of the path, for a wrong one. */
   readonly allow?: readonly string[];
   /** Path of the request, for surfaces that name it. */
   readonly path?: string;
 }
 
-/** One REST surface. */
 export interface Dialect {
   readonly name: DialectName;
-  /** The largest body of a method that declares none. */
+  /** Default body limit of a method. */
   readonly bodyBytes: number;
   /** `json` is the message of that schema by `writeRestJson`; bytes stay bytes. */
   success(schema: DescMessage, json: string | Uint8Array, options: SuccessOptions): WholeAnswer;
-  /** The error must be one that may be seen: see `seenError`. */
+  /** The error must have passed `seenError`. */
   failure(error: StewardError, options: FailureOptions): TextAnswer;
 }
 
-/** Text around JSON, which need not be decoded for that. */
+/** Text before and after JSON bytes, which are not decoded. */
 export function around(
   before: string,
   json: string | Uint8Array,
@@ -56,7 +53,7 @@ export function around(
     : Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
 }
 
-/** The headers of a failure that all surfaces share. */
+/** The headers that all surfaces' failures share. */
 export function failureHeaders(
   error: StewardError,
   options: FailureOptions,
@@ -69,7 +66,7 @@ export function failureHeaders(
   };
 }
 
-/** The headers of a success; `type` is its content type. */
+/** `type` is the content type. */
 export function successHeaders(type: string, attachment: string): Record<string, string> {
   return {
     "content-type": type,

@@ -14,11 +14,10 @@ import {
 
 const LINE_BREAK = 0x0a;
 const NOT_FOUND = "404 page not found";
-/** Whoever sets up a pull tries `/metrics` first (RESOLUTIONS §2, Paths on the gateway). */
+/** `/metrics` is the first path tried when setting up a scrape. */
 const WHERE_METRICS_ARE =
   "metrics are at /api/v1/metrics of gateway.listen while dedup.metrics_endpoint.enabled is true, and at /metrics of scrape.listen while scrape.enabled is true";
 
-/** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
 export const monitor: Dialect = {
   name: "monitor",
   bodyBytes: 64 * 1024,
@@ -41,7 +40,7 @@ export const monitor: Dialect = {
   }),
 };
 
-/** A document of megabytes is not copied for the sake of a line break that its writer put there. */
+/** Avoids copying a document of megabytes just to append a line break that it already has. */
 function endsInBreak(json: string | Uint8Array): boolean {
   return json.at(-1) === (typeof json === "string" ? "\n" : LINE_BREAK);
 }
@@ -54,7 +53,7 @@ function text(error: StewardError, { path }: FailureOptions): string {
   return hint === "" ? NOT_FOUND : `${NOT_FOUND}: ${hint}`;
 }
 
-/** Where to find what a path is usually opened for; empty for most paths. */
+/** Where to find what a path usually serves; empty for most paths. */
 export function unknownPathHint(path: string | undefined): string {
   return path === "/metrics" ? WHERE_METRICS_ARE : "";
 }

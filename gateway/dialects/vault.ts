@@ -11,7 +11,7 @@ import {
   type FailureOptions,
 } from "./dialect.ts";
 
-/** The tokens' surface (RESOLUTIONS §3.1, §4). A message without fields is "nothing to return". */
+/** A message without fields is answered with 204. */
 export const vault: Dialect = {
   name: "vault",
   bodyBytes: 32 * 1024 * 1024,
@@ -33,7 +33,7 @@ export const vault: Dialect = {
 };
 
 /**
- * What stands before and after `data`, which is JSON already, so that its digits stay as they are.
+ * The envelope before and after `data`, which is JSON already, so that its digits stay unchanged.
  */
 function envelope(requestId: string): readonly [string, string] {
   return [
@@ -47,7 +47,7 @@ function texts(error: StewardError, options: FailureOptions): string[] {
   if (error.code !== "not_found") return [errorText(error)];
   if (error.rule === UNKNOWN_ROUTE)
     return [`no handler for route "${(options.path ?? "").replace(/^\/v1\//, "")}"`];
-  // A thing that is not there is no error to Vault's clients; a path or a mount that is not there
-  // is one.
+  // To Vault's clients a missing resource is a 404 without errors; an unknown path or mount has
+  // one.
   return error.rule === undefined ? [] : [errorText(error)];
 }

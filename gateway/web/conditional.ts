@@ -1,7 +1,4 @@
-/**
- * Text that a browser may hold: packed for who takes it so, with an entity tag, and 304 for who has
- * it already (RFC 9110 §8.8.3, §13).
- */
+/** Cacheable text responses: compression, entity tags and 304 (RFC 9110 §8.8.3, §13). */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -10,19 +7,19 @@ import { matchesTag } from "../../src/kernel/listen/conditional.ts";
 import { joinedHeader } from "../../src/kernel/listen/header.ts";
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 
-/** Less is not worth packing. */
+/** Smaller texts are not compressed. */
 const PACKED_BYTES = 1_024;
-// On a thread of libuv's pool, never on this one.
+// On libuv's thread pool.
 const pack = promisify(gzip);
 
-/** An answer of text. Header names are lower case. */
+/** Header names are lower case. */
 export interface TextAnswer extends PlainAnswer {
   readonly body: string;
 }
 
 /**
- * The answer as the request's headers ask for it. The tag is weak: packed and plain text share it.
- * Only a success is conditional.
+ * The response as the request's headers ask for it. The tag is weak: compressed and plain text
+ * share it. Only a success is conditional.
  */
 export async function conditionalAnswer(
   answer: TextAnswer,
@@ -36,7 +33,7 @@ export async function conditionalAnswer(
   return await packedAnswer({ ...answer, headers }, request);
 }
 
-/** The answer, packed for a client that takes it so. */
+/** Compressed for a client that accepts it. */
 export async function packedAnswer(
   answer: TextAnswer,
   request: RequestHeaders,

@@ -1,13 +1,13 @@
 /**
- * The frame of the pages of one listener: what the process says of itself, and links to the pages
- * that this listener serves.
+ * The frame of one listener's pages: process facts, and links to the pages that this listener
+ * serves.
  */
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 import type { Assets } from "./assets.ts";
 import type { View } from "./html.ts";
 import { pageAnswer } from "./shell.ts";
 
-/** Facts of the process that the header of every page shows. */
+/** Process facts in the header of every page. */
 export interface PageFacts {
   readonly demo: boolean;
   readonly version: string;
@@ -17,13 +17,13 @@ export interface PageFacts {
 interface FramedPage {
   readonly title: string;
   readonly body: View;
-  /** The island: a name of a browser module. */
+  /** The island: name of a browser module. */
   readonly module: string;
-  /** 200 unless given. */
+  /** Default 200. */
   readonly status?: number;
   /** The path of the page itself, where it has a link. */
   readonly here?: string;
-  /** Leaves out the version: anybody may read this page. */
+  /** Omits the version: the page is open to everybody. */
   readonly anybody?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface Frame {
   answer(page: FramedPage, request: RequestHeaders): Promise<PlainAnswer>;
 }
 
-/** Where the pages are, and what is at `/` of this listener. */
+/** The pages, and what is at `/` of this listener. */
 export interface FrameOptions {
   readonly home: "Status" | "Overview";
   /** Whether this listener has a page at a path. */

@@ -1,20 +1,14 @@
-/**
- * The page for a path that nothing is at, for a person who opened it in a browser; programs get the
- * error of their API.
- */
+/** The page for an unknown path opened in a browser; programs get the error of their API. */
 import type { PlainAnswer } from "../../src/kernel/service.ts";
 import type { RestRequest } from "../rest.ts";
 import type { Frame } from "./frame.ts";
 import { html } from "./html.ts";
 
-/** Paths of programs, whatever they accept. */
+/** Paths of APIs, whatever the client accepts. */
 const API = /^\/(api|v1)(\/|$)|^\/(steward|grpc)\./;
 const SHOWN_CHARS = 200;
 
-/**
- * Whether a person asked for a page: a browser names `text/html` when it opens an address, and not
- * when a script fetches one.
- */
+/** Whether a browser navigates to a page: it then accepts `text/html`, unlike scripts. */
 export function wantsPage({
   method,
   path,
@@ -34,7 +28,7 @@ export function wantsPage({
     });
 }
 
-/** The page, with status 404. `hint` is what a program would read beside "not found". */
+/** Status 404. `hint` is what a program would read beside "not found". */
 export function notFoundAnswer(
   frame: Frame,
   { path, headers }: Pick<RestRequest, "path" | "headers">,

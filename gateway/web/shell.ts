@@ -1,6 +1,6 @@
 /**
- * The frame every page stands in: the document's head, the demo's banner, the bar with its links,
- * the foot; and the headers it is sent with.
+ * The layout of every page: document head, demo banner, navigation, footer; and its response
+ * headers.
  */
 import { setImmediate } from "node:timers/promises";
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
@@ -9,33 +9,32 @@ import { conditionalAnswer } from "./conditional.ts";
 import { html, type Child, type View } from "./html.ts";
 import { renderPieces } from "./render.ts";
 
-/** A page. */
 export interface PageOptions {
-  /** 200 unless given. */
+  /** Default 200. */
   readonly status?: number;
   /** In the window's title, before the product's name. */
   readonly title: string;
   readonly demo: boolean;
-  /** Empty where a stranger may read the page. */
+  /** Empty on pages that are open to everybody. */
   readonly version: string;
-  /** The links of the bar. */
+  /** The links of the navigation. */
   readonly nav: readonly {
     readonly href: string;
     readonly label: string;
     readonly here?: boolean;
   }[];
-  /** The island: a name of a browser module; none for a page that does not move. */
+  /** The island: a browser module; none for a static page. */
   readonly module?: string;
-  /** Facts for the island, as JSON in an attribute. */
+  /** Data for the island, as JSON in an attribute. */
   readonly facts?: unknown;
   readonly body: View;
-  /** Left in the foot. */
+  /** Left side of the footer. */
   readonly foot?: Child;
 }
 
 /**
- * Nothing comes from anywhere else and nothing inline runs (facts §5.4, RESOLUTIONS M36); no script
- * can turn text into markup either, where the browser knows trusted types.
+ * Allows no external sources and no inline scripts; where the browser supports trusted types, no
+ * script can turn text into markup either.
  */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
@@ -45,15 +44,14 @@ const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": PAGE_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // A page may be kept but is asked for each time: it changes with every status and has what only
-  // its reader may see.
+  // Stored but revalidated each time: a page changes with every status and may contain data for its
+  // reader only.
   "cache-control": "private, no-cache",
 };
 
 /**
- * The answer with a page, packed and with an entity tag as the request's headers ask. It is written
- * in pieces, so that the event loop has its turn between the parts that are made later, and sent
- * whole.
+ * Compressed and with an entity tag as the request's headers ask. Rendered in parts, yielding to
+ * the event loop, and sent whole.
  */
 export async function pageAnswer(
   options: PageOptions,

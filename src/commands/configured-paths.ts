@@ -14,7 +14,7 @@ import {
   servicesDedup,
   servicesTokens,
   stateFolder,
-} from "../kernel/config/house-keys.ts";
+} from "../kernel/config/process-keys.ts";
 import type { Schema } from "../kernel/config/key.ts";
 import { path as pathType } from "../kernel/config/types.ts";
 import { tokensAudit } from "../tokens/config.ts";

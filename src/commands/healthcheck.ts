@@ -10,7 +10,7 @@ import { formatAddress, type Address } from "../kernel/config/address.ts";
 import { adminEnabled, adminListen, adminTls } from "../kernel/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
-import { gatewayListen, gatewayTls } from "../kernel/config/house-keys.ts";
+import { gatewayListen, gatewayTls } from "../kernel/config/process-keys.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { HealthcheckArguments } from "./arguments.ts";
 import { loadDaemonConfig } from "../daemon/configuration.ts";

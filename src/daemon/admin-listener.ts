@@ -4,7 +4,7 @@
  */
 import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
 import { delay, systemClock, type Clock } from "../kernel/base/clock.ts";
-import { ownWords } from "../kernel/base/errors.ts";
+import { ownMessage } from "../kernel/base/errors.ts";
 import { adminEnabled, adminListen, adminTls } from "../kernel/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { CertificateStatus } from "../kernel/listen/certificates.ts";
@@ -48,7 +48,7 @@ export function adminListener(
         [listener, health] = [next, { ok: true }];
         return;
       } catch (error) {
-        health = { ok: false, reason: ownWords(error) };
+        health = { ok: false, reason: ownMessage(error) };
         given.log.error("the admin listener cannot listen; retrying", { error, waitMs });
         await next.stop(0);
       } finally {

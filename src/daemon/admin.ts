@@ -32,7 +32,7 @@ export interface AdminPlace {
 export function adminPlace(config: Config): AdminPlace {
   const token = config.get(adminToken);
   return {
-    surface: config.get(adminEnabled) && config.get(adminListen) === undefined ? "all" : "house",
+    surface: config.get(adminEnabled) && config.get(adminListen) === undefined ? "all" : "gateway",
     landing: config.get(adminLandingPage),
     auth: token === undefined ? {} : { adminToken: token },
   };

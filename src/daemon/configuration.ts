@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { analysisSound } from "../dedup/analysis/settings.ts";
 import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
-import { adminKeys, adminListen, adminSound, adminTls } from "../kernel/config/admin-keys.ts";
+import { adminKeys, adminListen, checkAdmin, adminTls } from "../kernel/config/admin-keys.ts";
 import { clearTextOffLoopback } from "../kernel/config/clear-text.ts";
 import type { Config } from "../kernel/config/config.ts";
 import {
@@ -19,10 +19,10 @@ import { formatFinding, orderFindings, type Finding } from "../kernel/config/fin
 import {
   gatewayListen,
   gatewayTls,
-  houseKeys,
+  processKeys,
   stateFolder,
   tokenOffLoopback,
-} from "../kernel/config/house-keys.ts";
+} from "../kernel/config/process-keys.ts";
 import { defineSchema, type Environment } from "../kernel/config/key.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { listenersApart } from "../kernel/config/listeners.ts";
@@ -30,8 +30,8 @@ import { otlpChecks } from "../kernel/config/otlp-checks.ts";
 import { otlpKeys, otlpMetricInterval } from "../kernel/config/otlp-keys.ts";
 import { profilingKeys } from "../kernel/config/profiling-keys.ts";
 import {
-  profileEndpointSound,
-  profilerSound,
+  checkProfileEndpoint,
+  checkProfiler,
   profilesUsed,
 } from "../kernel/config/profiling-options.ts";
 import { resourceKeys } from "../kernel/config/resource-keys.ts";
@@ -40,7 +40,7 @@ import {
   scrapeEnabled,
   scrapeKeys,
   scrapeListen,
-  scrapeSound,
+  checkScrape,
   scrapeTls,
 } from "../kernel/config/scrape-keys.ts";
 import { samplerUsed, tracingKeys } from "../kernel/config/tracing-keys.ts";
@@ -57,7 +57,7 @@ export interface DaemonArguments {
 
 /** Every key there is. */
 export const daemonSchema = defineSchema(
-  houseKeys,
+  processKeys,
   otlpKeys,
   tracingKeys,
   scrapeKeys,
@@ -78,13 +78,13 @@ const daemonChecks: readonly Check[] = [
   ...otlpChecks,
   samplerUsed,
   scrapeTls.check,
-  scrapeSound,
+  checkScrape,
   scrapeClientCertificates,
   adminTls.check,
-  adminSound,
+  checkAdmin,
   listenersApart,
-  profileEndpointSound,
-  profilerSound,
+  checkProfileEndpoint,
+  checkProfiler,
   profilesUsed,
   networkLabelUsed,
   ...monitorChecks,

@@ -11,8 +11,8 @@ import type { BoundService } from "../kernel/service.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { HostDeps } from "../kernel/threads/host-spec.ts";
-import { placeService } from "../kernel/threads/place.ts";
-import type { Placement, ThreadHost } from "../kernel/threads/placed.ts";
+import { createServiceHost } from "../kernel/threads/service-host.ts";
+import type { Placement, ThreadHost } from "../kernel/threads/hosted-service.ts";
 import { createRemoteService } from "../kernel/threads/remote-service.ts";
 import { monitorOptions } from "../monitor/config/monitor-options.ts";
 import { FIRST_RUN } from "../monitor/first-run.ts";
@@ -114,7 +114,7 @@ export function placeMonitor({
     ports: () => portsOf(telemetry, house),
     drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)),
   };
-  const host = placeService(deps, monitorModule, {
+  const host = createServiceHost(deps, monitorModule, {
     on: idle ? "main" : on,
     options: idle ? idleOptions(options) : options,
     needs,

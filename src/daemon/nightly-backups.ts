@@ -3,7 +3,12 @@ import { join, resolve } from "node:path";
 import { systemClock } from "../kernel/base/clock.ts";
 import { assert } from "../kernel/base/errors.ts";
 import type { Log } from "../kernel/base/log.ts";
-import { backupAt, backupEnabled, backupFolder, backupKeep } from "../kernel/config/house-keys.ts";
+import {
+  backupAt,
+  backupEnabled,
+  backupFolder,
+  backupKeep,
+} from "../kernel/config/process-keys.ts";
 import { runBackupProcess } from "../kernel/state/backup-job.ts";
 import { parseTimeOfDay } from "../kernel/state/backup-times.ts";
 import { createBackups } from "../kernel/state/nightly-backups.ts";

@@ -4,7 +4,7 @@
  */
 import { systemClock, type Clock } from "../kernel/base/clock.ts";
 import { systemIds, type Ids } from "../kernel/base/ids.ts";
-import type { Placement } from "../kernel/threads/placed.ts";
+import type { Placement } from "../kernel/threads/hosted-service.ts";
 import { processReadings, type RuntimeReadings } from "./status/runtime.ts";
 
 /** Of the main thread. Threads that the daemon starts have the system's clock and identifiers. */

@@ -31,7 +31,7 @@ import {
   servicesDedup,
   servicesMonitor,
   servicesTokens,
-} from "../kernel/config/house-keys.ts";
+} from "../kernel/config/process-keys.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -230,7 +230,7 @@ export async function serve(
     return 0;
   } catch (error) {
     // A signal during the start is a stop like any other.
-    if (signals.asked()) return 0;
+    if (signals.stopRequested()) return 0;
     throw error;
   } finally {
     await house.supervisor.stop(STOP_MS);

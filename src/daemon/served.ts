@@ -12,7 +12,7 @@ import {
   gatewayAllowedHosts,
   gatewayCorsOrigins,
   gatewayTrustedProxies,
-} from "../kernel/config/house-keys.ts";
+} from "../kernel/config/process-keys.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { PlainRoute, Service } from "../kernel/service.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";
@@ -118,7 +118,7 @@ function plainRoutes(
     ...(listener === "gateway" && house.dedup !== undefined
       ? [duplicatesRoute(house.dedup, { demo: demo.demo, version: stewardVersion() })]
       : []),
-    ...(listener === "gateway" && adminPlace(config).surface === "house"
+    ...(listener === "gateway" && adminPlace(config).surface === "gateway"
       ? [
           indexRoute({
             demo: demo.demo,

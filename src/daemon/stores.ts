@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { dedupStores } from "../dedup/stores.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
-import type { StorePlace } from "../kernel/state/folder-backup.ts";
+import type { StoreLocation } from "../kernel/state/folder-backup.ts";
 import type { EnvSpec } from "../kernel/state/types.ts";
 import { checkpointPlace } from "../monitor/checkpoints/place.ts";
 import { monitorStores } from "../monitor/checkpoints/tables.ts";
@@ -21,7 +21,7 @@ export const daemonStores: readonly Omit<EnvSpec, "directory">[] = [
 export function storesElsewhere({
   config,
   stateDirectory,
-}: Pick<DaemonConfiguration, "config" | "stateDirectory">): StorePlace[] {
+}: Pick<DaemonConfiguration, "config" | "stateDirectory">): StoreLocation[] {
   const { store, filePath } = readKeyGroup(config, checkpoint);
   if (store === "memory" || filePath === "") return [];
   const { directory, name } = checkpointPlace(resolve(filePath));

@@ -25,7 +25,7 @@ import {
   reportCertificate,
   reportComponents,
   reportPool,
-} from "../kernel/telemetry/house-report.ts";
+} from "../kernel/telemetry/service-report.ts";
 import { createJobsReport } from "../kernel/telemetry/jobs-report.ts";
 import { createRequestObserver, reportPort } from "../kernel/telemetry/requests.ts";
 import type { ReportedPort, RequestObserver } from "../kernel/telemetry/requests.ts";

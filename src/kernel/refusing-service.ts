@@ -1,19 +1,17 @@
 /**
- * A service that is out of service: the same rpc services and routes, each of which throws the same
- * error.
+ * Stands in for a service that failed to start: the same rpc services and routes, each of which
+ * throws the same error.
  */
 import type { DescService } from "@bufbuild/protobuf";
 import type { StewardError } from "./base/errors.ts";
 import type { BoundService, PlainRoute, Service, StreamHandler, UnaryHandler } from "./service.ts";
 import type { DescMessage } from "@bufbuild/protobuf";
 
-/** What the service has when it runs. */
 export interface RefusedParts {
   readonly descriptors: readonly DescService[];
   readonly routes: readonly Omit<PlainRoute, "handle">[];
 }
 
-/** All of it, answering with the refusal. */
 export function refuseService(
   name: string,
   { descriptors, routes }: RefusedParts,

@@ -1,6 +1,6 @@
 /**
- * What a service hands to the house: its rpc handlers, its plain routes and its parts. The gateway
- * serves them; neither imports the other.
+ * Interface of a service: its rpc handlers, its plain routes and its components. The gateway serves
+ * them; neither imports the other.
  */
 import type {
   DescMessage,
@@ -13,9 +13,9 @@ import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2
 import type { Access } from "../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "./base/errors.ts";
 
-/** The other end of a request's connection: the client, or the last proxy before it. */
+/** The peer of a request's connection: the client, or the last proxy before it. */
 export interface Remote {
-  /** IPv4 or IPv6 as text; empty when it is not known. */
+  /** IPv4 or IPv6 as text; empty when unknown. */
   readonly address: string;
   readonly port: number;
 }
@@ -23,21 +23,21 @@ export interface Remote {
 /** Headers of a request, or the metadata of an rpc. Names are in lower case. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a handler knows about the call it serves. */
+/** Context of a call. */
 export interface Call {
   /**
-   * Fires when the client goes away, the process stops or, with the code `deadline`, when the
-   * call's time has passed.
+   * Fires when the client disconnects, the process stops or, with the code `deadline`, the call's
+   * time has passed.
    */
   readonly signal: AbortSignal;
   readonly requestId: string;
   readonly remote: Remote;
   readonly headers: RequestHeaders;
-  /** A header by its name in any case; several of one name are joined by a comma. */
+  /** A header by its name in any case; repeated ones are joined by a comma. */
   header(name: string): string | undefined;
 }
 
-/** A call from its facts; without headers and from nowhere unless they are given. */
+/** Creates a call; by default without headers and with an unknown peer. */
 export function createCall(
   facts: Pick<Call, "signal" | "requestId"> & Partial<Pick<Call, "remote" | "headers">>,
 ): Call {
@@ -74,16 +74,16 @@ export type Handlers<M extends GenServiceMethods> = {
 };
 
 /**
- * REST JSON in pieces of shared memory that are not changed any more: megabytes of it go from the
- * thread that wrote it to the socket, and stand in the next document, without a copy. Without an
- * encoding it is as it was written.
+ * REST JSON as chunks of immutable shared memory: megabytes go from the thread that wrote them to
+ * the socket, and into the next document, without a copy. Without `encoding` they are not
+ * compressed.
  */
 export interface WrittenJson {
-  /** It was packed where it was written, for a client that takes it so (`acceptsGzip`). */
+  /** Compressed by the writer, for a client that accepts it (`acceptsGzip`). */
   readonly encoding: "gzip" | undefined;
   /**
-   * Status and headers that take the place of the usual ones, e.g. of a conditional answer (RFC
-   * 9110 §13); names in lower case.
+   * Replace the default status and headers, e.g. of a conditional response (RFC 9110 §13); names in
+   * lower case.
    */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -92,7 +92,7 @@ export interface WrittenJson {
 
 /**
  * Answers one request with its REST JSON as UTF-8, written where the service runs
- * (`writeRestJson`). The bytes are the caller's and may move to another thread. Throws
+ * (`writeRestJson`). The caller owns the bytes and may move them to another thread. Throws
  * StewardError.
  */
 export type JsonHandler = (
@@ -107,20 +107,21 @@ export interface BoundService {
     method: DescMethod,
   ): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>;
   /**
-   * Whether the headers carry a live credential of the service's own kind, for methods that check
-   * credentials themselves. Decides the share of the listener's capacity that a request may use,
-   * before its body is read, and never what it may do. Answers from memory and never throws; none
-   * of its requests has one when not given.
+   * Whether the headers carry a valid credential of the service's own kind, for methods that check
+   * credentials themselves. Selects the share of the listener's capacity a request may use before
+   * its body is read, never what it may do. Answers from memory and never throws; absent means no.
    */
   hasCredential?(headers: RequestHeaders): boolean;
   /**
-   * For REST, in place of the handler of a method without a stream: the thread that serves others
-   * need not write. Where not given it is the gateway that writes.
+   * For REST, instead of the handler of a unary method, so that the gateway's thread need not
+   * serialise the response. Where absent, the gateway does.
    */
   json?(method: DescMethod): JsonHandler | undefined;
 }
 
-/** Ties handlers to the descriptor whose methods they answer; a missing one does not compile. */
+/**
+ * Binds handlers to the descriptor whose methods they implement; a missing one does not compile.
+ */
 export function bindService<M extends GenServiceMethods>(
   desc: GenService<M>,
   handlers: Handlers<M>,
@@ -132,28 +133,26 @@ export function bindService<M extends GenServiceMethods>(
   };
 }
 
-/** A request to a plain route. */
 export interface PlainRequest {
   readonly method: string;
   readonly path: string;
-  /** Path and query as they were sent, nothing decoded. */
+  /** Path and query as sent, not decoded. */
   readonly target: string;
-  /** Path variables, decoded; those of a route for a whole prefix as they were sent. */
+  /** Path variables, decoded; those of a prefix route as sent. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: RequestHeaders;
   readonly remote: Remote;
-  /** Whether it came over TLS that ends here. */
+  /** Whether TLS terminates here. */
   readonly secured: boolean;
   /**
-   * The whole body as it was sent. To be called once at most. Throws `too_large` above `limitBytes`
-   * or the route's limit, whichever is less, `cancelled` when it does not come whole within the
-   * listener's time.
+   * The whole body as sent. Call at most once. Throws `too_large` above `limitBytes` or the route's
+   * limit, whichever is less, `cancelled` when it does not arrive within the listener's time.
    */
   body(limitBytes?: number): Promise<Uint8Array>;
 }
 
-/** What reading a body throws that is larger than it may be. */
+/** The error for a body above its limit. */
 export function bodyTooLarge(limitBytes: number): StewardError {
   return new StewardError(
     "too_large",
@@ -163,8 +162,8 @@ export function bodyTooLarge(limitBytes: number): StewardError {
 }
 
 /**
- * The answer of a plain route. An iterable body is streamed with back-pressure; one of status 204
- * or 304 is left out.
+ * The response of a plain route. An iterable body is streamed with backpressure; with status 204 or
+ * 304 it is omitted.
  */
 export interface PlainAnswer {
   readonly status: number;
@@ -172,75 +171,70 @@ export interface PlainAnswer {
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
-/** Bounds of one plain route. */
 interface PlainLimits {
-  /** The largest body; the dialect's own when not given. */
+  /** Maximum body size; default: the dialect's. */
   readonly bodyBytes?: number;
   /**
-   * From the head to the answer; then the call's signal fires and the client reads of the deadline.
-   * As long as it takes when not given.
+   * From the headers to the response; then the call's signal fires and the client gets a deadline
+   * error. Unlimited by default.
    */
   readonly requestMs?: number;
 }
 
-/** How a plain route stands in the description of the API. */
+/** A plain route in the API description. */
 interface RouteDescription {
-  /** Unique among all operations. Clients are generated from it, so it stays as it is. */
+  /** Unique among all operations. Clients are generated from it, so it must not change. */
   readonly operationId: string;
-  /** The tag that it is listed under, e.g. `JobService`. */
+  /** The tag it is listed under, e.g. `JobService`. */
   readonly tag: string;
   /** Sentences; the first is the summary. */
   readonly text: string;
-  /** What a success holds, and its media type. */
+  /** Content and media type of a successful response. */
   readonly answer: string;
   readonly contentType: string;
   /**
    * The meaning of each path variable by its name in lowerCamelCase, in the order of the template.
    */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Statuses that are answered with one line of text instead, and when. */
+  /** Statuses that are answered with one line of plain text, and when. */
   readonly others?: Readonly<Record<number, string>>;
   /** The meaning of each query parameter. */
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** A route whose answer is no message: event streams, text, pages, binary. */
+/** A route whose response is not a message: event streams, text, pages, binary. */
 export interface PlainRoute {
-  /** `*` takes every method, HEAD, OPTIONS and uncommon ones included. */
+  /** `*` matches every method, including HEAD, OPTIONS and uncommon ones. */
   readonly verb: "GET" | "POST" | "PUT" | "DELETE" | "*";
   /**
-   * As in google.api.http: `/api/v1/jobs/{job_id}/progress`. A template of literals and a last
+   * As in google.api.http: `/api/v1/jobs/{job_id}/progress`. A template of literals and a final
    * `{name=**}` with the verb `*`, like `/v1/{rest=**}`, owns its prefix: http rules of methods
-   * below it describe what it serves and serve nothing.
+   * below it are documentation only.
    */
   readonly template: string;
   readonly access: Access;
-  /** Whose error bodies it answers with. */
+  /** The dialect of its error bodies. */
   readonly dialect: "monitor" | "dedup" | "vault";
   readonly limits?: PlainLimits;
-  /** Left out of the description of the API when not given, as pages are. */
+  /** Absent from the API description if undefined, as pages are. */
   readonly describe?: RouteDescription;
   /**
-   * Its answer lasts until somebody ends it, like an event stream: the listener counts it apart
-   * from requests and ends it at an age.
+   * The response lasts until somebody ends it, like an event stream: the listener counts it apart
+   * from requests and limits its age.
    */
   readonly longLived?: boolean;
   /** As `BoundService.hasCredential`, for a route that checks credentials itself. */
   hasCredential?(headers: RequestHeaders): boolean;
-  /**
-   * Origins of pages that may change something here, asked for at each request; none when not
-   * given.
-   */
+  /** Origins of pages that may change something here, evaluated per request; none if absent. */
   allowedOrigins?(): readonly string[];
   /**
-   * Headers of the answer to a request that failed or was refused, e.g. those that let an allowed
-   * page read why; none when not given.
+   * Headers of a failed or refused response, e.g. those that let an allowed page read the reason.
    */
   failureHeaders?(headers: RequestHeaders): Readonly<Record<string, string>>;
   handle(request: PlainRequest, call: Call): Promise<PlainAnswer>;
 }
 
-/** A service as the house sees it. */
+/** What the process needs to run a service. */
 export interface Service {
   readonly name: string;
   readonly rpc: readonly BoundService[];

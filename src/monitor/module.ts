@@ -1,6 +1,6 @@
 /** Where the monitor is; importing this does not import it. */
 import { StatusService } from "../gen/steward/monitor/v1/status_service_pb.ts";
-import type { ServiceModule } from "../kernel/threads/placed.ts";
+import type { ServiceModule } from "../kernel/threads/hosted-service.ts";
 import type { MonitorOptions } from "./options.ts";
 
 /** The monitor as a service that can be placed on any thread. */

@@ -1,7 +1,7 @@
 /** The monitor: all networks with what they share, on whichever thread it is placed (KERNEL §5). */
 import type { Log, LogFields, LogLevel } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
-import type { CreatePlaced, ThreadContext } from "../kernel/threads/placed.ts";
+import type { CreateHostedService, ThreadContext } from "../kernel/threads/hosted-service.ts";
 import { processIdentity } from "../kernel/telemetry/resource.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer.ts";
@@ -45,7 +45,7 @@ const TELEMETRY_PORT = "telemetry";
 const PROCESS_MEMORY = "";
 
 /** Makes the monitor with the control planes that there are. */
-export const createMonitor: CreatePlaced<MonitorOptions> = (context, options) =>
+export const createMonitor: CreateHostedService<MonitorOptions> = (context, options) =>
   createMonitorWith(context, options, openProvider(context, options));
 
 /** Makes the monitor. */
@@ -203,7 +203,7 @@ function createWriter(
 ): TelemetryWriter {
   return createTelemetryWriter({
     clock,
-    tellsFigures: true,
+    sendsFigures: true,
     ...(tracing === undefined ? {} : { spans: { capacity: tracing.capacity } }),
     ...(running === undefined ? {} : { related: running }),
     ...(logs === undefined

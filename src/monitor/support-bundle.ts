@@ -6,7 +6,7 @@ import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { Call, PlainAnswer, PlainRoute } from "../kernel/service.ts";
-import type { ThreadHost } from "../kernel/threads/placed.ts";
+import type { ThreadHost } from "../kernel/threads/hosted-service.ts";
 import { supportBundle } from "../../workers/bundle/tasks.ts";
 import { askStatus } from "./status/ask-status.ts";
 

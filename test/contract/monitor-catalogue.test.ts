@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
-import { houseMetrics } from "../../src/kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../src/kernel/telemetry/service-metrics.ts";
 import type { AnyRow } from "../../src/kernel/telemetry/types.ts";
 import { monitorMetrics } from "../../src/monitor/catalogue/metrics.ts";
 import { monitorRecords } from "../../src/monitor/catalogue/records.ts";
@@ -30,7 +30,7 @@ import { arrangeOddities } from "./monitor-oddities.ts";
 afterAll(removeTemporaryFolders);
 
 const rows: ReadonlyMap<string, AnyRow> = new Map(
-  [...houseMetrics, ...monitorMetrics].map((row) => [row.name, row]),
+  [...processMetricRows, ...monitorMetrics].map((row) => [row.name, row]),
 );
 
 /**

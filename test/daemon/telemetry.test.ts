@@ -1,6 +1,6 @@
 import { release } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { houseMetrics } from "../../src/kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../src/kernel/telemetry/service-metrics.ts";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
 import type { AnyRow } from "../../src/kernel/telemetry/types.ts";
 import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";
@@ -27,7 +27,7 @@ const MISFORTUNES: ReadonlySet<string> = new Set([
   "svc.tokens.audit.failures",
 ]);
 /** Every row that this process can write; those with a condition have a test where it holds. */
-const catalogueRows: readonly AnyRow[] = [...houseMetrics, ...tokensMetrics];
+const catalogueRows: readonly AnyRow[] = [...processMetricRows, ...tokensMetrics];
 /** What `/api/v1/metrics` shows of the house (RESOLUTIONS §2, Metrics endpoints). */
 const SHOWN = /^(svc\.(jobs_total|jobs\.|runtime\.|build_info|up$)|process\.)/;
 
@@ -147,7 +147,7 @@ describe("the catalogue of the house", () => {
         sample.name.replace(/_(bucket|sum|count)$/, ""),
       ),
     );
-    const shown = houseMetrics
+    const shown = processMetricRows
       .filter((row) => row.when === undefined && SHOWN.test(row.name))
       .map(familyName);
     expect(shown.length).toBeGreaterThan(12);

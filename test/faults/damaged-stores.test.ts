@@ -24,7 +24,7 @@ import {
 import { JobService } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
 import { SystemService } from "../../src/gen/steward/tokens/v1/system_pb.ts";
 import { dedupStores, mainStore, textStore } from "../../src/dedup/stores.ts";
-import { FORMAT, IDENTITY, putHouse } from "../../src/kernel/state/house.ts";
+import { FORMAT, IDENTITY, putMetadata } from "../../src/kernel/state/store-metadata.ts";
 import { openLmdbFile } from "../../src/kernel/state/lmdb-file.ts";
 import type { EnvSpec } from "../../src/kernel/state/types.ts";
 import { tokensStore, tokensStores } from "../../src/tokens/stores.ts";
@@ -132,7 +132,7 @@ async function makeNewer(path: string, spec: Omit<EnvSpec, "directory">): Promis
     maxBytes: spec.maxBytes,
   });
   await file.transact(() =>
-    putHouse(file, IDENTITY, { format: FORMAT, name: spec.name, schema: 9, writer: "9.9.9" }),
+    putMetadata(file, IDENTITY, { format: FORMAT, name: spec.name, schema: 9, writer: "9.9.9" }),
   );
   await file.close();
 }

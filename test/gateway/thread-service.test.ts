@@ -5,8 +5,8 @@ import { createLog } from "../../src/kernel/base/log.ts";
 import { JOB_PROGRESS_ROUTE } from "../../src/dedup/api/jobs.ts";
 import type { BoundService } from "../../src/kernel/service.ts";
 import { plainRows } from "../../src/kernel/threads/answers.ts";
-import { placeService } from "../../src/kernel/threads/place.ts";
-import type { Placement } from "../../src/kernel/threads/placed.ts";
+import { createServiceHost } from "../../src/kernel/threads/service-host.ts";
+import type { Placement } from "../../src/kernel/threads/hosted-service.ts";
 import { DedupSampleService } from "../gen/steward/test/v1/dedup_sample_pb.ts";
 import { sampleModule } from "../kernel/threads/fixtures/module.ts";
 import { otherServices } from "./sample-services.ts";
@@ -14,7 +14,7 @@ import { startGateway } from "./start-gateway.ts";
 
 async function sampleOn(on: Placement): Promise<readonly BoundService[]> {
   const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });
-  const host = placeService({ clock: systemClock, ids: systemIds, log }, sampleModule, {
+  const host = createServiceHost({ clock: systemClock, ids: systemIds, log }, sampleModule, {
     on,
     options: { greeting: "hello" },
   });

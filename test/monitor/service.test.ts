@@ -9,8 +9,8 @@ import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import { createTelemetry } from "../../src/kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../../src/kernel/telemetry/telemetry.ts";
-import { placeService } from "../../src/kernel/threads/place.ts";
-import type { Placement } from "../../src/kernel/threads/placed.ts";
+import { createServiceHost } from "../../src/kernel/threads/service-host.ts";
+import type { Placement } from "../../src/kernel/threads/hosted-service.ts";
 import type { MonitorOptions, NetworkOptions } from "../../src/monitor/options.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { networkOptions } from "./collectors/harness.ts";
@@ -134,7 +134,7 @@ function place(on: Placement, telemetry: Telemetry, options: MonitorOptions) {
     const port = telemetry.port();
     return port === undefined ? {} : { telemetry: port };
   };
-  const host = placeService(
+  const host = createServiceHost(
     {
       clock: systemClock,
       ids: systemIds,

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { houseMetrics } from "../../src/kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../src/kernel/telemetry/service-metrics.ts";
 import { monitorMetrics } from "../../src/monitor/catalogue/metrics.ts";
 import { monitorRecords } from "../../src/monitor/catalogue/records.ts";
 import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";
 import { METRICS_PAGE, metricsPage } from "../../tools/metrics-docs.ts";
 
-const rows = [...houseMetrics, ...tokensMetrics, ...monitorMetrics];
+const rows = [...processMetricRows, ...tokensMetrics, ...monitorMetrics];
 const page = metricsPage(rows, monitorRecords);
 
 describe("the reference page of metrics and records", () => {

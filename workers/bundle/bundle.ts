@@ -1,8 +1,7 @@
 /**
  * A support bundle: a zip of what helps somebody else to understand a Steward, in an order that
- * never changes, with caps, and without what identifies devices unless that was asked for (facts,
- * monitor-api §5.6). Runs on the pool: ten thousand devices take longer than the main thread may
- * stand still.
+ * never changes, with caps, and without what identifies devices unless that was asked for. Runs on
+ * the pool: ten thousand devices take longer than the main thread may stand still.
  */
 import { strToU8, zipSync } from "fflate";
 import type { TaskControl } from "../control.ts";

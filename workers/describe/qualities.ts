@@ -1,4 +1,4 @@
-/** Says of stored texts how clean each is. */
+/** Computes the text quality of stored texts. */
 import type { TaskControl } from "../control.ts";
 import { stopped } from "../control.ts";
 import { decompressText } from "../text/compress.ts";

@@ -1,6 +1,6 @@
 /**
  * Whether two classes that meet in a band may still be duplicates: the cheap tests before anything
- * exact (KERNEL §6 steps 1 to 4).
+ * exact.
  */
 import { confidence, jaccardFloor } from "../score/confidence.ts";
 import type { ScoreParameters } from "../score/confidence.ts";

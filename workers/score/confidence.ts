@@ -27,10 +27,7 @@ export interface ScoreParameters {
  */
 const MARGIN = 1e-12;
 
-/**
- * The mean of both similarities by their weights, 0 to 1; 0 when both weights are 0. Facts §3 step
- * 14.
- */
+/** The weighted mean of both similarities, 0 to 1; 0 when both weights are 0. */
 export function baseScore(jaccard: number, fuzzy: number, parameters: ScoreParameters): number {
   const { confidenceWeightJaccard: onJaccard, confidenceWeightFuzzy: onFuzzy } = parameters;
   const total = onJaccard + onFuzzy;
@@ -39,7 +36,6 @@ export function baseScore(jaccard: number, fuzzy: number, parameters: ScoreParam
 
 /**
  * The confidence of a pair, 0 to 1, never rounded: the base score less the discriminative penalty.
- * Facts §3 step 15.
  */
 export function confidence(
   jaccard: number,
@@ -51,9 +47,8 @@ export function confidence(
 }
 
 /**
- * The least Jaccard similarity with which a pair could still reach the threshold, were all else
- * perfect: (T - wF) / wJ with the weights as fractions, at least 0. Above 1 when no pair can.
- * KERNEL §6 point 2.
+ * The minimum Jaccard similarity with which a pair can reach the threshold if all else is perfect:
+ * (T - wF) / wJ with the weights as fractions, at least 0. Above 1 when no pair can.
  */
 export function jaccardFloor(parameters: ScoreParameters): number {
   return leastFor(

@@ -5,7 +5,7 @@
 import { commonOf } from "./jaccard.ts";
 import { CATEGORIES, WEIGHTS, type TokenSets } from "./token-sets.ts";
 
-/** D when exactly one of two texts has any token. Facts §3.1. */
+/** D when exactly one of two texts has any token. */
 const ONE_SIDED = 0.5;
 /**
  * Tokens of one category that the hashed form keeps; a sample of 100,000 units cannot hold so many.
@@ -26,7 +26,6 @@ export interface HashedTokens {
 /**
  * From 0 to 1: the mean of the categories' Jaccard similarities, weighted by WEIGHTS, over the
  * categories in which at least one text has tokens. Neither text has any: 1. Only one has: 0.5.
- * Facts §3.1.
  */
 export function discriminativeScore(a: TokenSets, b: TokenSets): number {
   const tally = { sum: 0, weight: 0, inA: 0, inB: 0 };

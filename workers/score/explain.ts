@@ -1,4 +1,4 @@
-/** Says in words why two texts match and where they differ. */
+/** Explains in words why two texts match and where they differ. */
 import { CATEGORIES, type Category, type TokenSets } from "./token-sets.ts";
 
 /** The similarities of a pair, each 0 to 1. */

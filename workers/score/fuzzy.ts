@@ -6,7 +6,7 @@ import { editDistance } from "./edit-distance.ts";
 
 /**
  * The words of a sample in code-unit order, joined by one space; words are separated by whitespace
- * as JavaScript understands it. Facts §3 step 12, first half: done once a text, not once a pair.
+ * as JavaScript understands it. Done once a text, not once a pair.
  */
 export function wordSorted(sample: string): string {
   return sample
@@ -18,7 +18,7 @@ export function wordSorted(sample: string): string {
 
 /**
  * 1 - Levenshtein distance / longer length, on UTF-16 code units with unit costs: from 0 to 1, 1
- * for two empty texts, 0 when one is empty. Facts §3 step 12, second half; equal to the plain
+ * for two empty texts, 0 when one is empty. Equal to the plain
  * computation to the last digit.
  *
  * With `atLeast` (0 to 1) the answer is exact when it is `atLeast` or more; a lower ratio is

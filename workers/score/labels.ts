@@ -24,7 +24,7 @@ export const MONTHS: ReadonlyMap<string, number> = new Map(
   MONTH_WORDS.flatMap((words, index) => words.map((word): [string, number] => [word, index + 1])),
 );
 
-/** Words before a sum of money. Facts §3.1, with German and French beside. */
+/** Words before a sum of money. With German and French words. */
 export const MONEY_WORDS: readonly string[] = [
   "total",
   "subtotal",
@@ -171,7 +171,7 @@ export const NUMBER_WORDS: readonly string[] = [
 /** What kind of thing a label announces; decides the form its number may have. */
 export type LabelKind = "document" | "flight" | "booking" | "file" | "account" | "place" | "parcel";
 
-/** The labels of identifiers by kind. Facts §3.1, with German and French beside. */
+/** The labels of identifiers by kind. With German and French words. */
 export const LABELS: Readonly<Record<LabelKind, readonly string[]>> = {
   document: [
     "invoice",

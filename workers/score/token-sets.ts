@@ -18,7 +18,7 @@ export type Category = (typeof CATEGORIES)[number];
 /** Per category the tokens of a text, each once, in code-unit order. */
 export type TokenSets = Readonly<Record<Category, readonly string[]>>;
 
-/** How much a category counts in the discriminative score. Facts §3.1. */
+/** How much a category counts in the discriminative score. */
 export const WEIGHTS: Readonly<Record<Category, number>> = {
   dates: 3,
   times: 2,

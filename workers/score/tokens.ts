@@ -14,8 +14,8 @@ import { findTimes } from "./times.ts";
 import { distinctTokens, withoutFound, type TokenSets } from "./token-sets.ts";
 
 /**
- * The six token sets of a sample: normalised text, that is lower-case with single spaces (facts
- * §2.5, §3.1). Time grows with the length of the sample, whatever is in it.
+ * The six token sets of a sample: normalised text, that is lower-case with single spaces. Time
+ * grows with the length of the sample, whatever is in it.
  */
 export function tokensOf(sample: string): TokenSets {
   const dates = findDates(sample);

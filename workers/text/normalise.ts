@@ -6,7 +6,7 @@ export const MAX_TEXT_UNITS = 500_000;
 
 /**
  * The normal form: cut, lone surrogates replaced (as storing it in UTF-8 would), lower-case, every
- * run of white space one space, none at the ends. Source: contract, normalised text.
+ * run of white space one space, none at the ends.
  */
 export function normalise(text: string): string {
   return text.slice(0, MAX_TEXT_UNITS).toWellFormed().toLowerCase().replace(/\s+/g, " ").trim();

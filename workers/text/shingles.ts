@@ -7,7 +7,7 @@ const SPACE = 0x20;
 /**
  * The distinct hashes of all windows of `size` words joined by one space, ascending; empty when
  * there are fewer words. A window of a normalised text is a slice of it, so nothing is joined.
- * Source: facts §3, steps 2 and 3: FNV-1a 32 over UTF-16 units.
+ * Hash: FNV-1a 32 over UTF-16 units.
  */
 export function shingleSet(normalised: string, size: number): Uint32Array<ArrayBuffer> {
   const starts = wordStarts(normalised);

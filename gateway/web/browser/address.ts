@@ -1,25 +1,23 @@
 /**
- * A page's choices live in the address: links and filters change it, and the page is drawn again
- * without being loaded.
+ * Keeps a page's choices in the address: links and filters change it, and the page is rendered
+ * again without being loaded.
  */
 
-/** What the address says. */
 export interface Address {
   readonly params: URLSearchParams;
-  /** After the hash, as it is written there; empty when there is none. */
+  /** After the hash, as written there; empty without one. */
   readonly fragment: string;
 }
 
-/** The address now. */
 export function readAddress(): Address {
   return { params: new URLSearchParams(location.search), fragment: location.hash.slice(1) };
 }
 
 /**
- * Heeds links and buttons with `data-stay`, links with `data-tab`, fields with `data-param`, and
- * the browser's own back and forward; `changed` follows each.
+ * Handles links and buttons with `data-stay`, links with `data-tab`, fields with `data-param`, and
+ * the browser's back and forward; calls `changed` after each.
  */
-export function heedAddress(changed: () => void): void {
+export function watchAddress(changed: () => void): void {
   document.addEventListener("click", (event) => {
     const link =
       event.target instanceof Element

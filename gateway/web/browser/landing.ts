@@ -1,12 +1,12 @@
 /**
- * The island of the landing page: draws the page again from each new status, and from the address
- * when a reader chooses.
+ * The island of the landing page: renders the page again for each new status, and for each change
+ * of the address.
  */
 import { render } from "preact";
 import { landing, PANELS } from "../landing/landing.ts";
-import type { LandingFacts } from "../landing/house.ts";
+import type { LandingFacts } from "../landing/process-summary.ts";
 import type { StatusJson } from "../landing/status.ts";
-import { heedAddress, readAddress } from "./address.ts";
+import { watchAddress, readAddress } from "./address.ts";
 import { now } from "./clock.ts";
 import { startDialogs } from "./dialogs.ts";
 import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
@@ -16,12 +16,12 @@ import { showTab, startTabs } from "./tabs.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
 
-/** Where the status names no interval (contract `refresh_ms`). */
+/** Default poll interval. */
 const EVERY_MS = 5_000;
-const LONGEST_MS = 60_000;
+const MAX_REFRESH_MS = 60_000;
 const TIMEOUT_MS = 15_000;
 const TICK_MS = 1_000;
-/** Without a new status the page is drawn again after this, so that its ages stay true. */
+/** Without a new status the page is rendered again after this, to advance its ages. */
 const REDRAW_MS = 10_000;
 
 const app = element("app");
@@ -29,10 +29,10 @@ const live = element("live");
 const stale = element("stale");
 const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<
   LandingFacts,
-  "house" | "houseAtMs" | "api"
+  "summary" | "summaryAtMs" | "api"
 >;
 let status: StatusJson | undefined;
-/** When the page was drawn last, by this machine's clock. */
+/** When the page was rendered last, by this machine's clock. */
 let drawnAtMs = 0;
 let drawnStale = false;
 let shownPanel: string | undefined;
@@ -48,7 +48,11 @@ const poller = createPoller<StatusJson>(
     },
     changed: drawAge,
   },
-  { everyMs: () => status?.refresh_ms ?? EVERY_MS, longestMs: LONGEST_MS, timeoutMs: TIMEOUT_MS },
+  {
+    everyMs: () => status?.refresh_ms ?? EVERY_MS,
+    longestMs: MAX_REFRESH_MS,
+    timeoutMs: TIMEOUT_MS,
+  },
 );
 
 function draw(): void {
@@ -56,7 +60,7 @@ function draw(): void {
   if (!document.documentElement.classList.contains("ready")) takeOver();
   const { params, fragment } = readAddress();
   const panel = PANELS.includes(fragment) ? fragment : PANELS[0];
-  // Ages go on while no newer status comes.
+  // Ages advance while no newer status arrives.
   const ageMs = Math.max(0, now() - (poller.state.answeredAtMs ?? now()));
   [drawnAtMs, drawnStale] = [now(), isStale(ageMs)];
   render(
@@ -70,10 +74,7 @@ function draw(): void {
   shownPanel = panel;
 }
 
-/**
- * Whether what is shown may no longer be so: the server did not answer, or was not asked for a
- * while.
- */
+/** Whether the data may be outdated: the server did not respond, or was not polled for a while. */
 function isStale(ageMs: number): boolean {
   return poller.state.problem !== undefined || ageMs >= STALE_MS;
 }
@@ -124,5 +125,5 @@ setInterval(() => {
 startTheme();
 startTabs();
 startDialogs({ purge: () => void purge() });
-heedAddress(draw);
+watchAddress(draw);
 poller.resume();

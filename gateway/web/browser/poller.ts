@@ -1,53 +1,47 @@
-/**
- * Asks an address again and again: never twice at once, slower while it fails, not at all while
- * nobody looks.
- */
+/** Polls an address: never concurrently, slower while it fails, not while the page is hidden. */
 
-/** Where the polling stands. */
+/** State of the polling. */
 export interface Polling {
   readonly paused: boolean;
-  /** An answer is awaited. */
+  /** A request is running. */
   readonly asking: boolean;
-  /** When the newest answer came, in milliseconds since 1970. */
+  /** When the newest response came, in milliseconds since 1970. */
   readonly answeredAtMs: number | undefined;
-  /** Why the last attempt failed; undefined after a good one. */
+  /** Why the last attempt failed; undefined after a success. */
   readonly problem: string | undefined;
-  /** When it is asked next, in milliseconds since 1970; undefined when it is not. */
+  /** Time of the next request, in milliseconds since 1970; undefined when none is planned. */
   readonly nextAtMs: number | undefined;
 }
 
-/** What it works with. */
 export interface PollerDeps<T> {
   fetch(signal: AbortSignal): Promise<T>;
   now(): number;
-  /** Whether somebody could be looking. */
+  /** Whether the page is visible. */
   visible(): boolean;
   answered(answer: T): void;
-  /** The standing has changed. */
+  /** Called when the state has changed. */
   changed(): void;
 }
 
-/** Times. */
 export interface PollerOptions {
-  /** Between an answer and the next question. Asked each time. */
+  /** Between a response and the next request. Evaluated each time. */
   everyMs(): number;
   readonly longestMs: number;
-  /** An answer that takes longer is given up. */
+  /** Timeout of a request. */
   readonly timeoutMs: number;
 }
 
-/** The polling of one address. */
 export interface Poller {
   readonly state: Polling;
-  /** Asks now, also while paused; does nothing while an answer is awaited. Never rejects. */
+  /** Requests now, also while paused; a no-op while a request is running. Never rejects. */
   refresh(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** To be called when the page comes into sight or leaves it. */
+  /** Call when the page becomes visible or hidden. */
   looked(): void;
 }
 
-/** Does not ask before `resume` or `refresh`. */
+/** Sends nothing before `resume` or `refresh`. */
 export function createPoller<T>(deps: PollerDeps<T>, options: PollerOptions): Poller {
   let state: Polling = {
     paused: true,

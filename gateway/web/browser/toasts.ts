@@ -1,32 +1,31 @@
 /**
- * Short notices at the foot of the page, said by screen readers too; one with a way back stays
+ * Short notices at the foot of the page, announced by screen readers; one with an undo action stays
  * longer.
  */
 
-/** How long one is read, in milliseconds. */
+/** Display time in milliseconds. */
 const STAY_MS = 6_000;
 const STAY_WITH_ACTION_MS = 12_000;
-/** Older ones make room. */
-const MOST = 3;
+/** Older ones are removed. */
+const MAX_TOASTS = 3;
 
-/** A way back. */
+/** An undo action. */
 export interface ToastAction {
   readonly label: string;
   run(): void;
 }
 
-/** Shows a notice. */
 export function toast(text: string, action?: ToastAction): void {
-  const place = document.getElementById("toasts");
-  if (place === null) return;
+  const container = document.getElementById("toasts");
+  if (container === null) return;
   const box = document.createElement("div");
   box.className = "toast";
   const words = document.createElement("span");
   words.textContent = text;
   box.append(words);
   if (action !== undefined) box.append(buttonFor(action, box));
-  place.append(box);
-  while (place.childElementCount > MOST) place.firstElementChild?.remove();
+  container.append(box);
+  while (container.childElementCount > MAX_TOASTS) container.firstElementChild?.remove();
   setTimeout(() => box.remove(), action === undefined ? STAY_MS : STAY_WITH_ACTION_MS);
 }
 

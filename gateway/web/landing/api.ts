@@ -11,7 +11,6 @@ import { moment } from "../pieces/time.ts";
 import type { Scope } from "./scope.ts";
 import type { ApiEndpoint } from "./status-collection.ts";
 
-/** The panel. */
 export function apiPanel({ api }: Scope, state: PageState): Child {
   const { auth, rate_limit: limit, endpoints } = api;
   return [
@@ -109,8 +108,8 @@ export function apiPanel({ api }: Scope, state: PageState): Child {
 function lastAnswer({ last_status: code, last_at }: ApiEndpoint): Child {
   if (last_at === undefined && code === 0) return stateText("unknown", "none yet");
   if (code === 0) return stateText("bad", "no connection");
-  // Many things that are not set up are told by a 404; where one keeps a collector from its work,
-  // that collector says so.
+  // Features that are not set up return 404; where that stops a collector, the collector reports
+  // it.
   if (code === 404) return stateText("unknown", "404, nothing there");
   return stateText(
     code < 400 ? "good" : code === 429 || code >= 500 ? "notice" : "bad",

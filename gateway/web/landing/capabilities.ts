@@ -1,8 +1,8 @@
-/** The panel of capabilities: what is collected, and for everything that is not, why. */
+/** The capabilities panel: what is collected, and why other data is not. */
 import { formatWord } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { words } from "../pieces/key-values.ts";
+import { listView } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { badge, stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
@@ -20,7 +20,7 @@ const OPERATION: Readonly<Record<OperationState, State>> = {
   credential_rejected: "bad",
 };
 
-/** In plain words how a row's data comes, or why it does not. */
+/** How a row's data is collected, or why it is not. */
 function capabilityLabel(
   row: Pick<Capability, "active" | "reason" | "source" | "actionable" | "state">,
 ): readonly [state: State, word: string] {
@@ -44,12 +44,11 @@ function sourceLabel({
   return ["good", source === "both" ? "polled and streamed" : "polling"];
 }
 
-/** The panel. */
 export function capabilitiesPanel(status: StatusJson, state: PageState): Child {
   return [
     status.networks.length === 0
       ? undefined
-      : html`<p class="note">Supported by ${status.provider}: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
+      : html`<p class="note">Supported by ${status.provider}: ${listView(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
     part(
       "Matrix",
       table(
@@ -131,7 +130,7 @@ function scopeCell(row: Capability): View {
       : row.scope_status === "insufficient"
         ? "bad"
         : "unknown";
-  return html`<span>${stateText(state, formatWord(row.scope_status))}${row.required_scopes === undefined ? undefined : html`<small>needs ${words(row.required_scopes)}</small>`}${row.missing_scopes === undefined ? undefined : html`<small class="error">missing ${words(row.missing_scopes)}</small>`}</span>`;
+  return html`<span>${stateText(state, formatWord(row.scope_status))}${row.required_scopes === undefined ? undefined : html`<small>needs ${listView(row.required_scopes)}</small>`}${row.missing_scopes === undefined ? undefined : html`<small class="error">missing ${listView(row.missing_scopes)}</small>`}</span>`;
 }
 
 function operationsCell({ operations = [] }: Capability, state: PageState): View {

@@ -1,4 +1,4 @@
-/** The panel of cardinality: which metric, which label and which values make the series. */
+/** The cardinality panel: which metrics, labels and values make up the series. */
 import { formatCount, formatNumber, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -11,7 +11,6 @@ import { activeSeries } from "./overview.ts";
 import type { Scope } from "./scope.ts";
 import type { Cardinality, LabelValues } from "./status.ts";
 
-/** The panel. */
 export function cardinalityPanel({ cardinality: info }: Scope, state: PageState): Child {
   const { thresholds, total, total_series, schema_version } = info;
   return [

@@ -1,4 +1,4 @@
-/** The panel of the collectors: how each one does, and why it does not. */
+/** The collectors panel: state of each collector, and why it fails. */
 import {
   formatCount,
   formatMilliseconds,
@@ -21,7 +21,6 @@ import type { Scope } from "./scope.ts";
 import type { StatusJson } from "./status.ts";
 import type { Collector, NodeDiscovery } from "./status-collection.ts";
 
-/** The state of a collector with its word. */
 function collectorState(each: Collector): readonly [state: State, word: string] {
   if (!each.has_run) return ["unknown", "starting"];
   if (each.consecutive_failures >= 3)
@@ -43,7 +42,6 @@ const FRESHNESS: Readonly<Record<Collector["freshness_state"], readonly [State, 
   none: ["unknown", "no success yet"],
 };
 
-/** The panel. */
 export function collectorsPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   return [
     table(
@@ -151,7 +149,7 @@ function freshCell(each: Collector, state: PageState): View {
     ${checkpoint === undefined || checkpoint === null ? undefined : html`<small>read up to ${moment(checkpoint.high_water_mark, state)}, lag ${duration(checkpoint.lag, checkpoint.lag_seconds)}${checkpoint.stuck ? html`<strong>, stuck</strong>` : ""}</small>`}</span>`;
 }
 
-/** By the time of the last success, so that it goes on with the other ages of the page. */
+/** By the time of the last success, so that it advances with the other ages of the page. */
 function freshAge({ last_success_at: at, freshness }: Collector, { nowMs }: PageState): string {
   const timeMs = Date.parse(at ?? "");
   return Number.isNaN(timeMs)

@@ -1,15 +1,14 @@
-/** The panel of the configuration: what is set, from where, and what to mind about it. */
+/** The configuration panel: values, their sources and warnings. */
 import { formatAuth, formatCount } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { keyValues, words } from "../pieces/key-values.ts";
+import { keyValues, listView } from "../pieces/key-values.ts";
 import { empty, part } from "../pieces/section.ts";
 import { onOff, stateText } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { certificates, components, deliveryTable, metricsServing, profiling } from "./export.ts";
 import type { ConfigSummary, ConfigValue, StatusJson } from "./status.ts";
 
-/** The panel. */
 export function configPanel(status: StatusJson, state: PageState): Child {
   const { config, receivers, advisories, telemetry } = status;
   return [
@@ -32,10 +31,10 @@ export function configPanel(status: StatusJson, state: PageState): Child {
             "Checkpoints",
             html`<span>${config.checkpoint_store}${config.checkpoint_path === undefined ? undefined : html` <code>${config.checkpoint_path}</code>`}${config.checkpoint_reason === undefined ? undefined : html`<small class="error">${config.checkpoint_reason}</small>`}</span>`,
           ],
-          ["Collectors", words(config.enabled_collectors)],
+          ["Collectors", listView(config.enabled_collectors)],
           ["Streaming receiver", onOff(receivers.streaming_enabled)],
           ["Webhook receiver", onOff(receivers.webhook_enabled)],
-          ["Export headers", words(config.otlp_header_keys)],
+          ["Export headers", listView(config.otlp_header_keys)],
           [
             "Export",
             `${telemetry.protocol}${telemetry.insecure ? ", not encrypted" : ""}, at most ${formatCount(telemetry.metric_export_batch_size)} points at once`,

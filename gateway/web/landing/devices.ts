@@ -1,17 +1,16 @@
-/** The table of devices: who is connected, since when, what expires, which version and routes. */
+/** The device table: connection, expiry, version and routes. */
 import { formatAge, formatMoment } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { words } from "../pieces/key-values.ts";
+import { listView } from "../pieces/key-values.ts";
 import { stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
 import type { Device } from "./status-collection.ts";
 
-/** A key that expires sooner is shown as a notice: its device must sign in again before that. */
+/** A key that expires within this time is shown as a notice. */
 const KEY_SOON_MS = 14 * 86_400_000;
 
-/** The table. */
 export function deviceTable(rows: readonly Device[], state: PageState): View {
   return table(
     {
@@ -32,7 +31,7 @@ export function deviceTable(rows: readonly Device[], state: PageState): View {
         {
           key: "state",
           title: "State",
-          text: ({ online }) => onlineWord(online),
+          text: ({ online }) => onlineText(online),
           order: onlineOrder,
           cell: (device) => onlineCell(device, state),
         },
@@ -69,7 +68,7 @@ export function deviceTable(rows: readonly Device[], state: PageState): View {
           key: "addrs",
           title: "Addresses",
           text: ({ addrs }) => addrs.join(" "),
-          cell: ({ addrs }) => words(addrs),
+          cell: ({ addrs }) => listView(addrs),
         },
       ],
     },
@@ -84,10 +83,10 @@ function nameCell({ name, hostname, external, tags }: Device): View {
     ...(hostname === first || hostname === name ? [] : [hostname]),
     ...(external ? ["shared from another network"] : []),
   ];
-  return html`<span><strong>${first}</strong>${details.length === 0 ? undefined : html`<small>${details.join(", ")}</small>`}${tags === undefined ? undefined : html`<small>${words(tags)}</small>`}</span>`;
+  return html`<span><strong>${first}</strong>${details.length === 0 ? undefined : html`<small>${details.join(", ")}</small>`}${tags === undefined ? undefined : html`<small>${listView(tags)}</small>`}</span>`;
 }
 
-function onlineWord(online: boolean): string {
+function onlineText(online: boolean): string {
   return online ? "online" : "offline";
 }
 
@@ -97,7 +96,7 @@ function onlineOrder({ online, last_seen }: Device): number {
 }
 
 function onlineCell({ online, last_seen }: Device, state: PageState): View {
-  return html`<span>${stateText(online ? "good" : "unknown", onlineWord(online))}<small>seen ${moment(last_seen, state)}</small></span>`;
+  return html`<span>${stateText(online ? "good" : "unknown", onlineText(online))}<small>seen ${moment(last_seen, state)}</small></span>`;
 }
 
 function keyOrder({ key_expires_at, key_expiry_disabled }: Device): number {
@@ -132,7 +131,7 @@ function routesCell({
 }: Device): Child {
   const waiting = advertised.filter((route) => !enabled.includes(route));
   if (advertised.length === 0 && enabled.length === 0) return html`<span class="muted">none</span>`;
-  return html`<span>${enabled.length === 0 ? undefined : words(enabled)}${waiting.length === 0 ? undefined : html`<small>${stateText("notice", html`<span>not approved: ${words(waiting)}</span>`)}</small>`}</span>`;
+  return html`<span>${enabled.length === 0 ? undefined : listView(enabled)}${waiting.length === 0 ? undefined : html`<small>${stateText("notice", html`<span>not approved: ${listView(waiting)}</span>`)}</small>`}</span>`;
 }
 
 function timeOf(time: string | undefined): number | undefined {

@@ -5,7 +5,7 @@
 import { formatCount, formatMilliseconds, formatNumber, formatWord, UNKNOWN } from "../format.ts";
 import { html, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { keyValues, words, type KeyValue } from "../pieces/key-values.ts";
+import { keyValues, listView, type KeyValue } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { onOff, stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
@@ -168,7 +168,7 @@ function pushes(each: Profiling, state: PageState): readonly KeyValue[] {
   const { profiler_upload: upload } = each;
   return [
     ["Server", each.profiler_server],
-    ["Headers", words(each.profiler_header_names)],
+    ["Headers", listView(each.profiler_header_names)],
     [
       "TLS",
       [

@@ -1,6 +1,4 @@
-/**
- * The first second of the landing page: is all well, and if not, why; then a card for each service.
- */
+/** The top of the landing page: overall health with its problems, and a card for each service. */
 import { formatAge, formatCount, formatKnown, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
@@ -8,7 +6,7 @@ import { card, figures } from "../pieces/card.ts";
 import { badge, stateIcon, worst, type State } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
 import { deliveryState } from "./export.ts";
-import type { ArchiveFacts, LandingFacts, TokenFacts } from "./house.ts";
+import type { ArchiveFacts, LandingFacts, TokenFacts } from "./process-summary.ts";
 import { deviceCount, seriesCount } from "./overview.ts";
 import type { HealthProblem, StatusJson } from "./status.ts";
 
@@ -17,15 +15,15 @@ const HEALTH: Readonly<Record<StatusJson["health"], readonly [State, string]>> =
   degraded: ["bad", "Degraded"],
   starting: ["unknown", "Starting"],
 };
-/** Reasons shown at once; the others open below. */
+/** Problems shown at once; the others are collapsed. */
 const FIRST_REASONS = 3;
-/** Figures older than this say how old they are. */
+/** Figures older than this show their age. */
 const OLD_MS = 60_000;
 
-/** Problems that the monitor finds itself; all others are the process's. */
+/** Problems found by the monitor itself; all others are the process's. */
 const MONITOR_PARTS: ReadonlySet<string> = new Set(["network", "checkpoints", "export"]);
 
-/** The line of health with what is wrong, root causes first. */
+/** The health line with its problems, root causes first. */
 export function healthLine(status: StatusJson, facts: LandingFacts): View {
   return line(verdict(status, facts), problemsOf(facts), subjectOf(status), facts.stale);
 }
@@ -35,9 +33,9 @@ function subjectOf({ networks, service: { network }, provider }: StatusJson): st
   return network === "" || network === "-" ? provider : `${network}, ${provider}`;
 }
 
-/** The health of a process whose monitor is off, or does not answer. */
-export function houseLine({
-  house: { archive, tokens, problems = [] },
+/** The health line while the monitor is off or does not respond. */
+export function processLine({
+  summary: { archive, tokens, problems = [] },
   problem,
 }: LandingFacts): View {
   const all =
@@ -86,7 +84,7 @@ function problemRow({ reason, remedy, link }: HealthProblem): View {
   return html`<li>${reason}${remedy === undefined || remedy === "" ? undefined : html`<small>${remedy}</small>`}${linkOf(link)}</li>`;
 }
 
-/** A panel of this page, or a path of this server; nothing else. */
+/** A panel of this page, or a path of this server. */
 function linkOf(link: string | undefined): Child {
   if (link === undefined) return undefined;
   if (/^#[a-z]+$/.test(link))
@@ -95,33 +93,33 @@ function linkOf(link: string | undefined): Child {
 }
 
 /**
- * The newest there is of each part: a status that was made before the page leaves the word to the
- * process, later ones speak for all.
+ * The newest problems of each part: a status older than the page leaves them to the process
+ * summary, later ones cover everything.
  */
 function problemsOf(facts: LandingFacts): readonly HealthProblem[] {
   const found = facts.status?.health_problems ?? [];
   return isNewer(facts)
     ? found
-    : [...(facts.house.problems ?? []), ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
+    : [...(facts.summary.problems ?? []), ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
 }
 
-function isNewer({ status, houseAtMs }: LandingFacts): boolean {
-  return status !== undefined && Date.parse(status.generated_at) >= houseAtMs;
+function isNewer({ status, summaryAtMs }: LandingFacts): boolean {
+  return status !== undefined && Date.parse(status.generated_at) >= summaryAtMs;
 }
 
 function verdict({ health }: StatusJson, facts: LandingFacts): readonly [State, string] {
   if (isNewer(facts)) return HEALTH[health];
-  if ((facts.house.problems ?? []).length > 0) return HEALTH.degraded;
+  if ((facts.summary.problems ?? []).length > 0) return HEALTH.degraded;
   return health === "degraded" && problemsOf(facts).length === 0 ? HEALTH.healthy : HEALTH[health];
 }
 
-/** The newer release, as a badge that leads to it; nothing while there is none. */
+/** A badge with a link to the newer release; nothing without one. */
 export function updateBadge({ update }: StatusJson): Child {
   if (update.state !== "available" || !/^https?:\/\//i.test(update.release_url)) return undefined;
   return html`<a class="update" href=${update.release_url} rel="noreferrer">${badge("notice", `${update.latest_version ?? "a newer release"} is out`)}</a>`;
 }
 
-/** The three cards; a service that is off has one that says how to switch it on. */
+/** The three cards; a service that is off shows how to switch it on. */
 export function cards(facts: LandingFacts, state: PageState): View {
   return html`<div class="cards">${networkCard(facts, state)}${archiveCard(facts, state)}${tokensCard(facts, state)}</div>`;
 }
@@ -201,7 +199,7 @@ function newest({ collectors }: StatusJson): string | undefined {
 }
 
 function archiveCard(facts: LandingFacts, state: PageState): View {
-  const { archive } = facts.house;
+  const { archive } = facts.summary;
   if (archive === undefined) return offCard("Archive", "dedup");
   return card({
     title: "Archive",
@@ -230,7 +228,7 @@ function archiveNote(
 }
 
 function tokensCard(facts: LandingFacts, state: PageState): View {
-  const { tokens } = facts.house;
+  const { tokens } = facts.summary;
   if (tokens === undefined) return offCard("Tokens", "tokens");
   return card({
     title: "Tokens",
@@ -253,15 +251,15 @@ function tokensNote({ failedMintAt, refusedMintAt }: TokenFacts, state: PageStat
   return html`<span>Below <code>/v1</code>, for any Vault client.${refusedMintAt === undefined ? undefined : html`<span> A mint was refused ${moment(refusedMintAt, state)}.</span>`}</span>`;
 }
 
-// These figures came with the page; one that has been open for long says so.
-function asOf({ houseAtMs }: LandingFacts, { nowMs }: PageState): Child {
-  return nowMs - houseAtMs < OLD_MS
+// These figures came with the page; when old, they show their age.
+function asOf({ summaryAtMs }: LandingFacts, { nowMs }: PageState): Child {
+  return nowMs - summaryAtMs < OLD_MS
     ? undefined
-    : ` Counted ${formatAge(houseAtMs, nowMs)}: load the page again for newer figures.`;
+    : ` Counted ${formatAge(summaryAtMs, nowMs)}: load the page again for newer figures.`;
 }
 
 /**
- * As the health of the process has the service now; its own word came with the page and may be
+ * The state of the service by the process's health; its own word came with the page and may be
  * older.
  */
 function serviceNow(
@@ -286,7 +284,7 @@ function serviceNow(
 const TROUBLED: ReadonlySet<string> = new Set(["degraded", "refusing", "failed"]);
 const PHASES: Readonly<Record<string, string>> = { refusing: "out of service" };
 
-/** A stale state keeps its word in the past tense and loses its colour. */
+/** A stale state is shown in the past tense and without colour. */
 function shownState(
   { stale }: LandingFacts,
   [state, word]: readonly [State, string],

@@ -1,11 +1,8 @@
-/**
- * The panel of what is held and what can be exported: devices, stores, and the catalogues of
- * metrics and log records.
- */
+/** The inventory panel: devices, stores, and the catalogues of metrics and log records. */
 import { formatCount, formatKnown, formatUnit } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { keyValues, words } from "../pieces/key-values.ts";
+import { keyValues, listView } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { table } from "../pieces/table.ts";
 import { deviceTable } from "./devices.ts";
@@ -14,7 +11,6 @@ import type { Scope } from "./scope.ts";
 import type { LogEvent, Metric, StatusJson } from "./status.ts";
 import { eventStore, flowStore, geoip, reverseDns } from "./stores.ts";
 
-/** The panel. */
 export function inventoryPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   const { device_cache: cache } = scope;
   return [
@@ -80,7 +76,7 @@ function metrics(rows: readonly Metric[], counted: boolean, state: PageState): V
           key: "attributes",
           title: "Attributes",
           text: ({ attributes }) => attributes.join(" "),
-          cell: ({ attributes }) => words(attributes, "–"),
+          cell: ({ attributes }) => listView(attributes, "–"),
         },
       ],
     },
@@ -123,7 +119,7 @@ function logEvents(rows: readonly LogEvent[], state: PageState): View {
           key: "attributes",
           title: "Attributes",
           text: ({ attributes }) => attributes.join(" "),
-          cell: ({ attributes }) => words(attributes, "–"),
+          cell: ({ attributes }) => listView(attributes, "–"),
         },
       ],
     },

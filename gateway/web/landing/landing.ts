@@ -1,6 +1,6 @@
 /**
- * The landing page as one view of the status and of the house: drawn by the server, then again by
- * the browser at each new status.
+ * The landing page as one view of the status and the process summary: rendered by the server, then
+ * by the browser at each new status.
  */
 import { formatCount } from "../format.ts";
 import { html, type View } from "../html.ts";
@@ -12,18 +12,17 @@ import { capabilitiesPanel } from "./capabilities.ts";
 import { cardinalityPanel } from "./cardinality.ts";
 import { collectorsPanel } from "./collectors.ts";
 import { configPanel } from "./config.ts";
-import { cards, healthLine, houseLine, updateBadge } from "./head.ts";
-import type { LandingFacts } from "./house.ts";
+import { cards, healthLine, processLine, updateBadge } from "./head.ts";
+import type { LandingFacts } from "./process-summary.ts";
 import { inventoryPanel } from "./inventory.ts";
 import { overviewPanel } from "./overview.ts";
 import { networkSelector, scopeOf, type Scope } from "./scope.ts";
 import type { StatusJson } from "./status.ts";
 
-/** Everything between the page's head and its foot. */
 export function landing(facts: LandingFacts, state: PageState): View {
   const { status } = facts;
   if (status === undefined)
-    return html`<div class=${stackOf(facts)}>${houseLine(facts)}${cards(facts, state)}</div>`;
+    return html`<div class=${stackOf(facts)}>${processLine(facts)}${cards(facts, state)}</div>`;
   const scope = scopeOf(status, state);
   return html`<div class=${stackOf(facts)}>
     <div class="row">${healthLine(status, facts)}${updateBadge(status)}</div>
@@ -34,7 +33,7 @@ export function landing(facts: LandingFacts, state: PageState): View {
   </div>`;
 }
 
-/** Colours of what was so once are those of what is not known. */
+/** Stale pages use the colours of unknown states. */
 function stackOf({ stale }: LandingFacts): string {
   return stale === true ? "stack was" : "stack";
 }

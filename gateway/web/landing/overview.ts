@@ -1,7 +1,4 @@
-/**
- * The first panel: the figures that tell how the monitor does, and their course over the last
- * minutes.
- */
+/** The overview panel: key figures of the monitor and their history over the last minutes. */
 import {
   formatAge,
   formatAuth,
@@ -27,10 +24,8 @@ import type { Scope } from "./scope.ts";
 import type { StatusJson } from "./status.ts";
 import type { DeviceCache } from "./status-collection.ts";
 
-/** Between two samples (facts §0, Series). */
 const SAMPLE_SECONDS = 10;
 
-/** The panel. */
 export function overviewPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   return [
     figures([
@@ -68,12 +63,12 @@ function collecting(
   ];
 }
 
-/** No devices and devices that were never read are not the same. */
+/** No devices and devices never read are different states. */
 export function deviceCount({ devices, age }: DeviceCache): string {
   return age === "" ? UNKNOWN : formatCount(devices);
 }
 
-/** When they were read: the age goes on while no newer status comes. */
+/** When they were read: the age advances while no newer status arrives. */
 export function devicesRead(
   { age, age_seconds }: DeviceCache,
   { generated_at }: Pick<StatusJson, "generated_at">,
@@ -122,7 +117,7 @@ function exporting(
   ];
 }
 
-/** The worst of the signals first; one word for all where they agree. */
+/** The worst of the signals first; one word where they agree. */
 function signals(delivery: StatusJson["delivery"]): View {
   const states = delivery.map((each) => ({ signal: each.signal, state: deliveryState(each) }));
   const overall = worst(states.map(({ state }) => state[0]).filter((each) => each !== "unknown"));
@@ -136,8 +131,8 @@ function signals(delivery: StatusJson["delivery"]): View {
 }
 
 /**
- * Series are counted once an export interval has passed; before that nothing is known, which is not
- * none.
+ * Series are counted once an export interval has passed; before that the number is unknown, not
+ * zero.
  */
 export function seriesCount({
   available,
@@ -205,7 +200,7 @@ function updateDetail(
   return html`<span>${versions}${update.enabled ? html`<span>, checked ${moment(update.last_checked_at, state)}</span>` : ", check off"}${update.last_error_class === undefined ? undefined : html`<span class="error">, ${formatWord(update.last_error_class)}</span>`}${releases(update.release_url)}</span>`;
 }
 
-// It is a constant of ours; should it ever not be, a page still leads nowhere but to the web.
+// The URL is a constant; still, a link must always be http(s).
 function releases(url: string): Child {
   return /^https?:\/\//i.test(url)
     ? html`<span>, <a href=${url} rel="noreferrer">releases</a></span>`

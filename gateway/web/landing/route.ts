@@ -7,35 +7,30 @@ import type { Assets } from "../assets.ts";
 import { html } from "../html.ts";
 import { moment } from "../pieces/time.ts";
 import { pageAnswer } from "../shell.ts";
-import type { HouseFacts, LandingFacts } from "./house.ts";
+import type { ProcessSummary, LandingFacts } from "./process-summary.ts";
 import { landing } from "./landing.ts";
 import type { StatusJson } from "./status.ts";
 
-/** A service that takes longer is said not to answer; the page comes without it. */
+/** Timeout for each service; the page is then rendered without it. */
 const STATUS_MS = 3_000;
 
-/** What the page is made from. */
 export interface LandingDeps {
   /**
-   * The monitor's status (`parseStatus`, `readStatus`); not given when the monitor is off.
-   * Rejections are shown on the page.
+   * The monitor's status (`parseStatus`, `readStatus`); absent when the monitor is off. Rejections
+   * are shown on the page.
    */
   status?(signal: AbortSignal): Promise<StatusJson>;
-  /** What the other services say. */
-  house(signal: AbortSignal): Promise<HouseFacts> | HouseFacts;
+  /** Summary of the process and the other services. */
+  summary(signal: AbortSignal): Promise<ProcessSummary> | ProcessSummary;
   /** See `pageAssets`. */
   readonly assets: Assets;
   readonly clock: Clock;
 }
 
-/** What the page says of this process. */
 export interface LandingOptions {
   readonly demo: boolean;
   readonly version: string;
-  /**
-   * The listener serves the APIs and their reference beside the page; it does unless said
-   * otherwise.
-   */
+  /** The listener serves the APIs and their reference beside the page; default true. */
   readonly api?: boolean;
 }
 
@@ -58,13 +53,13 @@ async function answer(
   request: PlainRequest,
   signal: AbortSignal,
 ): ReturnType<PlainRoute["handle"]> {
-  const [status, house] = await Promise.all([statusOf(deps, signal), deps.house(signal)]);
+  const [status, summary] = await Promise.all([statusOf(deps, signal), deps.summary(signal)]);
   // Whole seconds: the same page in the same second has the same entity tag.
-  const houseAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
-  const facts: LandingFacts = { ...status, house, houseAtMs, api };
+  const summaryAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
+  const facts: LandingFacts = { ...status, summary, summaryAtMs, api };
   const state = {
     params: request.query,
-    nowMs: nowOf(status.status, houseAtMs),
+    nowMs: nowOf(status.status, summaryAtMs),
     zone: "UTC",
     panel: undefined,
   };
@@ -79,17 +74,17 @@ async function answer(
         ...(status.status?.event_store.enabled === true
           ? [{ href: "/events", label: "Events" }]
           : []),
-        ...(api && house.archive !== undefined
+        ...(api && summary.archive !== undefined
           ? [{ href: "/duplicates", label: "Duplicates" }]
           : []),
         ...(api ? [{ href: "/docs", label: "API" }] : []),
       ],
-      // Without a monitor there is nothing to poll; the page is read and loaded again.
+      // Without a monitor there is nothing to poll.
       ...(deps.status === undefined
         ? { module: "plain.js" }
-        : { module: "landing.js", facts: { house, houseAtMs, api } }),
+        : { module: "landing.js", facts: { summary, summaryAtMs, api } }),
       body: landing(facts, state),
-      foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(houseAtMs).toISOString(), { ...state, nowMs: houseAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
+      foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(summaryAtMs).toISOString(), { ...state, nowMs: summaryAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
     },
     deps.assets,
     request.headers,

@@ -1,7 +1,6 @@
 /**
- * The status as `/api/status.json` writes it, for the server's first drawing and the browser's
- * later ones alike. A test holds it against the declaration in `proto/steward/monitor/v1`; what is
- * optional here is omitted by RESOLUTIONS §3.3.
+ * Types of `/api/status.json`, for rendering on the server and in the browser. A test compares them
+ * with `proto/steward/monitor/v1`; optional fields are absent when unset.
  */
 import type {
   Collector,
@@ -75,7 +74,7 @@ export interface StatusJson {
   readonly health_problems?: readonly HealthProblem[];
 }
 
-/** Something that is not well. */
+/** A health problem. */
 export interface HealthProblem {
   /** The component, `network`, `checkpoints` or `export`. */
   readonly part: string;

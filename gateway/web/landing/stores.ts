@@ -2,7 +2,7 @@
 import { formatBytes, formatCount, formatNumber, formatWords, UNKNOWN } from "../format.ts";
 import { html, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
-import { keyValues, words } from "../pieces/key-values.ts";
+import { keyValues, listView } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { onOff, stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
@@ -142,7 +142,7 @@ function database(
   const known = [type, path, age === undefined ? undefined : `${formatWords(age)} old`].filter(
     (each) => each !== undefined,
   );
-  return words(known, "not loaded");
+  return listView(known, "not loaded");
 }
 
 function text(value: string | undefined): string {

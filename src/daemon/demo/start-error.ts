@@ -6,7 +6,7 @@ import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import { formatAddress } from "../../kernel/config/address.ts";
-import { gatewayListen, stateFolder } from "../../kernel/config/house-keys.ts";
+import { gatewayListen, stateFolder } from "../../kernel/config/process-keys.ts";
 import { variableOf, type Environment, type Key } from "../../kernel/config/key.ts";
 import { SOLE_PROCESS } from "../../kernel/state/directory-lock.ts";
 import { daemonSchema, type DaemonConfiguration } from "../configuration.ts";

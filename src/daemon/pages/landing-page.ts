@@ -5,7 +5,11 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { within } from "../../../gateway/until-aborted.ts";
 import { pageAssets } from "../../../gateway/web/assets.ts";
-import type { ArchiveFacts, HouseFacts, TokenFacts } from "../../../gateway/web/landing/house.ts";
+import type {
+  ArchiveFacts,
+  ProcessSummary,
+  TokenFacts,
+} from "../../../gateway/web/landing/process-summary.ts";
 import { parseStatus } from "../../../gateway/web/landing/read-status.ts";
 import { landingRoutes, type LandingOptions } from "../../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../../gateway/web/landing/status.ts";
@@ -18,7 +22,7 @@ import { SyncService } from "../../gen/steward/dedup/v1/sync_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createCall, type PlainRoute } from "../../kernel/service.ts";
-import type { ThreadHost } from "../../kernel/threads/placed.ts";
+import type { ThreadHost } from "../../kernel/threads/hosted-service.ts";
 import { askStatus } from "../../monitor/status/ask-status.ts";
 import { ENGINE_TYPE } from "../../tokens/engine/engine.ts";
 import type { Tokens } from "../../tokens/service.ts";
@@ -58,7 +62,7 @@ export function landingPage(
       clock,
       assets: pageAssets(),
       ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
-      house: async (signal): Promise<HouseFacts> => {
+      summary: async (signal): Promise<ProcessSummary> => {
         const archive =
           refusing?.dedup === true
             ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS }

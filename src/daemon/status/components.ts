@@ -6,7 +6,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ComponentSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { adminEnabled, adminListen } from "../../kernel/config/admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
-import { servicesDedup, servicesMonitor, servicesTokens } from "../../kernel/config/house-keys.ts";
+import {
+  servicesDedup,
+  servicesMonitor,
+  servicesTokens,
+} from "../../kernel/config/process-keys.ts";
 import { scrapeEnabled } from "../../kernel/config/scrape-keys.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
 

@@ -9,7 +9,7 @@ import {
   type ConfigValueSchema,
 } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { Config, EffectiveRow } from "../../kernel/config/config.ts";
-import { loggingLevel } from "../../kernel/config/house-keys.ts";
+import { loggingLevel } from "../../kernel/config/process-keys.ts";
 import {
   otlpCloudToken,
   otlpExporter,

@@ -14,7 +14,7 @@ import {
 } from "../../kernel/config/otlp-keys.ts";
 import { exporterOptions, metricIntervalMs } from "../../kernel/config/otlp-options.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
-import { houseMetrics } from "../../kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../kernel/telemetry/service-metrics.ts";
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
 import type { HouseConstants } from "../../monitor/status/house-facts.ts";
@@ -62,7 +62,7 @@ export function houseConstants(facts: ConstantFacts): HouseConstants {
   return {
     kind: "constants",
     status: toBinary(StatusSchema, status),
-    metrics: [...houseMetrics, ...tokensMetrics],
+    metrics: [...processMetricRows, ...tokensMetrics],
     records: [],
   };
 }

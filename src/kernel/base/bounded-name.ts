@@ -1,26 +1,20 @@
-/**
- * Bounds names that somebody else chose: labels, attributes and identities read from an upstream.
- */
+/** Bounds the length of foreign names: labels, attributes and identities from upstream. */
 import { hash } from "node:crypto";
 
 /** Bytes of UTF-8. */
 export const MAX_NAME_BYTES = 1_024;
 
 const MARK = "…~";
-/**
- * Hexadecimal digits of SHA-256: with 64 bits, a million long names have no two alike by chance.
- */
+/** Hexadecimal digits of SHA-256: with 64 bits a million long names do not collide by chance. */
 const DIGEST_DIGITS = 16;
 const KEPT_BYTES = MAX_NAME_BYTES - Buffer.byteLength(MARK) - DIGEST_DIGITS;
-/**
- * A UTF-16 code unit is three bytes of UTF-8 at most, so that shorter texts need not be measured.
- */
+/** A UTF-16 code unit is at most three bytes of UTF-8, so shorter texts need not be measured. */
 const SURELY_FITS = Math.floor(MAX_NAME_BYTES / 3);
 
 /**
- * The name itself when it has at most `MAX_NAME_BYTES` and is well-formed; else its beginning, cut
- * between code points, and a hash of the whole, so that names stay apart that differ only in what
- * was cut. Halves of surrogate pairs become U+FFFD, as every encoder writes them.
+ * The name itself when it has at most `MAX_NAME_BYTES` and is well-formed; else its prefix, cut
+ * between code points, and a hash of the whole, so that names with the same prefix stay distinct.
+ * Lone surrogates become U+FFFD, as in every encoder.
  */
 export function boundName(name: string): string {
   if (
@@ -28,16 +22,14 @@ export function boundName(name: string): string {
     (name.length <= SURELY_FITS || Buffer.byteLength(name) <= MAX_NAME_BYTES)
   )
     return name;
-  // Of the code units: as UTF-8 all halves of pairs are the same.
+  // Over the code units: in UTF-8 all lone surrogates are equal.
   const digest = hash("sha256", Buffer.from(name, "utf16le"), "hex").slice(0, DIGEST_DIGITS);
   return `${cutAtCodePoint(name, KEPT_BYTES)}${MARK}${digest}`;
 }
 
-/**
- * The longest beginning that has at most so many bytes of UTF-8 and ends with a whole code point.
- */
+/** The longest prefix of at most this many bytes of UTF-8 that ends with a whole code point. */
 function cutAtCodePoint(text: string, limitBytes: number): string {
-  // A code unit has one byte at least, so the rest of a long text need not be encoded.
+  // A code unit has at least one byte, so the rest of a long text need not be encoded.
   const bytes = Buffer.from(text.slice(0, limitBytes).toWellFormed());
   if (bytes.length <= limitBytes) return text.slice(0, limitBytes).toWellFormed();
   let end = limitBytes;

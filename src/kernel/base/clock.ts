@@ -1,29 +1,27 @@
 /**
- * Time as the house sees it: wall time decides expiry, monotonic time decides waiting. Passed in,
- * so that tests own it.
+ * The clock, passed in so that tests control it: wall time decides expiry, monotonic time decides
+ * waiting.
  */
 
-/** A source of time and timers. */
 export interface Clock {
   /** Milliseconds since 1970. May step. */
   now(): number;
   /** Milliseconds since an arbitrary start. Never steps back. */
   monotonic(): number;
   /**
-   * Runs once at or after a monotonic instant, unless disposed before. Does not keep the process
+   * Runs once at or after a monotonic time, unless disposed before. Does not keep the process
    * alive.
    */
   timer(atMonotonicMs: number, run: () => void): Disposable;
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   timer(atMonotonicMs, run) {
-    const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(0, atMonotonicMs - performance.now()));
+    const waitMs = Math.min(MAX_TIMER_MS, Math.max(0, atMonotonicMs - performance.now()));
     const handle = setTimeout(run, waitMs);
     handle.unref();
     return { [Symbol.dispose]: () => clearTimeout(handle) };

@@ -1,14 +1,14 @@
 /**
- * Shows known secrets as `[secret]` in text that somebody else wrote, such as a receiver's error
- * message. A `Secret` cannot be printed; this is for the texts that repeat what was sent, as it was
- * sent: plain, in JSON, in a URL, in base64 or in hex.
+ * Replaces known secrets by `[secret]` in foreign text, such as a receiver's error message. A
+ * `Secret` cannot be printed; this covers texts that echo what was sent: plain, in JSON, in a URL,
+ * in base64 or in hex.
  */
 import type { Secret } from "./secret.ts";
 
-/** Shorter values are words that occur by themselves and are left. */
+/** Shorter values may occur by chance and are not replaced. */
 const MIN_SECRET_LENGTH = 8;
 /**
- * Values that are remembered; above it the oldest is forgotten. Configurations have far fewer, and
+ * Maximum number of values; beyond it the oldest is dropped. Configurations have far fewer, and
  * renewed credentials replace each other.
  */
 const MAX_VALUES = 1_024;
@@ -20,7 +20,7 @@ export class Concealment {
   #pattern: RegExp | undefined;
 
   /**
-   * Conceals these from now on. Of `Bearer x` also `x` alone, of `Basic x` also what it encodes.
+   * Conceals these from now on. Of `Bearer x` also `x` alone, of `Basic x` also the decoded pair.
    */
   add(secrets: Iterable<Secret | string>): void {
     for (const secret of secrets)
@@ -29,7 +29,7 @@ export class Concealment {
     const forms = [...new Set([...this.#values].flatMap(formsOf))].filter(
       (form) => form.length >= MIN_SECRET_LENGTH,
     );
-    // The longest first: one may be the beginning of another.
+    // Longest first: one may be a prefix of another.
     forms.sort((left, right) => right.length - left.length);
     this.#pattern =
       forms.length === 0
@@ -56,7 +56,7 @@ export class Concealment {
   }
 }
 
-/** A value, and what a receiver takes out of it when it is an Authorization header. */
+/** A value, and the credential within it when it is an Authorization header. */
 function partsOf(value: string): string[] {
   const [, scheme, credential] = /^([A-Za-z][\w-]*) +(\S+)$/.exec(value) ?? [];
   if (scheme === undefined || credential === undefined) return [value];
@@ -82,8 +82,8 @@ function formsOf(value: string): string[] {
 }
 
 /**
- * Base64 of bytes that follow `shift` others, as `user:` in Basic: the characters that no neighbour
- * has a part in.
+ * Base64 of bytes that follow `shift` others, as `user:` in Basic: without the characters shared
+ * with neighbouring bytes.
  */
 function base64Core(bytes: Buffer, shift: number): string {
   const text = Buffer.concat([Buffer.alloc(shift), bytes])

@@ -1,13 +1,13 @@
-/** Failures of a disk that may pass: what the system calls them, and what people are told. */
+/** Disk failures that may pass: their system codes and their messages. */
 import { systemCodeOf } from "./errors.ts";
 
-/** The rule of an error that passes with the fault of the disk. */
+/** The rule of an error that passes with the disk's fault. */
 export const DISK = "disk";
 
 /** A failure that may pass. */
 export interface DiskFault {
   readonly kind: "full" | "failing";
-  /** What the disk does, as the end of a sentence about a file. */
+  /** The end of a sentence about a file. */
   readonly why: string;
   readonly remedy: string;
 }
@@ -19,7 +19,7 @@ const FULL: DiskFault = {
 };
 const LOOK_AT_DISK =
   "look for disk errors in the system log, then replace the disk or mount it writable; Steward retries every few seconds and recovers by itself";
-/** By the system's name of the error or its text, which LMDB passes on. */
+/** By system error code or text, which LMDB passes on. */
 const FAULTS: readonly (readonly [RegExp, DiskFault])[] = [
   [/\b(?:ENOSPC|EDQUOT|EFBIG)\b|No space left|Disk quota|File too large/i, FULL],
   [
@@ -32,9 +32,7 @@ const FAULTS: readonly (readonly [RegExp, DiskFault])[] = [
   ],
 ];
 
-/**
- * The fault that an error of the system or of LMDB speaks of; undefined when it is of another kind.
- */
+/** The fault of a system or LMDB error; undefined for other errors. */
 export function diskFaultOf(thrown: unknown): DiskFault | undefined {
   const text = `${systemCodeOf(thrown) ?? ""} ${thrown instanceof Error ? thrown.message : String(thrown)}`;
   return FAULTS.find(([pattern]) => pattern.test(text))?.[1];

@@ -1,16 +1,11 @@
-/**
- * Cutting a character off the ends of a text, in time proportional to its length: a pattern such as
- * `/\/+$/` takes the square of it.
- */
+/** Trims a character in linear time: a regular expression such as `/\/+$/` is quadratic. */
 
-/** The text without that character at its end. */
 export function withoutEnd(text: string, character: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end -= 1;
   return text.slice(0, end);
 }
 
-/** The text without that character at either end. */
 export function withoutEnds(text: string, character: string): string {
   const kept = withoutEnd(text, character);
   let from = 0;

@@ -1,10 +1,6 @@
-/**
- * Errors on their way between threads, of the pool or of a service: as data, since a thrown one
- * would lose its code.
- */
+/** Serialises errors between threads as data, since a cloned error would lose its code. */
 import { StewardError, toStewardError, type Code, type Detail } from "./errors.ts";
 
-/** An error as data. */
 export interface ErrorMessage {
   readonly code: Code;
   readonly message: string;
@@ -14,7 +10,7 @@ export interface ErrorMessage {
   readonly details: readonly Detail[] | undefined;
   readonly facts: unknown;
   readonly retryAfterMs: number | undefined;
-  /** For the log of the operator only. */
+  /** For the operator's log only. */
   readonly stack: string | undefined;
 }
 
@@ -39,11 +35,11 @@ const codes: Readonly<Record<Code, true>> = {
 };
 
 /**
- * Any thrown thing as data. Worker tasks do not know StewardError: an error of theirs says its code
- * in a `code` property.
+ * Serialises anything thrown. Worker tasks do not know StewardError: their errors have a `code`
+ * property.
  */
 export function writeError(thrown: unknown): ErrorMessage {
-  const { code, message, field, rule, remedy, details, facts, retryAfterMs, cause } = speaksCode(
+  const { code, message, field, rule, remedy, details, facts, retryAfterMs, cause } = hasCode(
     thrown,
   )
     ? thrown
@@ -63,8 +59,8 @@ export function writeError(thrown: unknown): ErrorMessage {
 }
 
 /**
- * The error the caller sees; where it was thrown, e.g. `thread monitor`, is its cause, which never
- * leaves the process.
+ * The error for the caller; its cause, which never leaves the process, names where it was thrown,
+ * e.g. `thread monitor`.
  */
 export function readError(where: string, error: ErrorMessage): StewardError {
   const { field, rule, remedy, details, facts, retryAfterMs } = error;
@@ -79,7 +75,7 @@ export function readError(where: string, error: ErrorMessage): StewardError {
   });
 }
 
-function speaksCode(thrown: unknown): thrown is StewardError {
+function hasCode(thrown: unknown): thrown is StewardError {
   return (
     thrown instanceof Error &&
     "code" in thrown &&

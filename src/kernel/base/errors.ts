@@ -1,12 +1,11 @@
 /**
- * The one error type of the house and the one place that understands foreign errors. What a code
- * means on a surface (HTTP status, gRPC status, error body) is decided by the gateway's dialects,
- * never here.
+ * The one error type, and the translation of foreign errors. The gateway's dialects map codes to
+ * HTTP status, gRPC status and error body.
  */
 
 import { constants } from "node:os";
 
-/** What went wrong, in the vocabulary every surface maps from. */
+/** The error codes that every surface maps from. */
 export type Code =
   | "invalid"
   | "unauthenticated"
@@ -26,7 +25,7 @@ export type Code =
   | "corrupt"
   | "internal";
 
-/** One finding inside an error, e.g. one violated rule of a request. */
+/** One finding within an error, e.g. a violated rule of a request. */
 export interface Detail {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -34,7 +33,7 @@ export interface Detail {
   readonly rule?: string;
 }
 
-/** What may accompany an error. `cause` stays inside the process. */
+/** `cause` stays inside the process. */
 export interface ErrorOptions {
   readonly field?: string;
   readonly rule?: string;
@@ -47,8 +46,8 @@ export interface ErrorOptions {
 }
 
 /**
- * An error meant to be seen: its message names the thing, the rule and the remedy, and holds no
- * internals.
+ * An error meant for clients: its message names the subject, the rule and the remedy, and contains
+ * no internals.
  */
 export class StewardError extends Error {
   readonly code: Code;
@@ -89,7 +88,7 @@ const systemCodes: Readonly<Record<string, Code>> = {
   ERR_WORKER_OUT_OF_MEMORY: "exhausted",
 };
 
-/** Turns anything thrown into a StewardError. The only place that looks at foreign errors. */
+/** Converts anything thrown into a StewardError. The only place that inspects foreign errors. */
 export function toStewardError(thrown: unknown): StewardError {
   if (thrown instanceof StewardError) return thrown;
   if (!(thrown instanceof Error))
@@ -116,8 +115,8 @@ export function toStewardError(thrown: unknown): StewardError {
 }
 
 /**
- * The system's name of an error, e.g. `ENOSPC`; undefined when it is none of the system. Node has
- * no name for a quota that is used up.
+ * The system's code of an error, e.g. `ENOSPC`; undefined for other errors. Node has no name for an
+ * exceeded quota.
  */
 export function systemCodeOf(thrown: unknown): string | undefined {
   const { code, errno } = (thrown ?? {}) as { code?: unknown; errno?: unknown };
@@ -126,22 +125,22 @@ export function systemCodeOf(thrown: unknown): string | undefined {
 }
 
 /**
- * What anybody may read of an error, also without a credential: the message of one of ours, but of
- * somebody else's only its code, for its text may name paths and addresses.
+ * The part of an error that may be shown without a credential: the message of a StewardError, only
+ * the code of a foreign one, whose text may contain paths and addresses.
  */
-export function ownWords(thrown: unknown): string {
+export function ownMessage(thrown: unknown): string {
   const { cause, code, message } = toStewardError(thrown);
   if (!(cause instanceof Error) || cause.message !== message) return message;
   const system = systemCodeOf(cause);
   return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; see the log`;
 }
 
-/** An error's message and, unless that says it already, its remedy, as one line. */
+/** An error's message and, unless included already, its remedy, as one line. */
 export function errorWithRemedy({ message, remedy }: StewardError): string {
   return remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
 }
 
-/** Stops at our own mistakes. `why` says what was taken for granted. */
+/** Throws on a programming error. `why` states the assumption. */
 export function assert(condition: unknown, why: string): asserts condition {
   if (!condition) throw new StewardError("internal", `assertion failed: ${why}`);
 }

@@ -1,15 +1,13 @@
 /**
- * Makes folders for this user alone, and flushes them. Node's own recursive call never returns
- * below some file systems of the kernel, such as /proc.
+ * Creates and flushes folders with mode 0700. Node's own recursive mkdir never returns below some
+ * kernel file systems, such as /proc.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 const PRIVATE = 0o700;
 
-/**
- * Makes the folder and those above it, as far as they are missing. Throws what the system throws.
- */
+/** Creates the folder and missing parents. Throws system errors. */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: PRIVATE });
@@ -22,7 +20,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** The parent is there now; that it still says otherwise is the file system's last word. */
+/** The parent exists now; a further error is final. */
 function mkdirAfterParent(path: string): void {
   try {
     mkdirSync(path, { mode: PRIVATE });
@@ -31,7 +29,7 @@ function mkdirAfterParent(path: string): void {
   }
 }
 
-/** Flushes the names in a folder to the disk. Throws what the system throws. */
+/** Flushes the directory entries of a folder. Throws system errors. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

@@ -1,11 +1,7 @@
-/**
- * Randomness as the house sees it: one source of bytes, and the identifier forms of RESOLUTIONS §2
- * made from it.
- */
+/** Random identifiers from one source of bytes. */
 import { randomBytes, randomFillSync, randomUUID } from "node:crypto";
 import { customRandom, urlAlphabet } from "nanoid";
 
-/** A maker of identifiers. */
 export interface Ids {
   /** 21 characters of the nanoid alphabet. */
   nanoid(): string;
@@ -19,8 +15,8 @@ export interface Ids {
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /**
- * The last `length` digits of a whole number from 0 up in base 62, with zeros before it: 0-9A-Za-z,
- * so equal lengths have the order of the numbers.
+ * The last `length` base-62 digits of a non-negative integer, zero-padded: 0-9A-Za-z, so equal
+ * lengths sort like the numbers.
  */
 export function base62Digits(value: number, length: number): string {
   let digits = "";
@@ -45,12 +41,12 @@ const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
 
 /**
- * Identifiers from the system's cryptographic source. Each request has a UUID, and Node's own are
- * made many at a time.
+ * From the system's cryptographic source. Each request has a UUID; Node's own generator draws in
+ * batches.
  */
 export const systemIds: Ids = { ...createIds(pooledBytes), uuid: () => randomUUID() };
 
-/** Drawn many at once; what was handed out is overwritten. */
+/** Draws in batches; consumed bytes are overwritten. */
 function pooledBytes(length: number): Uint8Array {
   if (length > POOL_BYTES) return new Uint8Array(randomBytes(length));
   if (used + length > POOL_BYTES) {

@@ -1,7 +1,4 @@
-/**
- * The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS
- * §2, Logs).
- */
+/** The log: one line per event on standard error, as text for people or JSON for machines. */
 import { pino } from "pino";
 import { Concealment } from "./concealment.ts";
 import { StewardError } from "./errors.ts";
@@ -14,8 +11,8 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /**
- * Writes lines; `child` adds attributes to every line of the child. Of a name that is given twice,
- * `component` too, the innermost value is written.
+ * Writes lines; `child` adds attributes to every line of the child. When a name repeats, also
+ * `component`, the innermost value is written.
  */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
@@ -25,7 +22,7 @@ export interface Log {
   child(component: string, fields?: LogFields): Log;
 }
 
-/** A line as it was written: every value is JSON already, secrets are `[secret]`. */
+/** A line as written: every value is JSON, secrets are `[secret]`. */
 export interface LogLine {
   /** Milliseconds since 1970. */
   readonly timeMs: number;
@@ -35,50 +32,43 @@ export interface LogLine {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** The log of the process, from which all others come. */
+/** The root of all logs of the process. */
 export interface RootLog extends Log {
   /** Lines below it are not written. */
   readonly level: LogLevel;
-  /**
-   * Takes a line that the log of another thread wrote in the format `json`, as if it were written
-   * here, with the time it has.
-   */
+  /** Writes a line of another thread's log in the format `json`, with its original time. */
   relay(line: string): void;
   /**
-   * Hears every line that is written from now on, its children's too, in the same stretch. What
-   * `hear` throws is the caller's.
+   * Calls back synchronously for every line written from now on, including children's. Errors of
+   * the callback reach the caller.
    */
-  tap(hear: (line: LogLine) => void): Disposable;
-  /**
-   * Adds to every line what `fields` says at its time; a line's own attributes win. One at a time.
-   */
+  tap(listener: (line: LogLine) => void): Disposable;
+  /** Adds the result of `fields` to every line; a line's own attributes win. One at a time. */
   relate(fields: () => LogFields): Disposable;
   /**
-   * Shows these values as `[secret]` in every line from now on, in every form that `Concealment`
-   * knows. Values of less than 8 characters are words that occur by themselves and are left.
+   * Replaces these values by `[secret]` in every line from now on, in every form that `Concealment`
+   * knows. Values shorter than 8 characters are not replaced.
    */
   conceal(secrets: Iterable<Secret>): void;
 }
 
-/** How and where lines are written. */
 export interface LogOptions {
   readonly level: LogLevel;
   readonly format: "text" | "json";
-  /** Takes whole lines, newline included. */
+  /** Receives whole lines, newline included. */
   readonly write: (line: string) => void;
   /** Milliseconds since 1970, for the `time` of a line. */
   readonly now: () => number;
   /**
-   * Whether equal warnings and errors are written once in five minutes; they are unless this is
-   * false, as where another log does it.
+   * Whether equal warnings and errors are written once in five minutes; default true, false where
+   * another log does it.
    */
   readonly limitRepeats?: boolean;
 }
 
-/** Hears lines as they are written. */
+/** Callbacks for written lines. */
 type Taps = ReadonlySet<(line: LogLine) => void>;
 
-/** A log over any sink. */
 export function createLog(options: LogOptions): RootLog {
   const taps = new Set<(line: LogLine) => void>();
   const concealment = new Concealment();
@@ -101,11 +91,11 @@ export function createLog(options: LogOptions): RootLog {
     ...wrap(base, () => related?.(), {}),
     level: options.level,
     relay: take,
-    tap(hear) {
-      // One function may be given twice; each is disposed on its own.
-      const tap = (line: LogLine): void => hear(line);
-      taps.add(tap);
-      return { [Symbol.dispose]: () => void taps.delete(tap) };
+    tap(listener) {
+      // The same function may be registered twice; each registration is disposed on its own.
+      const own = (line: LogLine): void => listener(line);
+      taps.add(own);
+      return { [Symbol.dispose]: () => void taps.delete(own) };
     },
     relate(fields) {
       related = fields;
@@ -129,8 +119,8 @@ function writeLine(
   if (format === "text") write(formatText(shown));
   else write(leftOut === 0 ? written : `${JSON.stringify(shown)}\n`);
   const { time, level, msg, component, ...attributes } = shown;
-  for (const hear of taps)
-    hear({
+  for (const tap of taps)
+    tap({
       timeMs: Date.parse(time),
       level,
       message: String(msg),
@@ -152,8 +142,8 @@ type PinoLike = Pick<
   "debug" | "info" | "warn" | "error" | "isLevelEnabled"
 >;
 
-// Attributes are brought together here and not by pino's own children: those write a name once more
-// each time it is given.
+// Attributes are merged here instead of by pino's children, which repeat a name each time it is
+// given.
 function wrap(logger: PinoLike, related: () => LogFields | undefined, own: LogFields): Log {
   const at =
     (level: LogLevel) =>
@@ -169,8 +159,8 @@ function wrap(logger: PinoLike, related: () => LogFields | undefined, own: LogFi
   };
 }
 
-// Causes stay out of the answer to a client, but the operator's log has the whole chain; stacks
-// only where a mistake of ours is in it.
+// Causes are hidden from clients, but the operator's log has the whole chain; stacks only for
+// programming errors.
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return isExpected(error) ? describeExpected(error) : describeUnexpected(error);
@@ -184,7 +174,7 @@ function isExpected(error: unknown): boolean {
   );
 }
 
-/** The message, and what somebody else said that led to it. */
+/** The message, and the messages of foreign causes. */
 function describeExpected(error: Error): unknown {
   const { code, message } = error as StewardError;
   let root: unknown = error.cause;

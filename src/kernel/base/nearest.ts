@@ -1,21 +1,20 @@
-/** The known name that a misspelt one most likely meant. */
+/** Suggests the known name that a misspelt one most likely meant. */
 
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 /**
- * The candidate nearest to `name` by edit distance, case and underscores aside; undefined when none
- * is within a third of the name's length, so that a hint is never a guess. Names above 64
- * characters have no nearest.
+ * The candidate nearest to `name` by edit distance, ignoring case and underscores; undefined when
+ * none is within a third of the name's length. Names above 64 characters get none.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  if (name.length > LONGEST) return undefined;
+  if (name.length > MAX_LENGTH) return undefined;
   const wanted = fold(name);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
-    if (candidate.length > LONGEST) continue;
+    if (candidate.length > MAX_LENGTH) continue;
     const other = fold(candidate);
-    // No fewer steps than one is longer than the other.
+    // The distance is at least the difference in length.
     if (Math.abs(other.length - wanted.length) >= bestDistance) continue;
     const distance = editDistance(wanted, other);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
@@ -27,7 +26,7 @@ function fold(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours, by rows. */
+/** Insertions, deletions, substitutions and transpositions, row by row. */
 function editDistance(left: string, right: string): number {
   let before: number[] = [];
   let above = Array.from({ length: right.length + 1 }, (_, column) => column);

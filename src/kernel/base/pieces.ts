@@ -1,14 +1,10 @@
-/** Bytes that lie in several pieces. */
+/** Bytes split over several arrays. */
 
-/** How many they are. */
 export function bytesIn(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/**
- * Copies them one after the other to the beginning of `target`, which has room for all, and returns
- * it.
- */
+/** Concatenates them into `target`, which must be large enough, and returns it. */
 export function copyPieces<B extends ArrayBufferLike>(
   pieces: readonly Uint8Array[],
   target: Uint8Array<B>,

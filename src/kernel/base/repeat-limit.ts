@@ -1,24 +1,24 @@
 /**
- * Of warnings and errors that are equal, one is written in five minutes; the next one says how many
- * were left out (RESOLUTIONS §2, Logs).
+ * Suppresses repeated lines: of equal warnings and errors one is written in five minutes; the next
+ * one has the count of suppressed ones.
  */
 import { createHash } from "node:crypto";
 
-/** A line as JSON has it. */
+/** A line as JSON. */
 export type WrittenLine = Readonly<Record<string, unknown>> & { readonly level: string };
 
 /**
- * Equal lines are written this far apart, less what a clock that is being set right gains in that
- * time: who summarizes every five minutes by another clock is heard.
+ * Minimum time between equal lines, less what a clock being slewed gains meanwhile, so that
+ * summaries written every five minutes by another clock are not suppressed.
  */
 const APART_MS = 5 * 60_000 - 200;
 /**
- * Different lines that are remembered; above it the one that was written longest ago is forgotten,
- * with its count.
+ * Maximum number of remembered lines; beyond it the least recently written is dropped, with its
+ * count.
  */
-const MOST_LINES = 1024;
+const MAX_LINES = 1024;
 /**
- * Attributes that say what a line is about: the failure of one component does not hide that of
+ * Attributes that identify a line's subject: the failure of one component does not suppress that of
  * another.
  */
 const ABOUT: readonly string[] = [
@@ -38,10 +38,7 @@ const ABOUT: readonly string[] = [
   "route",
   "method",
 ];
-/**
- * Calls above the place where an error was thrown that tell it from others; the first may be the
- * assertion that threw it.
- */
+/** Stack frames that identify where an error was thrown; the first may be the assertion itself. */
 const FRAMES = 2;
 
 interface Remembered {
@@ -49,19 +46,18 @@ interface Remembered {
   leftOut: number;
 }
 
-/** Remembers which lines were written when. */
 export class RepeatLimit {
   readonly #now: () => number;
   readonly #lines = new Map<string, Remembered>();
 
-  /** `now`: milliseconds since 1970; a clock that was put back limits nothing. */
+  /** `now`: milliseconds since 1970; after a clock was set back nothing is suppressed. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /**
-   * How many equal lines were left out since the last one that was written, or undefined when this
-   * one is left out, too.
+   * The number of suppressed lines since the last written one, or undefined when this one is
+   * suppressed too.
    */
   admit(line: WrittenLine): number | undefined {
     const key = keyOf(line);
@@ -74,14 +70,14 @@ export class RepeatLimit {
     this.#lines.delete(key);
     this.#lines.set(key, { writtenMs: nowMs, leftOut: 0 });
     for (const oldest of this.#lines.keys()) {
-      if (this.#lines.size <= MOST_LINES) break;
+      if (this.#lines.size <= MAX_LINES) break;
       this.#lines.delete(oldest);
     }
     return known?.leftOut ?? 0;
   }
 }
 
-/** Lines of one key are equal. A hash: messages may be long. */
+/** Lines with the same key are equal. A hash: messages may be long. */
 function keyOf(line: WrittenLine): string {
   const parts = [
     line.level,
@@ -95,10 +91,7 @@ function keyOf(line: WrittenLine): string {
     .digest("base64");
 }
 
-/**
- * An error that was foreseen has a code. Others are mistakes of ours, and two mistakes differ by
- * their places.
- */
+/** Expected errors have a code. Others are programming errors, distinguished by location. */
 function classOf(error: unknown): unknown {
   if (typeof error !== "object" || error === null)
     return error === undefined ? undefined : typeof error;

@@ -1,13 +1,13 @@
-/** Secrets as a type that cannot be printed, and the one constant-time comparison of the house. */
+/** Secrets as a type that cannot be printed, and the constant-time comparison. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { inspect } from "node:util";
 
 const SHOWN = "[secret]";
 
-/** A value that reaches a log, a template or JSON only as `[secret]`. */
+/** A value that appears in logs, templates and JSON only as `[secret]`. */
 export class Secret {
   readonly #value: string;
-  /** Where it came from, e.g. `STEWARD_AUTH__TOKEN_FILE`. Never the value. */
+  /** Its source, e.g. `STEWARD_AUTH__TOKEN_FILE`. Never the value. */
   readonly origin: string;
 
   private constructor(value: string, origin: string) {
@@ -19,12 +19,12 @@ export class Secret {
     return new Secret(value, origin);
   }
 
-  /** Hands the value to `read` and to nobody else. */
+  /** Passes the value to `read` only. */
   use<T>(read: (value: string) => T): T {
     return read(this.#value);
   }
 
-  /** Compares in constant time, whatever the lengths. */
+  /** Constant-time comparison for any lengths. */
   equals(other: Secret | string): boolean {
     return other instanceof Secret
       ? other.use((value) => equalSecrets(this.#value, value))
@@ -44,7 +44,7 @@ export class Secret {
   }
 }
 
-/** Hashes both sides, so that neither content nor length shows in the time taken. */
+/** Hashes both sides, so that neither content nor length affects the time. */
 export function equalSecrets(left: string, right: string): boolean {
   return timingSafeEqual(
     createHash("sha256").update(left).digest(),

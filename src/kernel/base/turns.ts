@@ -1,33 +1,33 @@
 /**
- * Long work on a thread that serves requests, in stretches of a few milliseconds. All such work of
- * a thread stands in one queue, and each pass of the event loop resumes one stretch: however many
- * requests work at once, input and timers wait for one stretch only.
+ * Time slicing of long work on a thread that serves requests. All such work of a thread shares one
+ * queue, and each iteration of the event loop resumes one slice: however many requests work at
+ * once, I/O and timers wait for one slice only.
  */
 import { setImmediate } from "node:timers/promises";
 
-/** Work goes on for so long at most before others have their turn. */
+/** Maximum length of a slice. */
 const STRETCH_MS = 4;
 
-/** One stretch of work after the other. */
+/** One slice of work after the other. */
 export class Turns {
   #endsAtMs = performance.now() + STRETCH_MS;
 
-  /** Whether it is time to give way; asked between two small pieces of work. */
+  /** Whether to yield; check between small units of work. */
   get over(): boolean {
     return performance.now() >= this.#endsAtMs;
   }
 
-  /** Lets others work, then begins a new stretch. */
+  /** Yields, then begins a new slice. */
   async give(): Promise<void> {
     await nextTurn();
     this.#endsAtMs = performance.now() + STRETCH_MS;
   }
 }
 
-/** Resumes who waited longest; the others wait for the passes after it. */
+/** Resumes the longest waiting; the others wait for later iterations. */
 const waiting: (() => void)[] = [];
 
-/** Resolves in a later pass of the event loop, after all who waited before. */
+/** Resolves in a later iteration of the event loop, after all earlier callers. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
@@ -41,7 +41,7 @@ function resume(): void {
   next?.();
 }
 
-/** The results in order, with a break whenever it is time. */
+/** The results in order, yielding as necessary. */
 export async function mapInTurns<T, U>(
   items: readonly T[],
   turns: Turns,

@@ -1,4 +1,7 @@
-/** One attempt of a call: its time, its traces, and the one place where its outcome is counted. */
+/**
+ * One attempt of a call: its time limit, its trace, and the single place where its outcome is
+ * counted.
+ */
 import type { Clock } from "../base/clock.ts";
 import type { StewardError } from "../base/errors.ts";
 import type { Breaker } from "./breaker.ts";
@@ -9,7 +12,7 @@ import { healthOf, type Ledger } from "./ledger.ts";
 import type { Skew } from "./skew.ts";
 import type { AttemptReport } from "./types.ts";
 
-/** What outcomes are told to. */
+/** Called with outcomes. */
 export interface AttemptDeps {
   readonly client: string;
   readonly clock: Clock;
@@ -19,7 +22,6 @@ export interface AttemptDeps {
   readonly observe: ((report: AttemptReport) => void) | undefined;
 }
 
-/** What an attempt begins with. */
 export interface AttemptStart {
   readonly operation: string;
   readonly address: URL;
@@ -29,26 +31,25 @@ export interface AttemptStart {
   readonly limitMs: number;
   /** The caller's. */
   readonly signal: AbortSignal;
-  /** Told when it is over. */
+  /** Called when it is over. */
   readonly settled: (report: AttemptReport) => void;
 }
 
-/** A running attempt. Exactly one of `succeed` and `fail` counts: the first. */
+/** A running attempt. The first call of `succeed` or `fail` counts. */
 export interface Attempt {
   readonly number: number;
   readonly traces: Traces;
-  /** The attempt's time and the caller's signal in one. */
+  /** Combines the attempt's time limit and the caller's signal. */
   readonly deadline: Deadline;
   /** Returns the duration in milliseconds. */
   succeed(): number;
   /**
-   * The error to throw for what went wrong: the caller's own reason when the caller stopped it,
-   * otherwise a named failure.
+   * The error to throw: the caller's own reason when the caller aborted, otherwise a failure with a
+   * class.
    */
   fail(error: unknown): unknown;
 }
 
-/** Starts the time. */
 export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
   const { operation, number, waitedMs, limitMs, signal } = start;
   const sentAtMs = deps.clock.monotonic();
@@ -106,7 +107,7 @@ export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
   };
 }
 
-/** The error of a call that is not even tried. Code `upstream`. */
+/** The error of a call that is not even attempted. Code `upstream`. */
 export function unavailable(client: string, operation: string, waitMs: number): StewardError {
   const failure = { class: "unavailable", status: 0, retryAfterMs: Math.ceil(waitMs) } as const;
   return named(failed(failure), failure, client, operation);

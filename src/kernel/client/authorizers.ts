@@ -1,6 +1,6 @@
 /**
- * The credentials a client may send: none, a fixed token, user and password, or one that is fetched
- * and renewed.
+ * Credentials of a client: none, a fixed token, user and password, or one that is fetched and
+ * renewed.
  */
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
@@ -13,10 +13,9 @@ function fixed(value: Secret | undefined): Authorizer {
   return { authorization: () => Promise.resolve(value), refused: () => false };
 }
 
-/** Sends nothing. */
 export const anonymous: Authorizer = fixed(undefined);
 
-/** Sends a token under a scheme: `Bearer`, or what the API wants instead, e.g. `Token`. */
+/** Sends a token under a scheme: `Bearer`, or another one, e.g. `Token`. */
 export function bearer(token: Secret, scheme = "Bearer"): Authorizer {
   return fixed(token.use((value) => Secret.of(`${scheme} ${value}`, token.origin)));
 }
@@ -33,27 +32,26 @@ export function basic(user: string, password: Secret): Authorizer {
   );
 }
 
-/** A credential with an end. */
+/** A credential that expires. */
 export interface Granted {
   readonly token: Secret;
   /** Wall time in milliseconds. */
   readonly expiresAtMs: number;
 }
 
-/** How a credential is renewed. */
 export interface RefreshingOptions {
   readonly fetch: (signal: AbortSignal) => Promise<Granted>;
-  /** Renewed by the first call that comes so much before its end. */
+  /** Renewed by the first call within this time before its expiry. */
   readonly earlyMs: number;
-  /** Longest time a renewal may take, whoever waits for it. */
+  /** Timeout of a renewal. */
   readonly fetchMs: number;
   /** Default: Bearer. */
   readonly scheme?: string;
 }
 
 /**
- * A credential that is fetched on demand, once for all who wait, and again when it ends or is
- * refused.
+ * A credential that is fetched on demand, once for all concurrent callers, and again when it
+ * expires or is refused.
  */
 export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer {
   const scheme = options.scheme ?? "Bearer";
@@ -62,7 +60,7 @@ export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer
     | undefined;
   let fetching: Promise<Secret> | undefined;
 
-  // Not the signal of whoever came first: the others must not fail because that one left.
+  // Not the first caller's signal: the others must not fail because that one aborted.
   async function renew(): Promise<Secret> {
     const never = new AbortController().signal;
     using deadline = createDeadline(
@@ -83,7 +81,7 @@ export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer
     return value;
   }
 
-  // By both clocks, so that setting the wall clock back makes no credential live longer.
+  // By both clocks, so that setting the wall clock back does not extend a credential's life.
   const lives = ({ expiresAtMs, endsMonotonicMs }: NonNullable<typeof held>): boolean =>
     clock.now() < expiresAtMs - options.earlyMs &&
     clock.monotonic() < endsMonotonicMs - options.earlyMs;

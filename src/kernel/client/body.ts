@@ -1,7 +1,4 @@
-/**
- * A body as it arrives: at most so many bytes on the wire, decompressed, at most so many bytes
- * after that.
- */
+/** Reads a response body: limited on the wire, decompressed, and limited again. */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { failed } from "./failure.ts";
@@ -9,7 +6,7 @@ import type { ReplyHeaders } from "./types.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** zstd may ask for a window of 128 MiB; RFC 9659 allows 8 MiB in HTTP. */
+/** zstd may request a window of 128 MiB; RFC 9659 allows 8 MiB in HTTP. */
 const ZSTD_WINDOW_LOG = 23;
 
 const decoders: Readonly<Record<string, () => Transform>> = {
@@ -26,16 +23,16 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 /** The Accept-Encoding of every call. */
 export const ACCEPT_ENCODING = "gzip, br, zstd";
 
-/** Bounds of one body. */
+/** Limits of one body. */
 export interface BodyLimits {
   readonly wireBytes: number;
   readonly bodyBytes: number;
-  /** How the two are configured. */
+  /** The configuration key of the limit. */
   readonly bodyKey?: string;
 }
 
 /**
- * The body's bytes, plain. Throws failures: `too_large`, `decode` for what is not encoded as said,
+ * The decompressed bytes. Throws failures: `too_large`, `decode` for an invalid encoding,
  * `transport` when it ends early.
  */
 export async function* plainBody(
@@ -80,7 +77,7 @@ async function* decompressed(
   if (create === undefined)
     throw failed({ class: "decode", status }, "a Content-Encoding that was not requested");
   const decoder = create();
-  // The outcome is seen where the decoder is read.
+  // The outcome is handled where the decoder is read.
   pipeline(
     Readable.from(source, { objectMode: false, highWaterMark: CHUNK_BYTES }),
     decoder,
@@ -97,8 +94,8 @@ async function* decompressed(
 
 function decodeFailure(error: unknown, status: number): unknown {
   const { code } = error as { readonly code?: unknown };
-  // The upstream closed in time and in order, but in the middle of the compressed stream: cut off,
-  // as a lost connection is.
+  // The upstream closed the connection properly, but in the middle of the compressed stream:
+  // treated as a lost connection.
   if (code === "Z_BUF_ERROR" || code === "ERR_BUFFER_TOO_LARGE")
     return failed({ class: "transport", status }, "the compressed body is truncated", error);
   if (
@@ -112,10 +109,7 @@ function decodeFailure(error: unknown, status: number): unknown {
   return error;
 }
 
-/**
- * At most `limit` bytes of a body, as text; what comes after is left. For error bodies: whatever
- * goes wrong only shortens it.
- */
+/** At most `limit` bytes of a body as text, for error bodies; errors only shorten it. */
 export async function readPrefix(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -126,12 +120,12 @@ export async function readPrefix(body: AsyncIterable<Uint8Array>, limit: number)
       if (length >= limit) break;
     }
   } catch {
-    // The status says enough; an error body that breaks off is shown as far as it came.
+    // The status is sufficient; an interrupted error body is shown as far as it arrived.
   }
   return Buffer.concat(parts).subarray(0, limit).toString("utf8");
 }
 
-/** A whole body; it is bounded already. */
+/** A whole body, already bounded. */
 export async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const piece of body) parts.push(piece);

@@ -1,22 +1,22 @@
 /**
- * Leaves an upstream alone after too many failures in a row; then a single call finds out whether
- * it is back.
+ * Circuit breaker: stops calling an upstream after too many consecutive failures; then a single
+ * call probes it.
  */
 import type { Clock } from "../base/clock.ts";
 import type { BreakerRule } from "./types.ts";
 
-/** Before and after each attempt. */
+/** Called before and after each attempt. */
 export interface Breaker {
   /**
-   * 0: go ahead, and say afterwards how it went. Otherwise the time until it is worth asking again,
-   * in milliseconds.
+   * 0: proceed, and call `settle` afterwards. Otherwise the milliseconds until the next try is
+   * allowed.
    */
   admit(): number;
-  /** `good`: it answered; `trouble`: it failed; `unknown`: the attempt was cancelled. */
+  /** `good`: it responded; `trouble`: it failed; `unknown`: the attempt was cancelled. */
   settle(outcome: "good" | "trouble" | "unknown"): void;
 }
 
-/** Never leaves an upstream alone. */
+/** Never opens. */
 export const alwaysClosed: Breaker = { admit: () => 0, settle: () => undefined };
 
 /** A closed breaker. */

@@ -1,7 +1,4 @@
-/**
- * The client of a foreign HTTP API (KERNEL §1.8): puts the parts together and answers calls and
- * lists.
- */
+/** The client of an external HTTP API: combines the parts and serves calls and lists. */
 import type { Clock } from "../base/clock.ts";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
@@ -18,15 +15,14 @@ import { createTransport } from "./transport.ts";
 import type { CallRequest, Client, ClientFactory, ClientSpec, Reply } from "./types.ts";
 import { addressOf, checkBase } from "./url.ts";
 
-/** What all clients share. */
+/** Shared by all clients. */
 export interface ClientDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Of Steward, for `User-Agent: steward/<version>`. */
+  /** Steward's version, for `User-Agent: steward/<version>`. */
   readonly version: string;
 }
 
-/** Makes clients. */
 export function createClientFactory(deps: ClientDeps): ClientFactory {
   return { create: (spec) => createClient(spec, deps) };
 }
@@ -45,7 +41,7 @@ function createClient(spec: ClientSpec, deps: ClientDeps): Client {
   const closing = new AbortController();
   let inFlight = 0;
 
-  /** One more call; to be disposed when it is over. */
+  /** Counts a call until disposed. */
   function enter(): Disposable {
     closing.signal.throwIfAborted();
     if (inFlight >= spec.limits.inFlight)

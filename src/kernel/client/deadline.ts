@@ -1,20 +1,17 @@
-/**
- * A time limit that stands still while nobody waits for the upstream, joined with the caller's
- * signal.
- */
+/** A time limit that can be paused, combined with the caller's signal. */
 import type { Clock } from "../base/clock.ts";
 
-/** Fires its signal when the time is up or the parent fires. To be disposed. */
+/** Fires its signal when the time is up or the parent fires. Must be disposed. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
-  /** The time stands still until `resume`; the parent goes on to count. */
+  /** Stops the time until `resume`; the parent still counts. */
   pause(): void;
   resume(): void;
-  /** Time that counted so far, in milliseconds. */
+  /** Time counted so far, in milliseconds. */
   elapsedMs(): number;
 }
 
-/** A running deadline; `reason` is made when the time is up. */
+/** A running deadline; `reason` is called when the time is up. */
 export function createDeadline(
   clock: Clock,
   limitMs: number,

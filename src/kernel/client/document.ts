@@ -1,39 +1,33 @@
-/**
- * One small JSON document at a fixed address, asked for now and then: what a package index or a
- * release API tells.
- */
+/** Fetches one small JSON document periodically, e.g. from a package index or a release API. */
 import type { Client } from "./types.ts";
 import { anonymous } from "./authorizers.ts";
 import { createClientFactory, type ClientDeps } from "./client.ts";
 
 const ANSWER_BYTES = 64 * 1024;
-const MOST_ELEMENTS = 10_000;
-const MOST_DEPTH = 16;
+const MAX_ELEMENTS = 10_000;
+const MAX_DEPTH = 16;
 
-/** Which document. */
 export interface DocumentSpec {
-  /** As messages name who is asked, e.g. `package index`. */
+  /** Name in messages, e.g. `package index`. */
   readonly name: string;
-  /** What is asked for, e.g. `latest_client`. */
+  /** Operation name, e.g. `latest_client`. */
   readonly operation: string;
-  /** An http(s) address without credentials. */
+  /** An http(s) URL without credentials. */
   readonly url: string;
   readonly timeoutMs: number;
 }
 
-/** Fetches it whole each time; nothing is kept but the connection. */
+/** Fetches it whole each time; keeps only the connection. */
 export interface DocumentClient {
   /**
    * The parsed document of at most 64 KiB. Rejects with a client's failure, or the signal's reason.
    */
   fetch(signal: AbortSignal): Promise<unknown>;
-  /** Gives the connection back; the next fetch opens another. */
+  /** Closes the connection; the next fetch opens another. */
   close(): Promise<void>;
 }
 
-/**
- * A client of one document. One attempt each time: who asks now and then asks again later anyhow.
- */
+/** One attempt each time, since callers are periodic. */
 export function createDocumentClient(deps: ClientDeps, spec: DocumentSpec): DocumentClient {
   let client: Client | undefined;
   return {
@@ -73,9 +67,9 @@ function open(deps: ClientDeps, { name, timeoutMs }: DocumentSpec, url: URL): Cl
       bodyBytes: ANSWER_BYTES,
       json: {
         bytes: ANSWER_BYTES,
-        depth: MOST_DEPTH,
+        depth: MAX_DEPTH,
         stringBytes: ANSWER_BYTES,
-        elements: MOST_ELEMENTS,
+        elements: MAX_ELEMENTS,
       },
       sliceMs: 10,
       connections: 1,

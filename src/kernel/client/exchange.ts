@@ -1,6 +1,6 @@
 /**
- * One attempt on the wire: credential, request, redirects, and the answer judged by status and
- * content type.
+ * One attempt on the wire: credential, request, redirects, and validation of status and content
+ * type.
  */
 import type { Secret } from "../base/secret.ts";
 import { until } from "../json/until.ts";
@@ -11,12 +11,12 @@ import type { Incoming, Transport } from "./transport.ts";
 import type { Authorizer, Body, ReplyHeaders } from "./types.ts";
 import { sameOrigin } from "./url.ts";
 
-const MOST_REDIRECTS = 10;
+const MAX_REDIRECTS = 10;
 
-/** Kept of an answer that is no success, unless the limits say otherwise. */
+/** Limit of an error response's body, unless configured. */
 const ERROR_BODY_BYTES = 16 * 1024;
 
-/** What every attempt of a client shares. */
+/** Shared by all attempts of a client. */
 export interface ExchangeDeps {
   readonly transport: Transport;
   readonly auth: Authorizer;
@@ -26,39 +26,39 @@ export interface ExchangeDeps {
   readonly now: () => number;
 }
 
-/** A call made ready: it can be sent any number of times. */
+/** A prepared call: can be sent any number of times. */
 export interface Prepared {
   readonly address: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body | undefined;
-  /** Media types; an answer of another one is a failure. */
+  /** Media types; a response of another type is a failure. */
   readonly accept: string;
   readonly idempotent: boolean;
 }
 
-/** What an attempt learned on the way, whatever became of it. */
+/** What is known of an attempt, whatever its outcome. */
 export interface Traces {
-  /** 0 until an answer came. */
+  /** 0 until a response came. */
   status: number;
-  /** Whether the request began to leave. */
+  /** Whether the request began to be sent. */
   sent: boolean;
   /** The credential that was sent. */
   credential: Secret | undefined;
-  /** Called with the headers of each answer. */
+  /** Called with the headers of each response. */
   readonly answered: (headers: ReplyHeaders) => void;
 }
 
-/** An answer that is a success; its body is still to be read. */
+/** A successful response; its body is still to be read. */
 export interface Opened {
   readonly status: number;
   readonly headers: ReplyHeaders;
-  /** Plain and bounded. */
+  /** Decompressed and bounded. */
   readonly body: AsyncIterable<Uint8Array>;
   readonly drop: () => void;
 }
 
-/** Sends and follows until there is a success; throws failures. */
+/** Sends and follows redirects until success; throws failures. */
 export async function exchange(
   deps: ExchangeDeps,
   request: Prepared,
@@ -87,7 +87,7 @@ export async function exchange(
     traces.answered(incoming.headers);
     if (incoming.status >= 200 && incoming.status < 300) return accept(deps, current, incoming);
     const next =
-      deps.redirects === "same-origin" && hop < MOST_REDIRECTS
+      deps.redirects === "same-origin" && hop < MAX_REDIRECTS
         ? redirected(current, incoming)
         : undefined;
     if (next === undefined) throw await refusal(deps, incoming, signal);
@@ -140,7 +140,7 @@ function accept(deps: ExchangeDeps, request: Prepared, incoming: Incoming): Open
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
-  // An answer without a body.
+  // A response without a body.
 }
 
 function acceptable(accepted: string, type: string): boolean {
@@ -151,8 +151,8 @@ function acceptable(accepted: string, type: string): boolean {
   });
 }
 
-// 301 and 302 of a POST are followed as GET by browsers and as POST by RFC 9110's letter: neither
-// is what was asked.
+// Browsers follow 301 and 302 of a POST with GET, RFC 9110 allows POST: neither is the original
+// request.
 function redirected(request: Prepared, incoming: Incoming): Prepared | undefined {
   const { status, headers } = incoming;
   const reading = request.method === "GET" || request.method === "HEAD";

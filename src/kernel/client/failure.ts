@@ -1,11 +1,7 @@
-/**
- * What can go wrong with a call, in one table: how it is named, which code it gets, whether
- * repeating it makes sense.
- */
+/** Failures of calls in one table: class, error code, and whether a retry makes sense. */
 import { type Code, StewardError } from "../base/errors.ts";
 import type { ReplyHeaders } from "./types.ts";
 
-/** Why an attempt failed. */
 export type FailureClass =
   | "auth"
   | "forbidden"
@@ -22,17 +18,16 @@ export type FailureClass =
   | "cancelled";
 
 interface ClassRule {
-  /** Of the error. An upstream's 401 is no 401 of ours. */
+  /** Of the error. An upstream's 401 is not a 401 of ours. */
   readonly code: Code;
   /** Whether the same request may succeed a moment later. */
   readonly passing: boolean;
-  /** Whether it says that the upstream is in trouble. */
+  /** Whether it indicates an upstream outage. */
   readonly trouble: boolean;
   readonly meaning: string;
   readonly remedy?: string;
 }
 
-/** The table. */
 export const failureClasses: Readonly<Record<FailureClass, ClassRule>> = {
   auth: {
     code: "upstream",
@@ -100,8 +95,8 @@ export const failureClasses: Readonly<Record<FailureClass, ClassRule>> = {
 };
 
 /**
- * The class of a status that is no success. 403 is a rate limit when its headers say so (the
- * secondary limits of code forges).
+ * The class of an error status. 403 is a rate limit when its headers say so (the secondary limits
+ * of code forges).
  */
 export function classifyStatus(status: number, headers: ReplyHeaders): FailureClass {
   if (status === 401) return "auth";
@@ -116,30 +111,32 @@ export function classifyStatus(status: number, headers: ReplyHeaders): FailureCl
   return status >= 300 && status < 400 ? "redirect" : "rejected";
 }
 
-/** What is known of a failure beyond its error. */
+/** Details of a failure beyond its error. */
 export interface Failure {
   readonly class: FailureClass;
-  /** 0 when no answer came. */
+  /** 0 when no response came. */
   readonly status: number;
-  /** How long the upstream asked us to wait. */
+  /** The delay requested by the upstream. */
   readonly retryAfterMs?: number;
-  /** More exact than the class, where somebody knows it, e.g. `oauth_invalid_client`. */
+  /** More specific than the class, if known, e.g. `oauth_invalid_client`. */
   readonly reason?: string;
   /**
-   * What was called, e.g. `devices`; where, without query; and who refused the connection, e.g.
-   * `ECONNREFUSED 127.0.0.1:8081`.
+   * The operation, e.g. `devices`; the URL without query; and the refusing peer, e.g. `ECONNREFUSED
+   * 127.0.0.1:8081`.
    */
   readonly operation?: string;
   readonly url?: string;
   readonly system?: string;
-  /** The first 16 KiB of the answer's body, if any. Never shown by itself: it may hold anything. */
+  /**
+   * The first 16 KiB of the response body, if any. Never shown directly: it may contain anything.
+   */
   readonly body?: string;
 }
 
-// Beside the errors, so that a body reaches nobody who did not ask for it.
+// Stored beside the errors, so that a body is never shown by accident.
 const failures = new WeakMap<StewardError, Failure>();
 
-/** The error of a failure; `what` goes on where the class's meaning ends. */
+/** The error of a failure; `what` is appended to the class's message. */
 export function failed(failure: Failure, what?: string, cause?: unknown): StewardError {
   const rule = failureClasses[failure.class];
   const status = failure.status === 0 ? "" : ` (status ${failure.status})`;
@@ -158,7 +155,7 @@ export function failed(failure: Failure, what?: string, cause?: unknown): Stewar
 }
 
 /**
- * The same failure under the name of the call, e.g. `headscale: listing nodes: the upstream failed
+ * The same failure with the name of the call, e.g. `headscale: listing nodes: the upstream failed
  * (status 503)`.
  */
 export function named(
@@ -178,8 +175,8 @@ export function named(
 }
 
 /**
- * An error for the operator, with the address it came from: `…: the connection failed: ECONNREFUSED
- * 127.0.0.1:8081 (http://127.0.0.1:8081/api)`. Other errors by their message.
+ * An error for the operator, with the URL: `…: the connection failed: ECONNREFUSED 127.0.0.1:8081
+ * (http://127.0.0.1:8081/api)`. Other errors by their message.
  */
 export function describeFailure(error: StewardError): string {
   const { system, url } = failures.get(error) ?? {};
@@ -194,7 +191,7 @@ export function describeFailure(error: StewardError): string {
 }
 
 /**
- * What several failed calls of one upstream have in common: class, status, and why, at the
+ * What several failed calls of one upstream have in common: class, status, and cause, with the
  * upstream's origin. Other errors by their message.
  */
 export function rootCause(error: StewardError): string {
@@ -204,14 +201,14 @@ export function rootCause(error: StewardError): string {
   return `${failureClasses[kind].meaning}${status === 0 ? "" : ` (status ${status})`}${system === undefined ? "" : `: ${system}`} (${new URL(url).origin})`;
 }
 
-/** What is known of an error that a client threw; undefined for any other. */
+/** Details of an error thrown by a client; undefined for any other. */
 export function failureOf(error: unknown): Failure | undefined {
   return error instanceof StewardError ? failures.get(error) : undefined;
 }
 
 /**
- * Any error of an attempt as a failure. What a reader of JSON refused is `decode` or `too_large`;
- * all that is foreign is `transport`.
+ * Converts any error of an attempt. Errors of the JSON reader are `decode` or `too_large`; all
+ * foreign ones are `transport`.
  */
 export function toFailed(error: unknown, status: number): StewardError {
   if (!(error instanceof StewardError))
@@ -227,7 +224,7 @@ export function toFailed(error: unknown, status: number): StewardError {
   return error;
 }
 
-/** The system's word for it and the peer's address, where there are any. */
+/** The system's error code and the peer's address, if any. */
 export function systemOf(error: unknown): Pick<Failure, "system"> {
   const { errors, address, port, hostname } = (error ?? {}) as {
     readonly errors?: readonly unknown[];
@@ -236,7 +233,7 @@ export function systemOf(error: unknown): Pick<Failure, "system"> {
     readonly hostname?: unknown;
   };
   const code = describeForeign(error);
-  // Several addresses of one name were tried: the last one stands for all.
+  // Several addresses of one name were tried: the last one represents all.
   if (Array.isArray(errors) && errors.length > 0) return systemOf(errors.at(-1));
   if (code === undefined) return {};
   const peer =

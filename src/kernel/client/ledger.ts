@@ -1,6 +1,6 @@
 /**
- * What became of each operation's attempts, for status pages. Bounded by the number of operations,
- * not of calls.
+ * Outcomes of attempts by operation, for status pages. Bounded by the number of operations, not of
+ * calls.
  */
 import { failureClasses, type FailureClass } from "./failure.ts";
 import type { AttemptReport, OperationStatus } from "./types.ts";
@@ -8,27 +8,26 @@ import type { AttemptReport, OperationStatus } from "./types.ts";
 /** Latencies kept per operation. */
 const RECENT = 60;
 
-/** Names are few by contract; a caller that breaks it shares one row. */
-const MOST_OPERATIONS = 256;
+/** Operation names are few; beyond this limit they share one row. */
+const MAX_OPERATIONS = 256;
 const OTHERS = "__other__";
 
-const LONGEST_MESSAGE = 200;
+const MAX_MESSAGE_LENGTH = 200;
 
 type Row = { -readonly [K in keyof OperationStatus]: OperationStatus[K] } & { recentMs: number[] };
 
-/** Counts attempts by operation. */
 export interface Ledger {
   record(report: AttemptReport, message: string | undefined): void;
   /** In the order of first use. */
   rows(): readonly OperationStatus[];
 }
 
-/** An empty ledger; `now` is wall time in milliseconds. */
+/** `now` is wall time in milliseconds. */
 export function createLedger(now: () => number): Ledger {
   const rows = new Map<string, Row>();
 
   function rowOf(name: string): Row {
-    const operation = rows.has(name) || rows.size < MOST_OPERATIONS ? name : OTHERS;
+    const operation = rows.has(name) || rows.size < MAX_OPERATIONS ? name : OTHERS;
     const known = rows.get(operation);
     if (known !== undefined) return known;
     const row: Row = {
@@ -58,7 +57,7 @@ export function createLedger(now: () => number): Ledger {
       if (report.attempt > 1) row.retries += 1;
       row.lastStatus = report.status;
       row.lastClass = report.class;
-      row.lastMessage = message?.slice(0, LONGEST_MESSAGE);
+      row.lastMessage = message?.slice(0, MAX_MESSAGE_LENGTH);
       row.recentMs.push(report.durationMs);
       if (row.recentMs.length > RECENT) row.recentMs.shift();
       if (report.class === undefined) row.lastSuccessAtMs = now();
@@ -74,7 +73,7 @@ function fail(row: Row, kind: FailureClass, nowMs: number): void {
   if (kind === "rate_limited") row.rateLimited += 1;
 }
 
-/** What an outcome says about the upstream's health. */
+/** What an outcome means for the upstream's health. */
 export function healthOf(kind: FailureClass | undefined): "good" | "trouble" | "unknown" {
   if (kind === "cancelled") return "unknown";
   return kind !== undefined && failureClasses[kind].trouble ? "trouble" : "good";

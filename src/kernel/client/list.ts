@@ -1,6 +1,4 @@
-/**
- * Lists page by page: each page is read as it arrives, and only while somebody wants its elements.
- */
+/** Reads lists page by page, each only while its elements are consumed. */
 import { type Values, values } from "../json/values.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Opened, Prepared } from "./exchange.ts";
@@ -10,7 +8,7 @@ import type { ClientSpec, ListRequest, NextPage, Page } from "./types.ts";
 import { addressOf, sameOrigin } from "./url.ts";
 
 /**
- * Elements of all pages in batches. A page that fails before its first batch is repeated like any
+ * Elements of all pages in batches. A page that fails before its first batch is retried like any
  * call; later it is an error.
  */
 export async function* listPages(
@@ -48,7 +46,7 @@ function nextAddress(spec: ClientSpec, request: ListRequest, from: URL, next: Ne
   );
 }
 
-/** A page whose first batch is there. */
+/** A page whose first batch has arrived. */
 interface OpenPage {
   readonly opened: Opened;
   readonly attempt: Attempt;
@@ -81,7 +79,7 @@ async function* onePage(
   } catch (error) {
     throw attempt.fail(error);
   } finally {
-    // Who leaves early got a good answer as far as it was read.
+    // A consumer that leaves early got a good response as far as it read.
     attempt.succeed();
     opened.drop();
     void batches.return?.().catch(() => undefined);

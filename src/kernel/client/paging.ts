@@ -1,4 +1,4 @@
-/** How lists name their next page. */
+/** Pagination styles. */
 import type { NextPage, Page } from "./types.ts";
 
 /** Follows `Link: <…>; rel="next"` (RFC 8288). */

@@ -1,7 +1,4 @@
-/**
- * A call from its first attempt to its last: who may be asked now, what is repeated, and when it is
- * enough.
- */
+/** Runs a call from its first attempt to its last: admission, retries and their limits. */
 import { type Clock, delay } from "../base/clock.ts";
 import type { StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
@@ -13,10 +10,9 @@ import { backoffMs, type RetryBudget } from "./retry.ts";
 import { createTally, type Tally } from "./tally.ts";
 import type { ClientSpec } from "./types.ts";
 
-/** At most where calls share a budget, whatever a rule says. */
-const MOST_SHARED_RETRIES = 3;
+/** Upper limit where calls share a budget. */
+const MAX_SHARED_RETRIES = 3;
 
-/** What calls are made with. */
 export interface PerformDeps {
   readonly spec: ClientSpec;
   readonly clock: Clock;
@@ -26,22 +22,19 @@ export interface PerformDeps {
   readonly budget: RetryBudget;
 }
 
-/** A call made ready. */
+/** A prepared call. */
 export interface Work<T> {
   readonly operation: string;
   readonly prepared: Prepared;
   /** Whether a failure is final for this call, whatever its class. */
   readonly settled: ((failure: Failure) => boolean) | undefined;
-  /**
-   * Reads the answer; must see to it that the attempt is settled. Throwing here may lead to another
-   * attempt.
-   */
+  /** Reads the response; must settle the attempt. Throwing here may lead to another attempt. */
   readonly consume: (opened: Opened, attempt: Attempt) => Promise<T>;
 }
 
 /**
- * Attempts until one succeeds or none may follow. Throws the last one's failure, or the signal's
- * reason.
+ * Retries until one attempt succeeds or no more are allowed. Throws the last failure, or the
+ * signal's reason.
  */
 export async function perform<T>(
   deps: PerformDeps,
@@ -91,7 +84,9 @@ async function attempts<T>(
   }
 }
 
-/** Waits for the bucket, then asks the breaker: what is not asked costs the others no time. */
+/**
+ * Waits for the bucket, then checks the breaker, so that calls it stops use no tokens of others.
+ */
 async function admit<T>(
   deps: PerformDeps,
   work: Work<T>,
@@ -128,7 +123,7 @@ async function admit<T>(
   );
 }
 
-/** How long to wait before another attempt, or undefined when there must be none. */
+/** The delay before another attempt, or undefined when there must be none. */
 function nextWait<T>(
   deps: PerformDeps,
   { prepared, settled }: Work<T>,
@@ -138,10 +133,10 @@ function nextWait<T>(
   const failure = failureOf(error);
   const { retry } = deps.spec;
   const retries =
-    retry.budget === "none" ? retry.retries : Math.min(MOST_SHARED_RETRIES, retry.retries);
+    retry.budget === "none" ? retry.retries : Math.min(MAX_SHARED_RETRIES, retry.retries);
   if (failure === undefined || attempt.number > retries || settled?.(failure) === true)
     return undefined;
-  // What was sent may have had an effect, whatever came back or did not.
+  // A request that was sent may have had an effect, whatever the response.
   if (attempt.traces.sent && !prepared.idempotent) {
     if (failure.class === "auth") renews(deps, attempt);
     return undefined;
@@ -153,7 +148,7 @@ function nextWait<T>(
   return backoffMs(retry, attempt.number, failure.retryAfterMs, fraction);
 }
 
-/** Tells the authorizer that what it gave was refused; whether it may have something better. */
+/** Reports a refused credential to the authorizer; true when it may have a better one. */
 function renews(deps: PerformDeps, attempt: Attempt): boolean {
   const { credential } = attempt.traces;
   return (

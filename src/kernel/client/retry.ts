@@ -1,22 +1,18 @@
-/**
- * How long to wait before the next attempt, and how many further attempts there may be over all
- * calls together.
- */
+/** Retry delays, and the retry budget over all calls. */
 import type { ReplyHeaders, RetryRule } from "./types.ts";
 
-/** A Retry-After beyond it counts as this much. */
-const LONGEST_ASKED_MS = 86_400_000;
+/** A longer Retry-After is reduced to this. */
+const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /** Retries never exceed this share of calls. */
 const EXTRA_LOAD = 0.2;
 
 /**
- * Retries that few calls may spend, so that the first failure of a quiet client can be repeated at
- * all.
+ * Retries allowed while calls are few, so that the first failure of a quiet client can be retried.
  */
 const RESERVE = 10;
 
-/** Calls that are remembered; older ones weigh half. */
+/** Calls that are remembered; older ones count half. */
 const REMEMBERED_CALLS = 1_000;
 
 /**
@@ -25,14 +21,13 @@ const REMEMBERED_CALLS = 1_000;
  */
 export interface RetryBudget {
   called(): void;
-  /** Takes one retry if there is one. */
+  /** Takes one retry if available. */
   spend(): boolean;
 }
 
-/** For calls that need not share. */
+/** For calls without a shared budget. */
 export const unlimitedRetries: RetryBudget = { called: () => undefined, spend: () => true };
 
-/** A fresh budget. */
 export function createRetryBudget(): RetryBudget {
   let calls = 0;
   let retries = 0;
@@ -52,8 +47,8 @@ export function createRetryBudget(): RetryBudget {
 }
 
 /**
- * Wait before attempt `attempt + 1`: what the upstream asked for, or half a doubled delay and a
- * random part of the other half.
+ * Delay before attempt `attempt + 1`: what the upstream requested, or exponential backoff with
+ * jitter on half of it.
  */
 export function backoffMs(
   rule: RetryRule,
@@ -67,23 +62,23 @@ export function backoffMs(
 }
 
 /**
- * How long the answer asks us to wait: `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or
- * the end of a used-up rate limit (`x-ratelimit-reset`, seconds since 1970). Dates are measured by
- * the answer's own clock where it shows one. Undefined without such a header or when the time is
- * past.
+ * The delay requested by a response: `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or
+ * the reset of an exhausted rate limit (`x-ratelimit-reset`, seconds since 1970). Dates are
+ * relative to the response's own clock where it sends one. Undefined without such a header or when
+ * the time is past.
  */
 export function retryAfterMs(headers: ReplyHeaders, nowMs: number): number | undefined {
   const theirNowMs = parseDate(headers["date"]) ?? nowMs;
   const after = headers["retry-after"]?.trim();
   if (after !== undefined && /^\d{1,12}$/.test(after))
-    return Math.min(Number(after) * 1_000, LONGEST_ASKED_MS);
+    return Math.min(Number(after) * 1_000, MAX_RETRY_AFTER_MS);
   const reset =
     headers["x-ratelimit-remaining"] === "0" ? headers["x-ratelimit-reset"]?.trim() : undefined;
   const untilMs =
     parseDate(after) ??
     (reset !== undefined && /^\d{1,12}$/.test(reset) ? Number(reset) * 1_000 : undefined);
   if (untilMs === undefined || untilMs <= theirNowMs) return undefined;
-  return Math.min(untilMs - theirNowMs, LONGEST_ASKED_MS);
+  return Math.min(untilMs - theirNowMs, MAX_RETRY_AFTER_MS);
 }
 
 /** An HTTP date in milliseconds since 1970; undefined for anything else. */

@@ -1,40 +1,37 @@
-/** How far another clock is ahead of ours, from the Date headers it sends. */
+/** Estimates the skew of another clock from its Date headers. */
 import type { Clock } from "../base/clock.ts";
 import { parseDate } from "./retry.ts";
 
 const SAMPLES = 9;
 
-/** A Date has whole seconds; on average it is half of one behind. */
+/** A Date has whole seconds; on average it is half a second behind. */
 const HALF_SECOND_MS = 500;
 
-/** Answers that took longer say too little about when their Date was written. */
-const LONGEST_TRIP_MS = 10_000;
+/** Slower responses say too little about when their Date was written. */
+const MAX_ROUND_TRIP_MS = 10_000;
 
 /** Beyond a day a Date is nonsense, not skew. */
-const LARGEST_MS = 86_400_000;
+const MAX_SKEW_MS = 86_400_000;
 
-/**
- * Collects samples; the median of the last nine counts, so that one wrong header changes nothing.
- */
+/** Collects samples; uses the median of the last nine, so that one wrong header has no effect. */
 export interface Skew {
-  /** An answer whose headers came now, to a request that was sent at a monotonic instant. */
+  /** A response whose headers arrived now, to a request sent at a monotonic time. */
   sample(date: string | undefined, sentAtMs: number): void;
   /** 0 before the first sample. */
   skewMs(): number;
 }
 
-/** Without samples. */
 export function createSkew(clock: Clock): Skew {
-  // Their wall time less our monotonic time: stays right when our own wall clock is set.
+  // Their wall time minus our monotonic time: unaffected when our own wall clock is set.
   const samples: number[] = [];
   let median: number | undefined;
   return {
     sample(date, sentAtMs) {
       const theirMs = parseDate(date);
       const nowMs = clock.monotonic();
-      if (theirMs === undefined || nowMs - sentAtMs > LONGEST_TRIP_MS) return;
+      if (theirMs === undefined || nowMs - sentAtMs > MAX_ROUND_TRIP_MS) return;
       const middleMs = (sentAtMs + nowMs) / 2;
-      if (Math.abs(theirMs - (clock.now() - (nowMs - middleMs))) > LARGEST_MS) return;
+      if (Math.abs(theirMs - (clock.now() - (nowMs - middleMs))) > MAX_SKEW_MS) return;
       samples.push(theirMs + HALF_SECOND_MS - middleMs);
       if (samples.length > SAMPLES) samples.shift();
       median = samples.toSorted((a, b) => a - b)[(samples.length - 1) >> 1];

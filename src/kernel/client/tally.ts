@@ -1,23 +1,18 @@
-/**
- * Adds up the attempts of one call, so that who counts calls hears of each exactly once, however it
- * ends.
- */
+/** Sums the attempts of one call, so that each call is reported exactly once. */
 import type { FailureClass } from "./failure.ts";
 import type { AttemptReport, CallReport } from "./types.ts";
 
-/** One call's sum. */
 export interface Tally {
-  /** An attempt is over. A good one ends the call. */
+  /** An attempt is over. A successful one ends the call. */
   attempted(report: AttemptReport): void;
   /** The call waited between two attempts. */
   paused(ms: number): void;
-  /** The attempt that runs is the last: how it ends is how the call ends. */
+  /** The running attempt is the last: its end is the call's end. */
   handedOver(): void;
   /** No attempt follows. */
   failed(kind: FailureClass): void;
 }
 
-/** A call that begins. */
 export function createTally(
   operation: string,
   observe: ((report: CallReport) => void) | undefined,

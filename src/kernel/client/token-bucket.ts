@@ -1,18 +1,14 @@
-/**
- * A token bucket with a line in front of it: first come, first served; who leaves the line takes no
- * token.
- */
+/** A token bucket with a FIFO queue; a caller that leaves the queue takes no token. */
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import type { TokenBucket } from "./types.ts";
 
-/** How fast and how many. */
 export interface TokenBucketOptions {
-  /** Tokens that can be saved up, at least 1. */
+  /** Maximum number of saved tokens, at least 1. */
   readonly capacity: number;
-  /** Refill; greater than 0. */
+  /** Refill rate; greater than 0. */
   readonly perSecond: number;
-  /** The line's length. */
+  /** Maximum length of the queue. */
   readonly waiting: number;
 }
 
@@ -33,7 +29,7 @@ export function createTokenBucket(options: TokenBucketOptions, clock: Clock): To
   function serve(): void {
     refill();
     for (const turn of line) {
-      // A timer may come a rounding error early.
+      // A timer may fire a rounding error early.
       if (tokens < 1 - 1e-6) break;
       tokens -= 1;
       line.delete(turn);
@@ -55,7 +51,7 @@ export function createTokenBucket(options: TokenBucketOptions, clock: Clock): To
           `${waiting} calls are already waiting for the rate limit; retry later`,
           { retryAfterMs: Math.ceil((waiting * 1_000) / perSecond) },
         );
-      const askedAtMs = clock.monotonic();
+      const requestedAtMs = clock.monotonic();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
           line.delete(turn);
@@ -70,7 +66,7 @@ export function createTokenBucket(options: TokenBucketOptions, clock: Clock): To
         line.add(turn);
         serve();
       });
-      return clock.monotonic() - askedAtMs;
+      return clock.monotonic() - requestedAtMs;
     },
   };
 }

@@ -1,44 +1,42 @@
 /**
- * The connections of one client: a pool to one origin, so that nothing, and no credential, can ever
- * go elsewhere.
+ * The connections of one client: a pool for one origin, so that nothing, and no credential, can go
+ * elsewhere.
  */
 import type { ConnectionOptions } from "node:tls";
 import type { Dispatcher, Pool } from "undici";
 import type { ReplyHeaders, TrustRule } from "./types.ts";
 
-/** What is sent on a connection. */
 interface Outgoing {
   readonly address: URL;
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array | undefined;
-  /** Called when the request begins to leave on a connection. */
+  /** Called when the request begins to be sent on a connection. */
   readonly sent: () => void;
 }
 
-/** What came back; the body must be read or left through its iterator. */
+/** A response; its body must be read or abandoned through its iterator. */
 export interface Incoming {
   readonly status: number;
   readonly headers: ReplyHeaders;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Gives the connection up unless the body was read whole. */
+  /** Drops the connection unless the body was read completely. */
   readonly drop: () => void;
 }
 
-/** Sends; knows nothing of retries, limits or credentials. */
+/** Sends requests, without retries, limits or credentials. */
 export interface Transport {
   send(outgoing: Outgoing, signal: AbortSignal): Promise<Incoming>;
   close(): Promise<void>;
 }
 
-/** How to connect. */
 export interface TransportOptions {
   readonly connections: number;
   readonly connectMs: number;
   readonly trust: TrustRule | undefined;
 }
 
-/** A pool to the origin of `base`. The HTTP library is loaded with the first request. */
+/** A pool for the origin of `base`. The HTTP library is loaded with the first request. */
 export function createTransport(base: URL, options: TransportOptions): Transport {
   let pool: Promise<Pool> | undefined;
   let closed = false;
@@ -72,8 +70,7 @@ export function createTransport(base: URL, options: TransportOptions): Transport
         body: outgoing.body ?? null,
         signal,
       });
-      // A body that is left or cut reports it once more on itself; who reads it has heard of it
-      // already.
+      // An abandoned or aborted body emits an error of its own, which its reader already has.
       answer.body.on("error", () => undefined);
       return {
         status: answer.statusCode,
@@ -101,8 +98,7 @@ function tlsOf({
   };
 }
 
-// The library tells a handler when its request goes out; before that nothing can have had an
-// effect.
+// The library reports when a request is sent; before that it cannot have had an effect.
 function notice(sent: () => void): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {

@@ -1,93 +1,83 @@
-/**
- * What a client of a foreign HTTP API is made of and what it promises (KERNEL §1.8). Only
- * interfaces.
- */
+/** Interfaces of the client of an external HTTP API. */
 import type { Secret } from "../base/secret.ts";
 import type { JsonBudget, JsonPath } from "../json/budget.ts";
 import type { Failure, FailureClass } from "./failure.ts";
 
-/** Gives the value of the Authorization header, scheme included. */
+/** Provides the value of the Authorization header, scheme included. */
 export interface Authorizer {
-  /** Undefined: the header is left out. Rejects when no credential is available. */
+  /** Undefined: the header is omitted. Rejects when no credential is available. */
   authorization(signal: AbortSignal): Promise<Secret | undefined>;
   /**
-   * Told that the upstream answered 401 to this value. True when asking again may give another one.
+   * Called when the upstream answered 401 to this value. True when another value may be available.
    */
   refused(value: Secret): boolean;
 }
 
-/** Bounds of every call. */
+/** Limits of every call. */
 export interface ClientLimits {
-  /** Connecting, TLS included. */
+  /** Connecting, including TLS. */
   readonly connectMs: number;
-  /** One attempt: credential, connecting, headers and body; waiting for the bucket is not in it. */
+  /** One attempt: credential, connecting, headers and body; without waiting for the bucket. */
   readonly attemptMs: number;
   /**
-   * The whole call: attempts, waits between them, waiting for the bucket. For a list: each page.
+   * The whole call: attempts, delays between them, waiting for the bucket. For a list: each page.
    */
   readonly callMs: number;
-  /** A body as it comes over the wire. */
+  /** Body bytes on the wire. */
   readonly wireBytes: number;
-  /** A body after decompression. */
+  /** Body bytes after decompression. */
   readonly bodyBytes: number;
   /**
-   * How `bodyBytes` is configured, e.g. `headscale.max_response_bytes`: said when an answer is too
-   * large.
+   * The configuration key of `bodyBytes`, e.g. `headscale.max_response_bytes`, named when a
+   * response is too large.
    */
   readonly bodyKey?: string;
-  /** Depth, strings and elements of JSON bodies; its `bytes` counts after decompression too. */
+  /** Depth, strings and elements of JSON bodies; its `bytes` also counts after decompression. */
   readonly json: JsonBudget;
-  /** The event loop gets its turn after so much reading. */
+  /** The reader yields to the event loop after this time. */
   readonly sliceMs: number;
   /** Connections to the upstream. */
   readonly connections: number;
-  /** Calls at once, the waiting ones included; beyond it a call is refused with `exhausted`. */
+  /** Concurrent calls including waiting ones; further ones are refused with `exhausted`. */
   readonly inFlight: number;
-  /** What is read of an answer that is no success, 16 KiB unless said otherwise. */
+  /** Maximum bytes read of an error response, default 16 KiB. */
   readonly errorBytes?: number;
 }
 
-/**
- * When a failed attempt is repeated. Only what is idempotent, or never left this process, ever is.
- */
+/** When a failed attempt is retried. Only what is idempotent, or was never sent, is retried. */
 export interface RetryRule {
   /** Attempts after the first one; with a shared budget at most 3. */
   readonly retries: number;
-  /** First wait, doubled each time; half of it is random. */
+  /** First delay, doubled each time; half of it is random. */
   readonly baseDelayMs: number;
-  /** Longest wait, that of a Retry-After included. */
+  /** Maximum delay, also for a Retry-After. */
   readonly maxDelayMs: number;
   /**
-   * `shared` (default): all calls together repeat at most a fifth of themselves. `none`: each call
-   * has its attempts for itself, for a client whose callers ask seldom and one after another.
+   * `shared` (default): retries of all calls together are at most a fifth of the calls. `none`:
+   * each call has its own retries, for clients with few sequential calls.
    */
   readonly budget?: "shared" | "none";
 }
 
-/** When an upstream that fails and fails is left alone for a while. */
+/** Circuit breaker for a failing upstream. */
 export interface BreakerRule {
-  /** Failed attempts in a row, over all operations. */
+  /** Consecutive failed attempts, over all operations. */
   readonly failures: number;
-  /** After it a single call is let through; its outcome decides. */
+  /** After this time a single call is let through; its outcome decides. */
   readonly coolMs: number;
 }
 
-/**
- * How the two sides of TLS know one another, where that is not left to public authorities and
- * credentials.
- */
+/** TLS identities where public authorities and credentials are not sufficient. */
 export interface TrustRule {
-  /**
-   * Certificates of authorities that the upstream's must be signed by instead of a public one, PEM.
-   */
+  /** PEM certificates of authorities to use instead of the public ones. */
   readonly ca?: string;
-  /** What is shown to the upstream, PEM. */
+  /** Client certificate and key, PEM. */
   readonly pair?: { readonly cert: string; readonly key: string };
-  /** True takes any certificate, whoever it names. */
+  /** True accepts any certificate for any name. */
   readonly insecureSkipVerify?: boolean;
 }
 
-/** A rate that several clients may share. */
+/** A rate limit that several clients may share. */
 export interface TokenBucket {
   /**
    * Resolves with the time waited, in milliseconds. Rejects with the signal's reason, or
@@ -96,9 +86,8 @@ export interface TokenBucket {
   take(signal: AbortSignal): Promise<number>;
 }
 
-/** A client to be. */
 export interface ClientSpec {
-  /** As it appears in messages, e.g. `headscale`. */
+  /** Name in messages, e.g. `headscale`. */
   readonly name: string;
   /** Scheme, host and optional path prefix; no user, no query. */
   readonly base: URL;
@@ -106,39 +95,36 @@ export interface ClientSpec {
   readonly limits: ClientLimits;
   readonly retry: RetryRule;
   readonly bucket?: TokenBucket;
-  /**
-   * Default: 10 failures, 10 s. `none`: an operation that fails and fails keeps no other from being
-   * asked.
-   */
+  /** Default: 10 failures, 10 s. `none`: a failing operation does not block others. */
   readonly breaker?: BreakerRule | "none";
   /**
-   * `same-origin`: at most 10, and only for GET and HEAD, or for 307 and 308 of what is idempotent.
+   * `same-origin`: at most 10, and only for GET and HEAD, or for 307 and 308 of idempotent
+   * requests.
    */
   readonly redirects: "same-origin" | "none";
   readonly trust?: TrustRule;
-  /** Told of each attempt when it is over; must not throw. */
+  /** Called after each attempt; must not throw. */
   readonly observe?: (report: AttemptReport) => void;
-  /** Told of each call, and of each page of a list, when it is over; must not throw. */
+  /** Called after each call, and each page of a list; must not throw. */
   readonly observeCall?: (report: CallReport) => void;
 }
 
-/** Makes clients. Throws `invalid` for a base that cannot be one. */
+/** Throws `invalid` for an unusable base. */
 export interface ClientFactory {
   create(spec: ClientSpec): Client;
 }
 
-/** Query parameters; undefined ones are left out, lists are repeated. */
+/** Undefined parameters are omitted, lists are repeated. */
 export type Query = Readonly<
   Record<string, string | number | boolean | readonly (string | number)[] | undefined>
 >;
 
-/** What is sent. Whole, so that it can be sent again. */
+/** A request body, complete so that it can be sent again. */
 export interface Body {
   readonly type: string;
   readonly bytes: string | Uint8Array;
 }
 
-/** One call. */
 export interface CallRequest {
   /** Low-cardinality name for status, metrics and messages, e.g. `devices`; never an id. */
   readonly operation: string;
@@ -149,35 +135,29 @@ export interface CallRequest {
   readonly body?: Body;
   /** Further headers, lower case; never credentials. */
   readonly headers?: Readonly<Record<string, string>>;
-  /**
-   * Media types of an acceptable answer. Default: `application/json` for `json`, anything for
-   * `bytes`.
-   */
+  /** Acceptable media types. Default: `application/json` for `json`, anything for `bytes`. */
   readonly accept?: string;
   /**
    * `json` (default): the body is checked and parsed within the budget; an empty one gives
    * undefined.
    */
   readonly read?: "json" | "bytes";
-  /** Whether sending it twice has the effect of sending it once. */
+  /** Whether sending it twice has the same effect as sending it once. */
   readonly idempotent: boolean;
-  /**
-   * True for a failure that is the upstream's settled answer, so that repeating the call would only
-   * get it again.
-   */
+  /** True for a failure that is the upstream's final answer, so that a retry is pointless. */
   readonly settled?: (failure: Failure) => boolean;
 }
 
-/** Headers of an answer, names in lower case, repeated ones joined by a comma. */
+/** Names in lower case, repeated headers joined by a comma. */
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
-/** An answer with a status from 200 to 299. */
+/** A response with a status from 200 to 299. */
 export interface Reply {
   readonly status: number;
   readonly headers: ReplyHeaders;
   /** The body after decompression. */
   readonly body: Uint8Array;
-  /** The parsed body when `json` was to be read. */
+  /** The parsed body with `json`. */
   readonly value: unknown;
   readonly attempts: number;
   /** Of the last attempt, without waiting for the bucket. */
@@ -195,8 +175,7 @@ export interface Page {
 }
 
 /**
- * Where the next page is: other parameters on the same path, or a link, which must be of the same
- * origin.
+ * The next page: other parameters on the same path, or a link, which must be of the same origin.
  */
 export type NextPage = { readonly query: Query } | { readonly link: string };
 
@@ -207,11 +186,10 @@ export interface ListRequest {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   readonly accept?: string;
-  /** Where the list is in a page. */
+  /** Location of the list in a page. */
   readonly at: "concatenated" | JsonPath;
   /**
-   * What counts as an empty list beside one: `null` in its place, or also a page without it.
-   * Default: nothing does.
+   * What counts as an empty list: `null` in its place, or also a page without it. Default: neither.
    */
   readonly missing?: "refuse" | "null" | "empty";
   /** Undefined after the last page. Without it there is one page. */
@@ -220,16 +198,16 @@ export interface ListRequest {
   readonly maxPages: number;
 }
 
-/** One attempt, when it is over. */
+/** A finished attempt. */
 export interface AttemptReport {
   readonly operation: string;
-  /** 0 when no answer came. */
+  /** 0 when no response came. */
   readonly status: number;
-  /** Undefined when it went well. */
+  /** Undefined on success. */
   readonly class: FailureClass | undefined;
   /**
-   * From the first byte of work to the last of the body; without waiting for the bucket or for who
-   * reads a list.
+   * From the start of the attempt to the last byte of the body; without waiting for the bucket or
+   * the consumer of a list.
    */
   readonly durationMs: number;
   /** For the bucket. */
@@ -238,17 +216,17 @@ export interface AttemptReport {
   readonly attempt: number;
 }
 
-/** A call with all its attempts, or a page of a list, when it is over. */
+/** A finished call with all its attempts, or a page of a list. */
 export interface CallReport {
   readonly operation: string;
-  /** Of the last attempt; 0 when no answer came. */
+  /** Of the last attempt; 0 when no response came. */
   readonly status: number;
-  /** Undefined when it went well. */
+  /** Undefined on success. */
   readonly class: FailureClass | undefined;
-  /** 0 when it was not even tried. */
+  /** 0 when it was not even attempted. */
   readonly attempts: number;
   /**
-   * The attempts and the waits between them; without waiting for the bucket or for who reads a
+   * The attempts and the delays between them; without waiting for the bucket or the consumer of a
    * list.
    */
   readonly durationMs: number;
@@ -256,18 +234,18 @@ export interface CallReport {
   readonly waitedMs: number;
 }
 
-/** How an operation has been doing since the start. */
+/** Statistics of an operation since the start. */
 export interface OperationStatus {
   readonly operation: string;
   /** Attempts. */
   readonly requests: number;
-  /** Attempts that failed; cancelled ones are in neither number. */
+  /** Failed attempts; cancelled ones are in neither number. */
   readonly failures: number;
   readonly retries: number;
   readonly rateLimited: number;
   readonly waitedMs: number;
   /**
-   * Of the last attempt: HTTP status (0 without answer), class and message (undefined after
+   * Of the last attempt: HTTP status (0 without response), class and message (undefined after
    * success).
    */
   readonly lastStatus: number;
@@ -280,23 +258,21 @@ export interface OperationStatus {
   readonly recentMs: readonly number[];
 }
 
-/**
- * Talks to one origin. Errors are StewardErrors; `failureOf` tells their class, status and body.
- */
+/** Calls one origin. Errors are StewardErrors; `failureOf` gives their class, status and body. */
 export interface Client {
   /**
-   * Sends one request and reads the answer whole. Rejects with the signal's reason as soon as it
+   * Sends one request and reads the whole response. Rejects with the signal's reason as soon as it
    * fires.
    */
   call(request: CallRequest, signal: AbortSignal): Promise<Reply>;
   /**
    * Elements of all pages in batches, as they arrive; neither a page nor the list is ever held
-   * whole.
+   * completely.
    */
   items(request: ListRequest, signal: AbortSignal): AsyncIterable<unknown[]>;
   status(): readonly OperationStatus[];
   /** How far the upstream's clock is ahead of ours, from Date headers; 0 before the first one. */
   skewMs(): number;
-  /** Cuts what runs and gives back the connections. */
+  /** Aborts running calls and closes the connections. */
   close(): Promise<void>;
 }

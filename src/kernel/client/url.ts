@@ -1,4 +1,4 @@
-/** Addresses of calls: below the base, never above it, never on another origin. */
+/** Builds URLs of calls: below the base, never above it, never on another origin. */
 import { StewardError } from "../base/errors.ts";
 import type { Query } from "./types.ts";
 
@@ -15,7 +15,7 @@ export function pathOf(
     .join("");
 }
 
-/** A base that requests can be built on. Throws `invalid`. */
+/** Validates a base URL. Throws `invalid`. */
 export function checkBase(name: string, base: URL): void {
   const refuse = (what: string): StewardError =>
     new StewardError("invalid", `the address of ${name} ${what}`, {
@@ -30,12 +30,11 @@ export function checkBase(name: string, base: URL): void {
   if (base.search !== "" || base.hash !== "") throw refuse("must not hold a query or a fragment");
 }
 
-// Segments that step upwards, what servers take for a separator, what ends a path, control
-// characters.
+// Path traversal, alternative separators, path terminators and control characters.
 const UNSAFE = /(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c|%00|[\\?#\p{Cc} ]|\/\//iu;
 
 /**
- * The address of a call. Throws `invalid` for a path that could lead elsewhere; ids in it come from
+ * The URL of a call. Throws `invalid` for a path that could lead elsewhere; ids in it come from
  * outside.
  */
 export function addressOf(base: URL, path: string, query: Query | undefined): URL {
@@ -55,7 +54,7 @@ export function addressOf(base: URL, path: string, query: Query | undefined): UR
   return address;
 }
 
-/** The address that a Location or a link names, or undefined when it is none of the same origin. */
+/** The URL that a Location or a link names, or undefined when it is not of the same origin. */
 export function sameOrigin(from: URL, target: string): URL | undefined {
   const address = URL.parse(target, from.href);
   if (

@@ -1,10 +1,7 @@
-/**
- * The keys of the monitor's pages and its admin API (facts, monitor-api §5, §8.2; RESOLUTIONS §2,
- * Listeners, Admin token, TLS).
- */
+/** Keys of the monitor's pages and its admin API. */
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
-import { authToken, guessable } from "./house-keys.ts";
+import { authToken, guessable } from "./process-keys.ts";
 import { atKey } from "./key-finding.ts";
 import { defineKey, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
@@ -12,28 +9,26 @@ import { timer } from "./rules.ts";
 import { defineTlsFiles } from "./tls-files.ts";
 import { address, boolean, duration, secret } from "./types.ts";
 
-/** `admin.enabled` */
 export const adminEnabled = defineKey({
   path: "admin.enabled",
   type: boolean,
   default: true,
   help: "Serves the monitor's pages, and its JSON below /api. Probes are always served.",
 });
-/** `admin.listen`; undefined: they are served where everything else is. */
+/** Undefined: served by the gateway's listener. */
 export const adminListen = defineKey<Address | undefined>({
   path: "admin.listen",
   type: address,
   default: undefined,
   help: "Address of the monitor's pages and JSON. Empty: they are served on gateway.listen. An address other than loopback needs a token.",
 });
-/** `admin.landing_page` */
 export const adminLandingPage = defineKey({
   path: "admin.landing_page",
   type: boolean,
   default: true,
   help: "Serves the status page and its documents. When off, only the probes and /debug/ are served.",
 });
-/** `admin.status_refresh_interval`; 0 leaves it to the page. */
+/** 0: the page decides. */
 export const adminRefreshInterval = defineKey({
   path: "admin.status_refresh_interval",
   type: duration,
@@ -41,7 +36,6 @@ export const adminRefreshInterval = defineKey({
   rule: refreshable,
   help: "How often the status page polls and WatchStatus sends an update. 0: every 5s.",
 });
-/** `admin.auth.token` */
 export const adminToken = defineKey({
   path: "admin.auth.token",
   type: secret,
@@ -50,10 +44,8 @@ export const adminToken = defineKey({
   warn: guessable,
   help: "Bearer token, or password of HTTP Basic, for the monitor's pages, its JSON and its rpc; auth.token no longer opens them. Unset: auth.token does.",
 });
-/** `admin.tls.cert_file`, `admin.tls.key_file` */
 export const adminTls = defineTlsFiles("admin.tls", "admin.listen");
 
-/** All of the above. */
 export const adminKeys: Schema = [
   adminEnabled,
   adminListen,
@@ -64,18 +56,17 @@ export const adminKeys: Schema = [
   adminTls.keyFile,
 ];
 
-const SHORTEST_REFRESH_MS = 100;
+const MIN_REFRESH_MS = 100;
 
 function refreshable(ms: number): Complaint | undefined {
   if (ms === 0) return undefined;
-  return ms < SHORTEST_REFRESH_MS ? { rule: "must be 0 or at least 100ms" } : timer(ms);
+  return ms < MIN_REFRESH_MS ? { rule: "must be 0 or at least 100ms" } : timer(ms);
 }
 
 /**
- * A listener of one's own needs a token as the gateway does, and nothing but it has a certificate
- * of its own.
+ * A separate admin listener needs a token as the gateway does; TLS keys need a separate listener.
  */
-export const adminSound: Check = {
+export const checkAdmin: Check = {
   needs: [adminEnabled, adminListen, adminToken, adminTls.certFile, adminTls.keyFile, authToken],
   run(config) {
     const listen = config.get(adminListen);

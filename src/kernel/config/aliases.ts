@@ -1,9 +1,9 @@
-/** Keys that have a second name, e.g. `log_level` for `logging.level` (RESOLUTIONS M12). */
+/** Resolves aliases of keys, e.g. `log_level` for `logging.level`. */
 import type { Finding } from "./findings.ts";
 import type { Schema } from "./key.ts";
 import type { Raw } from "./raw.ts";
 
-/** Moves the values of aliases to their keys. Both names in one layer must say the same. */
+/** Moves the values of aliases to their keys. Both names in one layer must have the same value. */
 export function foldAliases(values: Map<string, Raw>, schema: Schema, findings: Finding[]): void {
   for (const key of schema) {
     for (const alias of key.aliases ?? []) {
@@ -18,7 +18,7 @@ export function foldAliases(values: Map<string, Raw>, schema: Schema, findings: 
           path: alias,
           rule: `is another name of ${key.path} and has a different value`,
           remedy: "remove one of them.",
-          ...raw.place,
+          ...raw.location,
         });
     }
   }

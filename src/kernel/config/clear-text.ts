@@ -1,6 +1,6 @@
 /**
- * Warns of listeners that other machines reach without TLS: what authenticates a client can then be
- * read on the way.
+ * Warns of listeners that other machines can reach without TLS: credentials are then sent in clear
+ * text.
  */
 import { isIP } from "node:net";
 import { isOverlayAddress } from "../base/overlay-address.ts";
@@ -8,13 +8,13 @@ import { formatAddress, isLoopback, type Address } from "./address.ts";
 import { adminEnabled, adminListen, adminTls, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";
 import type { Finding } from "./findings.ts";
-import { authToken, gatewayListen, gatewayTls, gatewayTrustedProxies } from "./house-keys.ts";
+import { authToken, gatewayListen, gatewayTls, gatewayTrustedProxies } from "./process-keys.ts";
 import { atKey } from "./key-finding.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";
 import { scrapeEnabled, scrapeListen, scrapeTls, scrapeToken } from "./scrape-keys.ts";
 
-/** One listener that is open, and what of it crosses the network. */
+/** An unencrypted listener, and what it exposes. */
 interface OpenListener {
   readonly key: Key<Address> | Key<Address | undefined>;
   readonly listen: Address;
@@ -25,7 +25,10 @@ interface OpenListener {
 
 const PROXY = "or name the proxy that ends TLS in gateway.trusted_proxies.";
 
-/** The three listeners. One without a token is refused, or answers nothing, beyond this machine. */
+/**
+ * Checks the three listeners. Without a token, non-loopback binds are refused or answer nothing, so
+ * no warning.
+ */
 export const clearTextOffLoopback: Check = {
   needs: [
     gatewayListen,
@@ -84,7 +87,7 @@ function findingOf(
   { key, listen, certFile, crossing, remedy }: OpenListener,
 ): Finding[] {
   const family = isIP(listen.host);
-  // WireGuard encrypts what goes between nodes.
+  // WireGuard encrypts traffic between nodes.
   const overlay = family !== 0 && isOverlayAddress(listen.host, family === 4 ? "ipv4" : "ipv6");
   if (certFile !== "" || overlay || isLoopback(listen.host)) return [];
   return [

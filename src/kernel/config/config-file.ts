@@ -1,6 +1,6 @@
 /**
- * Writes a configuration as a YAML file that loads to the same values. A secret never stands in it:
- * one that lies in a file is written as `<name>_file`, any other is a comment.
+ * Writes a configuration as a YAML file that loads to the same values. Secrets are never written:
+ * one read from a file becomes `<name>_file`, any other a comment.
  */
 import { isDeepStrictEqual } from "node:util";
 import { printable } from "../base/printable.ts";
@@ -16,8 +16,8 @@ import {
 } from "./written.ts";
 
 /**
- * Every key that has a value, in the order of the schema, with secrets left out as the head of the
- * file says.
+ * Every key that has a value, in the order of the schema, without secrets, as the head of the file
+ * states.
  */
 export function configFile(config: Config, schema: Schema): string {
   const root: Section = new Map();
@@ -58,7 +58,7 @@ function entriesOf(key: Key<unknown>, name: string, config: Config): WrittenEntr
   if (key.secret === true) return writeSecret(name, value);
   if (value === undefined) return [];
   const written = writeValue(key.type, value);
-  // A default is no secret, whatever it looks like.
+  // A default is not a secret, whatever it looks like.
   return [{ name, value: isDeepStrictEqual(value, key.default) ? written : concealed(written) }];
 }
 
@@ -87,7 +87,7 @@ function itemLines(item: Written): string[] {
   if (isComment(item)) return [`# - ${printable(item.comment)}`];
   if (!isGroup(item)) return [`- ${scalar(item)}`];
   const visible = item.entries.some(({ value }) => !isComment(value));
-  // Comments first: the dash belongs to the first line that is none.
+  // Comments first: the dash belongs to the first line that is not a comment.
   const entries = item.entries.toSorted(
     (a, b) => Number(isComment(b.value)) - Number(isComment(a.value)),
   );

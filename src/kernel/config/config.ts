@@ -1,25 +1,21 @@
-/**
- * The configuration of a running process: typed, immutable, and aware of where each value came
- * from.
- */
+/** The configuration of a running process: typed, immutable, with the source of each value. */
 import { Secret } from "../base/secret.ts";
 import { assert } from "../base/errors.ts";
 import type { Key, Schema } from "./key.ts";
-import type { Place } from "./raw.ts";
+import type { SourceLocation } from "./raw.ts";
 import { redactUrl } from "./redact.ts";
 import { secretSource, type SecretSource, type Shown } from "./types.ts";
 
-/** Where a value came from. */
 export type Source =
   | { readonly from: "default" }
-  | ({ readonly from: "file" | "environment" | "demo" } & Place);
+  | ({ readonly from: "file" | "environment" | "demo" } & SourceLocation);
 
-/** The layer that supplied a value, in the words of the command line (RESOLUTIONS M10). */
+/** The layer that supplied a value, as shown by the command line. */
 type Provenance = "default" | "demo" | "file" | "env";
 
 /**
- * One key, entry of a map or field of a listed object in the effective configuration (RESOLUTIONS
- * M9, M11). A secret has no `value`; nothing unset has.
+ * One key, map entry or field of a listed object in the effective configuration. Secrets and unset
+ * keys have no `value`.
  */
 export interface EffectiveRow {
   readonly key: string;
@@ -30,7 +26,7 @@ export interface EffectiveRow {
   readonly provenance?: Provenance;
 }
 
-/** What the process was configured with. Never changes after start. */
+/** Never changes after start. */
 export interface Config {
   get<T>(key: Key<T>): T;
   list<T>(key: Key<readonly T[]>): readonly T[];
@@ -40,16 +36,15 @@ export interface Config {
   effective(options: { readonly provenance: boolean }): readonly EffectiveRow[];
 }
 
-/** A value with its source. */
 export interface Setting {
   readonly value: unknown;
   readonly source: Source;
-  /** The sources of a map's entries, by name. */
+  /** Sources of a map's entries, by name. */
   readonly entries?: ReadonlyMap<string, Source>;
 }
 
 /**
- * Settings by path as a `Config`. Asking for a key that is not in the schema is our own mistake.
+ * Settings by path as a `Config`. Getting a key that is not in the schema is a programming error.
  */
 export function createConfig(schema: Schema, settings: ReadonlyMap<string, Setting>): Config {
   const of = (key: { readonly path: string }): Setting => {
@@ -58,7 +53,7 @@ export function createConfig(schema: Schema, settings: ReadonlyMap<string, Setti
     return setting;
   };
   return {
-    // The loader read the value by the row of this very path, so it has the row's type.
+    // The loader read the value by this path's key, so it has the key's type.
     get: <T>(key: Key<T>) => of(key).value as T,
     list: <T>(key: Key<readonly T[]>) => of(key).value as readonly T[],
     source: (key) => of(key).source,

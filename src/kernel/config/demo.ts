@@ -1,4 +1,4 @@
-/** Whether this start is the demo, and what the demo may not do (RESOLUTIONS §2, Demo). */
+/** Decides whether this start is the demo, and restricts it. */
 import { StewardError, toStewardError } from "../base/errors.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import { nearest } from "../base/nearest.ts";
@@ -6,13 +6,12 @@ import type { Finding } from "./findings.ts";
 import type { Environment } from "./key.ts";
 import { parseBoolean } from "./types.ts";
 
-/** The decision and why, in words for the first lines of the log. */
+/** The decision and its reason, for the first log lines. */
 export interface DemoDecision {
   readonly demo: boolean;
   readonly reason: string;
 }
 
-/** What decides. */
 export interface DemoSigns {
   /** `-demo` was given. */
   readonly flag: boolean;
@@ -21,14 +20,13 @@ export interface DemoSigns {
   readonly environment: Environment;
 }
 
-/** Decides whether this is a demo. */
 const DEMO = "STEWARD_DEMO";
-/** The root token of the demo's Vault API. */
+/** Root token of the demo's Vault API. */
 const DEMO_ROOT_TOKEN = "STEWARD_DEMO_ROOT_TOKEN";
 
 /**
- * Flag, then `STEWARD_DEMO`, then the absence of any configuration. Throws `invalid` when
- * `STEWARD_DEMO` is no boolean.
+ * The flag, then `STEWARD_DEMO`, then the absence of any configuration. Throws `invalid` when
+ * `STEWARD_DEMO` is not a boolean.
  */
 export function decideDemo(signs: DemoSigns): DemoDecision {
   if (signs.flag) return { demo: true, reason: "-demo was given" };
@@ -52,8 +50,8 @@ export function decideDemo(signs: DemoSigns): DemoDecision {
 }
 
 /**
- * What is wrong with the variables of the demo; an empty one counts as not set. `decision` is made
- * from `signs` when not given.
+ * Problems of the demo's variables; an empty one is unset. `decision` defaults to the one made from
+ * `signs`.
  */
 export function demoVariables(signs: DemoSigns, decision?: DemoDecision): Finding[] {
   const set = Object.keys(signs.environment)
@@ -94,8 +92,8 @@ export function demoVariables(signs: DemoSigns, decision?: DemoDecision): Findin
 }
 
 /**
- * Throws `invalid` when a listener of a demo could be reached from other machines. Undefined: there
- * is no such listener.
+ * Throws `invalid` when a listener of a demo is reachable from other machines. Undefined: no such
+ * listener.
  */
 export function assertDemoOnLoopback(setting: string, listen: Address | undefined): void {
   if (listen === undefined || isLoopback(listen.host)) return;

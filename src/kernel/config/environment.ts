@@ -1,6 +1,5 @@
 /**
- * Finds the values of known keys among a process's variables, and warns of `STEWARD_*` names that
- * nobody knows.
+ * Reads the values of known keys from the environment, and warns of unknown `STEWARD_*` variables.
  */
 import type { Finding } from "./findings.ts";
 import { foldAliases } from "./aliases.ts";
@@ -9,15 +8,15 @@ import { pathOf, variableOf, type Environment, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Raw } from "./raw.ts";
 
-/** The raw values by path; `a.b_file` for a secret that is to be read from a file. */
+/** The raw values by path; `a.b_file` for a secret to be read from a file. */
 export interface Variables {
   readonly values: ReadonlyMap<string, Raw>;
   readonly findings: readonly Finding[];
 }
 
 /**
- * Reads the variables that the schema knows. An empty one counts as not set, without a warning:
- * unit files and charts pass unset values so.
+ * Reads the variables of the schema. An empty one is unset, without a warning: unit files and
+ * charts pass unset values that way.
  */
 export function readEnvironment(environment: Environment, schema: Schema): Variables {
   const values = new Map<string, Raw>();
@@ -27,7 +26,7 @@ export function readEnvironment(environment: Environment, schema: Schema): Varia
   for (const [variable, path] of known) {
     const text = environment[variable];
     if (text !== undefined && text !== "")
-      take(values, path, { kind: "text", text, place: { variable } });
+      take(values, path, { kind: "text", text, location: { variable } });
   }
   const entries = readMapEntries(environment, schema, values, findings);
   foldAliases(values, schema, findings);
@@ -62,10 +61,11 @@ export function readEnvironment(environment: Environment, schema: Schema): Varia
 // A key has one value per layer: the STEWARD_ form replaces both forms of an alias, never the other
 // way round.
 function take(values: Map<string, Raw>, path: string, raw: Raw): void {
-  const isHouseForm = raw.place.variable?.startsWith("STEWARD_") === true;
-  if (isHouseForm) {
+  const isStewardForm = raw.location.variable?.startsWith("STEWARD_") === true;
+  if (isStewardForm) {
     for (const other of [path.replace(/_file$/, ""), `${path}_file`]) {
-      if (values.get(other)?.place.variable?.startsWith("STEWARD_") === false) values.delete(other);
+      if (values.get(other)?.location.variable?.startsWith("STEWARD_") === false)
+        values.delete(other);
     }
   }
   values.set(path, raw);
@@ -87,8 +87,8 @@ function knownVariables(schema: Schema): Map<string, string> {
 }
 
 /**
- * One variable an entry: `STEWARD_OTLP__HEADERS__X_ORG` is `x_org` in `otlp.headers`. Returns the
- * variables it took.
+ * One variable per entry: `STEWARD_OTLP__HEADERS__X_ORG` is `x_org` in `otlp.headers`. Returns the
+ * variables it read.
  */
 function readMapEntries(
   environment: Environment,
@@ -110,7 +110,7 @@ function readMapEntries(
         entries.set(variable.slice(start.length).toLowerCase(), {
           kind: "text",
           text,
-          place: { variable },
+          location: { variable },
         });
     }
     if (entries.size === 0) continue;
@@ -123,7 +123,7 @@ function readMapEntries(
         rule: `is given twice, whole and as ${variable}`,
         remedy: "write all of it in one form.",
       });
-    else values.set(key.path, { kind: "map", entries, place: { variable } });
+    else values.set(key.path, { kind: "map", entries, location: { variable } });
   }
   return taken;
 }

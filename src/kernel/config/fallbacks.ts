@@ -1,6 +1,5 @@
 /**
- * The variables of others that count below the file, e.g. `OTEL_EXPORTER_OTLP_ENDPOINT`
- * (RESOLUTIONS §2, Names honoured as they are).
+ * Reads variables of other tools as defaults below the file, e.g. `OTEL_EXPORTER_OTLP_ENDPOINT`.
  */
 import { toStewardError } from "../base/errors.ts";
 import type { Variables } from "./environment.ts";
@@ -21,7 +20,7 @@ export function readFallbacks(
       const mayHide = key.type.isMap === true || key.secret === true;
       const given = read(fallback, mayHide, environment, readFile, findings);
       if (given === undefined) continue;
-      const { variable } = given.place;
+      const { variable } = given.location;
       const text = fallback.translate === undefined ? given.text : fallback.translate(given.text);
       if (text === undefined)
         findings.push({
@@ -36,7 +35,7 @@ export function readFallbacks(
   return { values, findings };
 }
 
-type Given = Raw & { readonly kind: "text"; readonly place: { readonly variable: string } };
+type Given = Raw & { readonly kind: "text"; readonly location: { readonly variable: string } };
 
 function read(
   { variable }: Fallback,
@@ -46,7 +45,7 @@ function read(
   findings: Finding[],
 ): Given | undefined {
   const text = environment[variable];
-  if (text) return { kind: "text", text, place: { variable } };
+  if (text) return { kind: "text", text, location: { variable } };
   const fileVariable = `${variable}_FILE`;
   const file = mayBeFile ? environment[fileVariable] : undefined;
   if (!file) return undefined;
@@ -54,7 +53,7 @@ function read(
     return {
       kind: "text",
       text: readFile(file).trim(),
-      place: { variable: fileVariable },
+      location: { variable: fileVariable },
       readFrom: file,
     };
   } catch (error) {

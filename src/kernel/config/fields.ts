@@ -1,4 +1,4 @@
-/** The fields of an object in the configuration file: how they are declared, read and shown. */
+/** Fields of an object in the configuration file: declaring, reading and showing them. */
 import { Secret } from "../base/secret.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Complaint } from "./findings.ts";
@@ -14,38 +14,33 @@ import {
   type ShownPart,
 } from "./types.ts";
 
-/**
- * One field of an object. Without a `default` it must be given, unless it is optional or an object
- * itself.
- */
+/** Required unless it has a `default`, is optional or is an object itself. */
 export interface Field<T> {
   readonly type: KeyType<Exclude<T, undefined>>;
   readonly default?: T;
-  /** May be left out and is then undefined. */
+  /** May be omitted and is then undefined. */
   readonly optional?: true;
-  /** Its value is a `Secret`, is never shown, and may lie in the file that `<name>_file` names. */
+  /** Its value is a `Secret`, is never shown, and may be read from the file `<name>_file`. */
   readonly secret?: true;
-  /** Its name in the file, where `writtenName` would not say it. */
+  /** Its name in the file, if not `writtenName`. */
   readonly as?: string;
   rule?(value: Exclude<T, undefined>): Complaint | undefined;
   readonly help: string;
 }
 
-/** The fields of an object, by name. */
 export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
-/** What an object as a whole must satisfy; `field` is the one to point at. */
+/** A rule for the object as a whole; `field` is the one to report. */
 type ObjectRule<T> = (object: T) => (Complaint & { readonly field: string & keyof T }) | undefined;
 
-/** What an object is made of. */
 export interface ObjectShape<T> {
   readonly fields: Fields<T>;
   readonly rule?: ObjectRule<T>;
 }
 
 /**
- * A field's name as the operator writes it: `maxObjects` is `max_objects`, `timeoutMs` is
- * `timeout`, since the unit is written with the value.
+ * The name in the file: `maxObjects` is `max_objects`, `timeoutMs` is `timeout`, since values are
+ * written with their unit.
  */
 export function writtenName(name: string, field: { readonly as?: string }): string {
   return (
@@ -57,12 +52,11 @@ export function writtenName(name: string, field: { readonly as?: string }): stri
   );
 }
 
-/** All names as written, in order. */
 export function writtenNames<T extends object>(fields: Fields<T>): string[] {
   return namesOf(fields).map((name) => writtenName(name, fields[name]));
 }
 
-/** Reads an object; undefined after a complaint. */
+/** Undefined after a complaint. */
 export function readObject<T extends object>(
   raw: Raw,
   { fields, rule }: ObjectShape<T>,
@@ -72,7 +66,7 @@ export function readObject<T extends object>(
   if (raw.kind !== "map")
     return complain(
       { rule: `must have the keys ${writtenNames(fields).join(", ")}, got ${describeRaw(raw)}` },
-      raw.place,
+      raw.location,
     );
   const names = namesOf(fields);
   let sound = refuseUnknown(
@@ -90,7 +84,7 @@ export function readObject<T extends object>(
   const broken = rule?.(object as T);
   if (broken === undefined) return object as T;
   const at = writtenName(broken.field, fields[broken.field]);
-  return complain(broken, raw.entries.get(at)?.place ?? raw.place, `.${at}`);
+  return complain(broken, raw.entries.get(at)?.location ?? raw.location, `.${at}`);
 }
 
 /** The rows of an object in the effective configuration. */
@@ -115,7 +109,7 @@ export function objectParts<T extends object>(
   });
 }
 
-/** An object for the configuration file, without what is unset. */
+/** An object for the configuration file, without unset fields. */
 export function writeObject<T extends object>(object: T, fields: Fields<T>): WrittenGroup {
   return {
     entries: namesOf(fields).flatMap((name) => {
@@ -130,7 +124,7 @@ export function writeObject<T extends object>(object: T, fields: Fields<T>): Wri
   };
 }
 
-/** The fields for the reference page; those of an object in an object by their whole names. */
+/** The fields for the reference page; nested ones by their full names. */
 export function fieldRows<T extends object>(fields: Fields<T>): FieldRow[] {
   return namesOf(fields).flatMap((name): FieldRow[] => {
     const field = fields[name];
@@ -185,14 +179,14 @@ function refuseUnknown(
           ? { remedy: `known here: ${known.join(", ")}.` }
           : { nearest: meant }),
       },
-      entry.place,
+      entry.location,
       `.${name}`,
     );
   }
   return sound;
 }
 
-/** The value of a field; undefined after a complaint. */
+/** Undefined after a complaint. */
 function readField<T>(
   name: string,
   field: Field<T>,
@@ -200,8 +194,8 @@ function readField<T>(
   complain: Complain,
   context: ReadContext,
 ): { readonly value: T } | undefined {
-  const under: Complain = (complaint, place, more = "") =>
-    complain(complaint, place, `.${name}${more}`);
+  const under: Complain = (complaint, location, more = "") =>
+    complain(complaint, location, `.${name}${more}`);
   const given = (written: string, holds: KeyType<unknown>["holds"]): Raw | undefined => {
     const entry = raw.entries.get(written);
     return entry === undefined || isBlank(entry, holds) ? undefined : entry;
@@ -213,15 +207,15 @@ function readField<T>(
   if (direct === undefined && file === undefined) {
     if (field.default !== undefined || field.optional === true)
       return { value: field.default as T };
-    return under({ rule: `is missing, must be ${field.type.expects}` }, raw.place);
+    return under({ rule: `is missing, must be ${field.type.expects}` }, raw.location);
   }
   const chosen = chooseSecret(direct, file, under, context);
   const value = chosen === undefined ? undefined : field.type.read(chosen, under, context);
   if (chosen === undefined || value === undefined) return undefined;
   const broken = field.rule?.(value);
-  return broken === undefined ? { value } : under(broken, chosen.place);
+  return broken === undefined ? { value } : under(broken, chosen.location);
 }
 
-function emptyGroup({ place }: Raw): Raw {
-  return { kind: "map", entries: new Map(), place };
+function emptyGroup({ location }: Raw): Raw {
+  return { kind: "map", entries: new Map(), location };
 }

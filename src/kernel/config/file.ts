@@ -1,15 +1,13 @@
-/**
- * Reads a YAML file into raw values that know their lines. What its keys mean is not decided here.
- */
+/** Parses a YAML file into raw values with line numbers, without interpreting keys. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from "yaml";
 import type { Finding } from "./findings.ts";
 import type { Raw } from "./raw.ts";
 import { locateYamlError } from "./yaml-error.ts";
 
-/** Larger files are no configuration; the second bound keeps aliases from multiplying. */
-const MOST_CHARACTERS = 1024 * 1024;
-const MOST_NODES = 50_000;
-const DEEPEST = 20;
+/** Limits of a file; the second keeps aliases from multiplying. */
+const MAX_CHARACTERS = 1024 * 1024;
+const MAX_NODES = 50_000;
+const MAX_DEPTH = 20;
 
 /**
  * The file as raw values, with every syntax error found. Without errors the root is a map (an empty
@@ -21,20 +19,20 @@ export interface ReadYaml {
 }
 
 /**
- * Parses YAML 1.2. `name` stands for the file in findings; `words` are the names of keys, all that
- * an excerpt of the text shows.
+ * Parses YAML 1.2. `name` is the file name in findings; `words` are the key names, the only text an
+ * excerpt shows.
  */
 export function readYaml(
   text: string,
   name: string,
   words: ReadonlySet<string> = new Set(),
 ): ReadYaml {
-  const empty = { kind: "map", entries: new Map<string, Raw>(), place: { line: 1 } } as const;
+  const empty = { kind: "map", entries: new Map<string, Raw>(), location: { line: 1 } } as const;
   const fail = (rule: string, line = 1): Finding => ({ severity: "error", path: name, rule, line });
-  if (text.length > MOST_CHARACTERS)
+  if (text.length > MAX_CHARACTERS)
     return {
       root: empty,
-      findings: [fail(`must be at most ${MOST_CHARACTERS} characters long, has ${text.length}`)],
+      findings: [fail(`must be at most ${MAX_CHARACTERS} characters long, has ${text.length}`)],
     };
   const counter = new LineCounter();
   const document = parseDocument(text, {
@@ -73,7 +71,7 @@ function createReader(
   complain: (rule: string, line: number) => void,
 ): (node: unknown, depth: number, line: number) => Raw {
   let nodes = 0;
-  const nothing = (line: number): Raw => ({ kind: "nothing", place: { line } });
+  const nothing = (line: number): Raw => ({ kind: "nothing", location: { line } });
   const lineOf = (
     node: { range?: readonly number[] | null | undefined },
     otherwise: number,
@@ -81,26 +79,26 @@ function createReader(
 
   return function read(node: unknown, depth: number, above: number): Raw {
     nodes += 1;
-    if (nodes === MOST_NODES)
-      complain(`must hold at most ${MOST_NODES} values, aliases counted`, above);
-    if (nodes >= MOST_NODES) return nothing(above);
-    if (depth > DEEPEST) {
-      complain(`must not be nested deeper than ${DEEPEST} levels`, above);
+    if (nodes === MAX_NODES)
+      complain(`must hold at most ${MAX_NODES} values, aliases counted`, above);
+    if (nodes >= MAX_NODES) return nothing(above);
+    if (depth > MAX_DEPTH) {
+      complain(`must not be nested deeper than ${MAX_DEPTH} levels`, above);
       return nothing(above);
     }
     if (isAlias(node)) return read(node.resolve(document), depth + 1, above);
     if (isScalar(node)) {
-      const place = { line: lineOf(node, above) };
+      const location = { line: lineOf(node, above) };
       return node.value === null
-        ? { kind: "nothing", place }
-        : { kind: "text", text: textOf(node.value, node.source), place };
+        ? { kind: "nothing", location }
+        : { kind: "text", text: textOf(node.value, node.source), location };
     }
     if (isSeq(node)) {
       const line = lineOf(node, above);
       return {
         kind: "list",
         items: node.items.map((item) => read(item, depth + 1, line)),
-        place: { line },
+        location: { line },
       };
     }
     if (!isMap(node)) return nothing(above);
@@ -115,13 +113,13 @@ function createReader(
         );
       else complain("must have plain text as keys", keyLine);
     }
-    return { kind: "map", entries, place: { line } };
+    return { kind: "map", entries, location: { line } };
   };
 }
 
-// A key and its value may stand on different lines; people look for the key.
+// A key and its value may be on different lines; findings name the key's.
 function withLine(raw: Raw, line: number): Raw {
-  return { ...raw, place: { line } };
+  return { ...raw, location: { line } };
 }
 
 function textOf(value: unknown, source: string | undefined): string {

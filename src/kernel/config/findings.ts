@@ -1,32 +1,29 @@
-/**
- * What is wrong, or worth knowing, about a configuration: collected in one pass and shown line by
- * line.
- */
+/** Findings about a configuration: collected in one pass and listed line by line. */
 import { printable } from "../base/printable.ts";
-import type { Place } from "./raw.ts";
+import type { SourceLocation } from "./raw.ts";
 
-/** One remark about a configuration. Errors keep the process from starting, warnings do not. */
-export interface Finding extends Place {
+/** Errors prevent the start, warnings do not. */
+export interface Finding extends SourceLocation {
   readonly severity: "error" | "warning";
-  /** The key, e.g. `dedup.archives[0].path`; the variable or the file when no key is concerned. */
+  /** The key, e.g. `dedup.archives[0].path`; else the variable or the file. */
   readonly path: string;
-  /** The rule that is broken, e.g. `must be true or false, got "maybe"`. */
+  /** The violated rule, e.g. `must be true or false, got "maybe"`. */
   readonly rule: string;
   /** What to do about it. */
   readonly remedy?: string;
-  /** The known name that the unknown one resembles most. */
+  /** The known name most similar to an unknown one. */
   readonly nearest?: string;
 }
 
-/** A finding without its place and severity, as rules and types return it. */
+/** A finding without location and severity, as returned by rules and types. */
 export interface Complaint {
   readonly rule: string;
   readonly remedy?: string;
 }
 
 /**
- * `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract,
- * monitor). One line, safe on a terminal.
+ * `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, as listed by `-validate`. One line,
+ * safe on a terminal.
  */
 export function formatFinding(finding: Finding): string {
   const { message, remediation } = findingText(finding);
@@ -36,7 +33,7 @@ export function formatFinding(finding: Finding): string {
   );
 }
 
-/** What is wrong with its place, and what to do about it. */
+/** The rule with its location and remedy. */
 export function findingText(finding: Finding): {
   readonly message: string;
   readonly remediation: string | undefined;
@@ -57,7 +54,7 @@ export function findingText(finding: Finding): {
   };
 }
 
-/** Errors first, each severity in the order found, as `-validate` lists them. */
+/** Errors first, otherwise in the order found. */
 export function orderFindings(findings: readonly Finding[]): Finding[] {
   return [
     ...findings.filter((finding) => finding.severity === "error"),

@@ -1,4 +1,4 @@
-/** Finds the values of known keys in a file's tree, and names the keys that nobody knows. */
+/** Finds the values of known keys in a file's tree, and reports unknown keys. */
 import type { Finding } from "./findings.ts";
 import { sections, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
@@ -12,7 +12,7 @@ export interface Flat {
   readonly findings: readonly Finding[];
 }
 
-/** Walks the tree along the schema's sections. Keys without a value count as left out. */
+/** Walks the tree along the schema's sections. Keys without a value are unset. */
 export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema): Flat {
   const types = new Map(
     schema.flatMap((key) =>
@@ -42,7 +42,7 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
           severity: "error",
           path,
           rule: `must be a group of keys, got ${describeRaw(raw)}`,
-          ...raw.place,
+          ...raw.location,
         });
     }
   };
@@ -59,7 +59,7 @@ function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
       path,
       rule: `is called ${current} here`,
       remedy: "docs/configuration.md names its keys.",
-      ...raw.place,
+      ...raw.location,
     };
   }
   const parent = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : "";
@@ -76,7 +76,7 @@ function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
     severity: "error",
     path,
     rule: "is not a known key",
-    ...raw.place,
+    ...raw.location,
     ...(meant === undefined ? {} : { nearest: meant }),
     ...(remedy === undefined ? {} : { remedy }),
   };

@@ -1,7 +1,4 @@
-/**
- * Names of sections in configurations that were written for other Tailscale and Headscale
- * exporters.
- */
+/** Section names used by other Tailscale and Headscale exporters. */
 
 const FORMER: ReadonlyMap<string, string> = new Map([
   ["tailscale", "vpn"],

@@ -1,6 +1,6 @@
 /**
- * Rules over named keys. A rule sees these and nothing else of the configuration, so it cannot read
- * a key that it forgot to need.
+ * Rules over groups of keys. A rule sees only its group, so it cannot read a key missing from its
+ * `needs`.
  */
 import type { Source } from "./config.ts";
 import type { Complaint, Finding } from "./findings.ts";
@@ -11,18 +11,15 @@ import type { Check, ReadFile } from "./load.ts";
 /** What a rule sees of one group. */
 export interface Judged<T> {
   readonly values: T;
-  /** For what a message says about the keys; they have no values. */
+  /** For messages about the keys; they have no values. */
   readonly keys: KeyGroup<T>;
   readonly readFile: ReadFile;
   readonly source: (name: keyof T) => Source;
-  /** A finding at the place the key was written. */
+  /** A finding at the location of the key. */
   readonly at: (name: keyof T, severity: Finding["severity"], complaint: Complaint) => Finding;
 }
 
-/**
- * A rule that holds for each of the groups, which may share keys: one path is complained about
- * once.
- */
+/** A rule applied to each group; groups may share keys: each path is reported once. */
 export function checkGroups<T extends object>(
   groups: readonly KeyGroup<T>[],
   judge: (judged: Judged<T>) => readonly Finding[],

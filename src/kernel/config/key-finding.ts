@@ -1,10 +1,10 @@
-/** Findings about a key that is there: they say where it was written. */
+/** Findings at the location where a key was set. */
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "./config.ts";
 import type { Complaint, Finding } from "./findings.ts";
 import type { Key } from "./key.ts";
 
-/** A finding at the place the key was written; `under` is added to its path, e.g. `[0].name`. */
+/** `under` is appended to the path, e.g. `[0].name`. */
 export function atKey(
   config: Config,
   key: Key<unknown>,
@@ -23,14 +23,14 @@ export function atKey(
 }
 
 /**
- * Whether somebody wrote something else than its default. A template that spells out defaults says
- * nothing by it.
+ * Whether it was set to something other than its default. A template that spells out defaults
+ * changes nothing.
  */
 export function isChanged(config: Config, key: Key<unknown>): boolean {
   return isWritten(config, key) && !isDeepStrictEqual(config.get(key), key.default);
 }
 
-/** Whether somebody wrote it. */
+/** Whether it was set. */
 export function isWritten(config: Config, key: Key<unknown>): boolean {
   return config.source(key).from !== "default";
 }

@@ -1,16 +1,13 @@
-/**
- * A section of the configuration as one object: its keys are declared as fields, and its values are
- * read together.
- */
+/** A section of the configuration as one object: keys are declared as fields and read together. */
 import type { Config } from "./config.ts";
 import { writtenName, type Field } from "./fields.ts";
 import type { Complaint } from "./findings.ts";
 import { defineKey, type Key, type Schema } from "./key.ts";
 
-/** The keys of a section, by the names of the object they make. */
+/** The keys of a section, by field name. */
 export type KeyGroup<T> = { readonly [K in keyof T]-?: Key<T[K]> };
 
-/** A field as a key: undefined unless it has a default. `rule` and `warn` judge what is there. */
+/** A field as a key: undefined unless it has a default. `rule` and `warn` validate it. */
 export interface KeyField<T> extends Field<T> {
   warn?(value: Exclude<T, undefined>): Complaint | undefined;
 }
@@ -42,7 +39,6 @@ export function defineKeyGroup<T extends object>(
   ) as unknown as KeyGroup<T>;
 }
 
-/** The values of a section. */
 export function readKeyGroup<T extends object>(config: Config, group: KeyGroup<T>): T {
   return Object.fromEntries(
     Object.entries<Key<unknown>>(group as Readonly<Record<string, Key<unknown>>>).map(
@@ -51,7 +47,6 @@ export function readKeyGroup<T extends object>(config: Config, group: KeyGroup<T
   ) as T;
 }
 
-/** The keys as rows of a schema. */
 export function keysOf(...groups: readonly KeyGroup<object>[]): Schema {
   return groups.flatMap((group) => Object.values(group) as readonly Key<unknown>[]);
 }

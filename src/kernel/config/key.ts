@@ -1,28 +1,27 @@
 /**
- * A configuration key declared once, as data: the file, the environment, `_FILE`, `-validate`, the
- * effective configuration and its provenance follow from the row (KERNEL §1.2).
+ * Declares a configuration key as data: file, environment, `_FILE`, `-validate`, effective
+ * configuration and provenance follow from it.
  */
 import { assert } from "../base/errors.ts";
 import type { Complaint } from "./findings.ts";
 import type { KeyType } from "./types.ts";
 
-/** The variables of a process. An empty one counts as not set. */
+/** An empty variable is unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A variable of somebody else that counts below the file, e.g. one of OpenTelemetry's. What it says
- * wrongly is only a warning.
+ * A variable of another tool that is a default below the file, e.g. one of OpenTelemetry's. An
+ * invalid value is only a warning.
  */
 export interface Fallback {
   readonly variable: string;
   /**
-   * What the key would say in its own words; without it the text as it is. Undefined when the key
-   * has no word for it.
+   * Translates its value to the key's; default: unchanged. Undefined when the key has no
+   * equivalent.
    */
   translate?(text: string): string | undefined;
 }
 
-/** One configuration key. */
 export interface Key<T> {
   /** Dotted, lower case, e.g. `gateway.listen`. */
   readonly path: string;
@@ -32,17 +31,17 @@ export interface Key<T> {
   defaultFrom?(environment: Environment): T;
   /** Its value is a `Secret`, is never shown, and may be given by `_FILE`. */
   readonly secret?: true;
-  /** What a value of the right type must also satisfy; undefined when it does. */
+  /** Further validation of a value of the right type; undefined when it is valid. */
   rule?(value: T): Complaint | undefined;
-  /** What is allowed but worth a warning. */
+  /** Allowed but worth a warning. */
   warn?(value: T): Complaint | undefined;
-  /** A variable honoured as it is, beside the `STEWARD_` form, which wins. */
+  /** A variable read besides the `STEWARD_` form, which wins. */
   readonly env?: string;
   /** Other paths of the same key, in the file and as `STEWARD_` variable, e.g. `log_level`. */
   readonly aliases?: readonly string[];
-  /** Variables below the file; the first that is set counts. */
+  /** Variables below the file; the first one set counts. */
   readonly fallbacks?: readonly Fallback[];
-  /** Who may change it: the operator at start, or also the API while running. */
+  /** Who may change it: the operator at start, or also the API at run time. */
   readonly owner: "operator" | "runtime";
   /** A sentence for the reference page. */
   readonly help: string;
@@ -51,7 +50,7 @@ export interface Key<T> {
 /** All keys of a process. */
 export type Schema = readonly Key<unknown>[];
 
-/** Declares a key; `owner` is the operator unless said otherwise. */
+/** Declares a key; `owner` defaults to the operator. */
 export function defineKey<T>(
   row: Omit<Key<T>, "owner"> & { readonly owner?: Key<T>["owner"] },
 ): Key<T> {
@@ -63,8 +62,8 @@ export function defineKey<T>(
 }
 
 /**
- * Puts the keys of several owners together. Two rows of one path, or one inside another, are our
- * own mistake.
+ * Combines keys of several owners. Two keys of one path, or one path inside another, are
+ * programming errors.
  */
 export function defineSchema(...rows: readonly Schema[]): Schema {
   const keys = rows.flat();
@@ -85,21 +84,18 @@ export function defineSchema(...rows: readonly Schema[]): Schema {
   return keys;
 }
 
-/** The sections a path lies in: `a.b.c` → `a`, `a.b`. */
+/** The sections of a path: `a.b.c` → `a`, `a.b`. */
 export function sections(path: string): string[] {
   const parts = path.split(".");
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("."));
 }
 
-/**
- * The environment form of a path (RESOLUTIONS §2, Environment): `gateway.listen` →
- * `STEWARD_GATEWAY__LISTEN`.
- */
+/** The environment form of a path: `gateway.listen` → `STEWARD_GATEWAY__LISTEN`. */
 export function variableOf(path: string): string {
   return `STEWARD_${path.toUpperCase().replaceAll(".", "__")}`;
 }
 
-/** The path that a `STEWARD_` variable would set. */
+/** The path that a `STEWARD_` variable sets. */
 export function pathOf(variable: string): string {
   return variable
     .replace(/^STEWARD_/, "")

@@ -1,30 +1,29 @@
 /**
- * Listeners that may not meet: two enabled ones on one socket are found at the start, not when the
- * second cannot bind (facts, monitor-api §8.3).
+ * Detects at the start that two enabled listeners share a socket, instead of when the second one
+ * fails to bind.
  */
 import { isIP } from "node:net";
 import { formatAddress, type Address } from "./address.ts";
 import { adminEnabled, adminListen } from "./admin-keys.ts";
-import { gatewayListen } from "./house-keys.ts";
+import { gatewayListen } from "./process-keys.ts";
 import { atKey } from "./key-finding.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";
 import { scrapeEnabled, scrapeListen } from "./scrape-keys.ts";
 
 interface Listener {
-  /** Not set: there is no such listener. */
+  /** Unset: the listener is off. */
   readonly listen: Key<Address | undefined>;
   readonly enabled: Key<boolean> | undefined;
 }
 
-/** Those that are always there come first, so that the other one is told to move. */
+/** Permanent listeners come first, so that the finding names the other one. */
 const listeners: readonly Listener[] = [
   { listen: gatewayListen, enabled: undefined },
   { listen: adminListen, enabled: adminEnabled },
   { listen: scrapeListen, enabled: scrapeEnabled },
 ];
 
-/** No two enabled listeners share a socket. */
 export const listenersApart: Check = {
   needs: listeners.flatMap(({ listen, enabled }) => [
     listen,
@@ -49,9 +48,7 @@ export const listenersApart: Check = {
   },
 };
 
-/**
- * Whether two binds would meet: the same port, and the same host or every host. Port 0 never does.
- */
+/** Whether two binds conflict: same port, and same host or a wildcard. Port 0 never conflicts. */
 export function sharesSocket(left: Address, right: Address): boolean {
   if (left.port === 0 || left.port !== right.port) return false;
   const [a, b] = [canonicalHost(left.host), canonicalHost(right.host)];
@@ -60,10 +57,7 @@ export function sharesSocket(left: Address, right: Address): boolean {
 
 const EVERY = "every interface";
 
-/**
- * One word for all ways to write a host: case, `localhost`, the forms of IPv6, and IPv4 inside
- * IPv6.
- */
+/** Canonical form of a host: case, `localhost`, spellings of IPv6, and IPv4 mapped into IPv6. */
 function canonicalHost(host: string): string {
   const plain = host.toLowerCase().replace(/%.*$/, "");
   const address =

@@ -1,6 +1,6 @@
 /**
- * Loads a configuration: default < demo < variables of others < file < environment, every problem
- * in one pass.
+ * Loads a configuration: default < demo < variables of other tools < file < environment; reports
+ * all problems in one pass.
  */
 import { dirname } from "node:path";
 import { toStewardError } from "../base/errors.ts";
@@ -11,58 +11,56 @@ import { readYaml } from "./file.ts";
 import { orderFindings, type Complaint, type Finding } from "./findings.ts";
 import { flattenFile } from "./flatten.ts";
 import type { Environment, Key, Schema } from "./key.ts";
-import type { Place, Raw } from "./raw.ts";
+import type { SourceLocation, Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { holdsWrittenSecret } from "./secrets.ts";
 import type { Complain, ReadContext } from "./types.ts";
 
-/** Reads a whole file as text; throws what the system throws. */
+/** Reads a whole file as text; throws system errors. */
 export type ReadFile = (path: string) => string;
 
-/** A rule over several keys. It runs when each of `needs` has a sound value. */
+/** A rule over several keys. Runs when each of `needs` has a valid value. */
 export interface Check {
   readonly needs: Schema;
   run(config: Config, environment: Environment, readFile: ReadFile): readonly Finding[];
 }
 
-/** Where a configuration comes from. */
 export interface ConfigSources {
-  /** The YAML file, if there is one. */
   readonly file?: string;
   readonly environment: Environment;
   readonly schema: Schema;
   readonly checks?: readonly Check[];
   readonly readFile: ReadFile;
-  /** The permission bits of a file; undefined where there are none. */
+  /** The permission bits of a file; undefined where not supported. */
   readonly modeOf?: (path: string) => number | undefined;
   /** Texts by path that replace the defaults in a demo. */
   readonly demo?: ReadonlyMap<string, string>;
 }
 
-/** `config` is there when no finding is an error. */
+/** `config` is present when no finding is an error. */
 export interface LoadResult {
   readonly config?: Config;
   readonly findings: readonly Finding[];
 }
 
-/** Values by path, one set for each place they may stand in. */
+/** Values by path of one layer. */
 interface Layer {
   readonly from: "environment" | "file" | "demo";
   readonly values: ReadonlyMap<string, Raw>;
-  /** Variables of others: what is wrong with them is worth a warning and is otherwise ignored. */
+  /** Variables of other tools: an invalid one is ignored with a warning. */
   readonly foreign: boolean;
 }
 
 /**
- * A secret's file may be a pipe, so each value is read once, and kept for who asks about the file
- * as a whole.
+ * A secret's file may be a pipe, so each value is read once, and kept for checks of the file as a
+ * whole.
  */
 interface LoadContext extends ReadContext {
-  /** Values of the configuration file, those that a variable overrides included. */
+  /** Values of the configuration file, including those overridden by a variable. */
   readonly written: unknown[];
 }
 
-/** Loads and judges everything; throws nothing. Findings come errors first. */
+/** Loads and validates everything; never throws. Findings: errors first. */
 export function loadConfig(sources: ConfigSources): LoadResult {
   const findings: Finding[] = [];
   const file = readFileLayer(sources, findings);
@@ -77,7 +75,10 @@ export function loadConfig(sources: ConfigSources): LoadResult {
     {
       from: "demo",
       values: new Map(
-        [...(sources.demo ?? [])].map(([path, text]) => [path, { kind: "text", text, place: {} }]),
+        [...(sources.demo ?? [])].map(([path, text]) => [
+          path,
+          { kind: "text", text, location: {} },
+        ]),
       ),
       foreign: false,
     },
@@ -126,7 +127,7 @@ function readFileLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap
   return flat.values;
 }
 
-/** A file without secrets may be read by anybody: most name other files for them. */
+/** A file without secrets may be world-readable: most only name other files for them. */
 function warnOfReaders(
   { file, modeOf }: ConfigSources,
   written: readonly unknown[],
@@ -147,8 +148,8 @@ function warnOfReaders(
 }
 
 /**
- * The value of the highest layer that has one; undefined after an error. Lower layers are judged
- * too: they hold mistakes as well.
+ * The value of the highest layer that has one; undefined after an error. Lower layers are validated
+ * too.
  */
 function readSetting(
   key: Key<unknown>,
@@ -162,7 +163,7 @@ function readSetting(
   for (const layer of layers) {
     const complaints: Finding[] = [];
     const read = readLayered(key, layer, context, complaints);
-    // A variable that is not ours may mean something that has no place here.
+    // A variable of another tool may mean something that does not apply here.
     found.push(
       ...complaints.map((finding) =>
         layer.foreign
@@ -172,7 +173,7 @@ function readSetting(
     );
     if (read !== undefined && layer.from === "file") context.written.push(read.value);
     if (read !== undefined)
-      given.push({ value: read.value, source: { from: layer.from, ...read.place } });
+      given.push({ value: read.value, source: { from: layer.from, ...read.location } });
   }
   findings.push(...found);
   if (found.some((finding) => finding.severity === "error")) return undefined;
@@ -185,7 +186,7 @@ function readSetting(
     : undefined;
 }
 
-/** A map's entries come from all layers; of one name the highest layer's counts. */
+/** A map's entries come from all layers; for one name the highest layer wins. */
 function mergeEntries(
   given: readonly { readonly value: unknown; readonly source: Source }[],
   source: Source,
@@ -206,9 +207,9 @@ function readLayered(
   layer: Layer,
   context: ReadContext,
   findings: Finding[],
-): { readonly value: unknown; readonly place: Place } | undefined {
-  const complain: Complain = (complaint, place, under = "") => {
-    findings.push({ severity: "error", path: `${key.path}${under}`, ...complaint, ...place });
+): { readonly value: unknown; readonly location: SourceLocation } | undefined {
+  const complain: Complain = (complaint, location, under = "") => {
+    findings.push({ severity: "error", path: `${key.path}${under}`, ...complaint, ...location });
     return undefined;
   };
   const direct = layer.values.get(key.path);
@@ -217,12 +218,17 @@ function readLayered(
       ? chooseSecret(direct, layer.values.get(`${key.path}${FILE_ENDING}`), complain, context)
       : direct;
   const value = raw === undefined ? undefined : key.type.read(raw, complain, context);
-  return raw !== undefined && value !== undefined && judge(key, value, raw.place, findings)
-    ? { value, place: raw.place }
+  return raw !== undefined && value !== undefined && judge(key, value, raw.location, findings)
+    ? { value, location: raw.location }
     : undefined;
 }
 
-function judge(key: Key<unknown>, value: unknown, place: Place, findings: Finding[]): boolean {
+function judge(
+  key: Key<unknown>,
+  value: unknown,
+  location: SourceLocation,
+  findings: Finding[],
+): boolean {
   const note = (severity: Finding["severity"], complaint: Complaint | undefined): boolean => {
     if (complaint !== undefined)
       findings.push({
@@ -230,7 +236,7 @@ function judge(key: Key<unknown>, value: unknown, place: Place, findings: Findin
         path: key.path,
         rule: complaint.rule,
         ...(complaint.remedy === undefined ? {} : { remedy: complaint.remedy }),
-        ...place,
+        ...location,
       });
     return complaint === undefined;
   };

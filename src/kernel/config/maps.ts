@@ -1,9 +1,9 @@
 /**
- * Maps, e.g. `otlp.headers` and `resource.attributes`: names that the operator chooses, with one
- * value each.
+ * Maps, e.g. `otlp.headers` and `resource.attributes`: names chosen by the operator, one value
+ * each.
  */
 import type { Secret } from "../base/secret.ts";
-import { describeRaw, type Place, type Raw } from "./raw.ts";
+import { describeRaw, type SourceLocation, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
 import { writeSecret } from "./written.ts";
 import {
@@ -16,13 +16,12 @@ import {
   type ShownPart,
 } from "./types.ts";
 
-const LONGEST_NAME = 256;
+const MAX_NAME_LENGTH = 256;
 
 /**
- * A map with secret values, at most `limit` of them. In the file a group of names, in the
- * environment one variable each (`STEWARD_OTLP__HEADERS__X_ORG`, name lower-cased), or all as
- * `name=value,name=value` with `%2C` for a comma. A name that ends in `_file` holds the file of the
- * value.
+ * A map of at most `limit` secrets. In the file a group of names, in the environment one variable
+ * each (`STEWARD_OTLP__HEADERS__X_ORG`, name in lower case), or all as `name=value,name=value` with
+ * `%2C` for a comma. A name ending in `_file` names the file of the value.
  */
 export function mapOfSecrets(options: {
   readonly limit: number;
@@ -39,9 +38,7 @@ export function mapOfSecrets(options: {
   };
 }
 
-/**
- * A map with texts as values, at most `limit` of them; written as `mapOfSecrets`, without files.
- */
+/** A map of at most `limit` texts; written like `mapOfSecrets`, without files. */
 export function mapOfTexts(options: {
   readonly limit: number;
 }): KeyType<ReadonlyMap<string, string>> {
@@ -59,7 +56,7 @@ interface MapOptions<T> {
   readonly item: KeyType<T>;
   /** Whether a name ending in `_file` names the file of its value. */
   readonly inFiles: boolean;
-  /** Whether `name: ""` is an entry, not one that was left out. */
+  /** Whether `name: ""` is an entry rather than unset. */
   readonly mayBeEmpty: boolean;
   /** How one value is shown. */
   part(value: T): Omit<ShownPart, "under">;
@@ -79,13 +76,13 @@ function mapOf<T>(options: MapOptions<T>): KeyType<ReadonlyMap<string, T>> {
             ? splitPairs(raw, complain)
             : complain(
                 { rule: `must be names with one value each, got ${describeRaw(raw)}` },
-                raw.place,
+                raw.location,
               );
       if (entries === undefined) return undefined;
       if (entries.size > options.limit)
         return complain(
           { rule: `must have at most ${options.limit} entries, got ${entries.size}` },
-          raw.place,
+          raw.location,
         );
       return readEntries(entries, options, complain, context);
     },
@@ -121,12 +118,12 @@ function readEntries<T>(
   );
   for (const name of names) {
     const file = inFiles ? entries.get(`${name}${FILE_ENDING}`) : undefined;
-    const under: Complain = (complaint, place, more = "") =>
-      complain(complaint, place, `.${name}${more}`);
-    if (name === "" || name.length > LONGEST_NAME)
+    const under: Complain = (complaint, location, more = "") =>
+      complain(complaint, location, `.${name}${more}`);
+    if (name === "" || name.length > MAX_NAME_LENGTH)
       return complain(
-        { rule: `must have names of 1 to ${LONGEST_NAME} characters` },
-        (entries.get(name) ?? file)?.place ?? {},
+        { rule: `must have names of 1 to ${MAX_NAME_LENGTH} characters` },
+        (entries.get(name) ?? file)?.location ?? {},
       );
     const chosen = chooseSecret(entries.get(name), file, under, context);
     const value = chosen === undefined ? undefined : item.read(chosen, under, context);
@@ -136,8 +133,8 @@ function readEntries<T>(
 }
 
 /**
- * `a=1,b=2` as the variables of OpenTelemetry have it: values percent-encoded. No part of the text
- * may reach a message.
+ * Parses `a=1,b=2` as in OpenTelemetry's variables: values percent-encoded. No part of the text may
+ * appear in a message.
  */
 function splitPairs(
   raw: Raw & { readonly kind: "text" },
@@ -151,17 +148,17 @@ function splitPairs(
     const cut = pair.indexOf("=");
     const value = cut > 0 ? decode(pair.slice(cut + 1).trim()) : undefined;
     if (value === undefined)
-      return complain({ rule: "must be written name=value,name=value" }, raw.place);
-    entries.set(pair.slice(0, cut).trim(), withText(value, raw.place, raw.readFrom));
+      return complain({ rule: "must be written name=value,name=value" }, raw.location);
+    entries.set(pair.slice(0, cut).trim(), withText(value, raw.location, raw.readFrom));
   }
   return entries;
 }
 
-function withText(text: string, place: Place, readFrom: string | undefined): Raw {
+function withText(text: string, location: SourceLocation, readFrom: string | undefined): Raw {
   return {
     kind: "text",
     text,
-    place,
+    location,
     ...(readFrom === undefined ? {} : { readFrom, isPart: true }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Objects and lists of objects, e.g. `dedup.archives`: each object has rows of its own. They are
- * written in the file only.
+ * Objects and lists of objects, e.g. `dedup.archives`, each with its own rows. Configurable in the
+ * file only.
  */
 import {
   fieldRows,
@@ -13,7 +13,7 @@ import {
 import { describeRaw } from "./raw.ts";
 import type { KeyType } from "./types.ts";
 
-/** A list of objects with these fields, at most `limit` of them. */
+/** A list of at most `limit` objects with these fields. */
 export function listOfObjects<T extends object>(
   options: ObjectShape<T> & { readonly limit: number },
 ): KeyType<readonly T[]> {
@@ -30,18 +30,18 @@ export function listOfObjects<T extends object>(
             rule: `must be ${expects}, got ${describeRaw(raw)}`,
             remedy: 'begin each object with "- ".',
           },
-          raw.place,
+          raw.location,
         );
       if (raw.items.length > options.limit)
         return complain(
           { rule: `must have at most ${options.limit} entries, got ${raw.items.length}` },
-          raw.place,
+          raw.location,
         );
       const values = raw.items.map((item, index) =>
         readObject(
           item,
           options,
-          (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`),
+          (complaint, location, under = "") => complain(complaint, location, `[${index}]${under}`),
           context,
         ),
       );
@@ -54,10 +54,7 @@ export function listOfObjects<T extends object>(
   };
 }
 
-/**
- * An object inside an object, e.g. `networks[].auth`. Left out, it is what its fields are by
- * default.
- */
+/** A nested object, e.g. `networks[].auth`. When omitted, its fields have their defaults. */
 export function groupOfFields<T extends object>(shape: ObjectShape<T>): KeyType<T> {
   const names = writtenNames(shape.fields);
   return {

@@ -1,7 +1,10 @@
-/** Origins of web pages, as CORS compares them. */
+/** Validates CORS origins. */
 import type { Complaint } from "./findings.ts";
 
-/** Each is `*` alone or `http(s)://host[:port]` as a browser writes it; undefined when all are. */
+/**
+ * Each is `*` alone or `http(s)://host[:port]` as a browser writes it; undefined when all are
+ * valid.
+ */
 export function originRule(origins: readonly string[]): Complaint | undefined {
   if (origins.includes("*") && origins.length > 1)
     return { rule: "must be * alone or a list of origins", remedy: "remove the * or the rest." };

@@ -1,6 +1,6 @@
 /**
- * What the OTLP keys must satisfy together (facts, monitor-api §8.2, §8.3). Each rule stands alone:
- * a mistake in the keys of one hides nothing that another finds.
+ * Rules over several OTLP keys. Each rule is independent, so that an error in one does not hide
+ * others.
  */
 import type { Secret } from "../base/secret.ts";
 import { checkGroups } from "./group-check.ts";
@@ -17,10 +17,10 @@ import {
   otlpSignals,
   type OtlpBatchKeys,
 } from "./otlp-keys.ts";
-import { otlpRoutes, settleEndpoint, wayOf, type OtlpRoute } from "./otlp-route.ts";
+import { otlpRoutes, settleEndpoint, destinationOf, type OtlpRoute } from "./otlp-route.ts";
 import { checkExporterFiles, type NamedFile } from "./otlp-tls.ts";
 
-const SHORTEST_RELOAD_MS = 5_000;
+const MIN_RELOAD_MS = 5_000;
 
 interface Files extends OtlpRoute {
   readonly caFile: string;
@@ -44,19 +44,18 @@ const files: readonly KeyGroup<Files>[] = otlpSignals.map((signal) => {
   };
 });
 
-/** Endpoints have the shape of their protocol. */
-const endpointsSound = checkGroups<OtlpRoute>(
+const checkEndpoints = checkGroups<OtlpRoute>(
   Object.values(otlpRoutes),
   ({ values, source, at }) => {
-    const way = wayOf(values);
+    const way = destinationOf(values);
     const broken = way && settleEndpoint(way, source(way.named)).broken;
     return way === undefined || broken === undefined ? [] : [at(way.named, "error", broken)];
   },
 );
 
-/** Certificate files can be used where something is exported. */
-const filesSound = checkGroups<Files>(files, ({ values, keys, readFile }) => {
-  if (wayOf(values) === undefined) return [];
+/** Certificate files are usable wherever something is exported. */
+const checkFiles = checkGroups<Files>(files, ({ values, keys, readFile }) => {
+  if (destinationOf(values) === undefined) return [];
   const named = (
     own: "caFile" | "certFile" | "keyFile",
     shared: "sharedCaFile" | "sharedCertFile" | "sharedKeyFile",
@@ -74,7 +73,6 @@ const filesSound = checkGroups<Files>(files, ({ values, keys, readFile }) => {
   );
 });
 
-/** Batches fit their queue. */
 const batchesFit = ({ maxQueueSize, maxBatchSize }: OtlpBatchKeys): Check =>
   checkGroups<{ readonly queue: number; readonly batch: number }>(
     [{ queue: maxQueueSize, batch: maxBatchSize }],
@@ -89,11 +87,11 @@ const batchesFit = ({ maxQueueSize, maxBatchSize }: OtlpBatchKeys): Check =>
         : [],
   );
 
-/** Credentials are not read all the time. */
-const reloadSound = checkGroups<{ readonly enabled: boolean; readonly interval: number }>(
+/** Credentials are not reloaded too often. */
+const checkReload = checkGroups<{ readonly enabled: boolean; readonly interval: number }>(
   [{ enabled: otlpReloadEnabled, interval: otlpReloadInterval }],
   ({ values: { enabled, interval }, keys, at }) =>
-    enabled && interval < SHORTEST_RELOAD_MS
+    enabled && interval < MIN_RELOAD_MS
       ? [
           at("interval", "error", {
             rule: `must be at least 5s while ${keys.enabled.path} is true`,
@@ -103,7 +101,7 @@ const reloadSound = checkGroups<{ readonly enabled: boolean; readonly interval: 
       : [],
 );
 
-/** Credentials of a hosted backend are whole. */
+/** Credentials of a hosted backend are complete. */
 const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret | undefined }>(
   [{ user: otlpCloudInstance, token: otlpCloudToken }],
   ({ values: { user, token } }) =>
@@ -119,12 +117,11 @@ const cloudWhole = checkGroups<{ readonly user: string; readonly token: Secret |
         ],
 );
 
-/** All rules over several OTLP keys. */
 export const otlpChecks: readonly Check[] = [
-  endpointsSound,
-  filesSound,
+  checkEndpoints,
+  checkFiles,
   batchesFit(otlpBatch.logs),
   batchesFit(otlpBatch.traces),
-  reloadSound,
+  checkReload,
   cloudWhole,
 ];

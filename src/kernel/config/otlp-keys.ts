@@ -1,27 +1,20 @@
-/**
- * The keys of the export by OTLP (facts, monitor-api §8.2). What follows from them for one signal
- * is in `otlp-options.ts`.
- */
+/** Keys of OTLP export. `otlp-options.ts` resolves them per signal. */
 import type { Secret } from "../base/secret.ts";
 import { defineKey, type Fallback, type Key, type Schema } from "./key.ts";
 import { mapOfSecrets } from "./maps.ts";
 import { timer } from "./rules.ts";
 import { boolean, byteCount, duration, integer, oneOf, path, secret, text } from "./types.ts";
 
-/**
- * How to export; http is OTLP over HTTP with protobuf, stdout writes lines of JSON and goes
- * nowhere.
- */
+/** http is OTLP over HTTP with protobuf; stdout writes lines of JSON. */
 export type OtlpProtocol = "http" | "grpc" | "stdout";
-/** What is exported. */
 export type OtlpSignal = "metrics" | "logs" | "traces";
 
-/** The signals, each with keys of its own below `otlp`. */
+/** The signals, each with its own keys below `otlp`. */
 export const otlpSignals: readonly OtlpSignal[] = ["metrics", "logs", "traces"];
 
 /**
- * Keys that stand both below `otlp` and below each signal. Undefined inherits; below `otlp` it is
- * the exporter's own default.
+ * Keys that exist both below `otlp` and below each signal. Undefined inherits; below `otlp` it
+ * means the exporter's default.
  */
 export interface OtlpExporterKeys {
   readonly protocol: Key<OtlpProtocol | undefined>;
@@ -42,7 +35,7 @@ export interface OtlpExporterKeys {
   readonly retryElapsed: Key<number | undefined>;
 }
 
-/** Keys of the queue in front of an exporter; 0 is the default. */
+/** Keys of the queue in front of an exporter; 0 means the default. */
 export interface OtlpBatchKeys {
   readonly maxQueueSize: Key<number>;
   readonly maxBatchSize: Key<number>;
@@ -50,15 +43,15 @@ export interface OtlpBatchKeys {
   readonly timeout: Key<number>;
 }
 
-/** What OpenTelemetry's own variables say in words that are not ours. */
-const otelWords = {
-  protocol: (said: string): string | undefined =>
-    ({ grpc: "grpc", "http/protobuf": "http" })[said.toLowerCase()],
-  milliseconds: (said: string): string | undefined =>
-    /^\d+$/.test(said) ? `${said}ms` : undefined,
+/** Translates values of OpenTelemetry's own variables. */
+const otelValues = {
+  protocol: (value: string): string | undefined =>
+    ({ grpc: "grpc", "http/protobuf": "http" })[value.toLowerCase()],
+  milliseconds: (value: string): string | undefined =>
+    /^\d+$/.test(value) ? `${value}ms` : undefined,
 } as const;
 
-/** The shared keys: below `otlp` with their defaults, below a signal as exceptions from those. */
+/** The shared keys: below `otlp` with their defaults, below a signal as overrides. */
 export const otlpExporter: OtlpExporterKeys = exporterKeys("otlp", "");
 /** The keys of each signal. */
 export const otlpSignalExporters: Readonly<Record<OtlpSignal, OtlpExporterKeys>> = {
@@ -74,36 +67,31 @@ const signalEnabled = (signal: OtlpSignal, more = ""): Key<boolean> =>
     default: true,
     help: `Exports ${signal}${more}.`,
   });
-/** `otlp.<signal>.enabled` */
 export const otlpSignalEnabled: Readonly<Record<OtlpSignal, Key<boolean>>> = {
   metrics: signalEnabled("metrics"),
   logs: signalEnabled("logs", ": every line that is also written to standard error"),
   traces: signalEnabled("traces", "; there are none unless tracing.enabled is true"),
 };
 
-/** `otlp.batch.<signal>` */
 export const otlpBatch: Readonly<Record<"logs" | "traces", OtlpBatchKeys>> = {
   logs: batchKeys("logs", "OTEL_BLRP", "1s"),
   traces: batchKeys("traces", "OTEL_BSP", "5s"),
 };
 
-/** `otlp.metric_interval` */
 export const otlpMetricInterval = defineKey({
   path: "otlp.metric_interval",
   type: duration,
   default: 60_000,
   rule: timer,
-  fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelWords.milliseconds)],
+  fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelValues.milliseconds)],
   help: "Time between exports of metrics.",
 });
-/** `otlp.metric_export_batch_size` */
 export const otlpMetricBatchSize = defineKey({
   path: "otlp.metric_export_batch_size",
   type: integer(1, 1_000_000),
   default: 5_000,
   help: "Maximum data points in one request; larger exports are split. 5000 stay below the 4 MiB that a gRPC receiver accepts by default.",
 });
-/** `otlp.stdout.metric_interval` */
 export const otlpStdoutInterval = defineKey({
   path: "otlp.stdout.metric_interval",
   type: duration,
@@ -111,21 +99,18 @@ export const otlpStdoutInterval = defineKey({
   rule: timer,
   help: "Time between exports of metrics with protocol stdout, instead of otlp.metric_interval.",
 });
-/** `otlp.stdout.pretty` */
 export const otlpStdoutPretty = defineKey({
   path: "otlp.stdout.pretty",
   type: boolean,
   default: false,
   help: "Writes indented JSON with protocol stdout.",
 });
-/** `otlp.credential_reload.enabled` */
 export const otlpReloadEnabled = defineKey({
   path: "otlp.credential_reload.enabled",
   type: boolean,
   default: false,
   help: "Reloads the files of headers, tokens and certificates while Steward runs; when a file cannot be used, the last good value stays in use.",
 });
-/** `otlp.credential_reload.interval` */
 export const otlpReloadInterval = defineKey({
   path: "otlp.credential_reload.interval",
   type: duration,
@@ -133,28 +118,24 @@ export const otlpReloadInterval = defineKey({
   rule: timer,
   help: "Time between checks of those files, at least 5s.",
 });
-/** `otlp.limits.log_body_bytes` */
 export const otlpLogBodyBytes = defineKey({
   path: "otlp.limits.log_body_bytes",
   type: integer(64, 2 ** 20),
   default: 32_768,
   help: "Maximum size of a log body; longer bodies are truncated before export.",
 });
-/** `otlp.limits.log_attribute_value_bytes` */
 export const otlpLogAttributeBytes = defineKey({
   path: "otlp.limits.log_attribute_value_bytes",
   type: integer(64, 2 ** 20),
   default: 4_096,
   help: "Maximum size of an attribute value of a log record; longer values are truncated before export.",
 });
-/** `otlp.backend_cloud.instance_id` */
 export const otlpCloudInstance = defineKey({
   path: "otlp.backend_cloud.instance_id",
   type: text,
   default: "",
   help: "HTTP Basic user for a hosted backend.",
 });
-/** `otlp.backend_cloud.token` */
 export const otlpCloudToken = defineKey({
   path: "otlp.backend_cloud.token",
   type: secret,
@@ -163,7 +144,6 @@ export const otlpCloudToken = defineKey({
   help: "HTTP Basic password for a hosted backend.",
 });
 
-/** All of the above. */
 export const otlpKeys: Schema = [
   ...rows(otlpExporter),
   otlpMetricInterval,
@@ -202,7 +182,7 @@ function exporterKeys(base: string, infix: string): OtlpExporterKeys {
       path: `${base}.protocol`,
       type: oneOf(["http", "grpc", "stdout"]),
       default: own ? "http" : undefined,
-      ...vendor("PROTOCOL", otelWords.protocol),
+      ...vendor("PROTOCOL", otelValues.protocol),
       help: `How to export: http is OTLP over HTTP with protobuf; stdout writes JSON to standard output and needs no endpoint.${or}`,
     }),
     endpoint: defineKey({
@@ -236,7 +216,7 @@ function exporterKeys(base: string, infix: string): OtlpExporterKeys {
       path: `${base}.timeout`,
       type: duration,
       default: 0,
-      ...vendor("TIMEOUT", otelWords.milliseconds),
+      ...vendor("TIMEOUT", otelValues.milliseconds),
       help: own
         ? "Timeout of one export; 0 is the exporter's default, 10s."
         : "Timeout of one export. 0: the value below otlp.",
@@ -348,14 +328,14 @@ function batchKeys(signal: "logs" | "traces", vendor: string, interval: string):
       path: `${base}.export_interval`,
       type: duration,
       default: 0,
-      fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelWords.milliseconds)],
+      fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelValues.milliseconds)],
       help: `Time between exports of ${what}. 0: ${interval}.`,
     }),
     timeout: defineKey({
       path: `${base}.export_timeout`,
       type: duration,
       default: 0,
-      fallbacks: [otel(`${vendor}_EXPORT_TIMEOUT`, otelWords.milliseconds)],
+      fallbacks: [otel(`${vendor}_EXPORT_TIMEOUT`, otelValues.milliseconds)],
       help: `Timeout of exporting a batch of ${what}, retries included. 0: 30s.`,
     }),
   };

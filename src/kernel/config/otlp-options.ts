@@ -1,7 +1,4 @@
-/**
- * What the OTLP keys mean for each signal: every value settled once, so that no exporter has to
- * know what inherits from what.
- */
+/** Resolves the OTLP keys for each signal, so that exporters need not know about inheritance. */
 import type { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import { readKeyGroup } from "./key-group.ts";
@@ -21,9 +18,8 @@ import {
   type OtlpProtocol,
   type OtlpSignal,
 } from "./otlp-keys.ts";
-import { otlpRoutes, protocolOf, settleEndpoint, wayOf } from "./otlp-route.ts";
+import { otlpRoutes, protocolOf, settleEndpoint, destinationOf } from "./otlp-route.ts";
 
-/** How failed exports are tried again. */
 interface RetryOptions {
   readonly enabled: boolean;
   readonly initialMs: number;
@@ -31,24 +27,24 @@ interface RetryOptions {
   readonly elapsedMs: number;
 }
 
-/** The exporter of one signal to a receiver. */
+/** The exporter of one signal over the network. */
 export interface ExporterOptions {
   readonly protocol: Exclude<OtlpProtocol, "stdout">;
-  /** For http the whole address, `/v1/<signal>` included; for grpc `host:port`. */
+  /** For http the full URL including `/v1/<signal>`; for grpc `host:port`. */
   readonly endpoint: string;
-  /** As configured, by name. */
+  /** By name. */
   readonly headers: ReadonlyMap<string, Secret>;
   /**
-   * HTTP Basic at a hosted backend, when it is configured whole and the headers have no
+   * HTTP Basic at a hosted backend, when it is completely configured and the headers have no
    * `authorization`.
    */
   readonly basic: { readonly user: string; readonly password: Secret } | undefined;
   readonly compression: "gzip" | "none";
   /** Milliseconds; 0 is the exporter's default. */
   readonly timeoutMs: number;
-  /** Bytes; larger requests are refused. 0 is no limit. */
+  /** Bytes; larger requests are not sent. 0 is unlimited. */
   readonly maxRequestSize: number;
-  /** Milliseconds after which a grpc connection is made anew; 0 keeps it. */
+  /** Milliseconds after which a grpc connection is replaced; 0 = never. */
   readonly grpcReconnectionMs: number;
   readonly tls: {
     readonly insecure: boolean;
@@ -72,12 +68,12 @@ export function stdoutOptions(
 }
 
 /**
- * The exporter of a signal; undefined when it is off, has nowhere to go or is written to standard
+ * The exporter of a signal; undefined when it is off, has no endpoint or is written to standard
  * output.
  */
 export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOptions | undefined {
   const own = otlpSignalExporters[signal];
-  const way = wayOf(readKeyGroup(config, otlpRoutes[signal]));
+  const way = destinationOf(readKeyGroup(config, otlpRoutes[signal]));
   if (way === undefined) return undefined;
   const settled = settleEndpoint(way, config.source(otlpRoutes[signal][way.named]));
   const headers =
@@ -112,7 +108,7 @@ export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOpt
   };
 }
 
-/** The queue in front of the exporter of a signal; 0 is its default. Times in milliseconds. */
+/** The queue in front of a signal's exporter; 0 is its default. Times in milliseconds. */
 export interface BatchSettings {
   readonly capacity: number;
   readonly batchSize: number;
@@ -120,7 +116,6 @@ export interface BatchSettings {
   readonly exportTimeoutMs: number;
 }
 
-/** The queue of a signal as configured. */
 export function batchSettings(config: Config, signal: "logs" | "traces"): BatchSettings {
   const { maxQueueSize, maxBatchSize, interval, timeout } = otlpBatch[signal];
   return {
@@ -131,7 +126,7 @@ export function batchSettings(config: Config, signal: "logs" | "traces"): BatchS
   };
 }
 
-/** Milliseconds between exports of metrics, by the protocol they are exported with. */
+/** Milliseconds between exports of metrics, by protocol. */
 export function metricIntervalMs(config: Config): number {
   return config.get(
     protocolOf(readKeyGroup(config, otlpRoutes.metrics)) === "stdout"
@@ -140,7 +135,7 @@ export function metricIntervalMs(config: Config): number {
   );
 }
 
-/** Milliseconds between looks at the files of credentials; undefined when they are read once. */
+/** Milliseconds between reloads of credentials; undefined when they are read once. */
 export function credentialReloadMs(config: Config): number | undefined {
   return config.get(otlpReloadEnabled) ? config.get(otlpReloadInterval) : undefined;
 }
@@ -153,7 +148,7 @@ function withPath(endpoint: string, signal: OtlpSignal): string {
 }
 
 function retryOf(config: Config, own: OtlpExporterKeys): RetryOptions {
-  // A wait of 0 in a signal's own group is what a template writes for an unset one.
+  // A timeout of 0 in a signal's own group is how templates write an unset one.
   const ownValue = <T>(key: Key<T | undefined>): T | undefined =>
     config.get<unknown>(key) === 0 ? undefined : config.get(key);
   const touched = [own.retryEnabled, own.retryInitial, own.retryMax, own.retryElapsed].some(

@@ -1,7 +1,4 @@
-/**
- * Where a signal is exported to, and by which protocol: what it says itself goes before what stands
- * below `otlp`.
- */
+/** Endpoint and protocol of each signal: its own keys take precedence over those below `otlp`. */
 import type { Source } from "./config.ts";
 import type { Complaint } from "./findings.ts";
 import type { KeyGroup } from "./key-group.ts";
@@ -13,7 +10,7 @@ import {
   type OtlpSignal,
 } from "./otlp-keys.ts";
 
-/** What decides the way of one signal. */
+/** The values that determine a signal's destination. */
 export interface OtlpRoute {
   readonly enabled: boolean;
   readonly protocol: OtlpProtocol | undefined;
@@ -22,38 +19,37 @@ export interface OtlpRoute {
   readonly sharedEndpoint: string;
 }
 
-/** The way of a signal to a receiver. */
-export interface OtlpWay {
+export interface OtlpDestination {
   readonly protocol: Exclude<OtlpProtocol, "stdout">;
-  /** Which of the two endpoints counts. */
+  /** Which of the two endpoint keys applies. */
   readonly named: "endpoint" | "sharedEndpoint";
-  /** As it was written. */
+  /** As configured. */
   readonly text: string;
 }
 
-/** An endpoint as exporters take it. */
+/** An endpoint in the form exporters use. */
 export interface SettledEndpoint {
   readonly endpoint: string;
-  /** Known from the scheme that a variable of OpenTelemetry has with gRPC. */
+  /** From the scheme, for OpenTelemetry's variables with gRPC. */
   readonly plain?: boolean;
-  /** What is wrong with it; nothing can be exported to it then. */
+  /** Why it is invalid; nothing is exported then. */
   readonly broken?: Complaint;
 }
 
-/** The keys that decide it for each signal. */
+/** The keys that determine each signal's destination. */
 export const otlpRoutes: Readonly<Record<OtlpSignal, KeyGroup<OtlpRoute>>> = {
   metrics: routeKeys("metrics"),
   logs: routeKeys("logs"),
   traces: routeKeys("traces"),
 };
 
-/** How a signal is exported, whether or not it is. */
+/** The protocol of a signal, enabled or not. */
 export function protocolOf({ protocol, sharedProtocol }: OtlpRoute): OtlpProtocol {
   return protocol ?? sharedProtocol ?? "http";
 }
 
-/** Undefined when the signal is off, has nowhere to go or is written to standard output. */
-export function wayOf(route: OtlpRoute): OtlpWay | undefined {
+/** Undefined when the signal is off, has no endpoint or is written to standard output. */
+export function destinationOf(route: OtlpRoute): OtlpDestination | undefined {
   const protocol = protocolOf(route);
   const named = route.endpoint === "" ? "sharedEndpoint" : "endpoint";
   return !route.enabled || protocol === "stdout" || route[named] === ""
@@ -61,11 +57,11 @@ export function wayOf(route: OtlpRoute): OtlpWay | undefined {
     : { protocol, named, text: route[named] };
 }
 
-/**
- * The endpoint with what follows from where it was written. The text may hold credentials, so no
- * message shows it.
- */
-export function settleEndpoint({ protocol, text }: OtlpWay, source: Source): SettledEndpoint {
+/** Resolves the endpoint. The text may contain credentials, so no message shows it. */
+export function settleEndpoint(
+  { protocol, text }: OtlpDestination,
+  source: Source,
+): SettledEndpoint {
   if (protocol === "http") {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === "")

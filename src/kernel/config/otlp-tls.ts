@@ -1,12 +1,9 @@
-/**
- * Whether the certificate files of the exporters can be used: found at the start, not at the first
- * export.
- */
+/** Validates the exporters' certificate files at the start instead of at the first export. */
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Finding } from "./findings.ts";
 
-/** The files of one exporter, each with the key that named it; an empty path is none. */
+/** The files of one exporter with the keys that name them; an empty path is unset. */
 export interface ExporterFiles {
   readonly ca: NamedFile;
   readonly cert: NamedFile;
@@ -19,7 +16,7 @@ export interface NamedFile {
   readonly file: string;
 }
 
-/** What is wrong with them; never a word of their content. */
+/** Findings; never any file content. */
 export function checkExporterFiles(
   { ca, cert, key }: ExporterFiles,
   readFile: (path: string) => string,
@@ -71,7 +68,7 @@ function isPair(cert: string, key: string): boolean {
     createSecureContext({ cert, key });
     return true;
   } catch {
-    // What OpenSSL says may quote the key.
+    // OpenSSL's message is omitted: it may quote the key.
     return false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The keys of profiles of this process: those that are asked for, and those that are sent (facts,
- * monitor-api §8.2; RESOLUTIONS M34). What follows from them is in `profiling-options.ts`.
+ * Keys of the profile endpoint and the profile upload. `profiling-options.ts` validates them
+ * together.
  */
 import type { Secret } from "../base/secret.ts";
 import type { Complaint } from "./findings.ts";
@@ -39,9 +39,9 @@ interface ReloadSection {
   readonly interval: number;
 }
 
-const SHORTEST_RATE_MS = 1_000;
-const LONGEST_RATE_MS = 600_000;
-const LONGEST_INTERVAL_MS = 86_400_000;
+const MIN_RATE_MS = 1_000;
+const MAX_RATE_MS = 600_000;
+const MAX_INTERVAL_MS = 86_400_000;
 /** Set by Steward, or by the backend. */
 const RESERVED_TAGS: ReadonlySet<string> = new Set([
   "service_version",
@@ -51,7 +51,6 @@ const RESERVED_TAGS: ReadonlySet<string> = new Set([
   "thread",
 ]);
 
-/** `profiling` */
 export const profiling = defineKeyGroup<ProfilingSection>("profiling", {
   mutexProfileFraction: {
     type: integer(0, 1_000_000),
@@ -65,7 +64,6 @@ export const profiling = defineKeyGroup<ProfilingSection>("profiling", {
   },
 });
 
-/** `profiling.profile_endpoint` */
 export const profileEndpoint = defineKeyGroup<EnabledSection>("profiling.profile_endpoint", {
   enabled: {
     type: boolean,
@@ -74,7 +72,6 @@ export const profileEndpoint = defineKeyGroup<EnabledSection>("profiling.profile
   },
 });
 
-/** `profiling.profiler` */
 export const profiler = defineKeyGroup<ProfilerSection>("profiling.profiler", {
   enabled: {
     type: boolean,
@@ -125,7 +122,6 @@ export const profiler = defineKeyGroup<ProfilerSection>("profiling.profiler", {
   },
 });
 
-/** `profiling.profiler.tls` */
 export const profilerTls = defineKeyGroup<ProfilerTlsSection>("profiling.profiler.tls", {
   caFile: {
     type: path,
@@ -141,7 +137,6 @@ export const profilerTls = defineKeyGroup<ProfilerTlsSection>("profiling.profile
   },
 });
 
-/** `profiling.profiler.span_profiles` */
 export const spanProfiles = defineKeyGroup<EnabledSection>("profiling.profiler.span_profiles", {
   enabled: {
     type: boolean,
@@ -150,7 +145,6 @@ export const spanProfiles = defineKeyGroup<EnabledSection>("profiling.profiler.s
   },
 });
 
-/** `profiling.profiler.credential_reload` */
 export const profilerReload = defineKeyGroup<ReloadSection>(
   "profiling.profiler.credential_reload",
   {
@@ -162,13 +156,12 @@ export const profilerReload = defineKeyGroup<ReloadSection>(
     interval: {
       type: duration,
       default: 30_000,
-      rule: (ms) => (ms > LONGEST_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined),
+      rule: (ms) => (ms > MAX_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined),
       help: "Time between checks of those files, at least 5s.",
     },
   },
 );
 
-/** All of the above. */
 export const profilingKeys: Schema = keysOf(
   profiling,
   profileEndpoint,
@@ -179,9 +172,7 @@ export const profilingKeys: Schema = keysOf(
 );
 
 function uploadTime(ms: number): Complaint | undefined {
-  return ms >= SHORTEST_RATE_MS && ms <= LONGEST_RATE_MS
-    ? undefined
-    : { rule: "must be from 1s to 10m" };
+  return ms >= MIN_RATE_MS && ms <= MAX_RATE_MS ? undefined : { rule: "must be from 1s to 10m" };
 }
 
 function headerText(value: string): Complaint | undefined {
@@ -190,7 +181,7 @@ function headerText(value: string): Complaint | undefined {
     : { rule: "must be plain ASCII without spaces around it" };
 }
 
-/** What the transport says itself. */
+/** Headers set by the transport itself are not allowed. */
 function headerNames(headers: ReadonlyMap<string, Secret>): Complaint | undefined {
   for (const [name, value] of headers) {
     if (!value.use((text) => /^[\t\x20-\x7e]*$/.test(text)))
@@ -209,7 +200,7 @@ function headerNames(headers: ReadonlyMap<string, Secret>): Complaint | undefine
   return undefined;
 }
 
-/** A name of a label of Prometheus, and a value that the form `{name=value,…}` can hold. */
+/** Names must be Prometheus label names, and values must fit the form `{name=value,…}`. */
 function tagsRule(tags: ReadonlyMap<string, string>): Complaint | undefined {
   for (const [name, value] of tags) {
     const shown = JSON.stringify(name.slice(0, 60));
@@ -225,7 +216,6 @@ function tagsRule(tags: ReadonlyMap<string, string>): Complaint | undefined {
   return undefined;
 }
 
-/** Whether a tag can have this value. */
 export function isTagValue(value: string): boolean {
   return /^[^,={}\p{Cc}]{1,128}$/u.test(value);
 }

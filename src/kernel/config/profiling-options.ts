@@ -1,12 +1,9 @@
-/**
- * What the keys of profiling mean together: whether they can be used, and where profiles go (facts,
- * monitor-api §8.2–8.4).
- */
+/** Validates the profiling keys together and resolves the upload options. */
 import type { Secret } from "../base/secret.ts";
 import { adminEnabled, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";
 import type { Finding } from "./findings.ts";
-import { authToken } from "./house-keys.ts";
+import { authToken } from "./process-keys.ts";
 import { atKey, isChanged } from "./key-finding.ts";
 import { keysOf, readKeyGroup } from "./key-group.ts";
 import type { Key } from "./key.ts";
@@ -22,13 +19,13 @@ import {
 } from "./profiling-keys.ts";
 import { tracingEnabled } from "./tracing-keys.ts";
 
-const SHORTEST_RELOAD_MS = 5_000;
+const MIN_RELOAD_MS = 5_000;
 
-/** Where profiles go, settled. */
+/** Resolved options of the profile upload. */
 export interface PushOptions {
   readonly server: string;
   readonly uploadRateMs: number;
-  /** As configured, names in lower case, the tenant's among them. */
+  /** By lower-case name, including the tenant's. */
   readonly headers: ReadonlyMap<string, Secret | string>;
   readonly basic: { readonly user: string; readonly password: Secret } | undefined;
   readonly tags: ReadonlyMap<string, string>;
@@ -42,7 +39,7 @@ export interface PushOptions {
   readonly reloadMs: number | undefined;
 }
 
-/** The profiler as configured; undefined while it is off. */
+/** Undefined while the profiler is off. */
 export function pushOptions(config: Config): PushOptions | undefined {
   const {
     enabled,
@@ -70,8 +67,8 @@ export function pushOptions(config: Config): PushOptions | undefined {
   };
 }
 
-/** Profiles show what the process does: nobody but an administrator may ask for them. */
-export const profileEndpointSound: Check = {
+/** Profiles reveal internals, so the endpoint requires an administrator's credential. */
+export const checkProfileEndpoint: Check = {
   needs: [profileEndpoint.enabled, adminEnabled, adminToken, authToken],
   run(config) {
     if (!config.get(profileEndpoint.enabled)) return [];
@@ -90,8 +87,8 @@ export const profileEndpointSound: Check = {
   },
 };
 
-/** An enabled profiler has somewhere to go, with credentials that are whole and said once. */
-export const profilerSound: Check = {
+/** An enabled profiler has an endpoint, and complete credentials given once. */
+export const checkProfiler: Check = {
   needs: [...keysOf(profiler, profilerTls, profilerReload, spanProfiles), tracingEnabled],
   run(config, _environment, readFile) {
     const findings = spanFindings(config);
@@ -110,7 +107,7 @@ export const profilerSound: Check = {
         "is missing, and profiling.profiler.enabled is true",
         "write the address of the server, e.g. http://localhost:4040.",
       );
-    if ((options.reloadMs ?? SHORTEST_RELOAD_MS) < SHORTEST_RELOAD_MS)
+    if ((options.reloadMs ?? MIN_RELOAD_MS) < MIN_RELOAD_MS)
       complain(
         profilerReload.interval,
         "error",
@@ -133,7 +130,7 @@ export const profilerSound: Check = {
   },
 };
 
-/** Kinds of profiles that this runtime does not have. */
+/** Profile types that this runtime does not have. */
 export const profilesUsed: Check = {
   needs: keysOf(profiling),
   run: (config) =>
@@ -165,7 +162,7 @@ function spanFindings(config: Config): Finding[] {
   ];
 }
 
-/** Who may speak for whom is said by the keys that are for it. */
+/** Credentials and tenant have their own keys and are not allowed as headers. */
 function headerFindings(config: Config): Finding[] {
   const owned: Readonly<Record<string, Key<unknown>>> = {
     ...(config.get(profiler.basicAuthUser) === "" &&

@@ -1,6 +1,6 @@
-/** Takes what may be secret out of addresses before they are shown (facts, monitor-api §1.9). */
+/** Removes possible secrets from URLs before they are shown. */
 
-/** Whether a text holds an address with something to take out, or one that cannot be judged. */
+/** Whether a text contains a URL with something to remove, or one that cannot be parsed. */
 export function holdsSecret(text: string): boolean {
   if (!text.includes("://")) return false;
   if (!URL.canParse(text)) return true;
@@ -8,7 +8,7 @@ export function holdsSecret(text: string): boolean {
   return username !== "" || password !== "" || search !== "" || hash !== "";
 }
 
-/** A text that holds `://` without credentials, query values and fragment; other text as it is. */
+/** A text containing `://` without credentials, query values and fragment; other text unchanged. */
 export function redactUrl(text: string): string {
   if (!text.includes("://")) return text;
   let url: URL;
@@ -21,7 +21,7 @@ export function redactUrl(text: string): string {
   const names = [...url.searchParams.keys()]
     .map((name) => `${encodeURIComponent(name)}=redacted`)
     .join("&");
-  // An address without a path keeps its plain form: `http://host`, not `http://host/`.
+  // A URL without a path stays that way: `http://host`, not `http://host/`.
   const path = url.pathname === "/" && !/:\/\/[^/?#]*\//.test(text) ? "" : url.pathname;
   return `${url.protocol}//${user}${url.host}${path}${names === "" ? "" : `?${names}`}`;
 }

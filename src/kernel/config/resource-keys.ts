@@ -1,7 +1,4 @@
-/**
- * The keys of the resource that all telemetry is attributed to (facts, monitor-api §8.2;
- * monitor-collectors §9).
- */
+/** Keys of the OpenTelemetry resource. */
 import type { Config } from "./config.ts";
 import type { Complaint } from "./findings.ts";
 import { defineKeyGroup, keysOf, readKeyGroup } from "./key-group.ts";
@@ -9,9 +6,9 @@ import type { Environment, Schema } from "./key.ts";
 import { mapOfTexts } from "./maps.ts";
 import { boolean, text } from "./types.ts";
 
-const MOST_ATTRIBUTES = 32;
-const LONGEST_KEY = 128;
-const LONGEST_VALUE = 256;
+const MAX_ATTRIBUTES = 32;
+const MAX_KEY_LENGTH = 128;
+const MAX_VALUE_LENGTH = 256;
 
 interface ResourceSection {
   readonly serviceNamespace: string;
@@ -20,7 +17,6 @@ interface ResourceSection {
   readonly fromEnv: boolean;
 }
 
-/** `resource` */
 const resourceSection = defineKeyGroup<ResourceSection>("resource", {
   serviceNamespace: {
     type: text,
@@ -35,7 +31,7 @@ const resourceSection = defineKeyGroup<ResourceSection>("resource", {
     help: "deployment.environment.name of all telemetry, e.g. production. Empty: none.",
   },
   attributes: {
-    type: mapOfTexts({ limit: MOST_ATTRIBUTES }),
+    type: mapOfTexts({ limit: MAX_ATTRIBUTES }),
     default: new Map(),
     rule: attributesRule,
     help: "Additional resource attributes of all telemetry.",
@@ -47,12 +43,11 @@ const resourceSection = defineKeyGroup<ResourceSection>("resource", {
   },
 });
 
-/** All of the above. */
 export const resourceKeys: Schema = keysOf(resourceSection);
 
 /**
- * Attributes for the resource, `service.namespace` among them. Those of the environment that may
- * not be set are left out.
+ * Resource attributes, including `service.namespace`. Reserved ones from the environment are
+ * dropped.
  */
 export function resourceAttributes(
   config: Config,
@@ -69,7 +64,7 @@ export function resourceAttributes(
   const merged = Object.entries({
     ...Object.fromEntries(allowed),
     ...Object.fromEntries(attributes),
-  }).slice(0, MOST_ATTRIBUTES);
+  }).slice(0, MAX_ATTRIBUTES);
   const named = {
     "service.namespace": serviceNamespace,
     "deployment.environment.name": deploymentEnvironment,
@@ -89,10 +84,10 @@ function attributesRule(attributes: ReadonlyMap<string, string>): Complaint | un
   return undefined;
 }
 
-/** What Steward says itself may not be said otherwise. */
+/** Attributes that Steward sets itself are not allowed. */
 function brokenName(name: string): Complaint | undefined {
-  if (name === "" || Buffer.byteLength(name) > LONGEST_KEY)
-    return { rule: `must be a name of 1 to ${LONGEST_KEY} bytes` };
+  if (name === "" || Buffer.byteLength(name) > MAX_KEY_LENGTH)
+    return { rule: `must be a name of 1 to ${MAX_KEY_LENGTH} bytes` };
   if (name.startsWith("service.") || name === "vpn.network" || name === "svc.provider")
     return {
       rule: "is set by Steward",
@@ -102,12 +97,15 @@ function brokenName(name: string): Complaint | undefined {
 }
 
 function value(written: string): Complaint | undefined {
-  return Buffer.byteLength(written) <= LONGEST_VALUE
+  return Buffer.byteLength(written) <= MAX_VALUE_LENGTH
     ? undefined
-    : { rule: `must have at most ${LONGEST_VALUE} bytes` };
+    : { rule: `must have at most ${MAX_VALUE_LENGTH} bytes` };
 }
 
-/** `a=1,b=2` with percent-encoded values, as OpenTelemetry has it. What is broken is left out. */
+/**
+ * Parses `a=1,b=2` with percent-encoded values, as in OpenTelemetry's variables. Invalid pairs are
+ * dropped.
+ */
 function parsePairs(written: string): (readonly [string, string])[] {
   return written.split(",").flatMap((pair) => {
     const cut = pair.indexOf("=");

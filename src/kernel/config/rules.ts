@@ -1,23 +1,22 @@
-/** Rules that keys of several owners share. None shows a value that may hold credentials. */
+/**
+ * Rules shared by keys of several owners. Messages never show a value that may contain credentials.
+ */
 import type { Complaint } from "./findings.ts";
 
-/**
- * The longest time a timer of the runtime can wait is about 24.8 days; a longer one would be over
- * at once.
- */
-const LONGEST_TIMER_MS = 24 * 86_400_000;
+/** Node's timers wait at most about 24.8 days; a longer one would fire at once. */
+const MAX_TIMER_MS = 24 * 86_400_000;
 
-/** More than nothing. */
+/** Greater than zero. */
 export function positive(value: number): Complaint | undefined {
   return value > 0 ? undefined : { rule: "must be more than 0" };
 }
 
-/** A time to wait: more than nothing, and no longer than a timer can wait. */
+/** A duration greater than zero that a timer can wait. */
 export function timer(ms: number): Complaint | undefined {
-  return positive(ms) ?? (ms > LONGEST_TIMER_MS ? { rule: "must be at most 576h" } : undefined);
+  return positive(ms) ?? (ms > MAX_TIMER_MS ? { rule: "must be at most 576h" } : undefined);
 }
 
-/** An absolute http(s) address without credentials, query and fragment, e.g. of a control plane. */
+/** An absolute http(s) URL without credentials, query and fragment, e.g. of a control plane. */
 export function baseUrl(text: string): Complaint | undefined {
   const broken = httpUrl(text);
   if (broken !== undefined) return broken;
@@ -27,7 +26,7 @@ export function baseUrl(text: string): Complaint | undefined {
     : { rule: "must end with host or path", remedy: "remove what follows ? or #." };
 }
 
-/** An absolute http(s) address without credentials. */
+/** An absolute http(s) URL without credentials. */
 export function httpUrl(text: string): Complaint | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:\/\//i.test(text) || url.host === "")
@@ -40,14 +39,14 @@ export function httpUrl(text: string): Complaint | undefined {
     : { rule: "must not contain credentials", remedy: "put them into their own keys." };
 }
 
-/** The same, or nothing. */
+/** Applies the rule unless the text is empty. */
 export function optionally(
   rule: (text: string) => Complaint | undefined,
 ): (text: string) => Complaint | undefined {
   return (text) => (text === "" ? undefined : rule(text));
 }
 
-/** Whether an http address goes to another machine in the clear. */
+/** Whether an http URL points to another machine. */
 export function isPlainRemote(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:") return false;
@@ -55,7 +54,7 @@ export function isPlainRemote(text: string): boolean {
   return host !== "localhost" && host !== "::1" && !host.startsWith("127.");
 }
 
-/** Each entry has something in it. */
+/** No entry is blank. */
 export function noBlank(values: readonly string[]): Complaint | undefined {
   return values.every((value) => value.trim() !== "")
     ? undefined

@@ -1,7 +1,4 @@
-/**
- * The keys of the listener that metrics are pulled from (facts, monitor-api §5.7, §8.2; RESOLUTIONS
- * M2).
- */
+/** Keys of the pull endpoint. */
 import { X509Certificate } from "node:crypto";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
@@ -13,24 +10,21 @@ import type { Check } from "./load.ts";
 import { defineTlsFiles } from "./tls-files.ts";
 import { address, boolean, duration, integer, oneOf, path, secret } from "./types.ts";
 
-/** How clients of the pull listener show a certificate. */
+/** How clients of the pull endpoint authenticate with certificates. */
 export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";
 
-/** `scrape.enabled` */
 export const scrapeEnabled = defineKey({
   path: "scrape.enabled",
   type: boolean,
   default: false,
   help: "Opens the pull endpoint for metrics, path /metrics.",
 });
-/** `scrape.listen` */
 export const scrapeListen = defineKey({
   path: "scrape.listen",
   type: address,
   default: { host: "", port: 2112 },
   help: "Address of the pull endpoint. Without a host: all interfaces.",
 });
-/** `scrape.auth.token` */
 export const scrapeToken = defineKey({
   path: "scrape.auth.token",
   type: secret,
@@ -38,44 +32,37 @@ export const scrapeToken = defineKey({
   secret: true,
   help: "Bearer token, or password of HTTP Basic, for the pull listener. No other token is accepted there.",
 });
-/** `scrape.auth.allow_unauthenticated` */
 export const scrapeAllowUnauthenticated = defineKey({
   path: "scrape.auth.allow_unauthenticated",
   type: boolean,
   default: false,
   help: "Serves metrics without a token, to other machines too.",
 });
-/** `scrape.max_requests_in_flight` */
 export const scrapeMaxInFlight = defineKey({
   path: "scrape.max_requests_in_flight",
   type: integer(0, 10_000),
   default: 4,
   help: "Maximum concurrent scrapes, at least 1 while scrape.enabled is true; more are answered 503.",
 });
-/** `scrape.timeout` */
 export const scrapeTimeout = defineKey({
   path: "scrape.timeout",
   type: duration,
   default: 8_000,
   help: "Timeout of a scrape; answered 503 after it. 0 is no limit.",
 });
-/** `scrape.coalesce_gather` */
 export const scrapeCoalesce = defineKey({
   path: "scrape.coalesce_gather",
   type: boolean,
   default: true,
   help: "Concurrent scrapes share one gathering of the metrics.",
 });
-/** `scrape.tls.cert_file`, `scrape.tls.key_file` */
 export const scrapeTls = defineTlsFiles("scrape.tls", "the pull listener");
-/** `scrape.tls.client_ca_file` */
 export const scrapeClientCa = defineKey({
   path: "scrape.tls.client_ca_file",
   type: path,
   default: "",
   help: "PEM file of the CA certificates that client certificates are verified against.",
 });
-/** `scrape.tls.client_auth` */
 export const scrapeClientAuth = defineKey<ClientAuth | undefined>({
   path: "scrape.tls.client_auth",
   type: oneOf(["none", "request", "require", "verify_if_given", "require_and_verify"]),
@@ -83,7 +70,6 @@ export const scrapeClientAuth = defineKey<ClientAuth | undefined>({
   help: "Whether clients must present a certificate. Unset: require_and_verify when client_ca_file is set, else none.",
 });
 
-/** All of the above. */
 export const scrapeKeys: Schema = [
   scrapeEnabled,
   scrapeListen,
@@ -98,16 +84,16 @@ export const scrapeKeys: Schema = [
   scrapeClientAuth,
 ];
 
-/** The pull listener, settled. Times in milliseconds. */
+/** Resolved options. Times in milliseconds. */
 export interface ScrapeOptions {
   readonly listen: Address;
   readonly token: Secret | undefined;
   readonly allowUnauthenticated: boolean;
   readonly maxInFlight: number;
-  /** 0 is no limit. */
+  /** 0 is unlimited. */
   readonly timeoutMs: number;
   readonly coalesce: boolean;
-  /** Undefined: plain HTTP. An empty `clientCaFile` is none. */
+  /** Undefined: plain HTTP. An empty `clientCaFile` is unset. */
   readonly tls:
     | {
         readonly certFile: string;
@@ -118,7 +104,7 @@ export interface ScrapeOptions {
     | undefined;
 }
 
-/** The pull listener as configured; undefined while it is off. */
+/** Undefined while it is off. */
 export function scrapeOptions(config: Config): ScrapeOptions | undefined {
   if (!config.get(scrapeEnabled)) return undefined;
   const [certFile, keyFile, clientCaFile] = [
@@ -146,8 +132,8 @@ export function scrapeOptions(config: Config): ScrapeOptions | undefined {
   };
 }
 
-/** What an enabled pull listener must satisfy (contract, monitor v4.0.0; facts §8.3, §8.4). */
-export const scrapeSound: Check = {
+/** Validates an enabled pull endpoint. */
+export const checkScrape: Check = {
   needs: [scrapeEnabled, scrapeListen, scrapeMaxInFlight, scrapeToken, scrapeAllowUnauthenticated],
   run(config) {
     if (!config.get(scrapeEnabled)) return [];
@@ -176,7 +162,7 @@ export const scrapeSound: Check = {
   },
 };
 
-/** Client certificates need TLS, and checking them needs something to check against. */
+/** Client certificates require TLS, and verifying them requires a CA file. */
 export const scrapeClientCertificates: Check = {
   needs: [scrapeClientCa, scrapeClientAuth, scrapeTls.certFile, scrapeTls.keyFile],
   run(config, _environment, readFile) {

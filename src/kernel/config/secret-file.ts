@@ -1,34 +1,28 @@
-/** Secrets that lie in files of their own: `a.b_file` names the file that holds `a.b`. */
+/** Secrets in separate files: `a.b_file` names the file that contains `a.b`. */
 import { toStewardError } from "../base/errors.ts";
 import type { Raw } from "./raw.ts";
-import { placedPath, type Complain, type ReadContext } from "./types.ts";
+import { resolvePath, type Complain, type ReadContext } from "./types.ts";
 
-/** The ending of the name that holds a file instead of a secret. */
+/** Suffix of a key that names a file. */
 export const FILE_ENDING = "_file";
 
-/**
- * The text of the file that `raw` names, without the white space around it, as if it had been
- * written in its place.
- */
+/** The content of the file named by `raw`, trimmed, as if written in its place. */
 function readSecretFile(raw: Raw, complain: Complain, context: ReadContext): Raw | undefined {
-  if (raw.kind !== "text") return complain({ rule: "must name a file" }, raw.place);
-  const path = placedPath(raw.text, raw.place, context);
+  if (raw.kind !== "text") return complain({ rule: "must name a file" }, raw.location);
+  const path = resolvePath(raw.text, raw.location, context);
   try {
     const text = context.readFile(path).trim();
-    if (text === "") return complain({ rule: `must not be empty, ${path} is` }, raw.place);
-    return { kind: "text", text, place: raw.place, readFrom: path };
+    if (text === "") return complain({ rule: `must not be empty, ${path} is` }, raw.location);
+    return { kind: "text", text, location: raw.location, readFrom: path };
   } catch (error) {
     return complain(
       { rule: `cannot be read from its file: ${toStewardError(error).message}` },
-      raw.place,
+      raw.location,
     );
   }
 }
 
-/**
- * The one of two forms that was given; both is a complaint. Undefined when neither is, or after a
- * complaint.
- */
+/** The form that was given; both is a complaint. Undefined without either, or after a complaint. */
 export function chooseSecret(
   direct: Raw | undefined,
   file: Raw | undefined,
@@ -39,7 +33,7 @@ export function chooseSecret(
   if (direct !== undefined)
     return complain(
       { rule: "is given twice, as value and as file", remedy: "remove one of them." },
-      file.place,
+      file.location,
     );
   return readSecretFile(file, complain, context);
 }

@@ -1,25 +1,16 @@
-/**
- * All secrets of a configuration, wherever they stand, so that their values can be kept out of
- * lines.
- */
+/** Collects all secrets of a configuration, so that they can be concealed in logs. */
 import { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import type { Environment, Schema } from "./key.ts";
 import { holdsSecret } from "./redact.ts";
 import { secretSource } from "./types.ts";
 
-/**
- * The secrets among the values of a schema: of keys, of entries of maps and of fields in lists of
- * objects.
- */
+/** The secrets among the values of a schema: of keys, map entries and fields of listed objects. */
 export function configuredSecrets(config: Config, schema: Schema): Secret[] {
   return secretsAmong(schema.map((key) => config.get(key)));
 }
 
-/**
- * Credentials of the machine, which the library that reads buckets finds in these variables by
- * itself.
- */
+/** Credentials that the S3 client library reads from these variables itself. */
 const AMBIENT: readonly string[] = [
   "AWS_ACCESS_KEY_ID",
   "AWS_SECRET_ACCESS_KEY",
@@ -27,7 +18,7 @@ const AMBIENT: readonly string[] = [
   "AWS_CONTAINER_AUTHORIZATION_TOKEN",
 ];
 
-/** Secrets that the process was given without a key of the configuration. */
+/** Secrets in the environment that have no configuration key. */
 export function ambientSecrets(environment: Environment): Secret[] {
   return AMBIENT.flatMap((name) => {
     const value = environment[name];
@@ -36,8 +27,8 @@ export function ambientSecrets(environment: Environment): Secret[] {
 }
 
 /**
- * Whether a value, or what it holds, is a secret that stands there itself instead of in a file of
- * its own, or an address with a password.
+ * Whether a value contains a secret written directly instead of in its own file, or a URL with a
+ * password.
  */
 export function holdsWrittenSecret(value: unknown): boolean {
   if (secretsAmong(value).some((each) => secretSource(each) === "value")) return true;
@@ -50,7 +41,7 @@ function textsAmong(value: unknown): string[] {
   return [...(value instanceof Map ? value.values() : Object.values(value))].flatMap(textsAmong);
 }
 
-// Values are what the loader made: no deeper than a file may be nested, and without cycles.
+// Values come from the loader: nesting is bounded and there are no cycles.
 function secretsAmong(value: unknown): Secret[] {
   if (value instanceof Secret) return [value];
   if (typeof value !== "object" || value === null) return [];

@@ -1,17 +1,15 @@
-/**
- * The certificate and key of a listener, by the rules all listeners share (RESOLUTIONS §2, TLS).
- */
+/** Certificate and key of a listener, with the rules that all listeners share. */
 import { createSecureContext } from "node:tls";
 import type { Finding } from "./findings.ts";
 import { defineKey, type Key } from "./key.ts";
 import type { Check } from "./load.ts";
 import { path } from "./types.ts";
 
-/** The two files of a listener; empty means none. */
+/** Empty means unset. */
 export interface TlsFileKeys {
   readonly certFile: Key<string>;
   readonly keyFile: Key<string>;
-  /** Both or neither, readable, and belonging together. */
+  /** Both or neither, readable, and matching. */
   readonly check: Check;
 }
 
@@ -74,7 +72,7 @@ function checkPair(
     createSecureContext({ cert: certText, key: keyText, minVersion: "TLSv1.2" });
     return [];
   } catch {
-    // What OpenSSL says may quote the key.
+    // OpenSSL's message is omitted: it may quote the key.
     return [
       wrong(
         certFile,

@@ -1,13 +1,9 @@
-/**
- * The keys of tracing (facts, monitor-api §8.2, §8.4). Where spans are exported to is
- * `otlp.traces`.
- */
+/** Keys of tracing. `otlp.traces` configures the export of spans. */
 import { atKey } from "./key-finding.ts";
 import { defineKey, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
 import { boolean, decimal, oneOf } from "./types.ts";
 
-/** `tracing.enabled` */
 export const tracingEnabled = defineKey({
   path: "tracing.enabled",
   type: boolean,
@@ -15,7 +11,6 @@ export const tracingEnabled = defineKey({
   help: "Creates spans for each request, each collector run and each call of a control plane, and exports them by OTLP. Log lines and records within a span carry its trace_id; histograms of runs and calls carry exemplars.",
 });
 
-/** `tracing.sampler` */
 export const tracingSampler: Key<
   "always_on" | "always_off" | "traceidratio" | "parentbased_always_on" | "parentbased_traceidratio"
 > = defineKey({
@@ -32,7 +27,6 @@ export const tracingSampler: Key<
   help: "Which requests are traced: OpenTelemetry's name of the sampler.",
 });
 
-/** `tracing.sampler_arg` */
 export const tracingSamplerArg = defineKey({
   path: "tracing.sampler_arg",
   type: decimal(0, 1),
@@ -41,7 +35,6 @@ export const tracingSamplerArg = defineKey({
   help: "Fraction of requests that the ratio samplers trace.",
 });
 
-/** `tracing.remote_parent` */
 export const tracingRemoteParent: Key<"trust" | "link" | "ignore"> = defineKey({
   path: "tracing.remote_parent",
   type: oneOf(["trust", "link", "ignore"]),
@@ -49,7 +42,6 @@ export const tracingRemoteParent: Key<"trust" | "link" | "ignore"> = defineKey({
   help: "How the traceparent header of a request is used: trust continues that trace and its sampling decision, link starts a new trace that links to it, ignore does neither.",
 });
 
-/** All of the above. */
 export const tracingKeys: Schema = [
   tracingEnabled,
   tracingSampler,
@@ -57,9 +49,7 @@ export const tracingKeys: Schema = [
   tracingRemoteParent,
 ];
 
-/**
- * Who wants requests traced gets some: a share of nothing looks like tracing that does not work.
- */
+/** A sampling ratio of 0 with tracing enabled looks like broken tracing. */
 export const samplerUsed: Check = {
   needs: [tracingEnabled, tracingSampler, tracingSamplerArg],
   run(config) {

@@ -1,54 +1,47 @@
-/**
- * The types a configuration value can have: how each is read from what was written and how it is
- * shown again.
- */
+/** Types of configuration values: how each is read and shown. */
 import { isAbsolute, join, resolve } from "node:path";
 import { Secret } from "../base/secret.ts";
 import { formatAddress, parseAddress, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
-import { describeRaw, type Place, type Raw } from "./raw.ts";
+import { describeRaw, type SourceLocation, type Raw } from "./raw.ts";
 import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts";
 import type { Written } from "./written.ts";
 
-/** A value as the effective configuration shows it (RESOLUTIONS M9). */
+/** A value in the effective configuration. */
 export type Shown = string | boolean | number | readonly string[];
 
 /**
- * Collects what is wrong while a value is read. `under` is added to the key's path, e.g.
- * `[0].path`. Returns undefined, for `read` to return.
+ * Reports a problem while a value is read. `under` is appended to the key's path, e.g. `[0].path`.
+ * Returns undefined, for `read` to return.
  */
 export type Complain = (
   complaint: Complaint & { readonly nearest?: string },
-  place: Place,
+  location: SourceLocation,
   under?: string,
 ) => undefined;
 
-/** What lies around a value while it is read. */
 export interface ReadContext {
   /**
-   * Where relative paths written in the configuration file begin: its folder. Those of variables
-   * begin where the process runs.
+   * Base of relative paths in the configuration file: its folder. Paths from variables are relative
+   * to the working directory.
    */
   readonly folder: string;
-  /** The text of a file that holds a secret; throws what the system throws. */
+  /** The text of a secret's file; throws system errors. */
   readonly readFile: (path: string) => string;
 }
 
 /**
- * One row of a value that shows as several, e.g. an entry of a map. `under` is added to the key's
- * path, e.g. `.x-org`.
+ * One row of a value shown as several, e.g. a map entry. `under` is appended to the key's path,
+ * e.g. `.x-org`.
  */
 export interface ShownPart {
   readonly under: string;
   readonly value?: Shown;
-  /** A secret's row: where the secret stands, never the secret. */
+  /** For a secret: its source, never its value. */
   readonly secret?: SecretSource;
 }
 
-/**
- * Whether a secret is there, and whether it stood in the configuration or in a file of its own
- * (RESOLUTIONS M10).
- */
+/** Whether a secret is set, and whether in the configuration or in its own file. */
 export type SecretSource = "unset" | "value" | "file";
 
 /** A field of an object, for the reference page. */
@@ -63,42 +56,40 @@ export interface FieldRow {
   readonly help: string;
 }
 
-/** How values of one type are read and shown. */
 export interface KeyType<T> {
-  /** What the operator is told to write, e.g. `a duration such as 30s`. */
+  /** Description of valid input, e.g. `a duration such as 30s`. */
   readonly expects: string;
-  /** True when a variable cannot say it: lists of objects. */
+  /** True when a variable cannot express it: lists of objects. */
   readonly fileOnly: boolean;
-  /** What it is made of; undefined for a single value. */
+  /** Undefined for a single value. */
   readonly holds?: "list" | "group";
-  /** A map: variables name one entry each, and a higher layer replaces entries, not the whole. */
+  /**
+   * A map: variables name one entry each, and a higher layer replaces entries, not the whole map.
+   */
   readonly isMap?: true;
   /** A map whose values are `Secret`s. */
   readonly isMapOfSecrets?: true;
   /** The fields of an object, or of each object of a list. */
   readonly fields?: readonly FieldRow[];
-  /**
-   * One object: what is left out of it has defaults of its own, so that leaving out all of it is
-   * the same as an empty one.
-   */
+  /** One object: omitted fields have defaults, so an omitted object equals an empty one. */
   readonly isGroup?: true;
   /** The value, or undefined after at least one complaint. */
   read(raw: Raw, complain: Complain, context: ReadContext): T | undefined;
   show(value: T): Shown;
-  /** What `read` reads back from a file; without it, what `show` returns. */
+  /** Inverse of `read` for a file; default: the result of `show`. */
   write?(value: T): Written;
   /** The rows of a map or of a list of objects in the effective configuration. */
   parts?(value: T): readonly ShownPart[];
 }
 
-/** Any text that is not empty. */
+/** Non-empty text. */
 export const string: KeyType<string> = scalar(
   "text",
   (text) => (text === "" ? undefined : text),
   (value) => value,
 );
 
-/** Text that may be empty, for what is off when it is. */
+/** Text that may be empty, for features that are off when it is. */
 export const text: KeyType<string> = scalar(
   "text, or nothing",
   (written) => written,
@@ -108,14 +99,14 @@ export const text: KeyType<string> = scalar(
 /** `true/false/1/0/yes/no`, any case. */
 export const boolean: KeyType<boolean> = scalar("true or false", parseBoolean, (value) => value);
 
-/** Written `30s`, `5m`, `1h30m`; held in milliseconds. */
+/** Written `30s`, `5m`, `1h30m`; stored in milliseconds. */
 export const duration: KeyType<number> = scalar(
   "a duration such as 30s, 5m or 1h30m",
   parseDuration,
   formatDuration,
 );
 
-/** Written `512KiB`, `64MiB`, `1GB` or plain bytes; held in bytes. */
+/** Written `512KiB`, `64MiB`, `1GB` or plain bytes; stored in bytes. */
 export const bytes: KeyType<number> = scalar(
   "a size such as 512KiB or 64MiB",
   parseBytes,
@@ -123,7 +114,7 @@ export const bytes: KeyType<number> = scalar(
 );
 
 /**
- * A size within bounds, both included, written as `bytes` or as a plain number and shown as a
+ * A size between two bounds (inclusive), written as `bytes` or a plain number and shown as a
  * number.
  */
 export function byteCount(min: number, max: number): KeyType<number> {
@@ -137,7 +128,7 @@ export function byteCount(min: number, max: number): KeyType<number> {
   );
 }
 
-/** Where to listen, `host:port`. */
+/** A listen address, `host:port`. */
 export const address: KeyType<Address> = scalar(
   "host:port such as 127.0.0.1:8400",
   parseAddress,
@@ -151,32 +142,31 @@ const plainPath = scalar(
 );
 
 /**
- * A file or folder. `~` is refused, since only a shell expands it. Relative ones in the file begin
+ * A file or folder. `~` is refused, since only a shell expands it. Relative paths in the file start
  * at the file's folder.
  */
 export const path: KeyType<string> = {
   ...plainPath,
-  // Another file may lie in another folder.
+  // The written file may be in another folder, so the path is absolute.
   write: (value) => (value === "" ? "" : resolve(value)),
   read(raw, complain, context) {
     const value = plainPath.read(raw, complain, context);
-    return value === undefined ? undefined : placedPath(value, raw.place, context);
+    return value === undefined ? undefined : resolvePath(value, raw.location, context);
   },
 };
 
-/** A secret: shown to nobody, its text never in a message. */
+/** A secret: never shown, never in a message. */
 export const secret: KeyType<Secret> = {
   expects: "text",
   fileOnly: false,
   read(raw, complain) {
     if (raw.kind === "text" && raw.text !== "") return Secret.of(raw.text, originOf(raw));
-    complain({ rule: "must be text that is not empty" }, raw.place);
+    complain({ rule: "must be text that is not empty" }, raw.location);
     return undefined;
   },
   show: () => "[secret]",
 };
 
-/** Where a secret stands. */
 export function secretSource(value: Secret | undefined): SecretSource {
   if (value === undefined) return "unset";
   return value.origin.startsWith(FROM_FILE) || value.origin.startsWith(PART_OF_FILE)
@@ -184,15 +174,12 @@ export function secretSource(value: Secret | undefined): SecretSource {
     : "value";
 }
 
-/**
- * The file that holds a secret and nothing else, for those who read it again; undefined when it
- * stood in the configuration, or among others.
- */
+/** The file that contains only this secret, for reloading; undefined otherwise. */
 export function secretFile(value: Secret): string | undefined {
   return value.origin.startsWith(FROM_FILE) ? value.origin.slice(FROM_FILE.length) : undefined;
 }
 
-/** A whole number within bounds, both included. */
+/** An integer between two bounds (inclusive). */
 export function integer(min: number, max: number): KeyType<number> {
   return scalar(
     `a whole number from ${min} to ${max}`,
@@ -204,7 +191,7 @@ export function integer(min: number, max: number): KeyType<number> {
   );
 }
 
-/** A decimal number such as 0.75 within bounds, both included. */
+/** A decimal number such as 0.75 between two bounds (inclusive). */
 export function decimal(min: number, max: number): KeyType<number> {
   return scalar(
     `a number from ${min} to ${max}`,
@@ -216,10 +203,7 @@ export function decimal(min: number, max: number): KeyType<number> {
   );
 }
 
-/**
- * One of a few words. `refused` names words with a reason of their own, e.g. what a later version
- * will know.
- */
+/** An enumeration. `refused` gives words a specific message, e.g. values of a later version. */
 export function oneOf<const T extends string>(
   words: readonly T[],
   refused: Readonly<Record<string, string>> = {},
@@ -236,13 +220,13 @@ export function oneOf<const T extends string>(
         return base.read(raw, complain, context);
       return complain(
         { rule: refused[raw.text] ?? "", remedy: `write one of ${words.join(", ")}.` },
-        raw.place,
+        raw.location,
       );
     },
   };
 }
 
-/** A list; in the environment, and as a single text in the file, separated by commas. */
+/** A list; comma-separated in the environment and as a scalar in the file. */
 export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
   return {
     expects: `a list of ${item.expects}`,
@@ -250,11 +234,11 @@ export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
     holds: "list",
     read(raw, complain, context) {
       if (raw.kind !== "list" && raw.kind !== "text") return refuse(raw, complain, this.expects);
-      const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.place);
+      const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.location);
       const values = items.map((entry, index) =>
         item.read(
           entry,
-          (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`),
+          (complaint, location, under = "") => complain(complaint, location, `[${index}]${under}`),
           context,
         ),
       );
@@ -266,7 +250,7 @@ export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
   };
 }
 
-/** Reads what a boolean key and `STEWARD_DEMO` accept. */
+/** Parses what a boolean key and `STEWARD_DEMO` accept. */
 export function parseBoolean(text: string): boolean | undefined {
   if (/^(true|1|yes)$/i.test(text)) return true;
   return /^(false|0|no)$/i.test(text) ? false : undefined;
@@ -279,14 +263,14 @@ function originOf(raw: Raw & { readonly kind: "text" }): string {
   if (raw.readFrom !== undefined)
     return `${raw.isPart === true ? PART_OF_FILE : FROM_FILE}${raw.readFrom}`;
   return (
-    raw.place.variable ??
-    (raw.place.line === undefined ? "configuration" : `line ${raw.place.line}`)
+    raw.location.variable ??
+    (raw.location.line === undefined ? "configuration" : `line ${raw.location.line}`)
   );
 }
 
-/** A path as the process finds it, for a place it was written at. */
-export function placedPath(value: string, place: Place, context: ReadContext): string {
-  return place.variable !== undefined || isAbsolute(value) ? value : join(context.folder, value);
+/** Resolves a path by the location where it was written. */
+export function resolvePath(value: string, location: SourceLocation, context: ReadContext): string {
+  return location.variable !== undefined || isAbsolute(value) ? value : join(context.folder, value);
 }
 
 function scalar<T>(
@@ -312,14 +296,14 @@ function refuse(raw: Raw, complain: Complain, expects: string): undefined {
       rule: `must be ${expects}, got ${describeRaw(raw)}`,
       ...(remedy === undefined ? {} : { remedy }),
     },
-    raw.place,
+    raw.location,
   );
 }
 
-function splitText(text: string, place: Place): Raw[] {
+function splitText(text: string, location: SourceLocation): Raw[] {
   return text
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "")
-    .map((part) => ({ kind: "text", text: part, place }));
+    .map((part) => ({ kind: "text", text: part, location }));
 }

@@ -1,4 +1,4 @@
-/** Durations and sizes as people write them: `1m30s`, `64MiB`. */
+/** Durations and sizes in human notation: `1m30s`, `64MiB`. */
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -24,8 +24,8 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds of `30s`, `1m30s`, `1.5h`, `250ms`, `0`; undefined when it is no duration or no safe
- * whole number of ms. What is more than nothing is at least 1.
+ * Milliseconds of `30s`, `1m30s`, `1.5h`, `250ms`, `0`; undefined when it is not a duration or not
+ * a safe integer of ms. Anything above zero is at least 1.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === "0") return 0;
@@ -37,10 +37,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(wholeMs) ? wholeMs : undefined;
 }
 
-/**
- * The standard form (facts, monitor-api §0): `0s`, `500ms`, `1.5s`, `1m30s`, `168h0m0s`.
- * `parseDuration` reads it back.
- */
+/** Standard form: `0s`, `500ms`, `1.5s`, `1m30s`, `168h0m0s`. Inverse of `parseDuration`. */
 export function formatDuration(ms: number): string {
   if (ms > 0 && ms < 1000) return `${ms}ms`;
   const hours = Math.floor(ms / 3_600_000);
@@ -50,7 +47,7 @@ export function formatDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}` : seconds;
 }
 
-/** Bytes of `512`, `64MiB`, `1.5 GB`; undefined when it is no size or no safe whole number. */
+/** Bytes of `512`, `64MiB`, `1.5 GB`; undefined when it is not a size or not a safe integer. */
 export function parseBytes(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?) ?([A-Za-z]*)$/.exec(text);
   const unit = Object.keys(UNIT_BYTES).find(
@@ -61,7 +58,7 @@ export function parseBytes(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** The largest binary unit that divides the size, else plain bytes. */
+/** In the largest binary unit that divides the size, else plain bytes. */
 export function formatBytes(bytes: number): string {
   for (const unit of ["TiB", "GiB", "MiB", "KiB"]) {
     const size = UNIT_BYTES[unit] ?? 1;

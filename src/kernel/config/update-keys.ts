@@ -1,6 +1,6 @@
 /**
- * The keys of the look for newer releases of Steward (facts, monitor-api §8.2; RESOLUTIONS M35).
- * How often and how long is `version_checks`, with the devices' clients.
+ * Keys of the check for newer Steward releases. Its interval and timeout are those of
+ * `version_checks`.
  */
 import { defineKeyGroup, keysOf } from "./key-group.ts";
 import type { Schema } from "./key.ts";
@@ -12,7 +12,6 @@ interface SelfVersionSection {
   readonly url: string;
 }
 
-/** `version_checks.self` */
 export const selfVersions = defineKeyGroup<SelfVersionSection>("version_checks.self", {
   enabled: {
     type: boolean,
@@ -27,5 +26,4 @@ export const selfVersions = defineKeyGroup<SelfVersionSection>("version_checks.s
   },
 });
 
-/** All of the above. */
 export const updateKeys: Schema = keysOf(selfVersions);

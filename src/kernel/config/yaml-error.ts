@@ -1,15 +1,12 @@
 /**
- * Where a mistake in YAML stands and what it looks like, without the values: any of them may be a
+ * Describes YAML syntax errors with location and excerpt, without values: any of them may be
  * secret.
  */
 import { isScalar, visit, type Document, type LineCounter, type YAMLParseError } from "yaml";
 
-const MOST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
-/**
- * What the mistakes mean to somebody who wrote the file; others are told by the parser's name for
- * them.
- */
+/** Messages for common errors; others use the parser's name. */
 const MEANINGS: Readonly<Record<string, string>> = {
   BAD_INDENT: "this is indented unlike the lines it belongs to",
   DUPLICATE_KEY: "this key occurs twice",
@@ -18,7 +15,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY: "a second colon in one line: put the value in quotes",
 };
 
-/** The file around a mistake. */
+/** The file that contains the error. */
 export interface YamlSource {
   readonly text: string;
   readonly document: Document;
@@ -27,7 +24,7 @@ export interface YamlSource {
   readonly words: ReadonlySet<string>;
 }
 
-/** The mistake in words with its column and an excerpt, and its line, both from 1. */
+/** The message with column and excerpt, and the line, both from 1. */
 export function locateYamlError(
   error: YAMLParseError,
   source: YamlSource,
@@ -48,7 +45,7 @@ export function locateYamlError(
   };
 }
 
-/** A quote that is not closed is noticed where the text ends; people look for where it begins. */
+/** An unclosed quote is detected at the end of the text; the message points to where it starts. */
 function openQuote(document: Document, end: number): number | undefined {
   let begin: number | undefined;
   visit(document, {
@@ -66,11 +63,11 @@ function meaningOf({ code }: YAMLParseError): string {
   return MEANINGS[code] ?? code.toLowerCase().replaceAll("_", " ");
 }
 
-/** The line with `…` for whatever is no known name of a key and no punctuation. */
+/** The line with `…` for everything but known key names and punctuation. */
 function excerptOf(line: string, words: ReadonlySet<string>): string {
   const shown = line.replaceAll(/[^\s:,"'[\]{}]+/g, (word, at: number) =>
     (words.has(word) && /^\s*:/.test(line.slice(at + word.length))) || word === "-" ? word : "…",
   );
   const short = shown.trim().replaceAll(/…(?:[\s:,]*…)+/g, "…");
-  return short.length > MOST_SHOWN ? `${short.slice(0, MOST_SHOWN)}…` : short;
+  return short.length > MAX_SHOWN ? `${short.slice(0, MAX_SHOWN)}…` : short;
 }

@@ -1,6 +1,5 @@
 /**
- * How jobs are stored: one row each, found by what they exclude while active and by their order of
- * creation.
+ * Storage of jobs: one row each, indexed by exclusive name while active and by order of creation.
  */
 import { create } from "@bufbuild/protobuf";
 import { JobRowSchema } from "../../gen/steward/state/v1/jobs_pb.ts";
@@ -11,12 +10,12 @@ import type { Snapshot, Table } from "../state/types.ts";
 import { protobufCodec } from "../state/values.ts";
 import type { Job, JobStatus } from "./types.ts";
 
-/** Finished jobs that are kept; the oldest go first. */
+/** Number of finished jobs kept; the oldest are deleted first. */
 const KEPT_JOBS = 1_000;
 
 /**
- * Jobs by id. `active` holds one job per exclusive name by being unique; `order` and `finished` are
- * by creation.
+ * Jobs by id. The unique index `active` holds one job per exclusive name; `order` and `finished`
+ * are by creation.
  */
 export const jobs: Table<string, JobRow> = defineTable({
   name: "jobs",
@@ -34,7 +33,7 @@ export const jobs: Table<string, JobRow> = defineTable({
   ],
 });
 
-/** True while a job may still do something. */
+/** Whether a job is pending or running. */
 export function isActive(status: string): boolean {
   return status === "pending" || status === "running";
 }
@@ -51,7 +50,7 @@ export function newRow(fields: {
   return create(JobRowSchema, { ...fields, status: "pending", seq: BigInt(fields.seq) });
 }
 
-/** A row as its watchers see it. */
+/** A row as shown to watchers. */
 export function showRow(row: JobRow): Job {
   return {
     id: row.id,
@@ -69,7 +68,7 @@ export function showRow(row: JobRow): Job {
   };
 }
 
-/** Keys of the finished jobs that are too many, oldest first. */
+/** Keys of finished jobs beyond the limit, oldest first. */
 export function overdue(snapshot: Snapshot): string[] {
   const finished = snapshot.find(jobs, "finished", []);
   return finished.slice(0, Math.max(0, finished.length - KEPT_JOBS));

@@ -1,6 +1,6 @@
 /**
- * One run of a job: what its function sees, and its state in memory. Whether the job still runs is
- * decided by its row inside each transaction, never by memory, so nothing lands after a cancel.
+ * One run of a job: its context and its state in memory. Whether the job still runs is decided by
+ * its row inside each transaction, so nothing is stored after a cancel.
  */
 import { assert, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
@@ -17,12 +17,11 @@ import type { JobContext } from "./types.ts";
 
 const PROGRESS_WRITE_MS = 250;
 
-/** What a run works with. */
 export interface JobRunDeps {
   readonly env: Env;
   readonly clock: Clock;
   readonly log: Log;
-  /** Runs after each change of progress. */
+  /** Called after each change of progress. */
   readonly changed: (id: string) => void;
 }
 
@@ -34,11 +33,11 @@ export interface JobRun {
   readonly context: JobContext<unknown>;
   /** Fires the signal with this reason. */
   interrupt(reason: StewardError): void;
-  /** Ends the writing of progress. */
+  /** Stops writing progress. */
   close(): void;
 }
 
-/** A run that goes on from what the row holds. Throws when the stored input cannot be read. */
+/** A run that continues from the row. Throws when the stored input cannot be read. */
 export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): JobRun {
   const { env, clock, log } = deps;
   const { id } = row;
@@ -96,7 +95,7 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
   };
 }
 
-/** Changes the row of a running job; leaves any other as it is and says so. */
+/** Changes the row of a running job; false for any other job, which is left unchanged. */
 export function updateRunning(tx: Tx, id: string, fields: Partial<JobRow>): boolean {
   const row = tx.get(jobs, id);
   if (row?.status !== "running") return false;

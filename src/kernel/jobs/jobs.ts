@@ -1,7 +1,6 @@
 /**
- * Durable background jobs over one environment (KERNEL §1.5). Every change of status is a
- * compare-and-set inside a transaction; what a process that died left behind is resumed or failed
- * by `recover`.
+ * Durable background jobs in one environment. Every status change is a compare-and-set inside a
+ * transaction; `recover` resumes or fails jobs left by a process that died.
  */
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import { delay } from "../base/clock.ts";
@@ -20,27 +19,27 @@ import type { Watchers } from "./watchers.ts";
 
 const HEARTBEAT_MS = 500;
 const RETRY_MS = 1_000;
-/** Starts that may end in a crash of the process before a job is given up. */
-const MOST_ATTEMPTS = 3;
+/** A job is given up after this many starts that ended in a crash of the process. */
+const MAX_ATTEMPTS = 3;
 
-/** The tables that an environment needs to hold jobs. */
+/** The tables that an environment needs for jobs. */
 export const jobTables: readonly AnyTable[] = [jobs];
 
-/** What jobs work with. The environment holds `jobTables`. */
+/** The environment must contain `jobTables`. */
 export interface JobsOptions extends JobsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Hears of every change of status, once it is stored. */
+  /** Called after every stored status change. */
   readonly changed?: (job: Job) => void;
 }
 
-/** The jobs of an environment. Call `recover` once before the process is ready. */
+/** Call `recover` once before the process is ready. */
 export function createJobs(options: JobsOptions, types: readonly AnyJobType[]): Jobs {
   return new EnvJobs(options, types);
 }
 
-/** Otherwise progress would stop short of the end, or pass it. */
+/** Otherwise progress would stop short of the end, or exceed it. */
 function assertWhole(type: string, phases: Readonly<Record<string, number>>): void {
   const sum = Object.values(phases).reduce((total, share) => total + share, 0);
   assert(Math.abs(sum - 1) < 1e-9, `the phases of ${type} add up to 1 and not to ${sum}`);
@@ -253,8 +252,8 @@ class EnvJobs implements Jobs {
     const tell = (): void => this.#options.log.error("a job failed", { job: id, error });
     const reached = run === undefined ? {} : { ...run.progress.state, notes: run.notes.list() };
     try {
-      // Told once it is stored: a job hears of its cancel by a refused commit before its signal
-      // fires, and only the row knows.
+      // Reported after it is stored: a refused commit may reveal a cancel before the signal fires,
+      // and only the row is authoritative.
       await this.#finish(id, { ...reached, status: "failed", error: error.message }, tell);
     } catch (unstored) {
       tell();
@@ -262,8 +261,8 @@ class EnvJobs implements Jobs {
     }
   }
 
-  // A store that cannot take the end of a job now takes it later; until then the job stays what it
-  // was. One that a cancel ended first stays cancelled, and `ended` is not called.
+  // When the store cannot take the end of a job now, it is stored later; until then the job keeps
+  // its status. A job cancelled first stays cancelled, and `ended` is not called.
   async #finish(id: string, fields: Partial<JobRow>, ended?: () => void): Promise<void> {
     await this.#persist(id, "cannot store the end of a job; retrying", (tx) => {
       const row = tx.get(jobs, id);
@@ -277,10 +276,7 @@ class EnvJobs implements Jobs {
     });
   }
 
-  /**
-   * Stores a change once the store takes it; one line of the log for each reason that keeps it from
-   * that.
-   */
+  /** Retries until the change is stored; logs each distinct reason once. */
   async #persist<T>(id: string, waiting: string, change: (tx: Tx) => T): Promise<T> {
     const { env, clock, log } = this.#options;
     for (let last = ""; ;) {
@@ -313,7 +309,7 @@ class EnvJobs implements Jobs {
   }
 }
 
-/** A wall clock that is set back makes no job end before it began. */
+/** With a wall clock set back, a job does not end before it began. */
 function notBefore({ createdAtMs, startedAtMs = createdAtMs }: JobRow, nowMs: number): number {
   return Math.max(nowMs, startedAtMs, createdAtMs);
 }
@@ -321,7 +317,7 @@ function notBefore({ createdAtMs, startedAtMs = createdAtMs }: JobRow, nowMs: nu
 function whyNotResumed(type: AnyJobType | undefined, row: JobRow): string | undefined {
   if (type === undefined) return `this Steward does not know jobs of the kind ${row.type}`;
   if (type.onCrash === "fail") return "interrupted by a restart of Steward; start it again";
-  if (row.attempts >= MOST_ATTEMPTS)
+  if (row.attempts >= MAX_ATTEMPTS)
     return `given up: the process ended ${row.attempts} times while this job ran`;
   return undefined;
 }

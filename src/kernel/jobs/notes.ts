@@ -1,20 +1,19 @@
-/** Remarks of a running job: every one is counted, the first 1,000 are kept. */
+/** Notes of a running job: all are counted, the first 1,000 are kept. */
 import { create } from "@bufbuild/protobuf";
 import { JobNoteSchema } from "../../gen/steward/state/v1/jobs_pb.ts";
 import type { JobNote } from "../../gen/steward/state/v1/jobs_pb.ts";
 
 const KEPT_NOTES = 1_000;
-const LONGEST_ITEM = 200;
+const MAX_ITEM_LENGTH = 200;
 
-/** The remarks of one job. */
 export interface Notes {
   add(kind: string, item: string): void;
   counts(): Readonly<Record<string, number>>;
-  /** What is kept, as stored. */
+  /** The kept notes, as stored. */
   list(): JobNote[];
 }
 
-/** Goes on from what was stored. */
+/** Continues from the stored notes. */
 export function createNotes(stored: readonly JobNote[]): Notes {
   const kept: JobNote[] = [...stored];
   const counts = new Map<string, number>();
@@ -25,7 +24,7 @@ export function createNotes(stored: readonly JobNote[]): Notes {
       count(kind);
       if (kept.length < KEPT_NOTES)
         kept.push(
-          create(JobNoteSchema, { kind, item: item.slice(0, LONGEST_ITEM).toWellFormed() }),
+          create(JobNoteSchema, { kind, item: item.slice(0, MAX_ITEM_LENGTH).toWellFormed() }),
         );
     },
     counts: () => Object.fromEntries(counts),

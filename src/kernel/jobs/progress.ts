@@ -1,28 +1,26 @@
 /**
- * Progress by phases: the shares of the phases before, and the present one's share times how far it
- * is. Never goes back.
+ * Progress by phases: the sum of completed phases' shares and the current phase's share times its
+ * progress. Never decreases.
  */
 import { assert } from "../base/errors.ts";
 
-/** Progress is shown to a millionth, so that sums of shares read as they were written. */
+/** Progress is rounded to a millionth, so that sums of shares print as written. */
 const PRECISION = 1_000_000;
 
-/** How far a job is. */
 export interface ProgressState {
   /** 0 to 1. */
   readonly progress: number;
-  /** 0 to 1 within the present phase; undefined when its end is not known. */
+  /** 0 to 1 within the current phase; undefined when its length is unknown. */
   readonly phaseProgress: number | undefined;
   readonly message: string;
 }
 
-/** Turns phases and steps into progress. */
 export interface Progress {
   readonly state: ProgressState;
   phase(name: string, total?: number): { step(done: number, message?: string): void };
 }
 
-/** Starts from `from`, which a resumed job has reached before; `changed` runs after each change. */
+/** Starts from `from`, reached by a resumed job before; `changed` is called after each change. */
 export function createProgress(
   phases: Readonly<Record<string, number>>,
   from: ProgressState,

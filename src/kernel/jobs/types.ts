@@ -1,15 +1,14 @@
-/** The shapes of durable background jobs (KERNEL §1.5). */
+/** Types of durable background jobs. */
 import type { Env, Tx, ValueCodec } from "../state/types.ts";
 
 export type JobStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
-/** A kind of job. */
 export interface JobType<I, R> {
   readonly type: string;
   readonly input: ValueCodec<I>;
   /**
-   * What becomes of a job that a crash interrupted: started again from its cursor, or failed with
-   * the reason.
+   * What happens to a job interrupted by a crash: restarted from its cursor, or failed with the
+   * reason.
    */
   readonly onCrash: "resume" | "fail";
   /** Share of each phase in the whole, in order; adds up to 1. */
@@ -20,28 +19,30 @@ export interface JobType<I, R> {
   run(job: JobContext<I>): Promise<R>;
 }
 
-/** A kind of job whatever it takes and gives. */
 export type AnyJobType = JobType<unknown, unknown>;
 
-/** What a running job sees. */
+/** Context of a running job. */
 export interface JobContext<I> {
   readonly id: string;
   readonly input: I;
   /** Fires when the job is cancelled or the process stops. */
   readonly signal: AbortSignal;
-  /** Enters a phase. `total` 0 or unknown leaves the inner progress open. */
+  /** Enters a phase. With `total` 0 or absent its inner progress is unknown. */
   phase(name: string, total?: number): { step(done: number, message?: string): void };
-  /** One transaction with the job's row: refused with `cancelled` unless the job still runs. */
+  /**
+   * One transaction including the job's row: refused with `cancelled` unless the job is still
+   * running.
+   */
   commit(change: (tx: Tx) => void, cursor?: Uint8Array): Promise<void>;
   /** The cursor of the last commit before a crash. */
   resume(): Uint8Array | undefined;
-  /** Counts a remark; the first 1,000 are kept. */
+  /** Counts a note; the first 1,000 are kept. */
   note(kind: string, item: string): void;
-  /** Counts of remarks by kind. */
+  /** Counts of notes by kind. */
   notes(): Readonly<Record<string, number>>;
 }
 
-/** A job as its watchers see it. Times are milliseconds since 1970. */
+/** A job as shown to watchers. Times are milliseconds since 1970. */
 export interface Job {
   readonly id: string;
   readonly type: string;
@@ -57,13 +58,12 @@ export interface Job {
   readonly exclusive: string;
 }
 
-/** Something that happened to a watched job. `complete` is the last one. */
+/** `complete` is the last event. */
 export interface JobEvent {
   readonly event: "progress" | "complete";
   readonly job: Job;
 }
 
-/** Which jobs to list. */
 export interface JobQuery {
   readonly types?: readonly string[];
   readonly status?: JobStatus;
@@ -84,19 +84,18 @@ export interface Jobs {
   list(query: JobQuery): Job[];
   active(exclusive: string): Job | undefined;
   /**
-   * The present state at once, then every change, at least one event every 500 ms while running.
+   * The current state at once, then every change, at least one event every 500 ms while running.
    */
   watch(id: string, signal: AbortSignal): AsyncIterable<JobEvent>;
-  /** Resumes or fails what a crash left behind; called once before the process is ready. */
+  /** Resumes or fails jobs left by a crash; call once before the process is ready. */
   recover(): Promise<void>;
   /**
-   * Interrupts what runs so that the next start resumes or fails it; resolves when all have
+   * Interrupts running jobs so that the next start resumes or fails them; resolves when all have
    * stopped.
    */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** What jobs are made of. */
 export interface JobsDeps {
   readonly env: Env;
 }

@@ -1,23 +1,19 @@
-/**
- * Those who wait for a job to change. A watcher that does not read holds one mark and nothing else.
- */
+/** Waits for changes of jobs. A watcher that does not read holds one flag and nothing else. */
 import type { Clock } from "../base/clock.ts";
 
 /** Wakes watchers by job id. */
 export interface Watchers {
   wake(id: string): void;
   wakeAll(): void;
-  /** Marks changes of a job from now on until disposed. */
+  /** Records changes of a job until disposed. */
   join(id: string): Watcher;
 }
 
-/** One watcher. */
 interface Watcher extends Disposable {
   /** Resolves at a change since the last call, after `ms` without one, or when the signal fires. */
   next(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Watchers over a clock. */
 export function createWatchers(clock: Clock): Watchers {
   const joined = new Map<string, Set<() => void>>();
   return {

@@ -1,14 +1,11 @@
-/**
- * What bounds a JSON text that came from elsewhere, and the two ways to refuse one: it is broken,
- * or it is too much.
- */
+/** Limits of an external JSON text, and the two errors: malformed, or too large. */
 import { StewardError } from "../base/errors.ts";
 
-/** Limits of one text, enforced while it is walked. */
+/** Enforced while the text is read. */
 export interface JsonBudget {
   /** Bytes of the whole text. */
   readonly bytes: number;
-  /** Objects and arrays inside each other, the outermost included. */
+  /** Nesting depth, the outermost container included. */
   readonly depth: number;
   /** Bytes between the quotes of one string or name, as written. */
   readonly stringBytes: number;
@@ -22,7 +19,7 @@ export interface JsonBudget {
  */
 export type JsonPath = readonly string[];
 
-/** A text that is not what it must be. `facts.offset` counts bytes from 0. Code `invalid`. */
+/** A malformed text. `facts.offset` counts bytes from 0. Code `invalid`. */
 export function brokenJson(offset: number, what: string): StewardError {
   return new StewardError("invalid", `broken JSON at byte ${offset}: ${what}`, {
     rule: "json",

@@ -1,11 +1,11 @@
 /**
- * The beginning of something that goes on in the next piece: one buffer that grows, so that a body
- * in drips costs no more than one in lumps.
+ * Buffers a value that continues in the next chunk: one growing buffer, so that a body in small
+ * chunks costs no more than one in large chunks.
  */
 
 const FIRST_BYTES = 4_096;
 
-/** Bytes kept from earlier pieces. What it may hold is bounded by whoever bounds the text. */
+/** Bytes kept from earlier chunks. The caller bounds their number. */
 export class HeldBytes {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
@@ -26,8 +26,7 @@ export class HeldBytes {
   }
 
   /**
-   * The text of what is held and of `piece` after it; holds nothing afterwards. The bytes are known
-   * to be UTF-8.
+   * The text of the held bytes and `piece`; holds nothing afterwards. The bytes are valid UTF-8.
    */
   take(piece: Uint8Array): string {
     if (this.#length === 0) return text(piece);

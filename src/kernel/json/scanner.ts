@@ -1,7 +1,7 @@
 /**
- * A strict scanner of RFC 8259 over bytes that arrive in pieces: it holds no text, only where it
- * stands. It stops where a value or a name begins or ends in the outer levels that its user
- * watches, and runs through everything deeper.
+ * A strict incremental scanner of RFC 8259: it holds no text, only its state. It stops where a
+ * value or a name begins or ends in the outer levels that its user watches, and runs through
+ * everything deeper.
  */
 import { brokenJson, oversizedJson, type JsonBudget } from "./budget.ts";
 import {
@@ -21,7 +21,7 @@ import {
  */
 export type ScanEvent = "none" | "value-begin" | "value-end" | "name-begin" | "name-end";
 
-/** What may come next, outside of strings, numbers and words. */
+/** What may follow, outside of strings, numbers and literals. */
 type Expect =
   | "value"
   | "value-or-close"
@@ -44,7 +44,7 @@ export interface ScanOptions {
   readonly concatenated: boolean;
 }
 
-/** Where one text stands. Throws StewardError `invalid` and `too_large` with the byte's offset. */
+/** State of one text. Throws StewardError `invalid` and `too_large` with the byte's offset. */
 export class JsonScanner {
   readonly #budget: JsonBudget;
   readonly #concatenated: boolean;
@@ -52,18 +52,18 @@ export class JsonScanner {
   readonly #counts: Uint32Array;
   #expect: Expect = "value";
   #token: Token = "none";
-  /** Bytes of the running string; index in the running word; state of the running number. */
+  /** Bytes of the current string; index in the current literal; state of the current number. */
   #progress = 0;
   /** In a string: 0, 1 after a backslash, 2 to 5 while 4 to 1 hexadecimal digits are due. */
   #escape = 0;
   #word = "";
-  /** Offset of the piece's first byte in the text. */
+  /** Offset of the chunk's first byte in the text. */
   #base = 0;
-  /** Whether the begin of the value or name at hand was told already. */
-  #told = false;
+  /** Whether the begin of the current value or name was already reported. */
+  #reported = false;
   /** Open objects and arrays. */
   depth = 0;
-  /** Events are told for values and names with at most so many containers around them. */
+  /** Reports events for values and names with at most this many containers around them. */
   watch = 0;
   event: ScanEvent = "none";
 
@@ -74,14 +74,14 @@ export class JsonScanner {
     this.#counts = new Uint32Array(options.budget.depth + 1);
   }
 
-  /** Whether it stands within a number. */
+  /** Whether it is within a number. */
   get inNumber(): boolean {
     return this.#token === "number";
   }
 
   /**
-   * Goes on at `from` until an event or the piece's end; returns where it stands. `base` is the
-   * offset of the piece in the text.
+   * Scans from `from` until an event or the chunk's end; returns the position. `base` is the offset
+   * of the chunk in the text.
    */
   scan(piece: Uint8Array, from: number, base: number): number {
     this.#base = base;
@@ -95,8 +95,8 @@ export class JsonScanner {
   }
 
   /**
-   * To be called at the text's end, `offset` bytes long. True when that ended one more value (a
-   * number at the very end).
+   * Call at the text's end, `offset` bytes long. True when that ended one more value (a number at
+   * the very end).
    */
   finish(offset: number): boolean {
     this.#base = offset;
@@ -251,8 +251,8 @@ export class JsonScanner {
   }
 
   #beginName(at: number): number {
-    if (this.depth <= this.watch && !this.#told) return this.#tell("name-begin", at);
-    this.#told = false;
+    if (this.depth <= this.watch && !this.#reported) return this.#report("name-begin", at);
+    this.#reported = false;
     this.#count(at);
     this.#token = "name";
     this.#progress = 0;
@@ -262,8 +262,8 @@ export class JsonScanner {
   #beginValue(at: number, byte: number, kind: number): number {
     if (this.#expect !== "value" && this.#expect !== "value-or-close") throw this.#unexpected(at);
     if (kind < Kind.quote || kind > Kind.openArray) throw this.#unexpected(at);
-    if (this.depth <= this.watch && !this.#told) return this.#tell("value-begin", at);
-    this.#told = false;
+    if (this.depth <= this.watch && !this.#reported) return this.#report("value-begin", at);
+    this.#reported = false;
     if (this.#containers[this.depth] !== OBJECT) this.#count(at);
     this.#progress = 0;
     if (kind === Kind.quote) this.#token = "string";
@@ -281,8 +281,8 @@ export class JsonScanner {
     return at + 1;
   }
 
-  #tell(event: ScanEvent, at: number): number {
-    this.#told = true;
+  #report(event: ScanEvent, at: number): number {
+    this.#reported = true;
     this.event = event;
     return at;
   }
@@ -308,7 +308,7 @@ export class JsonScanner {
     if (this.depth <= this.watch) this.event = "value-end";
   }
 
-  // After a number or a word (`bare`) there must be white space, or 01 would be two concatenated
+  // After a number or literal (`bare`) there must be white space, or 01 would be two concatenated
   // values.
   #afterValue(bare: boolean): void {
     if (this.depth > 0) this.#expect = "comma-or-close";

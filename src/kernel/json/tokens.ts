@@ -1,9 +1,6 @@
-/**
- * The tables of RFC 8259 that the scanner walks by: kinds of bytes, the grammar of numbers, the
- * three words.
- */
+/** Tables of RFC 8259 for the scanner: byte classes, the number grammar, the three literals. */
 
-/** What a byte may be the beginning of. */
+/** What a byte may begin. */
 export const Kind = {
   other: 0,
   space: 1,
@@ -19,7 +16,7 @@ export const Kind = {
   colon: 11,
 } as const;
 
-/** Kind of each byte. */
+/** Class of each byte. */
 export const kinds: Uint8Array = new Uint8Array(256);
 for (const [text, kind] of [
   [" \t\n\r", Kind.space],
@@ -62,7 +59,7 @@ const numberStates = [
   "power",
 ] as const;
 
-/** Where a number stands before its first byte. */
+/** Initial state of a number. */
 export const NUMBER_BEGIN = 1;
 
 const steps: Readonly<
@@ -103,8 +100,8 @@ const steps: Readonly<
 };
 
 /**
- * Next state by `state * 256 + byte`; 0 where no number goes on with that byte. States count from
- * 1.
+ * Next state by `state * 256 + byte`; 0 where the byte cannot continue the number. States count
+ * from 1.
  */
 export const numberSteps: Uint8Array = new Uint8Array((numberStates.length + 1) * 256);
 for (const [index, state] of numberStates.entries()) {

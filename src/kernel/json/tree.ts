@@ -1,7 +1,7 @@
 /**
- * A whole JSON text to its value, in turns of the event loop: what JSON.parse does in one go for a
- * small text. The scanner checks the grammar and the nesting; values are counted while they are
- * built, so that too many of them are refused early.
+ * Parses a whole JSON text in slices, yielding to the event loop: JSON.parse for large texts. The
+ * scanner checks grammar and nesting; values are counted while they are built, so that too many are
+ * refused early.
  */
 import { StewardError } from "../base/errors.ts";
 import { Turns } from "../base/turns.ts";
@@ -9,10 +9,10 @@ import { brokenJson } from "./budget.ts";
 import { JsonScanner } from "./scanner.ts";
 import { Utf8Check } from "./utf8.ts";
 
-/** Scanned and built between two looks at the clock: at most a millisecond of work. */
+/** Bytes parsed between two looks at the clock: at most a millisecond of work. */
 const STEP_BYTES = 8 * 1024;
 
-/** A longer string is decoded in pieces of this size. */
+/** A longer string is decoded in chunks of this size. */
 const PIECE_BYTES = 64 * 1024;
 
 const QUOTE = 0x22;
@@ -20,15 +20,13 @@ const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** What bounds one text. */
+/** Limits of one text. */
 export interface TreeLimits {
-  /** Objects and arrays inside each other, the outermost included. */
+  /** Nesting depth, the outermost container included. */
   readonly depth: number;
-  /** Elements of arrays and members of objects, all together. */
+  /** Elements of arrays and members of objects in total. */
   readonly values: number;
-  /**
-   * Members of one object: a wide object costs far more than a long list, whatever is done with it.
-   */
+  /** Members of one object: a wide object costs far more than a long list. */
   readonly members: number;
   /** Characters of one number. */
   readonly numberLength: number;
@@ -41,10 +39,7 @@ export interface TreeOptions {
   readonly limits: TreeLimits;
   /** The value of a number by its digits. Default: a double. */
   readonly number?: (digits: string) => unknown;
-  /**
-   * Called for each name that an object has twice, with the names and positions that lead to it.
-   * The last value counts.
-   */
+  /** Called for each duplicate name of an object, with the path to it. The last value counts. */
   readonly twice?: (path: readonly (string | number)[]) => void;
 }
 
@@ -55,9 +50,9 @@ interface Frame {
 }
 
 /**
- * The value, as JSON.parse gives it. Throws StewardError: `invalid` (rule `json`, the offset as a
- * fact) for what is no JSON in UTF-8, `too_large` (rule `depth`, `values`, `members`, `number` or
- * `name`) beyond a limit.
+ * The value, as from JSON.parse. Throws StewardError: `invalid` (rule `json`, with the offset) for
+ * what is not JSON in UTF-8, `too_large` (rule `depth`, `values`, `members`, `number` or `name`)
+ * beyond a limit.
  */
 export async function parseTree(bytes: Uint8Array, options: TreeOptions): Promise<unknown> {
   const builder = new TreeBuilder(bytes, options);
@@ -65,7 +60,7 @@ export async function parseTree(bytes: Uint8Array, options: TreeOptions): Promis
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
     if (turns.over) await turns.give();
     for (let long = builder.feed(from); long !== undefined; long = builder.resume())
-      builder.place(await decodeLong(bytes, long, turns));
+      builder.add(await decodeLong(bytes, long, turns));
   }
   return builder.finish();
 }
@@ -84,7 +79,7 @@ class TreeBuilder {
   readonly #utf8 = new Utf8Check();
   readonly #frames: Frame[] = [];
   #values = 0;
-  /** Where the running string, number, word or name begins. */
+  /** Where the current string, number, literal or name begins. */
   #from = 0;
   #isName = false;
   #root: unknown;
@@ -111,20 +106,20 @@ class TreeBuilder {
   }
 
   /**
-   * Reads the step that begins at `from`. Stops at a long string, which is to be decoded and given
-   * to `place`.
+   * Parses the step that begins at `from`. Stops at a long string, to be decoded and passed to
+   * `add`.
    */
   feed(from: number): Span | undefined {
     const piece = this.#bytes.subarray(from, from + STEP_BYTES);
     this.#bad = this.#utf8.feed(piece);
-    // What stands before a byte that is no UTF-8 is judged first.
+    // Bytes before an invalid UTF-8 byte are checked first.
     this.#piece = this.#bad === -1 ? piece : piece.subarray(0, Math.max(0, this.#bad - from));
     this.#base = from;
     this.#at = 0;
     return this.resume();
   }
 
-  /** Goes on with the same step. */
+  /** Continues the same step. */
   resume(): Span | undefined {
     while (this.#at < this.#piece.length) {
       this.#at = this.#scanner.scan(this.#piece, this.#at, this.#base);
@@ -137,8 +132,8 @@ class TreeBuilder {
     return undefined;
   }
 
-  /** Takes over a long string, which is a value or a name. */
-  place(text: string): void {
+  /** Adds a long string, which is a value or a name. */
+  add(text: string): void {
     if (this.#isName) this.#enter(text);
     else this.#put(text);
   }
@@ -177,7 +172,7 @@ class TreeBuilder {
     this.#frames.push({ container: byte === OPEN_ARRAY ? [] : {}, name: "", size: 0 });
   }
 
-  /** Ends the innermost container, or the scalar that began last. */
+  /** Ends the innermost container, or the last begun scalar. */
   #end(at: number): Span | undefined {
     const frame = this.#frames.at(-1);
     if (frame !== undefined && this.#frames.length > this.#scanner.depth) {
@@ -196,7 +191,7 @@ class TreeBuilder {
     if (this.#isName && end - from - 2 > nameBytes)
       throw tooMuch("name", nameBytes, "bytes in one name");
     if (end - from > PIECE_BYTES) return { from: from + 1, to: end - 1 };
-    this.place(JSON.parse(this.#text.toString("utf8", from, end)) as string);
+    this.add(JSON.parse(this.#text.toString("utf8", from, end)) as string);
     return undefined;
   }
 
@@ -266,7 +261,7 @@ function tooMuch(rule: string, allowed: number, what: string): StewardError {
   return new StewardError("too_large", `JSON input has more than ${allowed} ${what}`, { rule });
 }
 
-/** A string in pieces: no piece ends within a character or an escape. */
+/** Decodes in chunks that never split a character or an escape. */
 async function decodeLong(bytes: Uint8Array, { from, to }: Span, turns: Turns): Promise<string> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const parts: string[] = [];
@@ -280,11 +275,11 @@ async function decodeLong(bytes: Uint8Array, { from, to }: Span, turns: Turns): 
   return parts.join("");
 }
 
-/** Where the piece that begins at `from` may end, at most at `to`. */
+/** The end of the chunk that begins at `from`, at most `to`. */
 function pieceEnd(bytes: Uint8Array, from: number, to: number): number {
   let end = Math.min(from + PIECE_BYTES, to);
   if (end === to) return end;
-  // Not before the rest of a character.
+  // Not within a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   // Not within an escape, the longest of which has six bytes.
   for (let at = end - 1; at > end - 6; at--) {

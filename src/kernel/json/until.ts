@@ -1,6 +1,6 @@
-/** Waiting that ends when a signal fires, whether or not what is waited for ever does. */
+/** Waits with abort, whether or not the promise ever settles. */
 
-/** The promise's outcome, or the signal's reason as soon as it fires. */
+/** The promise's result, or the signal's reason as soon as it fires. */
 export function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);

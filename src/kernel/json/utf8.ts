@@ -1,12 +1,12 @@
 /**
- * UTF-8 checked piece by piece: a character may be cut anywhere, so up to three bytes wait for
+ * Incremental UTF-8 validation: a character may be split anywhere, so up to three bytes wait for
  * their continuation.
  */
 import { isUtf8 } from "node:buffer";
 
 const NONE = Buffer.alloc(0);
 
-/** Follows one stream of bytes. */
+/** State of one stream of bytes. */
 export class Utf8Check {
   #tail: Buffer = NONE;
   /** Bytes before the tail. */

@@ -1,7 +1,7 @@
 /**
- * The one reader of large JSON bodies (KERNEL §1.8): lists of a control API, bodies of receivers,
- * pages of an archive, JSON Lines. It holds one element and one piece, never the body; the budget
- * is enforced during the walk; the event loop gets its turn after every slice.
+ * The streaming reader of large JSON bodies: lists of a control API, bodies of receivers, pages of
+ * an archive, JSON Lines. It holds one element and one chunk, never the body; the budget is
+ * enforced while reading; it yields to the event loop after every slice.
  */
 import { setImmediate } from "node:timers/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -10,36 +10,34 @@ import { until } from "./until.ts";
 import { createWalker, type Missing, type Walker } from "./walker.ts";
 
 /**
- * What is scanned and parsed in one go: about 0.3 ms of work. Only a single element larger than
- * this takes longer.
+ * Bytes scanned and parsed at once: about 0.3 ms of work. Only a single larger element takes
+ * longer.
  */
 const STEP_BYTES = 32 * 1024;
 
-/** How a text is read. */
 export interface ValuesOptions {
-  /** The event loop gets its turn after so much time, the consumer's included. */
+  /** Yields to the event loop after this time, including the consumer's. */
   readonly sliceMs: number;
   readonly signal: AbortSignal;
-  /** What counts as an empty list beside one. Default: refuse. */
+  /** What counts as an empty list. Default: nothing, refuse. */
   readonly missing?: Missing;
   /** Default: the machine's clock. */
   readonly clock?: Clock;
 }
 
-/** Elements in batches that are never empty, to be walked once; and what stands beside the list. */
+/** Elements in non-empty batches, iterated once; and the scalars beside the list. */
 export interface Values extends AsyncIterable<unknown[]> {
   /**
-   * Strings, numbers, true, false and null beside the list, e.g. `next` and `count`; at most 64;
-   * whole after the last batch.
+   * Scalar members beside the list, e.g. `next` and `count`; at most 64; complete after the last
+   * batch.
    */
   readonly beside: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Elements of the list at a path, or concatenated values (JSON Lines are those too), parsed as they
- * arrive. Throws StewardError: `invalid` with the byte's offset for what is no JSON, ends early or
- * has no list there; `too_large` beyond the budget; the signal's reason at once; what the source
- * throws, as it is.
+ * Elements of the list at a path, or concatenated values (also JSON Lines), parsed as they arrive.
+ * Throws StewardError: `invalid` with the byte's offset for what is not JSON, ends early or has no
+ * list there; `too_large` beyond the budget; the signal's reason at once; the source's own errors.
  */
 export function values(
   source: AsyncIterable<Uint8Array>,
@@ -77,12 +75,12 @@ async function* readBatches(
     const last = walker.finish();
     if (last.length > 0) yield last;
   } finally {
-    // Not awaited: a source that hangs must not hold back who stopped listening to it.
+    // Not awaited: a source that hangs must not block a consumer that has left.
     void Promise.resolve(chunks.return?.()).catch(() => undefined);
   }
 }
 
-/** One small value that is whole already, within the budget. Throws as `values` does. */
+/** Parses one small complete value within the budget. Throws as `values` does. */
 export function parseValue(bytes: Uint8Array, budget: JsonBudget): unknown {
   const walker = createWalker("concatenated", budget, "refuse");
   const all = [...walker.feed(bytes), ...walker.finish()];

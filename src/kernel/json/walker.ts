@@ -12,34 +12,30 @@ import { HeldBytes } from "./held-bytes.ts";
 import { JsonScanner } from "./scanner.ts";
 import { Utf8Check } from "./utf8.ts";
 
-/** Scalar members kept from beside the list; the further ones are passed over. */
-const MOST_BESIDE = 64;
+/** Scalar members kept from beside the list; further ones are ignored. */
+const MAX_SKIPPED_NAMES = 64;
 
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** What is being captured. */
 type Region = "none" | "name" | "beside" | "elements";
 
-/**
- * What is an empty list beside one: nothing, `null` in its place, or also a text without the list.
- */
+/** What counts as an empty list: nothing, `null` in its place, or also a text without the list. */
 export type Missing = "refuse" | "null" | "empty";
 
-/** One text on its way. */
 export interface Walker {
-  /** Reads the next piece; returns the elements that became whole, in order. */
+  /** Reads the next chunk; returns the elements completed by it, in order. */
   feed(piece: Uint8Array): unknown[];
   /**
-   * To be called at the text's end: the last elements. Throws when the text ended too early or the
-   * list never came.
+   * Call at the text's end: returns the last elements. Throws when the text ended too early or has
+   * no list.
    */
   finish(): unknown[];
-  /** Scalar members of the object that holds the list; whole after `finish`. */
+  /** Scalar members of the object that contains the list; complete after `finish`. */
   readonly beside: ReadonlyMap<string, unknown>;
 }
 
-/** A walker to the list `at`. */
+/** A walker for the list `at`. */
 export function createWalker(
   at: "concatenated" | JsonPath,
   budget: JsonBudget,
@@ -50,9 +46,7 @@ export function createWalker(
     : new PathWalker(at, budget, missing);
 }
 
-/**
- * What both walkers share: the scanner, the check of the bytes, and the region that is captured.
- */
+/** Shared by both walkers: the scanner, the UTF-8 check, and the captured region. */
 abstract class BaseWalker {
   readonly scanner: JsonScanner;
   readonly #budget: JsonBudget;
@@ -60,8 +54,8 @@ abstract class BaseWalker {
   readonly #held = new HeldBytes();
   #offset = 0;
   /**
-   * Where the captured region begins in the piece; 0 when it began in an earlier one. -1: nothing
-   * is captured.
+   * Start of the captured region in the chunk; 0 when it began in an earlier one. -1: nothing is
+   * captured.
    */
   #from = -1;
 
@@ -75,11 +69,12 @@ abstract class BaseWalker {
   }
 
   feed(piece: Uint8Array): unknown[] {
-    const room = this.#budget.bytes - this.#offset;
-    if (piece.length > room) throw oversizedJson(this.#budget.bytes, "bytes", this.#budget.bytes);
+    const remaining = this.#budget.bytes - this.#offset;
+    if (piece.length > remaining)
+      throw oversizedJson(this.#budget.bytes, "bytes", this.#budget.bytes);
     const bad = this.#utf8.feed(piece);
     const out: unknown[] = [];
-    // What stands before a byte that is no UTF-8 is judged first.
+    // Bytes before an invalid UTF-8 byte are checked first.
     const end = bad === -1 ? piece.length : Math.max(0, bad - this.#offset);
     const good = end === piece.length ? piece : piece.subarray(0, end);
     for (let at = 0; at < good.length;) {
@@ -104,7 +99,7 @@ abstract class BaseWalker {
     return this.#from !== -1;
   }
 
-  /** The captured text up to `end`; captures nothing afterwards. */
+  /** The captured text up to `end`; ends the capture. */
   take(piece: Uint8Array, end: number): string {
     const taken = this.#held.take(piece.subarray(this.#from, end));
     this.#from = -1;
@@ -112,7 +107,7 @@ abstract class BaseWalker {
   }
 
   protected abstract handle(piece: Uint8Array, at: number, out: unknown[]): void;
-  /** At a piece's end: hands out what is whole. */
+  /** At a chunk's end: returns what is complete. */
   protected abstract rest(piece: Uint8Array, out: unknown[]): void;
 }
 
@@ -135,7 +130,7 @@ class ConcatenatedWalker extends BaseWalker implements Walker {
   }
 
   protected rest(): void {
-    // Each value is handed out where it ends.
+    // Each value is returned where it ends.
   }
 }
 
@@ -143,15 +138,15 @@ class PathWalker extends BaseWalker implements Walker {
   readonly beside = new Map<string, unknown>();
   readonly #path: JsonPath;
   readonly #missing: Missing;
-  /** Members of the path that were entered. */
+  /** Number of entered members of the path. */
   #entered = 0;
   #found = false;
   #inList = false;
   #region: Region = "none";
   #name = "";
-  /** End of the last whole element in this piece; -1 when none ended in it. */
+  /** End of the last complete element in this chunk; -1 when none ended in it. */
   #wholeTo = -1;
-  /** Where the element after it begins in this piece; -1 when none did. */
+  /** Start of the element after it in this chunk; -1 when none began. */
   #nextFrom = -1;
 
   constructor(path: JsonPath, budget: JsonBudget, missing: Missing) {
@@ -163,7 +158,7 @@ class PathWalker extends BaseWalker implements Walker {
   finish(): unknown[] {
     this.scanner.finish(this.offset);
     if (!this.#found && this.#missing !== "empty")
-      throw brokenJson(this.offset, `there is no list at ${this.#place()}`);
+      throw brokenJson(this.offset, `there is no list at ${this.#location()}`);
     return [];
   }
 
@@ -198,14 +193,15 @@ class PathWalker extends BaseWalker implements Walker {
       return;
     }
     if (this.#found)
-      throw brokenJson(this.offset + at, `the list at ${this.#place()} is given twice`);
+      throw brokenJson(this.offset + at, `the list at ${this.#location()} is given twice`);
     this.#enter(byte, at);
   }
 
   #besideBegins(byte: number | undefined, at: number): void {
     // As with JSON.parse, the last of several equal names counts.
     this.beside.delete(this.#name);
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY || this.beside.size === MOST_BESIDE) return;
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY || this.beside.size === MAX_SKIPPED_NAMES)
+      return;
     this.#region = "beside";
     this.capture(at);
   }
@@ -219,7 +215,7 @@ class PathWalker extends BaseWalker implements Walker {
     } else if (this.#missing !== "refuse" && byte === 0x6e) {
       this.#found = true;
       return;
-    } else throw brokenJson(this.offset + at, `expected a list at ${this.#place()}`);
+    } else throw brokenJson(this.offset + at, `expected a list at ${this.#location()}`);
     this.scanner.watch = depth + 1;
   }
 
@@ -228,7 +224,7 @@ class PathWalker extends BaseWalker implements Walker {
       this.#region = "none";
       this.beside.set(this.#name, JSON.parse(this.take(piece, at)));
     }
-    // An object of the path was left; its members are told no longer.
+    // An object of the path was left; its members are not reported any more.
     if (this.scanner.depth < this.#entered) {
       this.#entered = this.scanner.depth;
       this.scanner.watch = this.scanner.depth;
@@ -259,7 +255,7 @@ class PathWalker extends BaseWalker implements Walker {
     this.#nextFrom = -1;
   }
 
-  #place(): string {
+  #location(): string {
     return this.#path.length === 0 ? "the top" : JSON.stringify(this.#path.join(".").slice(0, 200));
   }
 }

@@ -1,23 +1,21 @@
-/**
- * What may stand before a JSON text: white space, and the mark by which some programs tell UTF-8.
- */
+/** White space and the byte order mark before a JSON text. */
 import { Turns } from "../base/turns.ts";
 
 const STEP_BYTES = 256 * 1024;
 
-/** Whether a byte is white space to JSON (RFC 8259 §2). */
+/** White space of JSON (RFC 8259 §2). */
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Offset of the first byte that is none; the length of the text when it has nothing else. */
+/** Offset of the first other byte; the length of the text when there is none. */
 export function whiteSpaceEnd(bytes: Uint8Array, from = 0, to: number = bytes.length): number {
   let at = from;
   while (at < to && isSpace(bytes[at])) at += 1;
   return at;
 }
 
-/** As `whiteSpaceEnd`, in turns of the event loop. */
+/** As `whiteSpaceEnd`, yielding to the event loop. */
 export async function skipWhiteSpace(bytes: Uint8Array): Promise<number> {
   const turns = new Turns();
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {

@@ -7,11 +7,11 @@ const NAMES = ["gzip", "x-gzip", "*"];
  * and with a weight above 0. A weight that is no number counts as 0.
  */
 export function acceptsGzip(header: string | readonly string[] | undefined): boolean {
-  const said = (typeof header === "string" ? header : (header ?? []).join(","))
+  const accepted = (typeof header === "string" ? header : (header ?? []).join(","))
     .toLowerCase()
     .split(",")
     .map((part) => part.split(";").map((piece) => piece.trim()));
-  const named = NAMES.map((name) => said.find(([coding]) => coding === name)).find(
+  const named = NAMES.map((name) => accepted.find(([coding]) => coding === name)).find(
     (found) => found !== undefined,
   );
   return (

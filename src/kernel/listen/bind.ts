@@ -1,19 +1,19 @@
-/** Opening a port, and saying plainly why one cannot be opened. */
+/** Binds ports, with clear errors. */
 import type { Server } from "node:net";
 import { StewardError, toStewardError } from "../base/errors.ts";
 import { formatAddress, isLoopback, type Address } from "../config/address.ts";
 
-/** An address to open, and the configuration key that names it. */
+/** An address to bind, and its configuration key. */
 export interface Binding {
   readonly setting: string;
   readonly address: Address;
   readonly credential: boolean;
 }
 
-/** Connections that the system accepts before this process does; the system may hold fewer. */
+/** Accept queue of the system, which may use a shorter one. */
 const BACKLOG = 4096;
 
-/** Throws `invalid` for an address off loopback without a credential. */
+/** Throws `invalid` for a non-loopback address without a credential. */
 export function refuseOpenAddress(spec: Binding): void {
   if (spec.credential || isLoopback(spec.address.host)) return;
   throw new StewardError(
@@ -27,7 +27,7 @@ export function refuseOpenAddress(spec: Binding): void {
   );
 }
 
-/** Listens. Rejects with `conflict`, `denied` or `invalid`, naming address and remedy. */
+/** Rejects with `conflict`, `denied` or `invalid`, naming address and remedy. */
 export function bind(front: Server, spec: Binding): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error): void => reject(describeBindFailure(error, spec));

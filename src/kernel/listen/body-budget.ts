@@ -1,41 +1,39 @@
 /**
- * Bytes of the bodies of one share that are being read or used. A body with a declared length
- * reserves it before its first byte is read, any other reserves each chunk as it comes; all is
- * given back when the request's handler is done.
+ * Budget for request bodies of one share. A body with a declared length reserves it before its
+ * first byte is read, any other reserves each chunk as it arrives; everything is released when the
+ * request's handler is done.
  */
 import { StewardError } from "../base/errors.ts";
 import { bodyTooLarge } from "../service.ts";
 
-/** What one request's body may take of its share's budget. */
+/** The allowance of one request's body. */
 export interface BodyAllowance {
   /**
-   * Throws `too_large` when the body cannot ever fit, `exhausted` when other bodies leave no room
-   * for it now.
+   * Throws `too_large` when the body can never fit, `exhausted` when other bodies use up the budget
+   * now.
    */
   reserve(bytes: number): void;
-  /** Gives back what is reserved so far: a message of a body that goes on was read. */
+  /** Releases what is reserved so far, after a message of a stream was read. */
   giveBack(): void;
 }
 
-/** The allowance of one request, given back as a whole. */
+/** The allowance of one request, released as a whole. */
 interface HeldAllowance extends BodyAllowance {
-  /** Works twice. Later reservations throw nothing and count nothing. */
+  /** Idempotent. Later reservations throw nothing and count nothing. */
   release(): void;
 }
 
-/** The budget of one share. */
 export interface BodyBudget {
   /** `refused` is called once when a reservation was refused. */
   allowance(refused: () => void): HeldAllowance;
   inUseBytes(): number;
 }
 
-/** For bodies that nobody bounds, such as those of tests. */
+/** Without a limit, e.g. for tests. */
 export const unlimitedBody: BodyAllowance = { reserve: () => undefined, giveBack: () => undefined };
 
 const RETRY_AFTER_MS = 1000;
 
-/** Nothing is reserved. */
 export function createBodyBudget({
   bodiesBytes,
   bodyBytes,

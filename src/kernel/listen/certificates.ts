@@ -1,7 +1,7 @@
 /**
- * The pair a listener serves, read again as long as it listens. The contents are compared and not
- * the times of the files: a swapped symlink, a file written in place within one tick of the clock
- * and one that comes back all show.
+ * The certificate and key of a listener, reloaded while it listens. Compares contents instead of
+ * file times, which also detects a swapped symlink, a file written in place within one clock tick
+ * and one that comes back.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
@@ -9,13 +9,15 @@ import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { parsePair, readPair, type KeyPair, type PairTexts, type TlsFiles } from "./key-pair.ts";
 
-/** Of a listener's certificate, for status pages and alerts. Times in milliseconds since 1970. */
+/**
+ * State of a listener's certificate, for status pages and alerts. Times in milliseconds since 1970.
+ */
 export interface CertificateStatus {
   /** SHA-256 of the leaf's DER, lower-case hex. */
   readonly fingerprint: string;
   readonly notBefore: number;
   readonly notAfter: number;
-  /** When another pair was taken into use; undefined while the first one serves. */
+  /** When another pair was taken into use; undefined while the first one is in use. */
   readonly lastReloadAt: number | undefined;
   /** When the pair in use was taken into use. */
   readonly loadedAt: number;
@@ -23,13 +25,12 @@ export interface CertificateStatus {
   readonly failures: number;
   /** When the files were last found unusable. They may be good again since. */
   readonly lastFailureAt: number | undefined;
-  /** Why; empty as long as there was no failure. */
+  /** The reason; empty as long as there was no failure. */
   readonly lastFailure: string;
 }
 
-/** The pair in use. */
 export interface Certificates {
-  /** Reads the pair and begins to watch it. Throws `invalid` when it is unusable. */
+  /** Reads the pair and starts watching it. Throws `invalid` when it is unusable. */
   start(): Promise<void>;
   /** For the next handshake. Undefined before `start`. */
   pair(): KeyPair | undefined;
@@ -37,13 +38,10 @@ export interface Certificates {
   stop(): void;
 }
 
-/** How often the files are read, in milliseconds. */
+/** Reload interval in milliseconds. */
 export const RELOAD_MS = 5000;
 
-/**
- * Watches the pair of `files`. An unusable one is reported once in the log and never replaces a
- * good one.
- */
+/** Watches the pair of `files`. An unusable one is logged once and never replaces a good one. */
 export function createCertificates(
   files: TlsFiles,
   deps: { clock: Clock; log: Log },

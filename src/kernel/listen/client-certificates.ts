@@ -1,7 +1,4 @@
-/**
- * Client certificates of a port: what is asked of a client, and the authorities its certificate is
- * checked against, read again while the port is open.
- */
+/** Client certificates of a port: the mode, and the CA file, reloaded while the port is open. */
 import { createSecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../base/clock.ts";
 import { StewardError, toStewardError } from "../base/errors.ts";
@@ -9,34 +6,33 @@ import type { Log } from "../base/log.ts";
 import { readPlainFile } from "./key-pair.ts";
 
 /**
- * `none` asks for nothing; `request` asks and takes any answer; `require` takes any certificate;
- * `verify_if_given` takes none or one that the authorities signed; `require_and_verify` only such a
- * one.
+ * `none` does not request one; `request` requests one and accepts anything; `require` accepts any
+ * certificate; `verify_if_given` accepts none or one signed by the authorities;
+ * `require_and_verify` only such a one.
  */
 export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";
 
-/** What is asked of clients. */
 export interface ClientCertificates {
   readonly mode: ClientAuth;
-  /** PEM certificates of authorities. Needed by the two modes that verify. */
+  /** PEM certificates of authorities. Required by the two modes that verify. */
   readonly caFile?: string;
 }
 
 /** The authorities in use. */
 export interface ClientAuthorities {
-  /** Reads the file and begins to watch it. Throws `invalid` when it is unusable. */
+  /** Reads the file and starts watching it. Throws `invalid` when it is unusable. */
   start(): Promise<void>;
-  /** The PEM text; undefined while the file cannot be used: then nobody may enter. */
+  /** The PEM text; undefined while the file is unusable: then no client is accepted. */
   current(): string | undefined;
   stop(): void;
 }
 
-/** Whether the handshake asks for a certificate at all. */
+/** Whether the handshake requests a certificate. */
 export function asksForCertificate(mode: ClientAuth): boolean {
   return mode !== "none";
 }
 
-/** Whether a client whose handshake is done may go on. */
+/** Whether a client may proceed after its handshake. */
 export function mayEnter(
   mode: ClientAuth,
   socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">,
@@ -56,8 +52,8 @@ export function mayEnter(
 }
 
 /**
- * Watches a file of authorities. While it is unusable `current` gives none: a port that cannot
- * check must not let in.
+ * Watches a CA file. While it is unusable `current` is undefined: a port that cannot verify must
+ * not accept.
  */
 export function createClientAuthorities(
   file: string,

@@ -1,22 +1,21 @@
 /**
- * The open connections of one port by what they are worth. When all places are taken a new one
- * takes that of the connection which is worth least: one without a request yet, a stranger's, an
- * idle owner's. One that carries an owner's request is never cut.
+ * The open connections of one port by priority. When the limit is reached a new connection replaces
+ * the one with the lowest priority: one without a request yet, a stranger's, an idle owner's. A
+ * connection with an owner's request is never cut.
  */
 import type { Socket } from "node:net";
 import type { Share } from "./shares.ts";
 
-/** Connections by what they are worth. */
 export interface Connections {
   readonly size: number;
   /** Counts a connection until it closes. */
   hold(socket: Socket): void;
-  /** No longer counts it: another one stands for it. */
+  /** Stops counting it: another object represents it now. */
   forget(socket: Socket): void;
-  /** A request of this connection has begun; each one is ended once, with the same share. */
+  /** A request of this connection has begun; each ends once, with the same share. */
   begin(socket: Socket, share: Share): void;
   end(socket: Socket, share: Share): void;
-  /** Cuts the connection that is worth least. False when all carry requests of owners. */
+  /** Cuts the connection with the lowest priority. False when all carry requests of owners. */
   makeRoom(): boolean;
   all(): readonly Socket[];
 }
@@ -24,13 +23,13 @@ export interface Connections {
 type Rank = "unproven" | "idle stranger" | "busy stranger" | "idle owner" | "busy owner";
 
 /**
- * Which connections are cut first; within a rank the one that came to it first. A busy owner's
- * never is.
+ * The order in which connections are cut; within a rank the longest in it first. A busy owner's is
+ * never cut.
  */
 const CUT_ORDER: readonly Rank[] = ["idle stranger", "busy stranger", "unproven", "idle owner"];
 /**
- * Where connections without a request are more than half of all, they are cut first: else a new one
- * would often cut the next newest.
+ * When connections without a request are more than half of all, they are cut first: otherwise a new
+ * one would often cut the next newest.
  */
 const CROWDED_ORDER: readonly Rank[] = ["unproven", "idle stranger", "busy stranger", "idle owner"];
 
@@ -38,14 +37,14 @@ interface Entry {
   rank: Rank;
   ownerRequests: number;
   otherRequests: number;
-  /** It has brought a request of an owner. */
+  /** It has sent an owner's request. */
   isOwners: boolean;
 }
 
-/** `emptied` is called whenever the last one has gone. */
+/** `emptied` is called whenever the last one has closed. */
 export function createConnections(emptied: () => void): Connections {
   const entries = new Map<Socket, Entry>();
-  /** Each in the order in which its connections came to be so. */
+  /** Each in the order in which its connections entered the rank. */
   const ranks: Record<Rank, Set<Socket>> = {
     unproven: new Set(),
     "idle stranger": new Set(),

@@ -1,7 +1,6 @@
 /**
- * The Content-Security-Policy of a page: nothing but what the page says it holds, each text by its
- * hash and never `unsafe-inline` (facts, monitor-api §5.4; RESOLUTIONS M36). It also keeps others
- * from framing the page.
+ * Content-Security-Policy of a page: allows only the declared content, inline texts by hash and
+ * never `unsafe-inline`. Also prevents framing.
  */
 import { createHash } from "node:crypto";
 

@@ -1,7 +1,4 @@
-/**
- * One request and its answer, whichever HTTP carried them, and the few things that differ between
- * HTTP/1.1 and HTTP/2.
- */
+/** A request with its response, and the differences between HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, ServerResponse as Http1Response } from "node:http";
 import { constants, Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
 import type { StewardError } from "../base/errors.ts";
@@ -15,23 +12,23 @@ export type ServerRequest = IncomingMessage;
 export type ServerResponse = Http1Response;
 
 /**
- * Sets what every answer of a port says of itself. Called once a request, before anything else
- * looks at it: it must not throw.
+ * Sets the common headers of every response. Called once per request, before anything else: must
+ * not throw.
  */
 export type Prepare = (request: ServerRequest, response: ServerResponse) => void;
 
-/** What a request was admitted with. */
+/** The resources granted at admission. */
 export interface Admitted {
   readonly share: Share;
-  /** To be asked before bytes of the body are kept. */
+  /** Reserve from it before keeping bytes of the body. */
   readonly body: BodyAllowance;
-  /** For a long-lived answer: fires at its age, with an error that says so. */
+  /** For a long-lived response: fires at its maximum age, with an error that says so. */
   readonly expired: AbortSignal | undefined;
 }
 
 /**
- * Answers one request. What it throws is logged and becomes a 500. Its body counts until the
- * promise settles.
+ * Answers one request. Errors are logged and become a 500. Its body counts until the promise
+ * settles.
  */
 export type Handler = (
   request: ServerRequest,
@@ -62,13 +59,10 @@ export function hasBody(request: ServerRequest): boolean {
   );
 }
 
-/** The rest of a body that is read and dropped, so that its connection can go on. */
+/** Maximum rest of a body that is read and dropped, to keep its connection usable. */
 const DROPPED_BYTES = 64 * 1024;
 
-/**
- * Drops the rest of a body that nobody wants, as far as that is worth it. What is beyond that stays
- * unread.
- */
+/** Drops the unread rest of a body up to a limit; beyond it the rest stays unread. */
 export function dropRest(request: ServerRequest): void {
   if (request.destroyed || request.readableEnded) return;
   let dropped = 0;
@@ -81,8 +75,8 @@ export function dropRest(request: ServerRequest): void {
 }
 
 /**
- * To be called before the head of an answer is written: over HTTP/1.1 the connection ends after it
- * when more of the body may still come than is worth reading.
+ * Call before the head of a response is written: over HTTP/1.1 the connection ends after it when
+ * more of the body may arrive than is worth reading.
  */
 export function closeUnlessRestIsShort(request: ServerRequest, response: ServerResponse): void {
   if (
@@ -97,8 +91,8 @@ export function closeUnlessRestIsShort(request: ServerRequest, response: ServerR
 }
 
 /**
- * Ends the answer at once so that the client sees it is incomplete: the connection over HTTP/1.1,
- * the stream over HTTP/2.
+ * Aborts the response so that the client sees it is incomplete: the connection over HTTP/1.1, the
+ * stream over HTTP/2.
  */
 export function cut(request: ServerRequest): void {
   const stream = streamOf(request);
@@ -107,7 +101,7 @@ export function cut(request: ServerRequest): void {
 }
 
 /**
- * Answers with one line of text, unless an answer has begun; then cuts it. `last` closes the
+ * Answers with one line of text, unless a response has begun; then aborts it. `last` closes the
  * connection after it.
  */
 export function refuse(

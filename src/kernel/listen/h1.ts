@@ -1,7 +1,7 @@
 /**
- * The HTTP/1.1 side of a port: Node's parser with the listener's limits. The server never listens;
- * sockets are handed to it, and it is told once that it listens, else it tracks no connection and
- * no header timeout ever fires.
+ * The HTTP/1.1 side of a port: Node's parser with the listener's limits. The server never listens
+ * itself; sockets are passed to it, and a `listening` event is emitted once, without which it
+ * tracks no connections and header timeouts never fire.
  */
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
@@ -15,25 +15,20 @@ import type { UncommonMethods } from "./uncommon-methods.ts";
 /** Speaks HTTP/1.1 on sockets it is given. */
 export interface Http1Side {
   take(socket: Socket): void;
-  /** Stops the timers. Open sockets stay the owner's. */
+  /** Stops the timers. Open sockets remain the owner's. */
   close(): void;
 }
 
-/** What the side is told with its limits. */
 export interface Http1Options {
   readonly prepare: Prepare;
   readonly serve: Serve;
-  /**
-   * How many requests a socket carries: one without any has been idle too long when its time is
-   * over.
-   */
+  /** Number of requests on a socket: one without any is closed when its idle time is over. */
   readonly busy: (socket: Socket) => number;
-  /** The methods that the parser does not know; undefined when there is none to be rescued. */
+  /** Methods unknown to the parser; undefined when none are supported. */
   readonly uncommon: UncommonMethods | undefined;
   readonly clock: Clock;
 }
 
-/** Nothing is open yet. */
 export function createHttp1Side(
   limits: ListenLimits,
   { prepare, serve, busy, uncommon, clock }: Http1Options,
@@ -63,8 +58,8 @@ export function createHttp1Side(
   server.timeout = createStallMeter(limits.stallMs, clock).partMs;
   server.on("timeout", (socket) => {
     const meter = meters.get(socket);
-    // Before the first request it is the time of a head that counts, and after it that of an idle
-    // connection, which is over.
+    // Before the first request the header timeout applies, afterwards the idle timeout, which has
+    // passed.
     if (meter === undefined) return;
     if (busy(socket) === 0 || (socket.writableLength > 0 && meter.fired())) socket.destroy();
     else if (socket.writableLength > 0) socket.setTimeout(meter.partMs);

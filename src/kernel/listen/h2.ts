@@ -22,13 +22,11 @@ import { createStallMeter, type StallMeter } from "./stall.ts";
 export interface Http2Side {
   take(socket: Socket): void;
   holds(socket: Socket): boolean;
-  /**
-   * Tells every client to open no more streams (GOAWAY) and ends each session with its last one.
-   */
+  /** Sends GOAWAY to every client and ends each session with its last stream. */
   drain(): void;
 }
 
-/** Sockets belong to the owner; a session dies with its socket. */
+/** Sockets belong to the owner; a session ends with its socket. */
 export function createHttp2Side(
   limits: ListenLimits,
   { prepare, serve }: { prepare: Prepare; serve: Serve },
@@ -37,7 +35,7 @@ export function createHttp2Side(
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new WeakSet<Socket>();
   const socketOf = new WeakMap<object, Socket>();
-  /** The one that is being handed over: its session is told of at once. */
+  /** The socket being passed; its session event is emitted synchronously. */
   let taken: Socket | undefined;
   const server = createServer(
     {
@@ -64,7 +62,7 @@ export function createHttp2Side(
       else void serve(...exchange, socket);
     },
   );
-  // Node answers these itself where nobody does, without a header.
+  // Otherwise Node answers these itself, without headers.
   server.on("checkExpectation", (request: Http2ServerRequest, response: Http2ServerResponse) => {
     const exchange = [
       request as unknown as ServerRequest,
@@ -95,15 +93,15 @@ export function createHttp2Side(
   };
 }
 
-// nghttp2 holds a client to our settings only once it has acknowledged them; the first requests may
+// nghttp2 enforces our settings only once the client has acknowledged them; the first requests may
 // come before.
 function headTooLarge(request: Http2ServerRequest, mostBytes: number): boolean {
   if (request.stream.session?.pendingSettingsAck !== true) return false;
   return request.rawHeaders.reduce((bytes, text) => bytes + text.length + 16, 0) > mostBytes;
 }
 
-// Counted from the last stream and not from the last byte: pings and half a header block keep
-// nothing alive.
+// Counted from the last stream instead of the last byte: pings and partial headers do not keep a
+// session alive.
 function closeWhenIdle(session: ServerHttp2Session, limits: ListenLimits, clock: Clock): void {
   let open = 0;
   const arm = (ms: number): Disposable =>

@@ -1,38 +1,34 @@
-/**
- * A certificate chain with its private key, read from two files and proven whole before anybody
- * uses it.
- */
+/** A certificate chain with its private key, read from two files and validated before use. */
 import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { StewardError } from "../base/errors.ts";
 
-/** Where the two are. Either may be a symlink. */
+/** Either may be a symlink. */
 export interface TlsFiles {
-  /** PEM, the leaf first. */
+  /** PEM, leaf first. */
   readonly certFile: string;
   /** PEM, not encrypted. */
   readonly keyFile: string;
 }
 
-/** The texts of both files. */
 export interface PairTexts {
   readonly cert: string;
   readonly key: string;
 }
 
-/** A pair that TLS takes. */
+/** A validated pair. */
 export interface KeyPair {
   readonly texts: PairTexts;
   readonly leaf: X509Certificate;
 }
 
-const LARGEST_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
- * Both texts. Throws `invalid`, naming the file, for what cannot be read, is no plain file or is
- * larger than 1 MiB.
+ * Both texts. Throws `invalid`, naming the file, for what cannot be read, is not a regular file or
+ * is larger than 1 MiB.
  */
 export async function readPair(files: TlsFiles): Promise<PairTexts> {
   const [cert, key] = await Promise.all([
@@ -43,8 +39,8 @@ export async function readPair(files: TlsFiles): Promise<PairTexts> {
 }
 
 /**
- * Throws `invalid` unless every certificate is whole and the key belongs to the first. What OpenSSL
- * says is left out: it may quote the key.
+ * Throws `invalid` unless every certificate is complete and the key belongs to the first. OpenSSL's
+ * message is omitted: it may quote the key.
  */
 export function parsePair(texts: PairTexts, files: TlsFiles): KeyPair {
   const leaf = parseChain(texts.cert, files.certFile);
@@ -60,8 +56,8 @@ export function parsePair(texts: PairTexts, files: TlsFiles): KeyPair {
   }
 }
 
-// A file cut off between two lines of a certificate still begins with a good one: every block must
-// end.
+// A file truncated between two lines of a certificate still begins with a good one: every block
+// must be complete.
 function parseChain(text: string, file: string): X509Certificate {
   const begun = text.match(/-----BEGIN (?:X509 )?CERTIFICATE-----/g)?.length ?? 0;
   const blocks =
@@ -90,14 +86,14 @@ function parseKey(text: string, file: string): KeyObject {
 }
 
 /**
- * The text of a plain file of at most 1 MiB. Throws `invalid`, naming the file. Not blocking: a
- * FIFO in its place would hold a thread for ever.
+ * The text of a regular file of at most 1 MiB. Throws `invalid`, naming the file. Opens without
+ * blocking: a FIFO would block a thread for ever.
  */
 export async function readPlainFile(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const { size } = await file.stat().then((stat) => (stat.isFile() ? stat : { size: Infinity }));
-    if (size > LARGEST_BYTES) throw refused(`${path} is not a regular file of at most 1 MiB`);
+    if (size > MAX_FILE_BYTES) throw refused(`${path} is not a regular file of at most 1 MiB`);
     return await file.readFile("utf8");
   } catch (error) {
     if (error instanceof StewardError) throw error;

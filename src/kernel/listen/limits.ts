@@ -1,67 +1,65 @@
 /**
- * What one listener bears: every number that bounds a connection, a request or a stream, with its
+ * Limits of one listener: every number that bounds a connection, a request or a stream, with its
  * default.
  */
 import type { Share } from "./shares.ts";
 
 const MIB = 1024 * 1024;
 
-/** Bounds of one share of a listener's capacity. No other share can use it up. */
+/** Limits of one share of a listener's capacity. No other share can use it up. */
 export interface ShareLimits {
-  /** Requests being answered; as many more may wait for a place. */
+  /** Concurrent requests; as many more may wait for a slot. */
   readonly requests: number;
-  /** The same for one client's address, where the address is not shared by many. */
+  /** The same per client address, where the address is not shared by many. */
   readonly requestsPerAddress: number;
-  /** Long-lived answers. */
+  /** Concurrent long-lived responses. */
   readonly streams: number;
   readonly streamsPerConnection: number;
   readonly streamsPerAddress: number;
-  /** The age at which a long-lived answer is ended in its protocol's proper way. */
+  /** Maximum age of a long-lived response; it then ends in its protocol's proper way. */
   readonly streamMs: number;
-  /** Bytes of all bodies that are being read or used. */
+  /** Bytes of all bodies being read or used. */
   readonly bodiesBytes: number;
   /** Bytes of one body; the route's own limit also applies. */
   readonly bodyBytes: number;
-  /** From the head to the end of the body. Later is answered 408. */
+  /** From the head to the end of the body. Later: 408. */
   readonly bodyMs: number;
 }
 
-/** Bounds of one listener. Each one fires by itself, whatever the handler does. */
+/** Limits of one listener, enforced independently of the handler. */
 export interface ListenLimits extends Readonly<Record<Share, ShareLimits>> {
   /**
-   * Open connections. One more takes the place of the one that is worth least; where all carry
-   * owners' requests it is answered 503 and closed.
+   * Open connections. One more replaces the one with the lowest priority; where all carry owners'
+   * requests it gets 503 and is closed.
    */
   readonly connections: number;
-  /** Bytes of one request's head; HTTP/2: the header list. More is answered 431. */
+  /** Bytes of one request's head; HTTP/2: the header list. More: 431. */
   readonly headerBytes: number;
   /**
-   * From the first byte to the end of the head, and from connecting to the first request. Later is
-   * answered 408.
+   * From the first byte to the end of the head, and from connecting to the first request. Later:
+   * 408.
    */
   readonly headerMs: number;
-  /** A kept connection without a request. Longer is closed. */
+  /** A kept connection without a request is closed after this time. */
   readonly idleMs: number;
-  /**
-   * An answer that waits for its reader without moving. Longer is cut, a tenth of it early at most.
-   */
+  /** A response whose reader does not read is cut after this time, at most a tenth earlier. */
   readonly stallMs: number;
-  /** How long one more request waits for a place. Longer is refused. */
+  /** How long a request waits for a slot before it is refused. */
   readonly admissionMs: number;
   /**
-   * HTTP/1.1 requests of one connection that wait for the answer of the one before. One more ends
-   * the connection.
+   * HTTP/1.1 requests of one connection waiting for the previous response. One more ends the
+   * connection.
    */
   readonly pipelined: number;
-  /** HTTP/2 streams open at once on one connection. */
+  /** Open HTTP/2 streams per connection. */
   readonly streamsPerConnection: number;
   /** HTTP/2 streams a client may reset at once (CVE-2023-44487). One more ends the connection. */
   readonly resetBurst: number;
-  /** How many resets a second are forgiven. */
+  /** Resets per second that are forgiven. */
   readonly resetsPerSecond: number;
 }
 
-/** Limits that replace defaults, one by one. */
+/** Limits that replace defaults. */
 export type LimitOverrides = Partial<Omit<ListenLimits, Share>> & {
   readonly [S in Share]?: Partial<ShareLimits>;
 };
@@ -103,15 +101,15 @@ const PROBE: ShareLimits = {
 };
 
 /**
- * Bodies of strangers where no credential is set: behind a proxy everybody is one, and may do
- * everything.
+ * Body limits of strangers where no credential is configured: behind a proxy everybody is a
+ * stranger with full access.
  */
 export const OPEN_STRANGER: Pick<ShareLimits, "bodiesBytes" | "bodyBytes"> = {
   bodiesBytes: 32 * MIB,
   bodyBytes: 16 * MIB,
 };
 
-/** The limits of every listener that sets none of its own. */
+/** Default limits. */
 export const DEFAULT_LIMITS: ListenLimits = {
   connections: 1024,
   headerBytes: 16 * 1024,
@@ -128,7 +126,7 @@ export const DEFAULT_LIMITS: ListenLimits = {
   probe: PROBE,
 };
 
-/** The defaults with these in their stead. */
+/** The defaults with these overrides. */
 export function resolveLimits({
   owner,
   stranger,

@@ -1,6 +1,6 @@
 /**
- * One TCP port that serves HTTP/1.1 and HTTP/2, over TLS or without, to one handler, within limits
- * that fire whatever the client or the handler does, and that drains when it stops.
+ * One TCP port that serves HTTP/1.1 and HTTP/2, with or without TLS, to one handler, within limits
+ * that hold whatever the client or the handler does, and that drains when it stops.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { delay, type Clock } from "../base/clock.ts";
@@ -31,44 +31,43 @@ import { sniff, type Protocol } from "./sniff.ts";
 import { createTlsSide, type TlsSide } from "./tls-side.ts";
 import { createUncommonMethods, type UncommonMethod } from "./uncommon-methods.ts";
 
-/** The pair of a port that speaks TLS, and only that. */
+/** TLS of a port; such a port speaks only TLS. */
 export interface ListenTls extends TlsFiles {
-  /** How often the files are read again, in milliseconds; 5000 when not given. */
+  /** Reload interval of the files in milliseconds; default 5000. */
   readonly reloadMs?: number;
-  /** What is asked of clients; nothing when not given. */
+  /** Client certificates; not requested by default. */
   readonly clients?: ClientCertificates;
 }
 
-/** What is listened for. */
 export interface ListenerSpec {
-  /** As it appears in the log, e.g. `gateway`. */
+  /** Name in the log, e.g. `gateway`. */
   readonly name: string;
   /** The configuration key of the address, named in remedies, e.g. `gateway.listen`. */
   readonly setting: string;
   readonly address: Address;
   /** Whether requests need a credential. Without one only loopback addresses are accepted. */
   readonly credential: boolean;
-  /** TLS 1.2 or newer, h2 and http/1.1 by ALPN. Plain HTTP is then refused, and TLS without it. */
+  /**
+   * TLS 1.2 or newer, h2 and http/1.1 by ALPN. Plain HTTP is then refused, and without it TLS is.
+   */
   readonly tls?: ListenTls;
   readonly limits?: LimitOverrides;
-  /** Whose share of the capacity a request uses; all are owners when not given. */
+  /** Assigns requests to shares of the capacity; default: all are owners. */
   readonly classify?: Classify;
-  /** Answers what is not admitted; 503 as text when not given. */
+  /** Answers requests that are not admitted; default: 503 as text. */
   readonly refuse?: Refuse;
   /**
-   * Methods that Node's HTTP/1.1 parser refuses and that are served here all the same; over HTTP/2
-   * any is. None when not given.
+   * Methods served although Node's HTTP/1.1 parser refuses them; over HTTP/2 all are. Default none.
    */
   readonly rescue?: readonly UncommonMethod[];
   /**
-   * The headers of every answer, also of those that the port gives itself, such as its refusals.
-   * None when not given.
+   * Sets headers of every response, including those of the port itself, such as refusals. Default
+   * none.
    */
   readonly prepare?: Prepare;
   readonly handle: Handler;
 }
 
-/** What a listener needs. */
 export interface ListenerDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -77,21 +76,21 @@ export interface ListenerDeps {
 /** A port, open between `start` and `stop`. */
 export interface Listener {
   readonly name: string;
-  /** The bound port; 0 while nothing is bound. */
+  /** The bound port; 0 while unbound. */
   readonly port: number;
-  /** Fires when `stop` begins: streams that would go on for ever should end now. */
+  /** Fires when `stop` begins: endless streams should end. */
   readonly draining: AbortSignal;
   /**
    * Throws `conflict` when the port is taken, `denied` when it is reserved, `invalid` when the
-   * address is not this machine's or the pair unusable.
+   * address is not this machine's or the key pair is unusable.
    */
   start(): Promise<void>;
   /**
-   * Accepts no more, lets requests finish, cuts what is left after `deadlineMs`. Works without
-   * start, and twice.
+   * Stops accepting, lets requests finish, cuts the rest after `deadlineMs`. Works without start,
+   * and twice.
    */
   stop(deadlineMs: number): Promise<void>;
-  /** Requests being answered, without long-lived streams. */
+  /** Running requests, without long-lived streams. */
   inFlight(): number;
   /** Long-lived streams. */
   streams(): number;
@@ -101,10 +100,7 @@ export interface Listener {
   certificate(): CertificateStatus | undefined;
 }
 
-/**
- * Throws `invalid` for an address off loopback without a credential, before any socket opens
- * (KERNEL §1.9).
- */
+/** Throws `invalid` for a non-loopback address without a credential, before any socket opens. */
 export function createListener(spec: ListenerSpec, deps: ListenerDeps): Listener {
   refuseOpenAddress(spec);
   return new PortListener(spec, deps);
@@ -223,7 +219,7 @@ class PortListener implements Listener {
       throw error;
     });
     // Half-open like every HTTP/1.1 server: a client may end its side after the request and still
-    // read the answer.
+    // read the response.
     const front = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       this.#accept(socket),
     );
@@ -280,8 +276,8 @@ class PortListener implements Listener {
     else this.#h2.take(socket);
   }
 
-  // Closing with unread bytes would reset the connection before the client read why: read on for a
-  // moment, but not for many.
+  // Closing with unread bytes would reset the connection before the client reads why: read on for a
+  // moment, for a limited number.
   #turnAway(socket: Socket, answer: string): void {
     if (this.#lingering.size >= LINGERING) return void socket.destroy();
     this.#lingering.add(socket);

@@ -1,4 +1,4 @@
-/** What a listener refused since it was made, by reason and share. */
+/** Counts a listener's refusals by reason and share. */
 import { SHARES, type Share } from "./shares.ts";
 
 /**
@@ -11,21 +11,19 @@ import { SHARES, type Share } from "./shares.ts";
  */
 type RefusalReason = "connections" | "busy" | "streams" | "bodies" | "slow_body";
 
-/** One count. A connection that was turned away before its first request has no share. */
+/** A connection refused before its first request has no share. */
 export interface RefusalCount {
   readonly reason: RefusalReason;
   readonly share?: Share;
   readonly count: number;
 }
 
-/** Counts refusals. */
 export interface Refusals {
   add(reason: RefusalReason, share?: Share): void;
-  /** Every combination that can occur, also those that did not. */
+  /** Every possible combination, including zeros. */
   counts(): readonly RefusalCount[];
 }
 
-/** Nothing was refused yet. */
 export function createRefusals(): Refusals {
   const counts = new Map<string, { reason: RefusalReason; share?: Share; count: number }>();
   const open = (reason: RefusalReason, share?: Share): void =>

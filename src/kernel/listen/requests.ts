@@ -1,7 +1,6 @@
 /**
- * The requests a listener is answering: classified by their heads, admitted within the limits of
- * their share, and ended when their bodies take too long or the port drains.
- * docs/architecture/admission.md draws the order.
+ * The requests of a listener: classified by their heads, admitted within the limits of their share,
+ * and ended when their bodies take too long or the port drains (docs/architecture/admission.md).
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
@@ -21,34 +20,33 @@ import {
   type ServerResponse,
 } from "./exchange.ts";
 import type { ListenLimits, ShareLimits } from "./limits.ts";
-import { createPlaces, type HeldRequest, type Places } from "./places.ts";
+import { createRequestSlots, type HeldRequest, type RequestSlots } from "./request-slots.ts";
 import type { Refusals } from "./refusals.ts";
 import { SHARES, type Classification, type Classify, type Share } from "./shares.ts";
 import { createStreams, type Streams } from "./streams.ts";
 import { endUnreadBody } from "./unread-body.ts";
 
-/** Requests between their head and the end of their answer. */
+/** Requests from their head to the end of their response. */
 export interface Requests {
-  /** Answers one request of a connection through the handler, within the limits. Never throws. */
+  /** Serves one request of a connection through the handler, within the limits. Never throws. */
   readonly serve: Serve;
-  /** Requests on an HTTP/1.1 connection. */
+  /** Number of requests on an HTTP/1.1 connection. */
   readonly count: (socket: Socket) => number;
-  /** Requests that hold a place. */
+  /** Requests that hold a slot. */
   inFlight(): number;
-  /** Long-lived answers. */
+  /** Long-lived responses. */
   streams(): number;
-  /** Lets every HTTP/1.1 connection end with the answer it carries. */
+  /** Lets every HTTP/1.1 connection end with its current response. */
   drain(): void;
 }
 
-/** Takes a request from the parser of its connection. */
+/** Receives a request from the parser of its connection. */
 export type Serve = (
   request: ServerRequest,
   response: ServerResponse,
   connection: Socket,
 ) => Promise<void>;
 
-/** What the listener's owner supplies. */
 export interface RequestsOptions {
   readonly classify: Classify;
   readonly connections: Pick<Connections, "begin" | "end">;
@@ -60,7 +58,7 @@ export interface RequestsOptions {
 /** The capacity of one share. */
 interface Capacity {
   readonly limits: ShareLimits;
-  readonly places: Places;
+  readonly slots: RequestSlots;
   readonly streams: Streams;
   readonly bodies: BodyBudget;
 }
@@ -70,9 +68,9 @@ interface Exchange extends HeldRequest {
   readonly response: ServerResponse;
   readonly connection: Socket;
   readonly classification: Classification;
-  /** Resolves when the answer is over, or its connection. */
+  /** Resolves when the response is complete, or its connection closed. */
   readonly ended: Promise<void>;
-  /** Answer and connection are gone. */
+  /** Response and connection are gone. */
   over: boolean;
   readonly end: () => void;
 }
@@ -89,13 +87,12 @@ const STREAMS = new StewardError(
   { rule: "streams", remedy: "close one, or try again later", retryAfterMs: 10 * RETRY_AFTER_MS },
 );
 
-/** Answers as text, for listeners that speak no dialect. */
+/** Answers as text, for listeners without a dialect. */
 export const refuseAsText: Refuse = (request, response, error) =>
   refuse(request, response, error.code === "too_large" ? 413 : 503, error.message, {
     headers: { "retry-after": String(Math.ceil((error.retryAfterMs ?? RETRY_AFTER_MS) / 1000)) },
   });
 
-/** Nothing in flight yet. */
 export function createRequests(
   limits: ListenLimits,
   options: RequestsOptions,
@@ -126,8 +123,7 @@ export function createRequests(
       void exchange.ended.then(() => {
         if (draining && onSocket.get(connection)?.size === 0) connection.destroySoon();
       });
-      // Answers that wait for their turn would pile up in memory as fast as requests of a few bytes
-      // can be sent.
+      // Waiting responses would fill the memory as fast as requests of a few bytes can be sent.
       if (before.length > limits.pipelined) return void connection.destroy();
       await before.at(-1)?.ended;
       if (exchange.over) return;
@@ -135,7 +131,7 @@ export function createRequests(
     endUnreadBody(request, deps.clock);
     if (kind !== "conversation")
       cutSlowBody(exchange, capacities[share].limits.bodyMs, deps.clock, refusals);
-    await (kind === "request" ? answerInPlace : answerStream)(exchange, {
+    await (kind === "request" ? answerInSlot : answerStream)(exchange, {
       capacity: capacities[share],
       options,
       log: deps.log,
@@ -144,7 +140,7 @@ export function createRequests(
   return {
     serve,
     count: (socket) => onSocket.get(socket)?.size ?? 0,
-    inFlight: () => sum(({ places }) => places.inUse()),
+    inFlight: () => sum(({ slots }) => slots.inUse()),
     streams: () => sum(({ streams }) => streams.inUse()),
     drain() {
       draining = true;
@@ -160,9 +156,9 @@ function createCapacity(limits: ListenLimits, share: Share, clock: Clock): Capac
     limits: own,
     streams: createStreams(own, clock),
     bodies: createBodyBudget(own),
-    places: createPlaces(
+    slots: createRequestSlots(
       {
-        places: own.requests,
+        slots: own.requests,
         perAddress: own.requestsPerAddress,
         waitMs: limits.admissionMs,
         evicts,
@@ -208,7 +204,7 @@ function openExchange(
   return exchange;
 }
 
-/** Bytes of the answer that wait to be sent. */
+/** Response bytes waiting to be sent. */
 function unreadBytes(request: ServerRequest, response: ServerResponse): number {
   const stream = streamOf(request);
   if (stream !== undefined) return stream.writableLength;
@@ -216,8 +212,8 @@ function unreadBytes(request: ServerRequest, response: ServerResponse): number {
 }
 
 /**
- * Returns the exchanges of the connection that are not over yet, in order. A pipelined answer that
- * never got its turn hears nothing of the end of its connection: the connection tells all.
+ * Returns the unfinished exchanges of the connection in order. A pipelined response that never got
+ * its turn is not notified of the end of its connection, so the connection notifies all.
  */
 function track(
   onSocket: Map<Socket, Set<Exchange>>,
@@ -250,15 +246,15 @@ interface AnswerDeps {
   readonly log: Log;
 }
 
-/** A place is held until the answer is over. */
-async function answerInPlace(exchange: Exchange, deps: AnswerDeps): Promise<void> {
-  const { places } = deps.capacity;
-  if (!(await places.enter(exchange))) return refuseExchange(exchange, deps.options, "busy", BUSY);
-  void exchange.ended.then(() => places.leave(exchange));
+/** Holds the slot until the response is complete. */
+async function answerInSlot(exchange: Exchange, deps: AnswerDeps): Promise<void> {
+  const { slots } = deps.capacity;
+  if (!(await slots.enter(exchange))) return refuseExchange(exchange, deps.options, "busy", BUSY);
+  void exchange.ended.then(() => slots.leave(exchange));
   await handle(exchange, undefined, deps);
 }
 
-/** A long-lived answer holds no place. */
+/** A long-lived response needs no slot. */
 async function answerStream(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   const stream = deps.capacity.streams.open(exchange.connection, exchange.classification.address);
   if (stream === undefined) return refuseExchange(exchange, deps.options, "streams", STREAMS);
@@ -323,8 +319,8 @@ function cutWithAnswer(
     headers = {},
   }: { status: number; text: string; headers?: Record<string, string> },
 ): void {
-  // Node tells a request nothing of its connection's end once its answer is out: whoever reads the
-  // body must hear of it.
+  // Node does not notify a request of its connection's end once its response is out: the reader of
+  // the body must be notified here.
   if (streamOf(request) === undefined) response.once("close", () => request.destroy());
   refuse(request, response, status, text, { last: true, headers });
 }

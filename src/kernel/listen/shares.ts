@@ -1,6 +1,6 @@
 /**
- * Who a request comes from, as far as capacity goes: decided from its head, before a byte of its
- * body is read.
+ * Classification of requests for capacity limits: decided from the head, before a byte of the body
+ * is read.
  */
 import type { ServerRequest } from "./exchange.ts";
 
@@ -28,16 +28,16 @@ export interface Classification {
   readonly share: Share;
   readonly kind: RequestKind;
   /**
-   * The client that bounds per address count; undefined for an address that many clients share,
-   * such as a proxy's.
+   * The key of per-address limits; undefined for an address that many clients share, such as a
+   * proxy's.
    */
   readonly address: string | undefined;
 }
 
-/** Classifies one request from its head. Synchronous; called once a request; must not throw. */
+/** Classifies one request from its head. Synchronous; called once per request; must not throw. */
 export type Classify = (request: ServerRequest) => Classification;
 
 const OWNER: Classification = { share: "owner", kind: "request", address: undefined };
 
-/** For listeners whose requests are all alike. */
+/** For listeners with one kind of request. */
 export const everybodyIsOwner: Classify = () => OWNER;

@@ -1,20 +1,18 @@
 /**
- * Tells HTTP/1.1 from HTTP/2 by a connection's first bytes. They are kept aside until they decide
- * and are put back once: putting back a part and listening again would spin the event loop for
- * ever.
+ * Detects HTTP/1.1 or HTTP/2 by a connection's first bytes. They are buffered until decided and
+ * then unshifted once: unshifting a part and listening again would spin the event loop for ever.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 
-/** What a connection speaks. */
 export type Protocol = "h1" | "h2" | "tls";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 const TLS_HANDSHAKE = 0x16;
 
 /**
- * What these first bytes begin; undefined while they are a part of the HTTP/2 preface (RFC 9113
- * §3.4).
+ * The protocol of these first bytes; undefined while they are a prefix of the HTTP/2 preface (RFC
+ * 9113 §3.4).
  */
 export function classify(held: Uint8Array): Protocol | undefined {
   if (held.length === 0) return undefined;
@@ -25,8 +23,8 @@ export function classify(held: Uint8Array): Protocol | undefined {
 }
 
 /**
- * Watches a fresh connection and hands it over, paused and with all its bytes, as soon as they
- * decide. Gives it up at the deadline.
+ * Watches a new connection and passes it on, paused and with all its bytes, as soon as the protocol
+ * is known. Closes it at the deadline.
  */
 export function sniff(
   socket: Socket,

@@ -1,27 +1,28 @@
 /**
- * Long-lived answers of one share: how many there may be in all, on one connection and for one
- * address, and how long each may last.
+ * Long-lived responses of one share: limits on their number in total, per connection and per
+ * address, and on their age.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import type { ShareLimits } from "./limits.ts";
-import { createCounts } from "./places.ts";
+import { createCounts } from "./request-slots.ts";
 
-/** A stream that was admitted. Disposing it gives its place back. */
+/** An admitted stream. Dispose it to release its slot. */
 interface AdmittedStream extends Disposable {
-  /** Fires with `not_ready` when the stream has reached its age: its client may open another. */
+  /**
+   * Fires with `not_ready` when the stream has reached its maximum age: its client may open
+   * another.
+   */
   readonly expired: AbortSignal;
 }
 
-/** Counts the streams of a share. */
 export interface Streams {
-  /** Undefined when one of the bounds is reached. */
+  /** Undefined when a limit is reached. */
   open(connection: Socket, address: string | undefined): AdmittedStream | undefined;
   inUse(): number;
 }
 
-/** None is open. */
 export function createStreams(limits: ShareLimits, clock: Clock): Streams {
   const perConnection = new WeakMap<Socket, number>();
   const perAddress = createCounts();

@@ -1,7 +1,4 @@
-/**
- * The TLS side of a port: handshakes within the listener's time, and the protocol that client and
- * server agree on (RFC 7301).
- */
+/** The TLS side of a port: handshakes within the listener's time, and ALPN (RFC 7301). */
 import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
@@ -9,28 +6,26 @@ import type { Log } from "../base/log.ts";
 import { asksForCertificate, mayEnter, type ClientAuth } from "./client-certificates.ts";
 import type { KeyPair } from "./key-pair.ts";
 
-/** What becomes of a connection whose handshake is done. */
+/** Called with a connection after its handshake. */
 type Secured = (socket: TLSSocket, protocol: "h1" | "h2") => void;
 
-/** What a handshake is made with. */
 interface HandshakeTexts {
   readonly pair: KeyPair;
-  /** PEM certificates that clients' are checked against; undefined when they are not. */
+  /** PEM certificates of client authorities; undefined when clients are not verified. */
   readonly clientCa: string | undefined;
 }
 
-/** Speaks TLS on sockets it is given. */
+/** Performs TLS handshakes on sockets passed to it. */
 export interface TlsSide {
   /**
-   * A handshake that fails or takes too long closes the connection; `secured` is called once when
-   * it succeeds.
+   * A handshake that fails or times out closes the connection; `secured` is called once on success.
    */
   take(raw: Socket, texts: HandshakeTexts, secured: Secured): void;
 }
 
 /**
- * TLS 1.2 or newer. The server never listens; sockets with their first bytes put back are handed to
- * it.
+ * TLS 1.2 or newer. The server never listens; sockets with their first bytes unshifted are passed
+ * to it.
  */
 export function createTlsSide(options: {
   handshakeMs: number;
@@ -40,7 +35,7 @@ export function createTlsSide(options: {
   const { clientAuth } = options;
   const waiting = new Map<string, Secured>();
   let used: HandshakeTexts | undefined;
-  // What a certificate is worth is decided below, so that the modes differ in one place.
+  // Certificates are judged in `mayEnter`, so that the modes differ in one place.
   const server = createServer({
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: options.handshakeMs,
@@ -62,7 +57,7 @@ export function createTlsSide(options: {
   });
   return {
     take(raw, texts, secured) {
-      // Only the handshakes from now on: one under way keeps the pair it began with.
+      // Applies to handshakes from now on: a running one keeps its pair.
       if (texts.pair !== used?.pair || texts.clientCa !== used.clientCa)
         server.setSecureContext(contextOf(texts, clientAuth));
       used = texts;
@@ -82,13 +77,13 @@ function contextOf(
     ...pair.texts,
     minVersion: "TLSv1.2",
     ...(clientCa === undefined ? {} : { ca: clientCa }),
-    // A resumed session would keep the judgement of an authority that is no longer trusted.
+    // A resumed session would keep the verdict of an authority that is no longer trusted.
     ...(asksForCertificate(clientAuth) ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
   };
 }
 
-// The server does not tell which of the sockets it was handed it has secured: both ends' addresses
-// do.
+// The server does not say which of its sockets it has secured: the addresses of both ends identify
+// it.
 function nameOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress}`;
 }

@@ -1,28 +1,27 @@
 /**
- * Methods that Node's HTTP/1.1 parser refuses, like Vault's `LIST`, on connections that it reads.
- * It is fed in pieces so that the first byte of every request is known for certain; there an
- * uncommon method is handed to it as POST, and the request it then reports is the one that was
- * renamed. Nothing is added to the head that a client could forge.
+ * Supports methods that Node's HTTP/1.1 parser refuses, like Vault's `LIST`. The parser is fed in
+ * pieces so that the first byte of every request is known for certain; there an uncommon method is
+ * passed to it as POST, and the request it then reports gets its original method back. Nothing that
+ * a client could forge is added to the head.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 
-/** A method that can be rescued. */
 export type UncommonMethod = "LIST" | "SCAN";
 
 /** The renaming of one port. */
 export interface UncommonMethods {
   /**
-   * Steps between a socket and the parser that listens on it. To be called once, right after the
+   * Inserts itself between a socket and the parser that listens on it. Call once, right after the
    * parser has begun to listen.
    */
   watch(socket: Socket): void;
-  /** To be told of each request before anybody else: gives it back the method it was sent with. */
+  /** Call for each request before anything else: restores its original method. */
   restore(request: IncomingMessage): void;
 }
 
-/** How long the rest of a method that has begun is waited for, and which methods there are. */
+/** The timeout for the rest of a method that has begun, and the methods. */
 export interface UncommonMethodsOptions {
   readonly methods: readonly UncommonMethod[];
   readonly headMs: number;
@@ -60,8 +59,8 @@ export function createUncommonMethods(
 }
 
 /**
- * The beginning of a request line with an uncommon method: `LIST /`. Any other target than a path
- * is no request to a server.
+ * The beginning of a request line with an uncommon method: `LIST /`. A target other than a path is
+ * not a request to a server.
  */
 interface Opening {
   readonly method: UncommonMethod;
@@ -72,20 +71,20 @@ interface FeedOptions {
   readonly openings: readonly Opening[];
   readonly clock: Clock;
   readonly headMs: number;
-  /** Parses one piece, at once. */
+  /** Parses one piece synchronously. */
   readonly read: (piece: Buffer) => void;
 }
 
 class Feed {
   readonly #socket: Socket;
   readonly #options: FeedOptions;
-  /** The last request the parser has told of. */
+  /** The last request the parser reported. */
   #request: IncomingMessage | undefined;
-  /** The next byte is the first of a request: the parser knows nothing of that one yet. */
+  /** The next byte is the first of a request the parser has not seen. */
   #between = true;
-  /** The method of the request that is being read under the name of the stand-in. */
+  /** The original method of the request being parsed as POST. */
   #renamed: UncommonMethod | undefined;
-  /** A part of an opening, held back until it decides. At most five bytes. */
+  /** A prefix of an opening, held until it is decided. At most five bytes. */
   #held: Buffer = Buffer.alloc(0);
   #timer: Disposable | undefined;
 
@@ -106,8 +105,7 @@ class Feed {
     let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = Buffer.alloc(0);
     while (rest.length > 0 && !this.#socket.destroyed) {
-      // The parser has had enough for now, and must not be given more. What is put back comes again
-      // when it goes on.
+      // The parser has paused and must not get more. What is unshifted comes again when it resumes.
       if (this.#socket.isPaused()) return this.#socket.unshift(rest);
       const eaten = this.#between ? this.#begin(rest) : this.#goOn(rest);
       if (eaten === 0) return this.#hold(rest);
@@ -115,10 +113,7 @@ class Feed {
     }
   }
 
-  /**
-   * Reads the beginning of a request. Returns how many bytes that were; 0 when they do not decide
-   * yet.
-   */
+  /** Reads the beginning of a request. Returns the number of bytes; 0 when undecided. */
   #begin(rest: Buffer): number {
     const blank = blankBytes(rest);
     if (blank > 0) return this.#read(rest, blank);
@@ -135,7 +130,7 @@ class Feed {
   }
 
   /**
-   * Reads on to where the next request with an uncommon method may begin, and finds out whether one
+   * Reads to where the next request with an uncommon method may begin, and checks whether one
    * begins there.
    */
   #goOn(rest: Buffer): number {
@@ -144,7 +139,7 @@ class Feed {
     if (this.#socket.isPaused() || this.#socket.destroyed) return Math.max(1, end - 1);
     const before = this.#request?.complete === true ? this.#request : undefined;
     this.#options.read(rest.subarray(end - 1, end));
-    // Whole since this very byte: nothing of another request has been read.
+    // Complete since this very byte: nothing of another request has been read.
     this.#between = this.#request?.complete === true && this.#request !== before;
     return end;
   }
@@ -155,8 +150,8 @@ class Feed {
   }
 
   /**
-   * Where the next opening begins, or a part of one that the end cuts off; behind the first byte.
-   * Else the end.
+   * Where the next opening begins, or a prefix of one at the end; after the first byte. Else the
+   * end.
    */
   #nextOpening(rest: Buffer): number {
     let next = rest.length;
@@ -165,8 +160,8 @@ class Feed {
       if (at >= 0) next = Math.min(next, at);
       for (let length = Math.min(bytes.length - 1, rest.length - 1); length > 0; length -= 1) {
         const from = rest.length - length;
-        // Comparing calls out of JavaScript, five times for each method, so the first byte is
-        // looked at before.
+        // Comparing calls into native code, five times per method, so the first byte is checked
+        // before.
         if (rest[from] === bytes[0] && bytes.compare(rest, from, rest.length, 0, length) === 0)
           next = Math.min(next, from);
       }
@@ -174,11 +169,10 @@ class Feed {
     return next;
   }
 
-  // Whoever stops in the middle of a method is answered by the parser, within its own time for a
-  // head.
+  // A client that stops within a method is answered by the parser, within its own header timeout.
   #hold(rest: Buffer): void {
     const { clock, headMs, read } = this.#options;
-    // A copy: a part would keep the whole chunk it was cut from.
+    // A copy: a slice would keep the whole chunk alive.
     this.#held = Buffer.from(rest);
     this.#timer = clock.timer(clock.monotonic() + headMs, () => {
       this.#held = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 /**
- * One try of one task on one worker thread: cancel by a word, kill when the word is ignored, tell a
- * dead worker from an error.
+ * One attempt to run a task on a worker thread: cancels through shared memory, terminates a thread
+ * that ignores it, and tells a dead worker from an error.
  */
 import type { Piscina } from "piscina";
 import { StewardError, toStewardError } from "../base/errors.ts";
@@ -9,28 +9,27 @@ import { createControlWords, hasStarted, setCancelled } from "./control.ts";
 import type { ControlWords } from "./control.ts";
 import type { AttemptMessage, AttemptReply } from "./message.ts";
 
-/** How long a task may ignore that its caller has gone. */
+/** How long a task may ignore its cancellation. */
 const CANCEL_GRACE_MS = 150;
 
-/** How a try ended. */
 export type AttemptEnd =
   | { readonly kind: "reply"; readonly reply: AttemptReply }
   | { readonly kind: "unsendable"; readonly error: Error }
   | { readonly kind: "died"; readonly outOfHeap: boolean; readonly error: Error };
 
-/** A try under way. */
+/** A running attempt. */
 export interface Attempt {
   readonly words: ControlWords;
-  /** Settles when the thread is free again, or gone. Never rejects. */
+  /** Resolves when the thread is free or gone. Never rejects. */
   readonly end: Promise<AttemptEnd>;
-  /** Asks the task to return and takes its thread after the grace. */
+  /** Requests cancellation and terminates the thread after the grace period. */
   cancel(): void;
-  /** Takes the thread now. */
+  /** Terminates the thread now. */
   kill(): void;
   hasStarted(): boolean;
 }
 
-/** Starts a try. Needs a free thread. */
+/** Starts an attempt. Requires a free thread. */
 export function startAttempt(
   piscina: Piscina,
   clock: Clock,

@@ -1,18 +1,16 @@
 /**
- * Ordered mapping with a window: the source is asked for the next input only when there is room for
- * it.
+ * Ordered concurrent map with a bounded window: reads the next input only when it can be queued.
  */
 
-/** How a map gets its work done. */
 export interface MapSteps<I, O> {
   /** Resolves when another input may be started. */
-  room(signal: AbortSignal): Promise<void>;
+  waitForCapacity(signal: AbortSignal): Promise<void>;
   start(input: I, signal: AbortSignal): Promise<O>;
 }
 
 /**
- * Results in input order with at most `inFlight` inputs under way. Leaving the iteration, an error
- * of the source and an error of one run cancel what is under way.
+ * Results in input order with at most `inFlight` inputs running. Leaving the iteration, an error of
+ * the source or an error of one run cancels the running ones.
  */
 export async function* mapOrdered<I, O>(
   inputs: Iterable<I> | AsyncIterable<I>,
@@ -29,7 +27,7 @@ export async function* mapOrdered<I, O>(
   try {
     for (;;) {
       while (!ended && window.length < inFlight) {
-        await steps.room(signal);
+        await steps.waitForCapacity(signal);
         const next = await source.next();
         if (next.done === true) ended = true;
         else {

@@ -1,6 +1,6 @@
 /**
- * The worker pool (KERNEL §1.7): typed tasks on Piscina threads, with bounded queues, cancel that
- * is felt, and crashes that stay with their input.
+ * The worker pool: typed tasks on Piscina threads with bounded queues, cancellation of running
+ * tasks, and crashes that fail only the input that caused them.
  */
 import { availableParallelism, totalmem } from "node:os";
 import { Piscina } from "piscina";
@@ -18,9 +18,9 @@ import { createSlotQueue } from "./queue.ts";
 import type { SlotQueue } from "./queue.ts";
 import type { Pool, RunOptions, Task } from "./types.ts";
 
-/** What a pool is made of. Both sizes have defaults from the machine. */
+/** Both sizes have defaults from the machine. */
 export interface PoolOptions {
-  /** Worker threads; default: as many as there are cores and as half of the memory has room for. */
+  /** Worker threads; default: one per core, as far as half of the memory allows. */
   readonly threads?: number;
   /**
    * JavaScript heap of one thread in MiB, default 512. Shared and transferred buffers do not count.
@@ -31,22 +31,20 @@ export interface PoolOptions {
 }
 
 const DEFAULT_HEAP_MB = 512;
-/**
- * Short-lived objects of one thread: a third of the default's memory for a few per cent of speed.
- */
+/** Young generation of one thread: a third of the default's memory for a few per cent of speed. */
 const YOUNG_MB = 16;
 const MIB = 2 ** 20;
 const IDLE_MS = 30_000;
 const MAX_TRIES = 2;
-/** A closing pool gives its tasks this long to read the word; then their threads go. */
+/** How long `close` waits for cancelled tasks before it terminates their threads. */
 const CLOSE_MS = 1_000;
 
-/** One thread per core, as far as half of the memory carries them. */
+/** One thread per core, as far as half of the memory allows. */
 export function defaultThreads(heapMb: number, cores: number, memoryBytes: number): number {
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / 2 / (heapMb * MIB))));
 }
 
-/** A pool. Threads start with the first tasks and end after 30 s without work. */
+/** Creates a pool. Threads start with the first tasks and end after 30 s without work. */
 export function createPool(options: PoolOptions): Pool {
   const heapMb = options.heapMb ?? DEFAULT_HEAP_MB;
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
@@ -57,7 +55,7 @@ export function createPool(options: PoolOptions): Pool {
 interface InnerOptions extends Pick<RunOptions, "signal" | "tries"> {
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly onUnits: OnUnits | undefined;
-  /** Refuse when the line is full; otherwise wait in it. */
+  /** Reject when the queue is full instead of waiting. */
   readonly bounded: boolean;
 }
 
@@ -111,7 +109,7 @@ class PiscinaPool implements Pool {
   ): AsyncIterable<O> {
     const sum = summed(throttled(this.#clock, options.onProgress));
     return mapOrdered(inputs, options.inFlight ?? this.#threads + 1, options.signal, {
-      room: (signal) => this.#slots.room(signal),
+      waitForCapacity: (signal) => this.#slots.waitForCapacity(signal),
       start: (input, signal) =>
         this.#run(task, input, {
           ...options,
@@ -162,7 +160,7 @@ class PiscinaPool implements Pool {
     }
   }
 
-  /** Holds its slot until the thread is free, which may be after the caller has been told. */
+  /** Holds its slot until the thread is free, which may be after the caller got the result. */
   #try<I, O>(
     task: Task<I, O>,
     input: I,
@@ -197,7 +195,7 @@ class PiscinaPool implements Pool {
     });
   }
 
-  /** Looks at the units every 100 ms, and once more when disposed. */
+  /** Reads the progress every 100 ms, and once more when disposed. */
   #report(attempt: Attempt, onUnits: InnerOptions["onUnits"]): Disposable {
     if (!onUnits) return { [Symbol.dispose]: () => undefined };
     const look = (): void => {
@@ -214,8 +212,8 @@ class PiscinaPool implements Pool {
   }
 
   /**
-   * A thread that dies before it takes work leaves tasks waiting that nobody would start: those try
-   * again.
+   * A thread that dies before it takes work leaves queued tasks that no thread would start: those
+   * are retried.
    */
   #lostIdleThread(error: Error): void {
     this.#log.warn("an idle worker thread died", { error });

@@ -1,13 +1,13 @@
-/** Progress on its way to the caller: never too often, and summed over the runs of one map. */
+/** Progress reports: rate-limited, and summed over the runs of one map. */
 import type { Clock } from "../base/clock.ts";
 
-/** Takes the units done so far. */
+/** Receives the units done so far. */
 export type OnUnits = (units: number) => void;
 
-/** The shortest time between two reports. */
+/** Minimum time between two reports. */
 export const PROGRESS_MS = 100;
 
-/** Passes changes on, at most one every 100 ms; what comes sooner is left to the next one. */
+/** Forwards changes at most every 100 ms; earlier ones are merged into the next. */
 export function throttled(clock: Clock, onProgress: OnUnits | undefined): OnUnits | undefined {
   if (!onProgress) return undefined;
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -21,7 +21,7 @@ export function throttled(clock: Clock, onProgress: OnUnits | undefined): OnUnit
   };
 }
 
-/** A maker of reports, one per run, that pass on the sum over all runs. */
+/** Creates one reporter per run; they forward the sum over all runs. */
 export function summed(onUnits: OnUnits | undefined): (() => OnUnits) | undefined {
   if (!onUnits) return undefined;
   let total = 0;

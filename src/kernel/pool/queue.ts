@@ -1,31 +1,27 @@
-/**
- * Who may use a thread next: a fixed number of slots, first come first served, with a bounded line
- * in front.
- */
+/** FIFO semaphore of thread slots with a bounded queue. */
 import { StewardError } from "../base/errors.ts";
 
-/** Slots and the line in front of them. */
 export interface SlotQueue {
   /**
-   * Resolves with a slot; give it back by `release`. Rejects with the signal's reason. With
-   * `bounded`, throws `exhausted` when the line is full.
+   * Resolves with a slot; return it with `release`. Rejects with the signal's reason. With
+   * `bounded`, throws `exhausted` when the queue is full.
    */
   acquire(signal: AbortSignal, bounded: boolean): Promise<void>;
   release(): void;
-  /** Resolves when the line is not full. Rejects with the signal's reason. */
-  room(signal: AbortSignal): Promise<void>;
+  /** Resolves when the queue is not full. Rejects with the signal's reason. */
+  waitForCapacity(signal: AbortSignal): Promise<void>;
   readonly running: number;
   readonly queued: number;
   readonly limit: number;
 }
 
-/** A place in a line: called once, when it is its turn. */
+/** A queued caller: called once, when it is its turn. */
 type Turn = () => void;
 
-/** A queue of `slots` slots whose line holds `limit`. */
+/** A semaphore of `slots` slots with a queue of at most `limit`. */
 export function createSlotQueue(slots: number, limit: number): SlotQueue {
   const line = new Set<Turn>();
-  const rooms = new Set<Turn>();
+  const waitingForCapacity = new Set<Turn>();
   let running = 0;
 
   function settle(): void {
@@ -35,9 +31,9 @@ export function createSlotQueue(slots: number, limit: number): SlotQueue {
       running += 1;
       turn();
     }
-    for (const turn of rooms) {
+    for (const turn of waitingForCapacity) {
       if (line.size >= limit) break;
-      rooms.delete(turn);
+      waitingForCapacity.delete(turn);
       turn();
     }
   }
@@ -61,8 +57,8 @@ export function createSlotQueue(slots: number, limit: number): SlotQueue {
       running -= 1;
       settle();
     },
-    room(signal) {
-      const turn = waitIn(rooms, signal, settle);
+    waitForCapacity(signal) {
+      const turn = waitIn(waitingForCapacity, signal, settle);
       settle();
       return turn;
     },

@@ -1,5 +1,5 @@
 /**
- * The one entry of every worker thread: imports the task's file, runs it and answers with its value
+ * Entry point of every worker thread: imports the task's file, runs it and replies with its value
  * or its error as data.
  */
 import { Piscina } from "piscina";
@@ -13,8 +13,8 @@ interface TaskModule {
 }
 
 /**
- * Runs one attempt; an AttemptReply, wrapped as Piscina asks when buffers move with it. Never
- * throws.
+ * Runs one attempt; returns an AttemptReply, wrapped in Piscina's move when buffers are
+ * transferred. Never throws.
  */
 export async function runAttempt(message: AttemptMessage): Promise<unknown> {
   const moved: ArrayBuffer[] = [];

@@ -1,38 +1,36 @@
-/**
- * Where the threads of this process spend their time: V8's own sampling, on every thread at once.
- */
+/** CPU profiles of all threads of the process with V8's sampling profiler. */
 import type { Profiler } from "node:inspector";
 import { delay, type Clock } from "../base/clock.ts";
 import { inspectThreads, type InspectedThread } from "./threads.ts";
 
-/** Time between samples: a hundred a second, as continuous profilers have it. */
+/** Sampling interval: 100 Hz, as usual for continuous profilers. */
 export const CPU_PERIOD_US = 10_000;
-/** A thread that does not answer by then waits outside of JavaScript: it has nothing to tell. */
+/**
+ * A thread that does not respond in time is blocked outside of JavaScript and has nothing to
+ * report.
+ */
 const ANSWER_MS = 2_000;
 
-/** What one thread did. */
+/** Profile of one thread. */
 export interface CpuThread {
   readonly thread: string;
   readonly profile: Profiler.Profile;
 }
 
-/** Records until it is stopped, or cancelled. */
+/** Records until stopped or cancelled. */
 export interface CpuRecording {
-  /**
-   * The profiles of the threads that answer; those that ended meanwhile are missing. To be called
-   * once.
-   */
+  /** Profiles of the threads that respond; those that ended meanwhile are missing. Call once. */
   stop(): Promise<readonly CpuThread[]>;
-  /** Ends it with nothing. */
+  /** Discards the recording. */
   cancel(): void;
 }
 
-/** Begins to record, threads that start later included. Recordings do not disturb one another. */
+/** Starts recording, including threads that start later. Concurrent recordings are independent. */
 export async function recordCpu(clock: Clock): Promise<CpuRecording> {
   const begun = new Map<InspectedThread, Promise<void>>();
   const threads = await inspectThreads((thread) => {
     const start = startOn(thread);
-    // Whoever stops it hears of it; a thread may end before.
+    // The caller of `stop` gets the error; a thread may end before.
     start.catch(() => undefined);
     begun.set(thread, start);
   });
@@ -72,7 +70,7 @@ async function stopOn(
     const answer = await Promise.race([profile, delay(clock, ANSWER_MS, giveUp.signal)]);
     return answer === undefined ? undefined : { thread: thread.name, profile: answer.profile };
   } catch {
-    // It ended, or never began.
+    // The thread ended, or never began.
     return undefined;
   } finally {
     giveUp.abort();

@@ -1,33 +1,29 @@
-/**
- * What the heaps of this process's threads are full of: V8 samples allocations and forgets those
- * that are collected.
- */
+/** Heap profiles of all threads: V8 samples allocations and drops those that are collected. */
 import type { HeapProfiler } from "node:inspector";
 import type { Clock } from "../base/clock.ts";
 import { delay } from "../base/clock.ts";
 import type { Component } from "../supervisor/component.ts";
 import { inspectThreads, type InspectedThread, type InspectedThreads } from "./threads.ts";
 
-/**
- * On average one allocation in so many bytes is remembered, as Go has it: its cost cannot be
- * measured.
- */
+/** On average one sample per this many bytes, as in Go; the cost is not measurable. */
 export const HEAP_INTERVAL_BYTES = 512 * 1024;
 const ANSWER_MS = 2_000;
 
-/** What lives on one thread's heap of what was allocated since sampling began. */
+/** Live sampled allocations of one thread since sampling began. */
 export interface HeapThread {
   readonly thread: string;
   readonly profile: HeapProfiler.SamplingHeapProfile;
 }
 
-/** Samples while it runs. */
+/** Samples while running. */
 export interface HeapSampler extends Component {
-  /** As of now; a thread that does not answer in time is missing. Nothing while it does not run. */
+  /**
+   * Current samples; a thread that does not respond in time is missing. Empty while not running.
+   */
   take(): Promise<readonly HeapThread[]>;
 }
 
-/** A sampler of all threads. One at a time: what it stops is stopped for others, too. */
+/** A sampler of all threads. Only one at a time: stopping it stops sampling for others, too. */
 export function createHeapSampler(clock: Clock): HeapSampler {
   let threads: InspectedThreads | undefined;
   return {
@@ -36,7 +32,7 @@ export function createHeapSampler(clock: Clock): HeapSampler {
     readiness: "none",
     async start() {
       threads = await inspectThreads((thread) => {
-        // A thread may end before it answers.
+        // A thread may end before it responds.
         thread
           .ask("HeapProfiler.startSampling", { samplingInterval: HEAP_INTERVAL_BYTES })
           .catch(() => undefined);
@@ -48,8 +44,8 @@ export function createHeapSampler(clock: Clock): HeapSampler {
       return Promise.resolve();
     },
     async take() {
-      // One that has not answered yet is not asked again: questions to a thread that sleeps for
-      // days would pile up.
+      // A thread that has not responded yet is skipped: requests to a thread blocked for days would
+      // pile up.
       const awake = (threads?.list() ?? []).filter((thread) => !thread.busy());
       const profiles = await Promise.all(awake.map((thread) => takeFrom(thread, clock)));
       return profiles.filter((profile) => profile !== undefined);
@@ -68,7 +64,7 @@ async function takeFrom(thread: InspectedThread, clock: Clock): Promise<HeapThre
     ]);
     return answer === undefined ? undefined : { thread: thread.name, profile: answer.profile };
   } catch {
-    // It ended.
+    // The thread ended.
     return undefined;
   } finally {
     giveUp.abort();

@@ -1,7 +1,4 @@
-/**
- * V8's profiles in the format of pprof, which tools and backends of continuous profiling read.
- * Pure.
- */
+/** Converts V8's profiles to pprof's format. Pure. */
 import type { HeapProfiler, Profiler, Runtime } from "node:inspector";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,16 +20,13 @@ const NANOSECONDS_IN_MILLISECOND = 1_000_000n;
 const OUR_FOLDER = join(import.meta.dirname, "../../..") + sep;
 const ROOT = "(root)";
 
-/** When a profile was recorded. */
 export interface Recorded {
   /** Milliseconds since 1970. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/**
- * Samples and nanoseconds of work by stack, each sample with the label `thread`. Not compressed.
- */
+/** Samples and CPU nanoseconds by stack, each sample with the label `thread`. Not compressed. */
 export function formatCpuProfile(
   threads: readonly CpuThread[],
   recorded: Recorded,
@@ -58,10 +52,7 @@ export function formatCpuProfile(
   });
 }
 
-/**
- * Bytes in use by the stack that allocated them, each sample with the label `thread`. Not
- * compressed.
- */
+/** Live bytes by allocating stack, each sample with the label `thread`. Not compressed. */
 export function formatHeapProfile(
   threads: readonly HeapThread[],
   recorded: Recorded,
@@ -88,8 +79,8 @@ export function formatHeapProfile(
 }
 
 /**
- * A thread that waits spends no time of a core: for events, or, one of the pool, in a function of
- * the library that only waits for a task.
+ * A waiting thread uses no CPU: in the event loop, or, in a pool thread, in the library function
+ * that waits for a task.
  */
 function isIdle(frame: Runtime.CallFrame | undefined): boolean {
   return (
@@ -98,7 +89,7 @@ function isIdle(frame: Runtime.CallFrame | undefined): boolean {
   );
 }
 
-/** A sample stands for the time until the next one. */
+/** A sample represents the time until the next one. */
 function spentByNode({
   samples = [],
   timeDeltas = [],
@@ -123,7 +114,7 @@ function parentsOf(
   );
 }
 
-/** The callee first. */
+/** Callee first. */
 function stackOf(
   leaf: Profiler.ProfileNode | undefined,
   parent: (node: Profiler.ProfileNode) => Profiler.ProfileNode | undefined,
@@ -144,7 +135,7 @@ interface Heading {
   readonly recorded: Recorded;
 }
 
-/** Strings, functions, places and samples, each kept once. */
+/** Interned strings, functions, locations and samples. */
 class StackTable {
   readonly #strings = new StringTable();
   readonly #locations = new Map<string, Location>();
@@ -182,7 +173,7 @@ class StackTable {
     const known = this.#locations.get(key);
     if (known !== undefined) return known;
     const id = this.#functions.length + 1;
-    // V8 counts lines from 0, and has -1 for what is in no file.
+    // V8 counts lines from 0, and has -1 for code without a file.
     const line = Math.max(0, frame.lineNumber + 1);
     const filename = readableFile(frame.url);
     const name = this.#strings.dedup(
@@ -203,7 +194,7 @@ class StackTable {
   }
 }
 
-/** Our own files from our folder on; others as they are. */
+/** Our own files relative to our folder; others unchanged. */
 function readableFile(url: string): string {
   if (!url.startsWith("file:")) return url;
   try {

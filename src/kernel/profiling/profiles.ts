@@ -1,7 +1,4 @@
-/**
- * Profiles of this process for a person who asks: compressed, in the format of pprof, the CPU's one
- * at a time.
- */
+/** On-demand profiles of this process: gzip-compressed pprof, one CPU profile at a time. */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { delay, type Clock } from "../base/clock.ts";
@@ -12,24 +9,21 @@ import { formatCpuProfile, formatHeapProfile } from "./pprof.ts";
 
 const compress = promisify(gzip);
 
-/** Profiles on demand. */
 export interface Profiles {
   /**
-   * The threads' work during the time given. Throws `already_running` while another is recorded,
+   * CPU time of all threads during this time. Throws `already_running` while another is recorded,
    * the signal's reason as soon as it fires.
    */
   cpu(durationMs: number, signal: AbortSignal): Promise<Uint8Array>;
-  /** The threads' heaps as they are. */
+  /** Current heaps of all threads. */
   heap(): Promise<Uint8Array>;
 }
 
-/** What they are made of. */
 export interface ProfilesDeps {
   readonly clock: Clock;
   readonly heap: Pick<HeapSampler, "take">;
 }
 
-/** Profiles of all threads. */
 export function createProfiles({ clock, heap }: ProfilesDeps): Profiles {
   let recording = false;
   return {
@@ -51,7 +45,7 @@ export function createProfiles({ clock, heap }: ProfilesDeps): Profiles {
   };
 }
 
-/** A compressed profile of what lives on the heaps. */
+/** A compressed profile of the live heap. */
 export async function currentHeap(
   clock: Clock,
   heap: Pick<HeapSampler, "take">,
@@ -62,7 +56,7 @@ export async function currentHeap(
   );
 }
 
-/** A compressed profile of what was recorded since `fromMs`; ends the recording. */
+/** A compressed profile of the time since `fromMs`; ends the recording. */
 export async function endRecording(
   clock: Clock,
   recording: CpuRecording,

@@ -17,17 +17,16 @@ import type { WireReload } from "../telemetry/thread/options.ts";
 import { recordCpu } from "./cpu.ts";
 import type { HeapSampler } from "./heap.ts";
 import { currentHeap, endRecording } from "./profiles.ts";
-import { createUploadBooks, type UploadBooks, type UploadStatus } from "./upload-books.ts";
+import { createUploadStats, type UploadStats, type UploadStatus } from "./upload-stats.ts";
 import { uploadClassOf } from "./upload-class.ts";
 import {
   createUploader,
-  MOST_UPLOADS,
+  MAX_UPLOADS,
   type Upload,
   type Uploader,
   type UploadTarget,
 } from "./uploader.ts";
 
-/** What it works with. */
 export interface ProfilerDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -37,53 +36,52 @@ export interface ProfilerDeps {
   readonly heap: Pick<HeapSampler, "name" | "take">;
 }
 
-/** Where and how often. */
 export interface ProfilerOptions {
   readonly target: UploadTarget;
   readonly uploadRateMs: number;
-  /** Reads credentials again; undefined reads them once. */
+  /** Reloads credentials; undefined reads them once. */
   readonly reload: WireReload | undefined;
 }
 
-/** Records and sends while it runs; says nothing about readiness. */
+/** Records and uploads while running; does not affect readiness. */
 export interface Profiler extends Component {
   status(): UploadStatus;
 }
 
-/** A profiler of all threads. It needs the heap's sampler to run. */
+/** Needs a running heap sampler. */
 export function createProfiler(deps: ProfilerDeps, options: ProfilerOptions): Profiler {
-  const books = createUploadBooks(deps.clock, deps.scope);
+  const stats = createUploadStats(deps.clock, deps.scope);
   let run: Run | undefined;
   return {
     name: "profiler",
     needs: [deps.heap.name],
     readiness: "none",
     start() {
-      run = new Run(deps, options, books);
+      run = new Run(deps, options, stats);
       return Promise.resolve();
     },
     async stop() {
       await run?.end();
       run = undefined;
     },
-    status: () => books.status(),
+    status: () => stats.status(),
   };
 }
 
-/** From a start to its stop. */
+/** From one start to its stop. */
 class Run {
   readonly #deps: ProfilerDeps;
   readonly #options: ProfilerOptions;
-  readonly #books: UploadBooks;
+  readonly #stats: UploadStats;
   readonly #ending = new AbortController();
   readonly #uploads = new Set<Promise<void>>();
   readonly #loops: Promise<unknown>;
   #uploader: Uploader;
 
-  constructor(deps: ProfilerDeps, options: ProfilerOptions, books: UploadBooks) {
+  constructor(deps: ProfilerDeps, options: ProfilerOptions, stats: UploadStats) {
     this.#deps = deps;
     this.#options = options;
-    this.#books = books;
+    this.#stats = stats;
     this.#uploader = createUploader(deps, options.target);
     this.#loops = Promise.all([this.#record(), this.#renew()]);
   }
@@ -118,16 +116,16 @@ class Run {
   #send(upload: Upload): void {
     const { clock, log } = this.#deps;
     const { signal } = this.#ending;
-    // Those under way will be counted when they fail; what comes after them would only wait.
-    if (signal.aborted || this.#uploads.size >= MOST_UPLOADS) return;
+    // Running uploads are counted when they fail; further ones would only queue up.
+    if (signal.aborted || this.#uploads.size >= MAX_UPLOADS) return;
     const beganMs = clock.monotonic();
     const sending: Promise<void> = this.#uploader
       .send(upload, signal)
       .then(
-        () => this.#books.enter(clock.monotonic() - beganMs),
+        () => this.#stats.enter(clock.monotonic() - beganMs),
         (error: unknown) => {
           const errorClass = uploadClassOf(error);
-          this.#books.enter(clock.monotonic() - beganMs, errorClass);
+          this.#stats.enter(clock.monotonic() - beganMs, errorClass);
           if (!signal.aborted) log.warn("uploading a profile failed", { class: errorClass });
         },
       )
@@ -135,7 +133,7 @@ class Run {
     this.#uploads.add(sending);
   }
 
-  /** Looks at the files of credentials now and then. */
+  /** Periodically reloads the credential files. */
   async #renew(): Promise<void> {
     const { reload, target } = this.#options;
     if (reload === undefined) return;
@@ -156,7 +154,7 @@ class Run {
     }
   }
 
-  /** False when it ends meanwhile. */
+  /** False when the run ends meanwhile. */
   async #waitedFor(ms: number): Promise<boolean> {
     const { signal } = this.#ending;
     await delay(this.#deps.clock, ms, signal).catch(() => undefined);

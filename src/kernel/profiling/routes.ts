@@ -1,15 +1,14 @@
 /**
- * `/debug/pprof/`: profiles of this process for `go tool pprof` and its like (facts, monitor-api
- * §5.3; RESOLUTIONS M34). For administrators. What they have no use for here, `symbol` and `trace`,
- * is not there.
+ * `/debug/pprof/`: profiles of this process for `go tool pprof` and similar tools, for
+ * administrators. `symbol` and `trace` have no equivalent and are not served.
  */
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../base/errors.ts";
 import type { PlainAnswer, PlainRoute } from "../service.ts";
 import type { Profiles } from "./profiles.ts";
 
-const SHORTEST_SECONDS = 1;
-const LONGEST_SECONDS = 120;
+const MIN_SECONDS = 1;
+const MAX_SECONDS = 120;
 const DEFAULT_SECONDS = "30";
 const TEXT = {
   "content-type": "text/plain; charset=utf-8",
@@ -18,14 +17,14 @@ const TEXT = {
 
 const INDEX = `profiles of this process, in the format of pprof, compressed by gzip
 
-profile?seconds=${DEFAULT_SECONDS}   where its threads spend the time of cores, recorded for ${SHORTEST_SECONDS} to ${LONGEST_SECONDS} seconds, one at a time
+profile?seconds=${DEFAULT_SECONDS}   where its threads spend the time of cores, recorded for ${MIN_SECONDS} to ${MAX_SECONDS} seconds, one at a time
 heap                 what its threads' heaps are full of
 cmdline              how it was started
 
 each sample is labelled with its thread, e.g. go tool pprof -tagfocus=monitor profile
 `;
 
-/** The routes; served only where they are wanted. */
+/** Served only where enabled. */
 export function profileRoutes(profiles: Profiles, commandLine: readonly string[]): PlainRoute[] {
   const route = (
     template: string,
@@ -35,7 +34,7 @@ export function profileRoutes(profiles: Profiles, commandLine: readonly string[]
     template,
     access: Access.ADMIN,
     dialect: "monitor",
-    // Who asks for the head alone does not wait for a recording.
+    // HEAD does not wait for a recording.
     handle: (request, call) =>
       request.method === "HEAD" ? text("") : answer(request.query, call.signal),
   });
@@ -68,11 +67,11 @@ function file(name: string, body: Uint8Array): PlainAnswer {
 function secondsOf(query: URLSearchParams): number {
   const written = query.get("seconds") ?? DEFAULT_SECONDS;
   const seconds = /^\d{1,3}$/.test(written) ? Number(written) : NaN;
-  if (seconds >= SHORTEST_SECONDS && seconds <= LONGEST_SECONDS) return seconds;
+  if (seconds >= MIN_SECONDS && seconds <= MAX_SECONDS) return seconds;
   const remedy = `write seconds=${DEFAULT_SECONDS}`;
   throw new StewardError(
     "invalid",
-    `seconds must be a whole number from ${SHORTEST_SECONDS} to ${LONGEST_SECONDS}; ${remedy}`,
+    `seconds must be a whole number from ${MIN_SECONDS} to ${MAX_SECONDS}; ${remedy}`,
     { field: "seconds", rule: "range", remedy },
   );
 }

@@ -1,18 +1,18 @@
-/** `profiling` of the status, as plain data (contract §2.1.10). */
-import type { UploadStatus } from "./upload-books.ts";
+/** `profiling` of the status, as plain data. */
+import type { UploadStatus } from "./upload-stats.ts";
 
-/** What is on, where profiles go, and how that goes. No value of a credential. */
+/** Configuration and upload statistics, without credentials. */
 export interface ProfilingStatus {
   readonly profileEndpointEnabled: boolean;
   readonly profilerEnabled: boolean;
   /** Without credentials; empty when none is configured. */
   readonly profilerServer: string;
-  /** As HTTP writes them, e.g. `X-Org`; sorted. */
+  /** In HTTP notation, e.g. `X-Org`; sorted. */
   readonly profilerHeaderNames: readonly string[];
   readonly profilerTlsClientCert: boolean;
   readonly profilerTlsCustomCa: boolean;
   readonly profilerTlsInsecureSkipVerify: boolean;
-  /** Whether a password or a header of authorization is configured. */
+  /** Whether a password or an authorization header is configured. */
   readonly profilerAuthSet: boolean;
   /** While the profiler is on. */
   readonly profilerUpload: UploadStatus | undefined;

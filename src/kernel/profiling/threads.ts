@@ -1,34 +1,28 @@
 /**
- * The threads of this process as a profiler sees them: this one, and every worker thread, through
- * one inspector session. Nothing listens on a port, and no thread has code of its own for it.
+ * Inspector access to all threads of the process through one session. No port is opened, and
+ * threads need no code for it.
  */
 import { Session } from "node:inspector/promises";
 import { StewardError } from "../base/errors.ts";
 
-/** A thread that can be asked. */
+/** A thread with an attached session. */
 export interface InspectedThread {
   /** `main`, or the worker's own name, e.g. `monitor`; `worker 3` when it has none. */
   readonly name: string;
-  /**
-   * Whether it has not answered yet what it was asked before: it waits outside of JavaScript, and
-   * runs nothing.
-   */
+  /** Whether a request is pending: the thread is blocked outside of JavaScript. */
   busy(): boolean;
-  /**
-   * Asks by a method of the inspector's protocol. Rejects when the method fails, or the thread
-   * ends.
-   */
+  /** Calls a method of the inspector protocol. Rejects when the method fails or the thread ends. */
   ask<T>(method: string, parameters?: object): Promise<T>;
 }
 
-/** What is attached to until it is closed. */
+/** Attached threads, until closed. */
 export interface InspectedThreads {
   list(): readonly InspectedThread[];
-  /** Detaches: what was begun through it ends. */
+  /** Detaches and ends everything started through it. */
   close(): void;
 }
 
-/** `joined` is told of this thread and of each worker, those that start later included. */
+/** `joined` is called with this thread and each worker, including later ones. */
 export async function inspectThreads(
   joined: (thread: InspectedThread) => void,
 ): Promise<InspectedThreads> {
@@ -49,7 +43,7 @@ export async function inspectThreads(
     joined(worker);
   });
   session.on("NodeWorker.receivedMessageFromWorker", ({ params: { sessionId, message } }) =>
-    workers.get(sessionId)?.hear(message),
+    workers.get(sessionId)?.receive(message),
   );
   session.on("NodeWorker.detachedFromWorker", ({ params: { sessionId } }) => {
     workers.get(sessionId)?.end();
@@ -67,7 +61,7 @@ export async function inspectThreads(
   };
 }
 
-/** `[worker 3] monitor` is how the runtime titles them. */
+/** The runtime titles them `[worker 3] monitor`. */
 function threadName(title: string): string {
   const [, number = "", name = ""] = /^\[worker (\d+)\]\s*(.*)$/.exec(title) ?? [];
   return name === "" ? `worker ${number}` : name;
@@ -79,11 +73,11 @@ interface Answer {
   readonly error?: { readonly message?: string };
 }
 
-/** Messages to a worker are JSON inside of messages to its thread's session. */
+/** Messages to a worker are JSON wrapped in messages to its thread's session. */
 class AttachedWorker implements InspectedThread {
   readonly name: string;
   readonly #send: (message: string) => Promise<unknown>;
-  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
 
   constructor(name: string, send: (message: string) => Promise<unknown>) {
@@ -92,24 +86,24 @@ class AttachedWorker implements InspectedThread {
   }
 
   busy(): boolean {
-    return this.#asked.size > 0;
+    return this.#pending.size > 0;
   }
 
   async ask<T>(method: string, params: object = {}): Promise<T> {
     const id = (this.#lastId += 1);
     const answer = Promise.withResolvers<unknown>();
-    this.#asked.set(id, answer);
+    this.#pending.set(id, answer);
     await this.#send(JSON.stringify({ id, method, params })).catch((error: unknown) => {
-      this.#asked.delete(id);
+      this.#pending.delete(id);
       answer.reject(error);
     });
     return (await answer.promise) as T;
   }
 
-  hear(message: string): void {
+  receive(message: string): void {
     const { id = 0, result, error } = JSON.parse(message) as Answer;
-    const answer = this.#asked.get(id);
-    this.#asked.delete(id);
+    const answer = this.#pending.get(id);
+    this.#pending.delete(id);
     if (error === undefined) answer?.resolve(result);
     else
       answer?.reject(
@@ -121,8 +115,8 @@ class AttachedWorker implements InspectedThread {
   }
 
   end(): void {
-    for (const answer of this.#asked.values())
+    for (const answer of this.#pending.values())
       answer.reject(new StewardError("not_ready", `the thread ${this.name} ended`));
-    this.#asked.clear();
+    this.#pending.clear();
   }
 }

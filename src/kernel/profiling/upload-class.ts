@@ -1,7 +1,7 @@
-/** Why a profile could not be delivered, in one of eight words (facts, monitor-pipeline §7.1). */
+/** Classifies upload errors. */
 import { failureOf } from "../client/failure.ts";
 
-/** The closed set; a label of a metric. */
+/** The closed set of classes; a label of a metric. */
 export type UploadErrorClass =
   | "timeout"
   | "canceled"
@@ -12,12 +12,12 @@ export type UploadErrorClass =
   | "invalid"
   | "other";
 
-/** What OpenSSL and Node call a peer that cannot be spoken to by TLS. */
+/** TLS error codes of OpenSSL and Node. */
 const TLS =
   /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
-const LONGEST_CHAIN = 5;
+const MAX_CAUSE_CHAIN = 5;
 
-/** The class of what an upload threw. */
+/** The class of an upload's error. */
 export function uploadClassOf(error: unknown): UploadErrorClass {
   const failure = failureOf(error);
   switch (failure?.class) {
@@ -49,7 +49,7 @@ export function uploadClassOf(error: unknown): UploadErrorClass {
 /** The code is that of the innermost cause. */
 function isTls(error: unknown): boolean {
   let inner = error;
-  for (let depth = 0; depth < LONGEST_CHAIN && inner instanceof Error; depth++) {
+  for (let depth = 0; depth < MAX_CAUSE_CHAIN && inner instanceof Error; depth++) {
     const { code, cause } = inner as Error & { readonly code?: unknown };
     if (typeof code === "string" && TLS.test(code)) return true;
     inner = cause;

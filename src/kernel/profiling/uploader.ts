@@ -1,6 +1,6 @@
 /**
- * Sends one profile to a backend of continuous profiling, by Pyroscope's ingest API (`POST
- * /ingest`, multipart, pprof).
+ * Uploads one profile to a continuous profiling backend by Pyroscope's ingest API (`POST /ingest`,
+ * multipart, pprof).
  */
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
@@ -11,23 +11,23 @@ import type { Authorizer, Client, TrustRule } from "../client/types.ts";
 import type { Renewed } from "../telemetry/thread/credentials.ts";
 import { CPU_PERIOD_US } from "./cpu.ts";
 
-/** Uploads under way; one more is not begun. */
-export const MOST_UPLOADS = 5;
+/** Maximum number of concurrent uploads. */
+export const MAX_UPLOADS = 5;
 const TIMEOUT_MS = 30_000;
 const ANSWER_BYTES = 4 * 1024;
 const MICROSECONDS = 1_000_000;
 const MILLISECONDS = 1_000;
 
-/** Where profiles go. Headers are all there are, `authorization` among them. */
+/** `headers` is complete, including `authorization`. */
 export interface UploadTarget extends Renewed {
-  /** Base address of the server. */
+  /** Base URL of the server. */
   readonly server: string;
-  /** As the backend knows this program. */
+  /** Application name in the backend. */
   readonly application: string;
   readonly tags: ReadonlyMap<string, string>;
 }
 
-/** A profile to send: compressed pprof. */
+/** Compressed pprof. */
 export interface Upload {
   readonly body: Uint8Array;
   /** Milliseconds since 1970. */
@@ -35,18 +35,17 @@ export interface Upload {
   readonly untilMs: number;
 }
 
-/** Sends. */
 export interface Uploader {
   /**
-   * One attempt of at most 30 s, no redirect. Rejects with a client's failure, or the signal's
-   * reason.
+   * One attempt of at most 30 s, without redirects. Rejects with the client's error, or the
+   * signal's reason.
    */
   send(upload: Upload, signal: AbortSignal): Promise<void>;
-  /** Cuts what runs. */
+  /** Aborts running uploads. */
   close(): Promise<void>;
 }
 
-/** An uploader with the target's credentials as they are now. */
+/** An uploader with the target's current credentials. */
 export function createUploader(
   deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string },
   target: UploadTarget,
@@ -120,8 +119,8 @@ function open(
       errorBytes: ANSWER_BYTES,
       json: { bytes: ANSWER_BYTES, depth: 1, stringBytes: ANSWER_BYTES, elements: 1 },
       sliceMs: 10,
-      connections: MOST_UPLOADS,
-      inFlight: MOST_UPLOADS,
+      connections: MAX_UPLOADS,
+      inFlight: MAX_UPLOADS,
     },
   });
 }

@@ -1,14 +1,14 @@
-/** Reads a change of settings by the same rows that the file's keys have. */
+/** Reads a change of settings with the types of the configuration keys. */
 import { nearest } from "../base/nearest.ts";
 import type { Key, Schema } from "../config/key.ts";
 import type { Raw } from "../config/raw.ts";
 import type { Complain, ReadContext, Shown } from "../config/types.ts";
 import { invalidRequest, type Issues } from "../wire/issues.ts";
 
-/** Settings name no files, so there is nothing to look for. */
+/** Settings never name files. */
 const NOWHERE: ReadContext = { folder: ".", readFile: () => "" };
 
-/** New values by path; undefined goes back to the default. */
+/** New values by path; undefined resets to the default. */
 export interface Patch {
   readonly values: ReadonlyMap<
     string,
@@ -18,8 +18,8 @@ export interface Patch {
 }
 
 /**
- * Reads the whole patch; what is wrong goes into `issues`. `fixed` names the keys that only the
- * operator sets.
+ * Reads the whole patch; problems are added to `issues`. `fixed` lists keys that only the operator
+ * may set.
  */
 export function readPatch(
   scope: string,
@@ -35,11 +35,11 @@ export function readPatch(
   >();
   const ignored: string[] = [];
   for (const [name, given] of Object.entries(patch)) {
-    // The patch is refused with these; more would only take time.
+    // The patch is rejected with these; more would only take time.
     if (issues.full) break;
     const key = below.find((candidate) => candidate.path === `${scope}.${name}`);
     if (key === undefined)
-      issues.add([name.slice(0, 100)], unknownText(name, below, scope), "unknown_field");
+      issues.add([name.slice(0, 100)], describeUnknown(name, below, scope), "unknown_field");
     else if (fixed(key)) ignored.push(name);
     else if (given === null) values.set(key.path, undefined);
     else {
@@ -51,7 +51,7 @@ export function readPatch(
   return { values, ignored: ignored.toSorted() };
 }
 
-/** A value as stored or sent, read and judged by its row; undefined after `complain`. */
+/** Reads and validates a stored or sent value; undefined after `complain`. */
 export function readValue(
   key: Key<unknown>,
   given: unknown,
@@ -76,16 +76,16 @@ export function storedForm(key: Key<unknown>, value: unknown): Shown {
 }
 
 function toRaw(given: unknown): Raw | undefined {
-  // A variable's place: paths begin where the process runs, as no file holds the setting.
-  const place = { variable: "setting" };
+  // Like a variable: paths are relative to the working directory, as no file contains the setting.
+  const location = { variable: "setting" };
   if (typeof given === "string" || typeof given === "boolean" || typeof given === "number")
-    return { kind: "text", text: String(given), place };
+    return { kind: "text", text: String(given), location };
   if (!Array.isArray(given)) return undefined;
   const items = given.map(toRaw);
-  return items.every((item) => item !== undefined) ? { kind: "list", items, place } : undefined;
+  return items.every((item) => item !== undefined) ? { kind: "list", items, location } : undefined;
 }
 
-function unknownText(name: string, below: Schema, scope: string): string {
+function describeUnknown(name: string, below: Schema, scope: string): string {
   const names = below.map((key) => key.path.slice(scope.length + 1));
   const meant = nearest(name, names);
   return `is not a known setting${meant === undefined ? "" : `, did you mean ${meant}?`}`;

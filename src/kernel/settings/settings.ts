@@ -1,6 +1,6 @@
 /**
- * Run-time settings over a table: validated by the rows of the configuration, durable before they
- * count, announced after.
+ * Run-time settings in a table: validated with the configuration's types, durable before they take
+ * effect, then announced.
  */
 import { assert } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -12,25 +12,24 @@ import { readPatch, readValue, storedForm, type Patch } from "./patch.ts";
 import { settingsTable } from "./table.ts";
 import type { ReadSetting, Settings, SettingsChange, SettingsCheck } from "./types.ts";
 
-const MOST_WATCHERS = 1000;
+const MAX_WATCHERS = 1000;
 
-/** What settings work with. The environment has `settingsTable` among its tables. */
+/** The environment must contain `settingsTable`. */
 export interface SettingsDeps {
   readonly env: Env;
   readonly config: Config;
   readonly log: Log;
 }
 
-/** What they are. */
 export interface SettingsOptions {
-  /** All keys of the configuration; those of owner `runtime` can be changed. */
+  /** All configuration keys; those with owner `runtime` can be changed. */
   readonly schema: Schema;
   readonly checks?: readonly SettingsCheck[];
 }
 
 /**
- * Reads what is stored. A stored value that this version does not accept is left where it is,
- * logged, and counts as not set.
+ * Loads the stored settings. A stored value that this version rejects is kept, logged and treated
+ * as unset.
  */
 export function createSettings(deps: SettingsDeps, options: SettingsOptions): Settings {
   for (const key of options.schema.filter((candidate) => candidate.owner === "runtime")) {
@@ -51,7 +50,7 @@ class StoredSettings implements Settings {
   readonly #deps: SettingsDeps;
   readonly #schema: Schema;
   readonly #checks: readonly SettingsCheck[];
-  /** What is stored and acceptable, by path. */
+  /** Valid stored values, by path. */
   readonly #stored: Map<string, unknown>;
   readonly #watchers = new Set<Watcher>();
 
@@ -94,13 +93,13 @@ class StoredSettings implements Settings {
   }
 
   watch(scope: string, seen: (changed: readonly string[]) => void): Disposable {
-    assert(this.#watchers.size < MOST_WATCHERS, `settings have at most ${MOST_WATCHERS} watchers`);
+    assert(this.#watchers.size < MAX_WATCHERS, `settings have at most ${MAX_WATCHERS} watchers`);
     const watcher = { scope, seen };
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
   }
 
-  /** Judges the whole as the transaction finds it, since another change may have come first. */
+  /** Validates the whole as seen by the transaction, since another change may have come first. */
   #apply(tx: Tx, scope: string, { values }: Patch): readonly Key<unknown>[] {
     const before = readStored([...tx.range(settingsTable)], this.#schema);
     const merged = new Map(before);
@@ -160,7 +159,7 @@ class StoredSettings implements Settings {
     );
   }
 
-  /** Reads through a set of stored values: what the file or the environment sets comes first. */
+  /** Reads through stored values; file and environment take precedence. */
   #over(stored: ReadonlyMap<string, unknown>): ReadSetting {
     return <T>(key: Key<T>): T =>
       stored.has(key.path) && !this.pinned(key)
@@ -179,7 +178,7 @@ function readStored(
     const key = schema.find(
       (candidate) => candidate.path === path && candidate.owner === "runtime",
     );
-    // Another version's setting stays for the day it is back.
+    // A setting of another version is kept for a downgrade or upgrade.
     if (key === undefined) continue;
     const value = readValue(key, given, (text) =>
       log?.warn("a stored setting is invalid and is ignored", { setting: path, reason: text }),

@@ -1,6 +1,6 @@
 /**
- * Where changed settings are kept: one row a key, as the effective configuration would show the
- * value.
+ * Table of changed settings: one row per key, with the value as the effective configuration shows
+ * it.
  */
 import type { Shown } from "../config/types.ts";
 import { StewardError } from "../base/errors.ts";
@@ -20,10 +20,7 @@ const shownCodec: ValueCodec<Shown> = {
   },
 };
 
-/**
- * The table of changed settings, by the path of their key. It belongs to the environment whose
- * changes it stands beside.
- */
+/** Changed settings by key path. Belongs to the environment of the data they affect. */
 export const settingsTable: Table<string, Shown> = defineTable({
   name: "settings",
   key: stringKey,

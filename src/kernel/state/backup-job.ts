@@ -1,33 +1,30 @@
 /**
- * A backup as a process of its own: its reading and hashing take no time of the main thread, it may
- * be killed at any moment, and the stores are copied as they stood together at one instant, as
- * `steward backup` does it.
+ * Makes a backup in a child process: reading and hashing take no time of the main thread, it can be
+ * killed at any moment, and the stores are copied as of one instant, as `steward backup` does.
  */
 import { fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { StewardError } from "../base/errors.ts";
 import type { Code } from "../base/errors.ts";
-import type { BackupManifest, StorePlace } from "./folder-backup.ts";
+import type { BackupManifest, StoreLocation } from "./folder-backup.ts";
 
-/** The process gives way to everything else. */
+/** Lower priority than all other work of the process. */
 const NICENESS = 10;
-/** How long it may take to clean up after it was told to stop. */
+/** Time for cleaning up after the stop signal. */
 const STOP_MS = 5_000;
 
-/** What to copy where. */
 export interface BackupJob {
   readonly directory: string;
   readonly target: string;
   readonly derived: readonly string[];
-  readonly elsewhere?: readonly StorePlace[];
+  readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
 }
 
-/** What the process answers. */
 export type BackupReply =
   | { readonly manifest: BackupManifest }
-  /** `message` is for everybody, `text` what was thrown, for the log. */
+  /** `message` may be shown to anybody; `text` is what was thrown, for the log. */
   | {
       readonly error: {
         readonly code: Code;
@@ -37,10 +34,7 @@ export type BackupReply =
       };
     };
 
-/**
- * Makes a backup and tests it. Throws what kept it from being whole; the target then holds no
- * complete one.
- */
+/** Makes a backup and tests it. Throws on any failure; the target then holds no complete backup. */
 export type RunBackup = (job: BackupJob, signal: AbortSignal) => Promise<BackupManifest>;
 
 /**
@@ -60,19 +54,19 @@ export const runBackupProcess: RunBackup = async (job, signal) => {
   signal.addEventListener("abort", stop, { once: true });
   try {
     const reply = await new Promise<BackupReply>((resolve, reject) => {
-      let told: BackupReply | undefined;
+      let reply: BackupReply | undefined;
       child.once("spawn", () => lower(child.pid));
-      child.once("message", (message) => (told = message as BackupReply));
+      child.once("message", (message) => (reply = message as BackupReply));
       child.once("error", reject);
       child.once("close", (code, by) =>
-        told === undefined
+        reply === undefined
           ? reject(
               new StewardError(
                 "internal",
                 `the process that makes the backup ended with ${by ?? code}`,
               ),
             )
-          : resolve(told),
+          : resolve(reply),
       );
       child.send(job);
     });
@@ -94,6 +88,7 @@ function lower(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, NICENESS);
   } catch {
-    // It has ended already, or may not: it works all the same.
+    // Lowering the priority may be forbidden or the process may have ended; the backup works
+    // without it.
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The process that makes one backup for a daemon: takes the job as a message, copies, tests the
- * copy, answers and ends.
+ * Entry point of the process that makes one backup for a daemon: receives the job as a message,
+ * copies, tests the copy, replies and exits.
  */
 import { systemClock } from "../base/clock.ts";
-import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { ownMessage, StewardError, toStewardError } from "../base/errors.ts";
 import type { BackupJob, BackupReply } from "./backup-job.ts";
 import { backupFolder } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
@@ -32,11 +32,11 @@ async function run(job: BackupJob): Promise<BackupReply> {
     return { manifest };
   } catch (thrown) {
     const { code, message, remedy } = toStewardError(thrown);
-    return { error: { code, message: ownWords(thrown), text: message, remedy } };
+    return { error: { code, message: ownMessage(thrown), text: message, remedy } };
   }
 }
 
-// As `steward check` would, from the disk and against the manifest: what a restore would find.
+// Like `steward check`: reads the copy from the disk and compares it with the manifest.
 async function test(target: string, manifest: BackupManifest): Promise<void> {
   const checks = await checkFolder({
     directory: target,

@@ -1,20 +1,20 @@
 /**
- * When a backup is due: once a day at a time of the machine's own clock, and later when that was
- * slept through.
+ * Decides when a backup is due: once a day at a local time, or later when the machine was off or
+ * asleep then.
  */
 
-/** A time of the day where the machine stands. */
+/** Local time of day. */
 export interface TimeOfDay {
   readonly hour: number;
   readonly minute: number;
 }
 
-/** A start is not burdened with what was missed while the machine was off. */
+/** A missed backup waits until the process has run this long. */
 const SETTLED_MS = 10 * 60_000;
-/** A backup from further ahead was dated by a wrong clock. */
+/** A backup dated further ahead than this was made with a wrong clock. */
 const AHEAD_MS = 24 * 3_600_000;
 
-/** Reads `03:30`; undefined for anything else. */
+/** Parses `03:30`; undefined for anything else. */
 export function parseTimeOfDay(text: string): TimeOfDay | undefined {
   const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   return hour === undefined || minute === undefined
@@ -22,22 +22,22 @@ export function parseTimeOfDay(text: string): TimeOfDay | undefined {
     : { hour: Number(hour), minute: Number(minute) };
 }
 
-/** Whether a backup was dated by a clock that was wrong: then or now. */
+/** Whether the clock was wrong when the backup was made, or is wrong now. */
 export function isDatedAhead(madeAtMs: number, nowMs: number): boolean {
   return madeAtMs > nowMs + AHEAD_MS;
 }
 
-/** What the decision needs; times in milliseconds since 1970. */
+/** Times in milliseconds since 1970. */
 export interface DueFacts {
   readonly nowMs: number;
   readonly at: TimeOfDay;
   /** Of the newest complete backup that is not dated ahead. */
   readonly newestMs: number | undefined;
-  /** How long the process runs. */
+  /** Uptime of the process. */
   readonly upMs: number;
 }
 
-/** Whether a backup is to be made now: none is from after the last such time of day. */
+/** Whether a backup is due: none was made since the last such time of day. */
 export function isBackupDue({ nowMs, at, newestMs, upMs }: DueFacts): boolean {
   const moment = new Date(nowMs);
   moment.setHours(at.hour, at.minute, 0, 0);

@@ -1,7 +1,7 @@
 /**
- * Copies a pinned state of an environment row by row into a fresh file. What LMDB itself copies
- * cannot be told from damage by our check of the heads and cannot be stopped; this can, and the
- * copy is verified whole before it gets its name.
+ * Copies a pinned state of an environment row by row into a new file. LMDB's own copy cannot be
+ * aborted, and our check of the meta pages would report it as damaged; this copy is verified
+ * completely before it gets its name.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -11,10 +11,10 @@ import { setImmediate } from "node:timers/promises";
 import { open } from "lmdb";
 import type { Database, RootDatabase, Transaction } from "lmdb";
 import { StewardError } from "../base/errors.ts";
-import { OPEN_MARKER } from "./house.ts";
-import { checkCensus, createHouseReader } from "./house-reader.ts";
+import { OPEN_MARKER } from "./store-metadata.ts";
+import { checkCensus, createMetadataReader } from "./metadata-reader.ts";
 import { allocateLockFile, createDataFile, lmdbError } from "./lmdb-file.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 
@@ -23,18 +23,18 @@ const BATCH_BYTES = 2 ** 18;
 
 type RawStore = Database<Buffer, Uint8Array>;
 
-/** One state of an environment that stays as it is until `done`. */
+/** A state of an environment, unchanged until `done`. */
 export interface PinnedState {
   readonly name: string;
   readonly path: string;
   readonly stores: ReadonlyMap<string, RawStore>;
   readonly txn: Transaction;
   readonly madeAtMs: number;
-  /** Lets LMDB use the pages again. */
+  /** Releases the pages. */
   done(): void;
 }
 
-/** All sub-databases of an open file by name, also those that no table stands for. */
+/** All sub-databases of an open file by name, including those without a table. */
 export function rawStores(root: RootDatabase<Buffer, Uint8Array>): ReadonlyMap<string, RawStore> {
   const names = Array.from(root.getKeys({ start: Uint8Array.of(0) }), (key) =>
     Buffer.from(key).toString("utf8").replace(/\0$/, ""),
@@ -58,7 +58,7 @@ export function pinState(
   return { ...rest, txn, done: () => txn.done() };
 }
 
-/** See `Env.backup`. The caller lets go of the state. */
+/** See `Env.backup`. The caller releases the state. */
 export async function backupState(
   state: PinnedState,
   directory: string,
@@ -87,7 +87,7 @@ export async function backupState(
   }
 }
 
-/** Writes a value as JSON under a name that it has only when it is whole and on the disk. */
+/** Writes JSON to a temporary file and renames it once it is on the disk. */
 export async function writeWhole(directory: string, name: string, value: unknown): Promise<void> {
   const path = join(directory, name);
   const part = `${path}.part`;
@@ -142,7 +142,7 @@ async function copyRows(state: PinnedState, part: string, signal: AbortSignal): 
         signal.throwIfAborted();
         root.transactionSync(() => {
           for (const { key, value } of rows)
-            if (name !== HOUSE || Buffer.compare(key, OPEN_MARKER) !== 0)
+            if (name !== METADATA_STORE || Buffer.compare(key, OPEN_MARKER) !== 0)
               to.putSync(key, value, { append: true });
         });
         await setImmediate();
@@ -178,18 +178,18 @@ async function describe(
   part: string,
   { file, signal }: { file: string; signal: AbortSignal },
 ): Promise<BackupReport> {
-  const house = createHouseReader();
-  const report = await verifyFile(part, { visit: house.visit });
-  checkCensus(state.path, report, house);
+  const metadata = createMetadataReader();
+  const report = await verifyFile(part, { visit: metadata.visit });
+  checkCensus(state.path, report, metadata);
   signal.throwIfAborted();
   const { size } = await stat(part);
   return {
     name: state.name,
     file,
-    schema: house.identity(state.path).schema,
+    schema: metadata.identity(state.path).schema,
     bytes: size,
     sha256: await hashFile(part, signal),
-    rows: Object.fromEntries(house.census()),
+    rows: Object.fromEntries(metadata.census()),
     madeAtMs: state.madeAtMs,
   };
 }

@@ -1,10 +1,10 @@
 /**
- * One process per state folder. Two locks of the operating system are held, and the kernel drops
- * both when their holder dies, however it dies, so nothing stale can block a start and two starters
- * cannot both win: one on the file `lock`, taken through SQLite (Node has no lock call of its own),
- * which reaches across containers that share the folder; and a name for the folder itself
- * (`directory-name.ts`), which stays when that file is deleted. The holder's process id stands
- * beside it in `lock.pid`, for the message only.
+ * Ensures that one process uses a state folder. Holds two locks of the operating system, which the
+ * kernel releases whenever their holder dies, so that no stale lock blocks a start and two starts
+ * cannot both succeed: one on the file `lock`, taken through SQLite (Node has no file lock call),
+ * which also works across containers that share the folder; and a name for the folder itself
+ * (`directory-name.ts`), which survives deletion of that file. `lock.pid` holds the process id, for
+ * the error message only.
  */
 import {
   chmodSync,
@@ -28,22 +28,21 @@ export const SOLE_PROCESS = "one process per state folder";
 const SQLITE_BUSY = 5;
 const SQLITE_NOT_A_DATABASE = 26;
 
-/** Held here, since SQLite lets go of a lock whose handle is collected as garbage. */
+/** Kept here because SQLite releases the lock of a garbage-collected handle. */
 const held = new Set<DatabaseSync>();
 
-/** A held state folder. */
 export interface DirectoryLock {
   readonly directory: string;
-  /** What is worth changing though the folder could be taken. */
+  /** A recommendation although the folder could be locked. */
   readonly advisory: string | undefined;
-  /** Lets the next process in. May be called twice. */
+  /** Releases the locks. Idempotent. */
   release(): void;
 }
 
 /**
- * Creates the folder (0700) when it is missing and takes it for this process. Throws `conflict`
- * naming the folder and the holder's process id when another process has it, `denied` or the like
- * when the folder cannot be made or written.
+ * Creates the folder (0700) if necessary and locks it for this process. Throws `conflict` naming
+ * the folder and the holder's process id when another process has it, `denied` or the like when the
+ * folder cannot be created or written.
  */
 export function lockStateDirectory(directory: string): DirectoryLock {
   const advisory = prepareFolder(directory);
@@ -69,10 +68,7 @@ export function lockStateDirectory(directory: string): DirectoryLock {
   };
 }
 
-/**
- * Throws `conflict` while a process has the folder. Writes nothing into it, and takes nothing for
- * longer than the look.
- */
+/** Throws `conflict` while another process holds the folder. Writes nothing and keeps no lock. */
 export function assertUnlocked(directory: string): void {
   holdName(directory).release();
 }
@@ -89,8 +85,7 @@ function prepareFolder(directory: string): string | undefined {
 }
 
 /**
- * A folder of another owner keeps its mode: a volume of Kubernetes with `fsGroup`, a share of a
- * NAS.
+ * A folder owned by somebody else keeps its mode: a Kubernetes volume with `fsGroup`, a NAS share.
  */
 function makePrivate(directory: string): string | undefined {
   try {
@@ -104,7 +99,7 @@ function makePrivate(directory: string): string | undefined {
   }
 }
 
-/** What the system said, as what it means for the folder and what helps. */
+/** Translates a system error into one that names the folder and the remedy. */
 function unusable(directory: string, error: NodeJS.ErrnoException): StewardError {
   const code = error.code ?? "";
   const [why, remedy] = meaningOf(code);
@@ -149,7 +144,7 @@ function holdName(directory: string): Extract<HeldName, { readonly holder?: unde
 
 function takeFile(directory: string): DatabaseSync {
   const path = join(directory, "lock");
-  // SQLite would follow a link and lock, or make, a file elsewhere.
+  // SQLite would follow a symbolic link and lock, or create, a file elsewhere.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
     throw new StewardError(
       "denied",
@@ -177,7 +172,7 @@ function takeFile(directory: string): DatabaseSync {
   }
 }
 
-/** For this user alone: SQLite would let others read it. */
+/** Mode 0600: SQLite would make it readable by others. */
 function makeLockFile(path: string): void {
   closeSync(openSync(path, "a", 0o600));
 }
@@ -187,8 +182,8 @@ function takeThroughSqlite(path: string): DatabaseSync {
     return beginExclusive(path);
   } catch (error) {
     if ((error as { errcode?: number }).errcode !== SQLITE_NOT_A_DATABASE) throw error;
-    // Nothing is ever written to it, so what it holds is damage. A holder elsewhere keeps its lock
-    // on the emptied file.
+    // The file is always empty; any content is damage. A holder elsewhere keeps its lock on the
+    // truncated file.
     truncateSync(path, 0);
     return beginExclusive(path);
   }
@@ -221,15 +216,15 @@ function holderFile(directory: string): string {
 }
 
 /**
- * As a new file: what stands at the name may be a link to a file of somebody else. Without it only
- * the message lacks the process id.
+ * Always creates a new file, since the path may be a link to somebody else's. On failure only the
+ * error message lacks the process id.
  */
 function writeHolder(directory: string): void {
   try {
     removeHolder(directory);
     writeFileSync(holderFile(directory), `${process.pid}\n`, { mode: 0o600, flag: "wx" });
   } catch {
-    // The lock holds all the same.
+    // The lock does not depend on it.
   }
 }
 
@@ -237,7 +232,7 @@ function removeHolder(directory: string): void {
   try {
     rmSync(holderFile(directory), { force: true });
   } catch {
-    // It is a folder; the lock holds all the same.
+    // It is a directory; the lock does not depend on it.
   }
 }
 

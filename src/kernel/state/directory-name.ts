@@ -10,7 +10,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 
-/** Held here, so that no garbage collection closes it. */
+/** Kept here so that garbage collection does not close them. */
 const held = new Set<Server>();
 
 /** A held name, or the process that holds it. */
@@ -18,13 +18,15 @@ export type HeldName =
   | { release(): void; readonly holder?: undefined }
   | { readonly holder: number };
 
-/** Takes the name of an existing folder. Nothing is held when a stranger's process has it. */
+/**
+ * Takes the name of an existing folder. Nothing is held when an unrelated user's process has it.
+ */
 export function holdDirectoryName(directory: string): HeldName {
   if (process.platform !== "linux") return { release: () => undefined };
   const { dev, ino, uid } = statSync(directory, { bigint: true });
   const name = `steward-state:${dev}:${ino}`;
   const server = createServer((socket) => socket.destroy());
-  // A failed bind is seen at once, by `listening`; the event comes later.
+  // A failed bind is visible at once through `listening`; the event comes later.
   server.on("error", () => undefined);
   server.listen({ path: `\0${name}`, exclusive: true });
   server.unref();
@@ -40,7 +42,7 @@ export function holdDirectoryName(directory: string): HeldName {
   return holder === undefined ? { release: () => undefined } : { holder };
 }
 
-/** The process of one of these users that has the socket open. */
+/** The process, run by one of these users, that has the socket open. */
 function holderOf(name: string, users: readonly number[]): number | undefined {
   const inode = socketInode(name);
   if (inode === undefined) return undefined;

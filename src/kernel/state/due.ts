@@ -1,9 +1,9 @@
 /**
- * Timers that survive: ids with the wall time at which they are due, in order on disk. One timer
- * waits for the earliest; what is due is handed over in batches and taken, id by id, inside the
- * transaction that acts on it (KERNEL §1.3).
+ * Durable timers: ids with the wall time at which they are due, ordered on disk. One timer waits
+ * for the earliest; due ids are passed to the claim in batches, and each is removed inside the
+ * transaction that acts on it.
  */
-import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { assert, ownMessage, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "../supervisor/component.ts";
@@ -11,44 +11,43 @@ import { stringKey, tupleKey } from "./keys.ts";
 import { defineTable } from "./table.ts";
 import type { AnyTable, Env, Snapshot, Table, Tx, ValueCodec } from "./types.ts";
 
-/** Ids handed over at once. */
+/** Maximum number of ids per batch. */
 const DUE_BATCH = 256;
-/** The wall clock is looked at no less often than this, so a step of it is noticed. */
+/** Maximum time between looks at the wall clock, so that a clock step is noticed. */
 const LOOK_EVERY_MS = 10_000;
-/** How long an id waits whose claim failed or left it lying; doubled each time. */
+/** Backoff of an id whose claim failed or left it due; doubles each time. */
 const RETRY_FIRST_MS = 1_000;
-const RETRY_MOST_MS = 60_000;
-/** Ids that failed and wait; with more of them, everything waits. */
-const ASIDE_MOST = 4_096;
+const MAX_RETRY_MS = 60_000;
+/** Maximum number of ids backing off; above it everything waits. */
+const MAX_SET_ASIDE = 4_096;
 
 /**
- * Handles ids that are due. Each is to be taken with `Due.take`, or moved with `set`, in a
- * transaction of its own or a shared one.
+ * Handles due ids. Each is removed with `Due.take`, or moved with `set`, in its own or a shared
+ * transaction.
  */
 export type Claim = (ids: readonly string[], signal: AbortSignal) => Promise<void>;
 
-/** Timers of one environment. */
 export interface Due {
-  /** Sets or moves a timer; milliseconds since 1970, fractions cut off. */
+  /** Sets or moves a timer; milliseconds since 1970, fractions truncated. */
   set(tx: Tx, id: string, atMs: number): void;
-  /** Forgets a timer; false when there was none. */
+  /** Removes a timer; false when there was none. */
   clear(tx: Tx, id: string): boolean;
-  /** When an id is due; undefined when it has no timer. */
+  /** When an id is due; undefined without a timer. */
   at(snapshot: Snapshot, id: string): number | undefined;
   /**
-   * True when the id is due by the wall clock now, and forgets its timer with the change. False
-   * when it was cleared, moved or taken meanwhile: then nothing is to be done.
+   * True when the id is due now; removes its timer with the transaction. False when it was cleared,
+   * moved or taken meanwhile: then do nothing.
    */
   take(tx: Tx, id: string): boolean;
   /**
-   * Hands over what is due while the component runs: batches of `batch` ids (256 at most) in the
-   * order of their times, up to `parallel` at once. Ids whose claim throws or leaves them due are
-   * handed over again, one by one, after a second, then two, up to a minute; the others go on.
+   * Passes due ids to `claim` while the component runs: batches of `batch` ids (at most 256) in
+   * order of time, up to `parallel` at once. Ids whose claim throws or leaves them due are retried
+   * one by one after 1 s, doubling up to a minute; the others continue.
    */
   run(claim: Claim, options: { readonly batch: number; readonly parallel: number }): Component;
 }
 
-/** What timers work with. The environment holds `dueTables(name)`. */
+/** The environment must contain `dueTables(name)`. */
 export interface DueDeps {
   readonly env: Env;
   readonly clock: Clock;
@@ -70,13 +69,12 @@ interface DueTables {
   readonly byId: Table<string, number>;
 }
 
-/** The tables of the timers with this name; `rows` is the most timers there may be. */
+/** The tables of the timers with this name; `rows` is the maximum number of timers. */
 export function dueTables(name: string, rows: number): readonly AnyTable[] {
   const { byTime, byId } = tablesOf(name, rows);
   return [byTime, byId] as readonly unknown[] as readonly AnyTable[];
 }
 
-/** The timers with this name. */
 export function createDue(deps: DueDeps, name: string, rows: number): Due {
   const tables = tablesOf(name, rows);
   const wakers = new Set<(atMs: number) => void>();
@@ -151,22 +149,22 @@ function runner(deps: RunnerDeps): Component {
   };
 }
 
-/** One life of the component. */
+/** One run of the component. */
 class Runner {
   readonly #deps: RunnerDeps;
   readonly #stop = new AbortController();
-  /** Ids in a claim that runs. */
+  /** Ids of running claims. */
   readonly #claimed = new Set<string>();
   readonly #claims = new Set<Promise<void>>();
   readonly #wake = (atMs: number): void => {
     if (atMs < this.#armedForMs) this.look();
   };
-  /** Ids that failed: not before this monotonic time, and how long they waited for it. */
+  /** Backoff of failed ids: the monotonic time of the next try, and the last delay. */
   readonly #aside = new Map<string, { readonly fromMs: number; readonly waitedMs: number }>();
   #timer: Disposable | undefined;
-  /** Wall time that the timer waits for. */
+  /** Wall time for which the timer is set. */
   #armedForMs = Number.POSITIVE_INFINITY;
-  /** Monotonic; nothing is handed over before. */
+  /** Monotonic; nothing is claimed before. */
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #trouble: string | undefined;
 
@@ -179,7 +177,7 @@ class Runner {
     return this.#trouble === undefined ? { ok: true } : { ok: false, reason: this.#trouble };
   }
 
-  /** Hands over what is due and waits for what is next. */
+  /** Claims what is due and sets the timer for the next id. */
   look(): void {
     if (this.#stop.signal.aborted) return;
     const { clock } = this.#deps;
@@ -203,8 +201,8 @@ class Runner {
   }
 
   /**
-   * Starts claims for what is due, as far as there is room; gives the wall time of the first id
-   * that is not due yet.
+   * Starts claims for due ids as far as `parallel` allows; returns the wall time of the first id
+   * not yet due.
    */
   #handOver(): number {
     const { batch, clock, env, parallel, tables } = this.#deps;
@@ -280,26 +278,26 @@ class Runner {
     const { clock } = this.#deps;
     for (const id of ids) {
       const waitedMs = Math.min(
-        RETRY_MOST_MS,
+        MAX_RETRY_MS,
         Math.max(RETRY_FIRST_MS, (this.#aside.get(id)?.waitedMs ?? 0) * 2),
       );
       this.#aside.set(id, { fromMs: clock.monotonic() + waitedMs, waitedMs });
     }
-    if (this.#aside.size > ASIDE_MOST) {
+    if (this.#aside.size > MAX_SET_ASIDE) {
       this.#aside.clear();
       this.#pause(thrown);
     } else this.#complain(thrown);
   }
 
   #pause(thrown: unknown): void {
-    this.#pausedUntilMs = this.#deps.clock.monotonic() + RETRY_MOST_MS;
+    this.#pausedUntilMs = this.#deps.clock.monotonic() + MAX_RETRY_MS;
     this.#complain(thrown);
   }
 
   #complain(thrown: unknown): void {
     if (this.#stop.signal.aborted) return;
     const error = thrown instanceof Error ? thrown : toStewardError(thrown);
-    this.#trouble = `due timers could not be processed: ${ownWords(error)}`;
+    this.#trouble = `due timers could not be processed: ${ownMessage(error)}`;
     this.#deps.log.warn("due timers could not be processed", {
       name: this.#deps.name,
       error,

@@ -1,10 +1,10 @@
-/** An open environment: reads, writes and walks over one verified file. */
+/** An open environment: reads, writes and scans of one verified file. */
 import { setImmediate } from "node:timers/promises";
 import { assert, errorWithRemedy, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { backupState, pinState, rawStores } from "./backup.ts";
-import { OPEN_MARKER, removeHouse } from "./house.ts";
+import { OPEN_MARKER, removeMetadata } from "./store-metadata.ts";
 import { createKeyring } from "./keyring.ts";
 import { fileBytes } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
@@ -30,22 +30,20 @@ import { WriteQueue } from "./write-queue.ts";
 
 const SCAN_ROWS = 256;
 
-/** What an environment works with. */
 export interface EnvDeps {
   readonly file: LmdbFile;
   readonly clock: Clock;
   readonly log: Log;
-  /** Rows of each table as stored. */
+  /** Number of stored rows of each table. */
   readonly rows: ReadonlyMap<string, number>;
   readonly reserve: Reserve;
   readonly pace: Pace;
-  /** Verifies the file as an opening does, see `Recovery`. */
+  /** Verifies the file as at opening, see `Recovery`. */
   readonly check: () => Promise<void>;
-  /** Runs when the environment has closed. */
+  /** Called when the environment has closed. */
   readonly closed: () => void;
 }
 
-/** An environment over an open file. */
 export function createEnv(spec: Omit<EnvSpec, "directory">, deps: EnvDeps): Env {
   return new FileEnv(spec, deps);
 }
@@ -57,12 +55,12 @@ class FileEnv implements Env {
   readonly #deps: EnvDeps;
   readonly #queue: WriteQueue;
   readonly #recovery: Recovery;
-  /** Ends the backups under way. */
+  /** Aborts running backups. */
   #stop = new AbortController();
   readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
   #damage: string | undefined;
-  #saidLost = false;
+  #lossLogged = false;
 
   constructor(spec: Omit<EnvSpec, "directory">, deps: EnvDeps) {
     this.name = spec.name;
@@ -188,9 +186,9 @@ class FileEnv implements Env {
     this.keyring?.seal();
     const { file } = this.#deps;
     try {
-      // LMDB may wait for ever in an environment that it gave up.
+      // LMDB may hang in an environment it has given up on.
       if (this.#recovery.failure !== undefined) throw this.#recovery.failure;
-      await file.transact(() => removeHouse(file, OPEN_MARKER));
+      await file.transact(() => removeMetadata(file, OPEN_MARKER));
     } catch (error) {
       this.#deps.log.warn(
         "cannot mark the store as closed; the next start checks it as after a crash",
@@ -235,23 +233,23 @@ class FileEnv implements Env {
     });
   }
 
-  /** Logged where it is noticed first, by a write or by whoever reads the status. */
+  /** Logged once, by the first write or status that notices it. */
   #lost(): StewardError | undefined {
     const { file, log } = this.#deps;
     const error = file.lost();
-    if (error !== undefined && !this.#saidLost)
+    if (error !== undefined && !this.#lossLogged)
       log.error("the store file is missing or was replaced; writes are refused", {
         error,
         path: file.path,
         remedy: error.remedy,
       });
-    if (error === undefined && this.#saidLost)
+    if (error === undefined && this.#lossLogged)
       log.info("the store file is back; writes are accepted", { path: file.path });
-    this.#saidLost = error !== undefined;
+    this.#lossLogged = error !== undefined;
     return error;
   }
 
-  // A file that was closed cleanly and is large was not walked whole when it was opened.
+  // A large file that was closed cleanly was not read completely at opening.
   #checkSeen(table: string, seen: number): void {
     const counted = this.#queue.rows.get(table) ?? 0;
     if (seen === counted) return;

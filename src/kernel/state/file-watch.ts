@@ -15,11 +15,11 @@ import { readMeta } from "./lmdb-pages.ts";
 /** The rule of the error with which writes are refused before anything is written. */
 export const STORE_FILE = "store file";
 /**
- * The rule of the error of a commit during which the file was lost: whether it counts shows when
+ * The rule of the error of a commit during which the file was lost: its outcome is known only when
  * the file is back.
  */
 const LOST_MEANWHILE = "store file during a commit";
-/** Of a meta page, its header included. */
+/** Meta page size including its header. */
 const META_BYTES = 512;
 const RESTORE =
   "stop Steward, put the file back or restore a backup, and start it again (docs/recovery.md)";
@@ -27,13 +27,13 @@ const RESTORE =
 /** Watches one open file. */
 export interface FileWatch {
   /**
-   * Why the file must not be written; undefined when it is the one that was opened, with what we
-   * wrote last.
+   * Why the file must not be written; undefined when it is the file that was opened, with our last
+   * commit.
    */
   lost(): StewardError | undefined;
   /**
-   * Runs a commit of ours. Throws before it when the file is lost, and after it when the file was
-   * lost meanwhile: what was committed then is not at the path, but in a file that may come back.
+   * Runs a commit. Throws before it when the file is lost, and after it when the file was lost
+   * meanwhile: that commit is not at the path, but in a file that may come back.
    */
   commit<T>(store: () => Promise<T>): Promise<T>;
   /** Closes its own descriptor. */
@@ -41,8 +41,7 @@ export interface FileWatch {
 }
 
 /**
- * Begins to watch a file that LMDB has open and nobody writes at the moment. Throws what the system
- * throws.
+ * Starts watching a file that LMDB has open and that is not being written. Throws system errors.
  */
 export function watchFile(path: string): FileWatch {
   return new Watch(path);
@@ -54,13 +53,13 @@ class Watch implements FileWatch {
   readonly #pageSize: number;
   #seen: BigIntStats;
   /**
-   * The transaction number that the file had, and our commits since: those that LMDB stored, and
-   * all.
+   * The file's first transaction number, and our commits since: those stored by LMDB, and all
+   * attempts.
    */
   readonly #firstTxn: number;
   #stored = 0;
   #tried = 0;
-  /** Commits under way: they change the file themselves. */
+  /** Running commits: they change the file themselves. */
   #commits = 0;
   #closed = false;
 
@@ -115,7 +114,7 @@ class Watch implements FileWatch {
     closeSync(this.#descriptor);
   }
 
-  /** What a failed commit left counts as ours, too, and so does what a lost file got. */
+  /** Whatever a failed commit wrote counts as ours, as does what went to a lost file. */
   #afterCommit(): BigIntStats | StewardError | undefined {
     if (this.#closed) return undefined;
     const found = this.#look();
@@ -159,7 +158,7 @@ class Watch implements FileWatch {
     );
   }
 
-  /** Undefined when the file holds something else by now. */
+  /** Undefined when the file is no longer an LMDB file. */
   #newestTxn(): number | undefined {
     try {
       const bytes = this.#read(0, this.#pageSize + META_BYTES);

@@ -1,7 +1,7 @@
 /**
- * Copies all environments of a state folder as they were at one instant, also while a daemon writes
- * them: LMDB lets a second process read. All states are pinned first; when none was committed to in
- * between, they stood together at that moment, as a crash then would have left them.
+ * Copies all environments of a state folder as of one instant, also while a daemon writes them:
+ * LMDB allows a second process to read. All states are pinned first; if none was committed to in
+ * between, together they are the state that a crash at that moment would have left.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -20,45 +20,43 @@ import { lmdbError } from "./lmdb-file.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 
-/** The name of the list that makes a backup complete. */
+/** The file that makes a backup complete. */
 export const MANIFEST = "manifest.json";
 
 const FOREIGN_STORES = 256;
 const PIN_ATTEMPTS = 1_000;
 
-/** What a complete backup consists of. */
 export interface BackupManifest {
   readonly format: 1;
-  /** The Steward that made it. */
+  /** Version of the Steward that made it. */
   readonly steward: string;
   readonly madeAtMs: number;
   readonly stores: readonly BackupReport[];
-  /** Stores that are not in it because Steward makes them anew from the others. */
+  /** Derived stores, which Steward rebuilds from the others. */
   readonly leftOut: readonly string[];
 }
 
-/** A store outside of the folder. */
-export interface StorePlace {
+/** A store and its directory. */
+export interface StoreLocation {
   readonly directory: string;
   readonly name: string;
 }
 
-/** What to copy where. */
 export interface FolderBackupOptions {
   readonly directory: string;
-  /** Made when it is missing, refused when it holds anything. */
+  /** Created if missing; must be empty. */
   readonly target: string;
-  /** Stores that can be made anew and are left out. */
+  /** Derived stores to leave out. */
   readonly derived: readonly string[];
   /**
-   * Stores outside of the folder that belong to it, copied at the same instant; those that are not
-   * there are left out.
+   * Stores outside the folder that belong to it, copied as of the same instant; missing ones are
+   * skipped.
    */
-  readonly elsewhere?: readonly StorePlace[];
+  readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called when a store is copied. */
+  /** Called after each copied store. */
   readonly copied: (report: BackupReport) => void;
 }
 
@@ -71,18 +69,18 @@ interface Source {
 
 /**
  * Makes the backup. Throws `not_found` for a folder without stores or with a lost one, `conflict`
- * for a target that is not empty, `corrupt` when a copy does not hold what its store counted; what
- * was copied until then is taken away again.
+ * for a target that is not empty, `corrupt` when a copy does not match its store's row counts; the
+ * partial copy is then removed.
  */
 export async function backupFolder(options: FolderBackupOptions): Promise<BackupManifest> {
   const { directory, target, derived, elsewhere = [], version, clock, signal, copied } = options;
-  // A backup without it would count as complete, and the older ones that still hold it would be
-  // deleted for it.
+  // A backup without the lost store would count as complete, and older ones that contain it would
+  // be deleted.
   const [lost] = lostStores(directory);
   if (lost !== undefined) throw lostStore(directory, lost);
   const all = storeNames(directory);
   const names = all.filter((name) => !derived.includes(name));
-  const outside = placesElsewhere(all, elsewhere);
+  const outside = locateExternalStores(all, elsewhere);
   if (names.length + outside.length === 0)
     throw new StewardError("not_found", `${directory} holds no stores to back up`, {
       remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY",
@@ -91,9 +89,9 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
   const sources: Source[] = [];
   const stores: BackupReport[] = [];
   try {
-    const places = [...names.map((name) => ({ directory, name })), ...outside];
-    await verifyUnused(directory, places);
-    for (const place of places) sources.push(openSource(place));
+    const locations = [...names.map((name) => ({ directory, name })), ...outside];
+    await verifyUnused(directory, locations);
+    for (const location of locations) sources.push(openSource(location));
     const states = await pinTogether(sources, clock, signal);
     for (const state of states) {
       const report = await backupState(state, target, signal).finally(() => state.done());
@@ -118,7 +116,7 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
   }
 }
 
-/** Names of the stores of a folder, in order; throws `not_found` when there is no such folder. */
+/** Sorted names of the stores of a folder; throws `not_found` when the folder does not exist. */
 export function storeNames(directory: string): string[] {
   try {
     return readdirSync(directory)
@@ -132,13 +130,13 @@ export function storeNames(directory: string): string[] {
 }
 
 /**
- * Those of the places that hold a store. Throws `conflict` when one has the name of a store of the
- * folder: the backup has one file for each name.
+ * The locations that hold a store. Throws `conflict` when one has the name of a store of the
+ * folder: the backup has one file per name.
  */
-export function placesElsewhere(
+export function locateExternalStores(
   names: readonly string[],
-  elsewhere: readonly StorePlace[],
-): StorePlace[] {
+  elsewhere: readonly StoreLocation[],
+): StoreLocation[] {
   const there = elsewhere.filter(({ directory, name }) =>
     existsSync(join(directory, `${name}.mdb`)),
   );
@@ -164,14 +162,13 @@ function prepareTarget(target: string): void {
     });
 }
 
-// A daemon has verified what it holds open. What no daemon holds may be damaged, and LMDB must not
-// map that.
-async function verifyUnused(directory: string, places: readonly StorePlace[]): Promise<void> {
+// A daemon has verified the files it has open. Others may be damaged, and LMDB must not map those.
+async function verifyUnused(directory: string, locations: readonly StoreLocation[]): Promise<void> {
   try {
     const lock = lockStateDirectory(directory);
     try {
-      for (const place of places)
-        await verifyFile(join(place.directory, `${place.name}.mdb`), { depth: "paths" });
+      for (const location of locations)
+        await verifyFile(join(location.directory, `${location.name}.mdb`), { depth: "paths" });
     } finally {
       lock.release();
     }
@@ -180,7 +177,7 @@ async function verifyUnused(directory: string, places: readonly StorePlace[]): P
   }
 }
 
-function openSource({ directory, name }: StorePlace): Source {
+function openSource({ directory, name }: StoreLocation): Source {
   const path = join(directory, `${name}.mdb`);
   try {
     const root = open<Buffer, Uint8Array>({

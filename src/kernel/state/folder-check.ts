@@ -1,7 +1,6 @@
 /**
- * Walks every environment of a folder that no daemon holds, with plain reads and without changing
- * anything: pages, row counts, the check word of each row, the indexes, and the manifest when the
- * folder is a backup.
+ * Checks every environment of a folder that no daemon holds, reading only: pages, row counts,
+ * checksum of each row, indexes, and the manifest when the folder is a backup.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,39 +9,37 @@ import { hashFile } from "./backup.ts";
 import { assertUnlocked, lockStateDirectory } from "./directory-lock.ts";
 import { MANIFEST, storeNames } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
-import { FORMAT } from "./house.ts";
-import { checkCensus, createHouseReader } from "./house-reader.ts";
+import { FORMAT } from "./store-metadata.ts";
+import { checkCensus, createMetadataReader } from "./metadata-reader.ts";
 import { createIndexCheck } from "./index-check.ts";
 import { lostStore, lostStores } from "./known-stores.ts";
 import type { EnvSpec } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 
 /**
- * `repairable`: the next start puts it right by itself. `damaged`: it needs a backup, or another
+ * `repairable`: the next start repairs it. `damaged`: needs a backup, or another version of
  * Steward.
  */
 export type Severity = "sound" | "repairable" | "damaged";
 
-/** What was found in one store. */
 export interface StoreCheck {
   readonly name: string;
   readonly severity: Severity;
   readonly bytes: number;
   readonly schema: number | undefined;
   readonly rows: Readonly<Record<string, number>>;
-  /** What is wrong, one line each. */
+  /** Problems, one line each. */
   readonly problems: readonly string[];
-  /** What is worth knowing and not wrong. */
+  /** Remarks that are not problems. */
   readonly notes: readonly string[];
 }
 
-/** What to check. */
 export interface FolderCheckOptions {
   readonly directory: string;
-  /** The shapes that this Steward knows: only their indexes can be held against the rows. */
+  /** The known environments: only their indexes can be compared with the rows. */
   readonly known: readonly Omit<EnvSpec, "directory">[];
   readonly signal: AbortSignal;
-  /** Called when a store is done. */
+  /** Called after each store. */
   readonly checked: (check: StoreCheck) => void;
 }
 
@@ -68,8 +65,8 @@ export async function checkFolder({
     throw new StewardError("not_found", `${directory} holds no stores`, {
       remedy: "name a state folder or a backup",
     });
-  // A backup has no lock and gets none: nothing is written to it. A state folder whose lock was
-  // deleted may still be in use.
+  // A backup has no lock, and none is created. A state folder whose lock file was deleted may still
+  // be in use.
   const lock = existsSync(join(directory, "lock")) ? lockStateDirectory(directory) : undefined;
   if (lock === undefined) assertUnlocked(directory);
   try {
@@ -100,7 +97,7 @@ async function checkStore(
   { spec, manifest }: Against,
 ): Promise<StoreCheck> {
   const path = join(directory, `${name}.mdb`);
-  const house = createHouseReader();
+  const metadata = createMetadataReader();
   const problems: string[] = [];
   const notes: string[] = [];
   let schema: number | undefined;
@@ -108,7 +105,7 @@ async function checkStore(
     const lost = existsSync(path) ? undefined : lostStore(directory, name);
     if (lost !== undefined) throw lost;
     problems.push(...(await manifestProblems(path, name, manifest)));
-    const preview = createHouseReader();
+    const preview = createMetadataReader();
     await verifyFile(path, { depth: "paths", visit: preview.visit });
     const identity = preview.identity(path);
     schema = identity.schema;
@@ -117,21 +114,21 @@ async function checkStore(
     );
     const report = await verifyFile(path, {
       visit: (store, key, value) => (
-        house.visit(store, key, value),
+        metadata.visit(store, key, value),
         indexes.visit(store, key, value)
       ),
     });
-    checkCensus(path, report, house);
+    checkCensus(path, report, metadata);
     problems.push(...indexes.problems());
     if (identity.name !== name) problems.push(`${path} is the store ${identity.name}`);
     if (identity.format > FORMAT || (spec !== undefined && identity.schema > spec.schema))
       problems.push(
         `its schema ${identity.schema} is newer than this Steward reads; run Steward ${identity.writer ?? "(newer)"} or newer`,
       );
-    if (!house.closed()) notes.push("was not closed cleanly");
+    if (!metadata.closed()) notes.push("was not closed cleanly");
     if (spec === undefined)
       notes.push("no store of this Steward; its indexes were not compared with its rows");
-    else if (identity.schema < spec.schema || house.migration() !== undefined)
+    else if (identity.schema < spec.schema || metadata.migration() !== undefined)
       notes.push(`schema ${identity.schema} will be migrated to ${spec.schema} at the next start`);
   } catch (error) {
     problems.push(errorWithRemedy(toStewardError(error)));
@@ -143,7 +140,7 @@ async function checkStore(
     severity,
     bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0,
     schema,
-    rows: problems.length === 0 ? Object.fromEntries(house.census()) : {},
+    rows: problems.length === 0 ? Object.fromEntries(metadata.census()) : {},
     problems,
     notes,
   };
@@ -156,7 +153,7 @@ function readManifest(directory: string): BackupManifest | undefined {
     const manifest = JSON.parse(readFileSync(path, "utf8")) as Partial<BackupManifest>;
     if (manifest.format === 1 && Array.isArray(manifest.stores)) return manifest as BackupManifest;
   } catch {
-    // told below
+    // Reported below.
   }
   throw new StewardError("corrupt", `${path} is no manifest of a backup`, {
     remedy: "restore another backup, or remove the file to check only the stores",

@@ -1,7 +1,6 @@
 /**
- * Whether the indexes of a file lead to its rows and to all of them. Each side is summed up in
- * numbers that do not depend on the order, so a file of any size is checked in one walk and without
- * its rows in memory.
+ * Verifies that the indexes of a file match its rows. Both sides are summed independently of order,
+ * so one pass in constant memory checks a file of any size.
  */
 import { crc32 } from "node:zlib";
 import { decodeKey } from "./key-bytes.ts";
@@ -9,14 +8,14 @@ import { indexKeys } from "./transaction.ts";
 import { indexName, rowsName } from "./table.ts";
 import type { AnyTable, Index } from "./types.ts";
 
-/** Sums stay below it, so that adding 48 bits to one is exact. */
+/** Keeps sums below 2^53, so that adding 48 bits is exact. */
 const SUM_RANGE = 2 ** 52;
 
-/** Compares the indexes of a file with its rows while both are walked. */
+/** Compares the indexes of a file with its rows while the file is walked. */
 export interface IndexCheck {
-  /** Takes one row of any sub-database. Throws what reading a row of a table throws. */
+  /** Adds one row of any sub-database. Throws what decoding a row throws. */
   visit(store: string, key: Uint8Array, value: Uint8Array): void;
-  /** What does not fit, one line each; empty when all is well. Meant for after the walk. */
+  /** Mismatches, one line each; empty when all is well. Call after the walk. */
   problems(): string[];
 }
 
@@ -28,8 +27,7 @@ interface Sums {
 }
 
 /**
- * A check of these tables. Sealed tables are passed over: their rows cannot be read without the
- * root key.
+ * Checks these tables. Sealed tables are skipped: their rows cannot be read without the root key.
  */
 export function createIndexCheck(tables: readonly AnyTable[]): IndexCheck {
   const open = tables.filter((table) => !table.sealed && table.indexes.length > 0);
@@ -82,7 +80,9 @@ export function createIndexCheck(tables: readonly AnyTable[]): IndexCheck {
   };
 }
 
-/** 48 bits that stand for an entry. Mixed after the check words, whose sums would cancel out. */
+/**
+ * 48 bits representing an entry. Mixed after the checksum, because sums of CRCs would cancel out.
+ */
 function mixed(key: Uint8Array, value: Uint8Array): number {
   const low = crc32(value, crc32(key));
   const high = crc32(key, crc32(value, 0x9e3779b9));

@@ -1,6 +1,6 @@
 /**
- * The backups in a folder, each in a folder of its own named after its time; complete ones have a
- * manifest.
+ * Lists and prunes the backups in a folder, each a subfolder named after its time; complete ones
+ * have a manifest.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -11,18 +11,16 @@ import type { BackupManifest } from "./folder-backup.ts";
 
 const NAME = /^steward-\d{8}T\d{6}Z$/;
 
-/** A complete backup. */
 export interface KeptBackup {
   readonly name: string;
   readonly madeAtMs: number;
 }
 
-/** The name of a backup made at this time. */
 export function backupName(atMs: number): string {
   return `steward-${new Date(atMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
 }
 
-/** The complete ones, newest first; what is not ours is passed over. */
+/** Complete backups, newest first; other files are ignored. */
 export function keptBackups(directory: string): KeptBackup[] {
   const kept = names(directory).flatMap((name) => {
     const madeAtMs = timeOf(join(directory, name, MANIFEST));
@@ -31,7 +29,7 @@ export function keptBackups(directory: string): KeptBackup[] {
   return kept.sort((left, right) => right.madeAtMs - left.madeAtMs);
 }
 
-/** Takes away what an interrupted backup left; nothing may be writing one. */
+/** Removes interrupted backups; no backup may be running. */
 export async function removeIncomplete(directory: string): Promise<void> {
   for (const name of names(directory))
     if (!existsSync(join(directory, name, MANIFEST)))
@@ -39,8 +37,8 @@ export async function removeIncomplete(directory: string): Promise<void> {
 }
 
 /**
- * Keeps one and the newest others, `keep` in all; gives the names of those taken away. Those dated
- * ahead of `nowMs` by a wrong clock count as the oldest, so that they push no new ones out.
+ * Keeps this one and the newest others, `keep` in all; returns the names removed. Backups dated
+ * after `nowMs` count as the oldest, so that they do not displace new ones.
  */
 export async function removeOldest(
   directory: string,

@@ -1,8 +1,8 @@
 /**
- * How key parts lie on disk: bytes whose order is the order of the parts. A number is tag 1 and
- * seven bytes, big end first; a string is tag 2, its UTF-8 with 00 written as 00 FF, and 00 as the
- * end. Each part ends itself, so a prefix of the parts is a prefix of the bytes (not always the
- * other way round: see `afterPrefix`), and numbers come before strings.
+ * Encodes key parts as bytes whose order is the order of the parts. A number is tag 1 and seven
+ * bytes, big-endian; a string is tag 2, its UTF-8 with 00 escaped as 00 FF, and a terminating 00.
+ * Each part is self-terminated, so a prefix of the parts is a prefix of the bytes (not always the
+ * other way round: see `afterPrefix`), and numbers sort before strings.
  */
 import { StewardError } from "../base/errors.ts";
 import type { KeyPart } from "./types.ts";
@@ -13,12 +13,12 @@ const NUMBER_BYTES = 7;
 const END = 0x00;
 const ESCAPE = 0xff;
 
-/** The longest string part, in bytes of UTF-8. */
+/** Maximum length of a string part in UTF-8 bytes. */
 const MAX_STRING_BYTES = 1500;
-/** The longest whole key, in bytes; LMDB takes 1,978 with pages of 4 KiB. */
+/** Maximum length of a key in bytes; LMDB allows 1,978 with pages of 4 KiB. */
 const MAX_KEY_BYTES = 1900;
 
-/** Writes parts as ordered bytes; throws `invalid` for a part that has no place in a key. */
+/** Throws `invalid` for a part that is not allowed in a key. */
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
   const [only] = parts;
   const bytes =
@@ -30,7 +30,7 @@ export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
   return bytes;
 }
 
-/** Reads what `encodeKey` wrote; throws `corrupt` for anything else. */
+/** Decodes what `encodeKey` wrote; throws `corrupt` for anything else. */
 export function decodeKey(bytes: Uint8Array): KeyPart[] {
   const parts: KeyPart[] = [];
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -49,9 +49,9 @@ export function decodeKey(bytes: Uint8Array): KeyPart[] {
 }
 
 /**
- * The end, exclusive, of the keys that begin with these whole encoded parts; undefined when there
- * are none, so that all do. After a part comes the tag of the next; FF there is no tag but the rest
- * of a longer string, in which 00 was no end.
+ * The exclusive upper bound of keys that begin with these encoded parts; undefined without parts,
+ * since all keys do. A part is followed by the next tag; FF there would be the continuation of a
+ * longer string whose 00 was an escape.
  */
 export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   return prefix.length === 0 ? undefined : Buffer.concat([prefix, Uint8Array.of(ESCAPE)]);

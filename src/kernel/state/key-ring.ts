@@ -1,111 +1,103 @@
 /**
- * The data keys of one environment in memory, and what they do. AES-256-GCM; each value has a nonce
- * of 96 random bits; the associated data is the environment's name, the sub-database and the key,
- * so that no row stands in for another. Data keys are stored wrapped by the root key in the same
- * way.
+ * The data keys of one environment in memory, and encryption with them. AES-256-GCM; each value has
+ * a random 96-bit nonce; the associated data is the environment's name, the sub-database and the
+ * key, so that one row cannot replace another. Data keys are stored wrapped by the root key in the
+ * same way.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { StewardError } from "../base/errors.ts";
 import { encodeKey } from "./key-bytes.ts";
 
-/** A data key retires after so many writes (NIST SP 800-38D allows 2^32 with random nonces). */
+/**
+ * A data key is rotated after this many writes (NIST SP 800-38D allows 2^32 with random nonces).
+ */
 export const RETIRE_WRITES = 2 ** 30;
-/** Writes are counted on disk in advance, in steps of this. */
+/** The count of writes on disk is advanced in steps of this size. */
 const WRITES_STEP = 2 ** 16;
-/** When a key could not be replaced, it is refused from here on. */
-const MOST_WRITES = 2 ** 31;
+/** A key that could not be rotated is refused from here on. */
+const MAX_WRITES = 2 ** 31;
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_BYTES = 4;
-/** Nonces are drawn so many at once; each is used once. */
+/** Nonces are drawn in batches; each is used once. */
 const NONCES = 256;
 
-/**
- * Data keys that one keyring holds; re-encryption of the rows removes those that no row needs any
- * more.
- */
+/** Maximum number of data keys in a keyring; re-encryption removes those no row needs. */
 const MAX_DATA_KEYS = 100;
 
-/** A data key as it is stored. */
+/** A data key as stored. */
 interface StoredKey {
   readonly id: number;
   /** Base64 of nonce, encrypted key and tag. */
   readonly wrapped: string;
-  /** Milliseconds since 1970; missing for keys from before this was kept. */
+  /** Milliseconds since 1970; missing in files from before it was stored. */
   readonly madeAtMs?: number;
 }
 
-/** The stored keyring. */
 export interface KeyringRow {
   readonly keys: readonly StoredKey[];
-  /** The same keys, wrapped by the root key that is about to replace the current one. */
+  /** The same keys wrapped by the root key that is about to replace the current one. */
   readonly next?: readonly StoredKey[];
   /**
-   * The root key was replaced, and rows may still be encrypted by data keys that the one before it
-   * has wrapped.
+   * The root key was replaced, and rows may still be encrypted by data keys that the previous one
+   * wrapped.
    */
   readonly replacing?: true;
 }
 
-/** A changed keyring that is not in use before it is stored. */
+/** A changed keyring, in use only after `adopt`. */
 export interface FreshRow {
   readonly row: KeyringRow;
-  /**
-   * Takes it into use; the caller has stored the row. Does nothing once the ring was sealed
-   * meanwhile.
-   */
+  /** Activates it; call after the row is stored. A no-op when the ring was sealed meanwhile. */
   adopt(): void;
 }
 
-/** The keys in memory. */
 export interface KeyRing {
   readonly sealed: boolean;
-  /** Throws `sealed` while it is. */
+  /** Throws `sealed` while sealed. */
   assertOpen(): void;
   readonly keys: number;
-  /** Number of the newest data key, which encrypts; 0 while there is none or the ring is sealed. */
+  /** Number of the newest data key, which encrypts; 0 while sealed or without a key. */
   readonly term: number;
-  /** When that key was made; undefined when nobody wrote it down. */
+  /** When that key was made; undefined when not recorded. */
   readonly madeAtMs: number | undefined;
   /** See `KeyringRow.replacing`. */
   readonly replacing: boolean;
-  /** What the newest data key may have encrypted. */
+  /** Upper bound on values encrypted by the newest data key. */
   readonly writes: number;
   /**
-   * Takes the keys of a row; throws `denied` when the root key does not open them. Without a row it
-   * holds no data key yet. A root key that opens the row's `next` is the current one from then on,
-   * and the ring is `replacing`.
+   * Loads the keys of a row; throws `denied` when the root key does not unwrap them. Without a row
+   * there is no data key yet. A root key that unwraps `next` becomes the current one, and the ring
+   * is `replacing`.
    */
   open(rootKey: Uint8Array, row: KeyringRow | undefined, writes: number): void;
-  /** Overwrites all keys. */
+  /** Overwrites all keys in memory. */
   seal(): void;
   /** Makes a data key; throws `sealed`, and `exhausted` when there are too many. */
   fresh(nowMs: number): FreshRow;
   /**
-   * Wraps the data keys by a further root key (copied) as well; throws `sealed`, and `invalid` for
-   * one of another length.
+   * Also wraps the data keys by a further root key (copied); throws `sealed`, and `invalid` for a
+   * wrong length.
    */
   offered(rootKey: Uint8Array): FreshRow;
   /**
-   * Makes a data key and wraps all by this root key (copied) alone, so that the root key before it
-   * never wrapped the new one. Throws as `offered` and `fresh` do.
+   * Makes a data key and wraps all of them by this root key (copied) only, so that the previous
+   * root key never wrapped the new one. Throws as `offered` and `fresh` do.
    */
   replaced(rootKey: Uint8Array, nowMs: number): FreshRow;
-  /** Leaves out the data keys before this one; throws `sealed`. */
+  /** Removes the data keys before this one; throws `sealed`. */
   without(olderThan: number): FreshRow;
-  /** Is `replacing` no more; throws `sealed`. */
+  /** Ends `replacing`; throws `sealed`. */
   settled(): FreshRow;
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array;
-  /** Undefined when the value is not what was encrypted there. */
+  /** Undefined when the value was not encrypted at this store and key, or was changed. */
   decrypt(store: string, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
-  /**
-   * The count of writes to store with the change that runs, undefined while the stored one holds.
-   */
+  /** The write count to store with the running change; undefined while the stored one suffices. */
   due(): number | undefined;
-  /** That count is stored. */
+  /** Notes that this count is stored. */
   counted(writes: number): void;
 }
 
@@ -114,7 +106,7 @@ export function createKeyRing(name: string): KeyRing {
   return new Ring(name);
 }
 
-/** The number of the data key that encrypted a value; -1 when it is too short to name one. */
+/** Number of the data key that encrypted a value; -1 when the value is too short. */
 export function dataKeyOf(sealed: Uint8Array): number {
   return sealed.length < ID_BYTES
     ? -1
@@ -122,8 +114,8 @@ export function dataKeyOf(sealed: Uint8Array): number {
 }
 
 /**
- * A data key: the bytes to wrap it, and the same made ready, which takes a third of the time of a
- * row's encryption.
+ * A data key: its bytes for wrapping, and a prepared KeyObject, which saves a third of the time of
+ * a row's encryption.
  */
 interface DataKey {
   readonly bytes: Uint8Array;
@@ -131,19 +123,19 @@ interface DataKey {
   readonly madeAtMs: number | undefined;
 }
 
-/** What an open ring holds. Never changed in place: a change makes another one. */
+/** Contents of an unsealed ring; immutable. */
 interface Content {
   readonly root: Uint8Array;
-  /** A further root key that opens the stored keyring. */
+  /** A further root key that unwraps the stored keyring. */
   readonly next: Uint8Array | undefined;
   readonly replacing: boolean;
-  /** By number, in ascending order. */
+  /** By number, ascending. */
   readonly keys: ReadonlyMap<number, DataKey>;
 }
 
 class Ring implements KeyRing {
   readonly #name: string;
-  /** By sub-database: what stands before the row's key in the associated data. */
+  /** By sub-database: the prefix of the associated data. */
   readonly #prefixes = new Map<string, Uint8Array>();
   #content: Content | undefined;
   #current = 0;
@@ -233,7 +225,7 @@ class Ring implements KeyRing {
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array {
     const dataKey = this.#content?.keys.get(this.#current);
     if (dataKey === undefined) throw this.#isSealed();
-    if (this.writes >= MOST_WRITES)
+    if (this.writes >= MAX_WRITES)
       throw new StewardError(
         "exhausted",
         `the data key of the store ${this.#name} has reached its limit of encryptions`,
@@ -315,7 +307,7 @@ class Ring implements KeyRing {
     });
   }
 
-  /** Undefined when the root key does not open all of them. */
+  /** Undefined when the root key does not unwrap all of them. */
   #unwrap(
     root: Uint8Array,
     stored: readonly StoredKey[],
@@ -360,9 +352,7 @@ function ready(bytes: Uint8Array, madeAtMs: number | undefined): DataKey {
   return { bytes, ready: createSecretKey(bytes), madeAtMs };
 }
 
-/**
- * Overwrites the keys of a content, except those that another one, which stays in use, has as well.
- */
+/** Overwrites the keys of a content, except those shared with another one that stays in use. */
 function wipe(content: Content, used?: Content): void {
   for (const root of [content.root, content.next])
     if (root !== used?.root && root !== used?.next) root?.fill(0);
@@ -384,7 +374,7 @@ function nextNonce(): Uint8Array {
   return nonces.subarray(at, at + NONCE_BYTES);
 }
 
-/** `head` stands before the nonce, as it is. */
+/** `head` is written unencrypted before the nonce. */
 function encrypt(
   key: Uint8Array | KeyObject,
   associated: Uint8Array,

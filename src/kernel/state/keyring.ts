@@ -1,22 +1,18 @@
-/**
- * The keyring of an open environment: stores the wrapped data keys among what the environment knows
- * about itself.
- */
+/** Persists the keyring of an open environment: stores the wrapped data keys in its metadata. */
 import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { houseJson, KEY_WRITES, KEYRING } from "./house.ts";
+import { decodeMetadata, KEY_WRITES, KEYRING } from "./store-metadata.ts";
 import { RETIRE_WRITES } from "./key-ring.ts";
 import type { FreshRow, KeyRing, KeyringRow } from "./key-ring.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { reencryptRows } from "./reencrypt.ts";
 import { FileSnapshot } from "./snapshot.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import type { FileTx } from "./transaction.ts";
 import type { Keyring } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-/** What a keyring works with. */
 export interface KeyringDeps {
   readonly file: LmdbFile;
   readonly ring: KeyRing;
@@ -28,8 +24,8 @@ export interface KeyringDeps {
 }
 
 /**
- * A keyring that also replaces its data key when that has encrypted enough; `worn` is to be called
- * after each commit.
+ * A keyring that also rotates its data key when it has encrypted enough; call `worn` after each
+ * commit.
  */
 export function createKeyring({
   file,
@@ -41,12 +37,12 @@ export function createKeyring({
 }: KeyringDeps): Keyring & { worn(): void } {
   let rotating = false;
   let turn: Promise<unknown> = Promise.resolve();
-  // One after the other: each row is made from the one before, once that is stored.
+  // Serialised: each row is made from the previous one, after that is stored.
   const store = (make: () => FreshRow, also: (tx: FileTx) => void = () => {}): Promise<void> => {
     const step = (): Promise<void> =>
       queue.push((tx) => {
         const fresh = make();
-        tx.putHouse(KEYRING, fresh.row);
+        tx.putMetadata(KEYRING, fresh.row);
         also(tx);
         tx.after(() => fresh.adopt());
       });
@@ -54,7 +50,7 @@ export function createKeyring({
     turn = done.catch(() => undefined);
     return done;
   };
-  const noWrites = (tx: FileTx): void => tx.putHouse(KEY_WRITES, 0);
+  const noWrites = (tx: FileTx): void => tx.putMetadata(KEY_WRITES, 0);
   const rotate = (): Promise<void> => store(() => ring.fresh(clock.now()), noWrites);
   return {
     status: () => ({
@@ -66,13 +62,13 @@ export function createKeyring({
       replacing: ring.replacing,
     }),
     async unseal(rootKey) {
-      const house = new FileSnapshot(file);
-      const row = house.raw(file.store(HOUSE), KEYRING);
-      const writes = house.raw(file.store(HOUSE), KEY_WRITES);
+      const metadata = new FileSnapshot(file);
+      const row = metadata.raw(file.store(METADATA_STORE), KEYRING);
+      const writes = metadata.raw(file.store(METADATA_STORE), KEY_WRITES);
       ring.open(
         rootKey,
-        row === undefined ? undefined : (houseJson(row) as KeyringRow),
-        writes === undefined ? 0 : (houseJson(writes) as number),
+        row === undefined ? undefined : (decodeMetadata(row) as KeyringRow),
+        writes === undefined ? 0 : (decodeMetadata(writes) as number),
       );
       if (row !== undefined) return;
       try {
@@ -87,8 +83,8 @@ export function createKeyring({
     async reencrypt(signal, progress = () => undefined) {
       ring.assertOpen();
       const { term } = ring;
-      // A change that ran before this key came into use may be on its way to the disk, encrypted by
-      // the key before.
+      // A change that ran before this key was activated may still be on its way to the disk,
+      // encrypted by the previous key.
       await queue.push(() => undefined);
       const rows = await reencryptRows({ file, queue }, { stores: sealed, term, signal, progress });
       if (ring.keys > 1) await store(() => ring.without(term));

@@ -1,4 +1,4 @@
-/** The ready-made shapes of keys. */
+/** Key codecs. */
 import { StewardError } from "../base/errors.ts";
 import type { KeyCodec, KeyPart } from "./types.ts";
 
@@ -21,7 +21,7 @@ export const numberKey: KeyCodec<number> = {
   },
 };
 
-/** Keys of several parts, ordered by the first, then the second, and so on. */
+/** Keys of several parts, ordered part by part. */
 export function tupleKey<T extends readonly KeyPart[]>(): KeyCodec<T> {
   return {
     toParts: (key) => key,

@@ -1,7 +1,7 @@
 /**
- * Remembers in the state folder which stores were made there: one small file for each in `stores`.
- * A store that is known and has no file was lost, and a new empty one in its place would hide that.
- * What the files hold is for people; only their names count.
+ * Records which stores were created in a state folder: one small file each in `stores`. A recorded
+ * store without a data file was lost, which a new empty store would hide. Only the file names
+ * count; their contents are for people.
  */
 import {
   closeSync,
@@ -18,21 +18,16 @@ import { syncFolder } from "../base/folder.ts";
 
 const FOLDER = "stores";
 
-/** The stores that a state folder knows. */
 export interface KnownStores {
   /**
-   * Throws `not_found` with the remedy when the store is known. To be called for a store without a
+   * Throws `not_found` with the remedy when the store is recorded. Call for a store without a data
    * file.
    */
   assertUnknown(name: string): void;
-  /**
-   * Makes the store known, on disk when it returns; does nothing when it is. Throws what the system
-   * throws.
-   */
+  /** Records the store durably; a no-op when it is recorded. Throws system errors. */
   remember(name: string): void;
 }
 
-/** Those of a folder. */
 export function knownStores(directory: string): KnownStores {
   return {
     assertUnknown(name) {
@@ -51,14 +46,14 @@ export function knownStores(directory: string): KnownStores {
   };
 }
 
-/** Names of the known stores of a folder that have no file there, in order. */
+/** Sorted names of recorded stores without a data file. */
 export function lostStores(directory: string): string[] {
   return namesIn(join(directory, FOLDER))
     .filter((name) => !existsSync(join(directory, `${name}.mdb`)))
     .sort();
 }
 
-/** What is wrong with a known store without a file; undefined when the store is not known. */
+/** The error for a recorded store without a data file; undefined when it is not recorded. */
 export function lostStore(directory: string, name: string): StewardError | undefined {
   const marker = join(directory, FOLDER, name);
   if (!existsSync(marker)) return undefined;

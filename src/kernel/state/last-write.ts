@@ -1,8 +1,8 @@
 /**
- * What LMDB has under way in this process. `process.exit`, and a thrown error that nobody catches,
- * run the handlers at the end of the process while LMDB's own threads still store: a quarter of
- * such ends hung for ever when that was tried (docs/decisions/state-exit.md). So who ends the
- * process first lets LMDB come to rest. Counted for the process as a whole, since the end is.
+ * Tracks LMDB operations in progress in this process. `process.exit` and uncaught errors run exit
+ * handlers while LMDB's threads still store, and a quarter of such exits hung
+ * (docs/decisions/state-exit.md). So an exit first waits for LMDB. Process-wide, because the exit
+ * is.
  */
 import { setTimeout } from "node:timers/promises";
 import { StewardError } from "../base/errors.ts";
@@ -11,8 +11,7 @@ const underWay = new Set<Promise<unknown>>();
 let halted = false;
 
 /**
- * Runs a step of LMDB that other threads take part in. Rejects with `not_ready` once writes are
- * halted.
+ * Runs an LMDB operation that uses other threads. Rejects with `not_ready` once writes are halted.
  */
 export function whileStoring<T>(step: () => Promise<T>): Promise<T> {
   if (halted) return Promise.reject(new StewardError("not_ready", "the process ends"));
@@ -24,8 +23,8 @@ export function whileStoring<T>(step: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Lets no further step begin and waits for those under way; false when they did not end in time.
- * For the end of the process only.
+ * Blocks further operations and waits for the running ones; false when they did not finish in time.
+ * Call only before the process exits.
  */
 export async function haltWrites(timeoutMs: number): Promise<boolean> {
   halted = true;

@@ -1,7 +1,7 @@
 /**
- * The one place that opens LMDB. `overlappingSync` is off: a commit writes its pages, waits for the
- * disk, then writes the meta page through a synchronous descriptor, and only then resolves. So a
- * resolved transaction is a flushed one (docs/decisions/state-flushed.md).
+ * The only module that opens LMDB. `overlappingSync` is off: a commit writes its pages, flushes,
+ * then writes the meta page through a synchronous descriptor, and only then resolves. So a resolved
+ * transaction is durable (docs/decisions/state-flushed.md).
  */
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -15,62 +15,59 @@ import { whileStoring } from "./last-write.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
 import { createSealedCheck } from "./sealed-check.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
+import { METADATA_STORE, indexName, rowsName } from "./table.ts";
 import type { AnyTable } from "./types.ts";
 import type { Write } from "./unstored.ts";
 
 /**
- * With less room than this, a failed write is put down to the full disk; about two groups of
+ * With less free space than this, a failed write is reported as a full disk; about two groups of
  * changes.
  */
 const SHORT_OF_SPACE_BYTES = 8 * 2 ** 20;
 
-/** What LMDB needs for 126 readers, in whole pages. */
+/** LMDB's size for 126 readers, in whole pages. */
 const LOCK_FILE_BYTES = 12_288;
-/** Room for sub-databases of a file that no table of today stands for; a backup opens them too. */
+/** Slots for sub-databases of a file without a table in this version; a backup opens them too. */
 const FOREIGN_STORES = 64;
 
-/**
- * A sub-database: sorted keys with checked values. Stays the same object when its file is reopened.
- */
+/** A sub-database with checksummed values. The object survives reopening of its file. */
 export interface Store {
   readonly name: string;
-  /** Replaced when the file is reopened: not to be kept. */
+  /** Replaced when the file is reopened: do not keep it. */
   readonly db: Database<Buffer, Uint8Array>;
   readonly check: RowCheck;
 }
 
-/** An open file and its sub-databases. */
 export interface LmdbFile {
   readonly path: string;
   /** The keys of its sealed tables. */
   readonly ring: KeyRing | undefined;
   /**
-   * Replaced when the file is reopened: not to be kept. Throws `not_ready` while the file is closed
-   * in between.
+   * Replaced when the file is reopened: do not keep it. Throws `not_ready` while the file is
+   * closed.
    */
   readonly root: RootDatabase<Buffer, Uint8Array>;
   /** Throws `not_ready` while the file is closed for reopening. */
   store(name: string): Store;
-  /** Bytes of the file up to its last page, and of the pages in use. */
+  /** Bytes up to the last page, and bytes of the pages in use. */
   size(): { fileBytes: number; usedBytes: number };
   /**
-   * Runs the steps in one transaction; resolves when it is flushed, rejects with a StewardError
-   * when it cannot be.
+   * Runs the steps in one transaction; resolves when it is durable, rejects with a StewardError
+   * otherwise.
    */
   transact(steps: () => void): Promise<void>;
   /**
-   * Stores writes in one transaction, in their order, on LMDB's own thread; resolves and rejects as
+   * Stores writes in one transaction, in order, on LMDB's own thread; resolves and rejects as
    * `transact` does. One call at a time.
    */
   storeAll(writes: readonly Write[]): Promise<void>;
   /**
-   * Closes LMDB's environment and opens the same file again; no transaction may be under way and no
-   * state pinned. When the file cannot be opened it stays closed, the error is thrown, and another
-   * call tries again.
+   * Closes LMDB's environment and opens the same file again; no transaction may be running and no
+   * state pinned. When opening fails the file stays closed, the error is thrown, and another call
+   * tries again.
    */
   reopen(): Promise<void>;
-  /** Why the file is no longer the one that was opened; nothing is written to it then. */
+  /** Why the file is no longer the one that was opened; it is not written then. */
   lost(): StewardError | undefined;
   close(): Promise<void>;
 }
@@ -89,8 +86,8 @@ interface RootStats extends PageCounts {
 }
 
 /**
- * Gives a new lock file its blocks. LMDB makes it with holes and writes to it through a map, and a
- * hole that finds the disk full ends the process with SIGBUS. Throws `disk_full` instead.
+ * Allocates the blocks of a new lock file. LMDB creates it sparse and writes to it through a memory
+ * map, where a full disk kills the process with SIGBUS. Throws `disk_full` instead.
  */
 export function allocateLockFile(path: string): void {
   const lock = `${path}-lock`;
@@ -104,9 +101,9 @@ export function allocateLockFile(path: string): void {
 }
 
 /**
- * Makes a missing data file, empty, for its owner alone: LMDB would make it readable by everybody,
- * and takes an empty file for a new one. One that is there keeps its mode. Throws `disk_full` as
- * LMDB's own failures do.
+ * Creates a missing data file, empty, with mode 0600: LMDB would make it world-readable, and treats
+ * an empty file as new. An existing one keeps its mode. Throws `disk_full` as LMDB's own failures
+ * do.
  */
 export function createDataFile(path: string): void {
   if (existsSync(path)) return;
@@ -117,13 +114,13 @@ export function createDataFile(path: string): void {
   }
 }
 
-/** Beyond an environment's ceiling, which is looked at after each group of changes. */
+/** Map space beyond an environment's ceiling, which is checked after each group of changes. */
 const MAP_MARGIN_BYTES = 64 * 2 ** 20;
 
 /**
  * Opens or creates the file with the sub-databases of these tables. The file must have been
- * verified before. Address space for its ceiling is taken at once: a map that grows leaves its
- * smaller forms in place, and their pages are resident twice.
+ * verified. Address space up to the ceiling is mapped at once: a growing map leaves its smaller
+ * versions mapped, and their pages are resident twice.
  */
 export function openLmdbFile(
   path: string,
@@ -140,8 +137,8 @@ export function openLmdbFile(
   const checks = rowChecks(tables, ring);
   allocateLockFile(path);
   createDataFile(path);
-  // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would
-  // end the process.
+  // Event turn batching creates a promise that nobody handles: when a commit fails, its rejection
+  // would end the process.
   const options = {
     path,
     noSubdir: true,
@@ -239,9 +236,9 @@ export function openLmdbFile(
 }
 
 /**
- * The block of a batch is stored whole. The empty one behind it makes the thread begin now and not
- * in the next turn of the loop; it is waited for also when the first fails, so that nothing is
- * under way when the file is reopened.
+ * The batch is stored as one block. The empty second block makes LMDB's thread start now instead of
+ * in the next turn of the event loop; it is awaited also when the first fails, so that nothing is
+ * running when the file is reopened.
  */
 async function batch(
   root: RootDatabase<Buffer, Uint8Array>,
@@ -258,7 +255,7 @@ async function batch(
 }
 
 function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<string, RowCheck> {
-  const checks = new Map([[HOUSE, createRowCheck(HOUSE)]]);
+  const checks = new Map([[METADATA_STORE, createRowCheck(METADATA_STORE)]]);
   for (const table of tables) {
     const rows = rowsName(table);
     assert(
@@ -275,12 +272,12 @@ function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<
   return checks;
 }
 
-/** Bytes of a file on disk, 0 when it is missing. */
+/** Size of a file, 0 when missing. */
 export function fileBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// Waits for the reason of a failed commit, which comes as a promise of its own.
+// Awaits the reason of a failed commit, which LMDB provides as a separate promise.
 async function fromLmdbError(thrown: unknown, path: string): Promise<StewardError> {
   if (thrown instanceof StewardError) return thrown;
   const pending = (thrown as { commitError?: unknown }).commitError;
@@ -294,7 +291,7 @@ async function fromLmdbError(thrown: unknown, path: string): Promise<StewardErro
   return lmdbError(cause, path);
 }
 
-/** Turns what LMDB throws into our own errors. */
+/** Translates LMDB's errors. */
 export function lmdbError(cause: unknown, path: string): StewardError {
   if (cause instanceof StewardError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
@@ -333,7 +330,7 @@ export function lmdbError(cause: unknown, path: string): StewardError {
   return new StewardError("internal", `LMDB failed on ${path}`, { cause });
 }
 
-// LMDB reports a write that was cut short by a full disk as an input/output error.
+// LMDB reports a write truncated by a full disk as an input/output error.
 function isFull(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));

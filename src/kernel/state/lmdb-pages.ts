@@ -1,7 +1,7 @@
 /**
- * The layout of an LMDB file as lmdb 3.5.6 writes it (data format of LMDB 0.9.90, 64 bit, little
- * end first), read with bounds checks: nothing here trusts a byte of the file. Structures:
- * MDB_page_header, MDB_meta, MDB_db, MDB_node, MDB_ovpage of mdb.c.
+ * Bounds-checked parser of the LMDB file format as lmdb 3.5.6 writes it (data format of LMDB
+ * 0.9.90, 64 bit, little-endian). No byte of the file is trusted. Structures: MDB_page_header,
+ * MDB_meta, MDB_db, MDB_node, MDB_ovpage of mdb.c.
  */
 import { StewardError } from "../base/errors.ts";
 
@@ -57,12 +57,12 @@ export interface Leaf {
   readonly pages: number;
 }
 
-/** Says that bytes cannot be what LMDB wrote. */
+/** The error for bytes that LMDB cannot have written. */
 export function damaged(what: string): StewardError {
   return new StewardError("corrupt", what);
 }
 
-/** A page number or count; larger ones than a double holds are damage. */
+/** A page number or count; larger than a safe integer means damage. */
 function u64(bytes: Buffer, at: number): number {
   if (at + 8 > bytes.length) throw damaged("a record is cut off");
   const high = bytes.readUInt32LE(at + 4);
@@ -71,7 +71,6 @@ function u64(bytes: Buffer, at: number): number {
   return high * 2 ** 32 + bytes.readUInt32LE(at);
 }
 
-/** Reads the root record of a tree. */
 export function readTree(bytes: Buffer, at = 0): Tree {
   if (at + 48 > bytes.length) throw damaged("the record of a tree is cut off");
   return {
@@ -86,7 +85,7 @@ export function readTree(bytes: Buffer, at = 0): Tree {
   };
 }
 
-/** Reads a meta page from its first bytes. */
+/** Parses a meta page from its first bytes. */
 export function readMeta(page: Buffer): Meta {
   if (page.length < PAGE_HEADER + 144) throw damaged("the file is shorter than its head");
   if ((page.readUInt16LE(18) & FLAG_META) === 0 || page.readUInt32LE(PAGE_HEADER) !== MAGIC)
@@ -107,7 +106,7 @@ export function readMeta(page: Buffer): Meta {
   };
 }
 
-/** What a page says it is. */
+/** The type of a page by its flags. */
 export function pageKind(page: Buffer, number: number): "branch" | "leaf" {
   if (u64(page, 0) !== number) throw damaged(`page ${number} bears another number`);
   const flags = page.readUInt16LE(18);
@@ -116,12 +115,12 @@ export function pageKind(page: Buffer, number: number): "branch" | "leaf" {
   throw damaged(`page ${number} is neither branch nor leaf`);
 }
 
-/** The commit that wrote a page. */
+/** The transaction that wrote a page. */
 export function pageTxn(page: Buffer): number {
   return u64(page, 8);
 }
 
-/** Checks the head of a value's overflow pages. */
+/** Checks the header of a value's overflow pages. */
 export function checkOverflow(head: Buffer, number: number, pages: number): void {
   if (
     u64(head, 0) !== number ||
@@ -131,7 +130,7 @@ export function checkOverflow(head: Buffer, number: number, pages: number): void
     throw damaged(`the long value on page ${number} has lost its head`);
 }
 
-/** The entries of a branch page in order. */
+/** The entries of a branch page, in order. */
 export function readBranches(page: Buffer): Branch[] {
   return nodesOf(page).map((at) => {
     const key = nodeKey(page, at);
@@ -139,7 +138,7 @@ export function readBranches(page: Buffer): Branch[] {
   });
 }
 
-/** The entries of a leaf page in order. */
+/** The entries of a leaf page, in order. */
 export function readLeaves(page: Buffer): Leaf[] {
   return nodesOf(page).map((at) => {
     const flags = page.readUInt16LE(at + 4);

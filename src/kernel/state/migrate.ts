@@ -1,29 +1,28 @@
 /**
- * Brings an older file to this Steward's schema, chunk by chunk. The file bears the new number from
- * the first chunk on, so that an older Steward refuses what is half done; a cursor stored with each
- * chunk lets the next start go on.
+ * Migrates an older file to this version's schema, chunk by chunk. The file has the new schema
+ * number from the first chunk on, so that an older Steward refuses a half-migrated file; a cursor
+ * stored with each chunk lets the next start continue.
  */
 import { setImmediate } from "node:timers/promises";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { FORMAT, IDENTITY, MIGRATION } from "./house.ts";
-import type { Identity, MigrationRow } from "./house.ts";
+import { FORMAT, IDENTITY, MIGRATION } from "./store-metadata.ts";
+import type { Identity, MigrationRow } from "./store-metadata.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { EnvSpec, KeyPart, Migration } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-/** What a migration works with. */
 export interface MigrateDeps {
   readonly file: LmdbFile;
   readonly queue: WriteQueue;
   readonly log: Log;
-  /** The running Steward, kept with the schema for the messages of older ones. */
+  /** The running version, stored with the schema for the error messages of older ones. */
   readonly version: string;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * The migrations that lead from a file to the schema, the unfinished one first. Throws
+ * The migrations from a file's schema to the current one, an unfinished one first. Throws
  * `unsupported` when one is missing.
  */
 export function migrationsFor(
@@ -50,8 +49,8 @@ export function migrationsFor(
 }
 
 /**
- * Runs the migrations in order. Rejects with the signal's reason between two chunks; nothing is
- * lost by that.
+ * Runs the migrations in order. Between chunks it rejects with the signal's reason; the next start
+ * continues.
  */
 export async function migrate(
   deps: MigrateDeps,
@@ -96,9 +95,9 @@ async function runChunk(
       schema: migration.from + 1,
       writer: version,
     };
-    tx.putHouse(IDENTITY, identity);
-    if (next === undefined) tx.removeHouse(MIGRATION);
-    else tx.putHouse(MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
+    tx.putMetadata(IDENTITY, identity);
+    if (next === undefined) tx.removeMetadata(MIGRATION);
+    else tx.putMetadata(MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
     return next;
   });
 }

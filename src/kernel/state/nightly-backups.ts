@@ -1,12 +1,12 @@
 /**
- * The component that makes a backup every night, tests it and keeps the newest ones. A backup that
- * fails is told in readiness and tried again an hour later; nothing waits for it.
+ * Component that makes a backup every night, tests it and deletes old ones. A failed backup is
+ * reported in readiness and retried after an hour; nothing waits for it.
  */
 import { statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { ownMessage, StewardError, toStewardError } from "../base/errors.ts";
 import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
 import type { Component, Health } from "../supervisor/component.ts";
@@ -14,38 +14,36 @@ import { createScheduler } from "../supervisor/scheduler.ts";
 import type { RunBackup } from "./backup-job.ts";
 import { isBackupDue, isDatedAhead } from "./backup-times.ts";
 import type { TimeOfDay } from "./backup-times.ts";
-import { placesElsewhere, storeNames, type StorePlace } from "./folder-backup.ts";
+import { locateExternalStores, storeNames, type StoreLocation } from "./folder-backup.ts";
 import { backupName, keptBackups, removeIncomplete, removeOldest } from "./kept-backups.ts";
 import { fileBytes } from "./lmdb-file.ts";
 
 const LOOK_EVERY_MS = 60_000;
-const LONGEST_MS = 6 * 3_600_000;
+const MAX_BACKUP_MS = 6 * 3_600_000;
 const RETRY_MS = 3_600_000;
 /**
- * A backup must leave this much of its disk, and a tenth of its size for what is written meanwhile.
+ * Free space that must remain after a backup, besides a tenth of its size for concurrent writes.
  */
 const SPARE_BYTES = 256 * 2 ** 20;
 
-/** What backups work with. */
 export interface BackupsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly run: RunBackup;
 }
 
-/** What to keep where. */
 export interface BackupsOptions {
-  /** The folder of the stores. */
+  /** Folder of the stores. */
   readonly directory: string;
-  /** The folder of the backups; made when the first one is. */
+  /** Folder of the backups; created by the first one. */
   readonly target: string;
   readonly at: TimeOfDay;
-  /** Complete backups to keep, at least 1. */
+  /** Number of complete backups to keep, at least 1. */
   readonly keep: number;
-  /** Stores that are made anew and left out; asked before each backup. */
+  /** Derived stores to leave out; read before each backup. */
   readonly derived: () => readonly string[];
-  /** Stores outside of the folder that belong to it. */
-  readonly elsewhere?: readonly StorePlace[];
+  /** Stores outside the folder that belong to it. */
+  readonly elsewhere?: readonly StoreLocation[];
   readonly version: string;
   /** Components that hold the stores. */
   readonly needs: readonly string[];
@@ -54,13 +52,12 @@ export interface BackupsOptions {
 /** The component, named `backups`. */
 export interface Backups extends Component {
   /**
-   * Makes a backup when one is due; what fails is in `health`. The component does this every
+   * Makes a backup when one is due; failures appear in `health`. The component calls it every
    * minute.
    */
   look(signal: AbortSignal): Promise<void>;
 }
 
-/** Nightly backups of a folder of stores. */
 export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backups {
   const keeper = new Keeper(deps, options);
   const scheduler = createScheduler(deps, { name: "backups", needs: options.needs });
@@ -70,7 +67,7 @@ export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backu
     everyMs: LOOK_EVERY_MS,
     staggerMs: LOOK_EVERY_MS,
     overlap: "never",
-    timeoutMs: LONGEST_MS,
+    timeoutMs: MAX_BACKUP_MS,
     history: 1,
     run: (tick) => look(tick.signal),
   });
@@ -112,7 +109,7 @@ class Keeper {
       if (signal.aborted) return;
       const error = toStewardError(thrown);
       this.#retryAtMs = clock.monotonic() + RETRY_MS;
-      this.#failure = `the last backup failed: ${ownWords(error)}`;
+      this.#failure = `the last backup failed: ${ownMessage(error)}`;
       log.warn("the backup failed; the next attempt is in one hour", {
         error,
         directory: this.#options.target,
@@ -140,14 +137,17 @@ class Keeper {
     const names = storeNames(directory);
     const stores = [
       ...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })),
-      ...placesElsewhere(names, elsewhere),
+      ...locateExternalStores(names, elsewhere),
     ];
     if (stores.length === 0) return;
     makeFolder(target);
     await removeIncomplete(target);
     checkRoom(
       target,
-      stores.reduce((sum, place) => sum + fileBytes(join(place.directory, `${place.name}.mdb`)), 0),
+      stores.reduce(
+        (sum, location) => sum + fileBytes(join(location.directory, `${location.name}.mdb`)),
+        0,
+      ),
     );
     const name = backupName(clock.now());
     try {

@@ -1,42 +1,42 @@
 /**
- * Lets bulk writers give way: environments of a folder share the main thread and the disk, so one
- * that stores megabytes without a pause makes the small changes of the others wait. While others
- * store many small changes, it rests between its groups (docs/decisions/state-pace.md).
+ * Throttles bulk writers: the environments of a folder share the main thread and the disk, so one
+ * that stores megabytes without a pause delays the small changes of the others. While others store
+ * many small changes, it pauses between its groups (docs/decisions/state-pace.md).
  */
 import type { Clock } from "../base/clock.ts";
 
-/** A group of changes up to this is small, one from the other on is bulk. */
+/** A group below this size is small, otherwise bulk. */
 const SMALL_BYTES = 64 * 2 ** 10;
 const BULK_BYTES = 256 * 2 ** 10;
 /**
- * Others are busy when they stored so many small groups within the window, and twice as many as the
- * bulk writer itself: one that stores a small change beside each large one, e.g. a mark of how far
- * it came, does not slow itself down.
+ * Others are busy when within the window they stored this many small groups, and twice as many as
+ * the bulk writer itself, so that a writer that stores a small change (a checkpoint) beside each
+ * large one does not slow itself down.
  */
 const WINDOW_MS = 100;
 const BUSY_GROUPS = 8;
 const BUSY_FACTOR = 2;
-/** A rest is as many times as long as the group before it took, within bounds. */
-const REST_FACTOR = 2;
-const REST_MOST_MS = 100;
+/** A pause lasts this many times as long as the group before it, within bounds. */
+const PAUSE_FACTOR = 2;
+const MAX_PAUSE_MS = 100;
 
-/** A group of changes that is on the disk. */
+/** A durable group of changes. */
 export interface StoredGroup {
   readonly bytes: number;
-  /** From its begin to its flush. */
+  /** From its start to its flush. */
   readonly tookMs: number;
 }
 
-/** The pace of the environments that share a folder. */
+/** Shared by the environments of a folder. */
 export interface Pace {
   /**
-   * Notes what an environment stored and gives how long it should rest before it stores more: 0
-   * unless it hinders others.
+   * Records what an environment stored and returns how long it should pause: 0 unless it hinders
+   * others.
    */
   restMs(name: string, group: StoredGroup): number;
 }
 
-/** Counts of one environment: of the window that runs and of the one before. */
+/** Counts of one environment in the current window and the previous one. */
 interface Counts {
   window: number;
   small: number;
@@ -45,7 +45,6 @@ interface Counts {
   bulkBefore: number;
 }
 
-/** A pace at which nothing was stored yet. */
 export function createPace(clock: Clock): Pace {
   const counts = new Map<string, Counts>();
   const current = (name: string): Counts => {
@@ -77,7 +76,7 @@ export function createPace(clock: Clock): Pace {
       }
       const isBusy =
         small >= BUSY_GROUPS && small >= BUSY_FACTOR * Math.max(own.bulk, own.bulkBefore);
-      return isBusy ? Math.min(REST_MOST_MS, REST_FACTOR * tookMs) : 0;
+      return isBusy ? Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * tookMs) : 0;
     },
   };
 }

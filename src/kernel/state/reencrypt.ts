@@ -1,6 +1,6 @@
 /**
- * Encrypts the rows of sealed tables anew with the newest data key, in small changes between which
- * other work goes on.
+ * Re-encrypts the rows of sealed tables with the newest data key, in small changes interleaved with
+ * other work.
  */
 import { setImmediate } from "node:timers/promises";
 import { dataKeyOf } from "./key-ring.ts";
@@ -9,27 +9,26 @@ import type { LmdbFile, Store } from "./lmdb-file.ts";
 import { justAfter } from "./snapshot.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-/** The most that one change encrypts anew. */
+/** Maximum number of rows per change. */
 const CHANGE_ROWS = 64;
 const CHANGE_BYTES = 2 ** 17;
-/** Rows that one stretch looks at. */
+/** Rows examined per slice. */
 const LOOK_ROWS = 1_024;
 
-/** What to do and how to say how far it came. */
 export interface ReencryptOptions {
   /** Sub-databases of the sealed tables. */
   readonly stores: readonly string[];
-  /** Rows that a data key before this one encrypted are encrypted anew. */
+  /** Rows encrypted by a data key before this one are re-encrypted. */
   readonly term: number;
   readonly signal: AbortSignal;
-  /** Called with the rows so far after each change, which is stored then. */
+  /** Called with the number of rows so far after each change is stored. */
   readonly progress: (rows: number) => void;
 }
 
 /**
- * Resolves with the number of rows when all that were stored at the call are encrypted by `term` or
- * a newer key. Throws the signal's reason, `sealed`, `corrupt` for a row that cannot be decrypted,
- * and what a write throws; what was done until then stays done.
+ * Resolves with the number of rows once all rows stored at the call are encrypted by `term` or a
+ * newer key. Throws the signal's reason, `sealed`, `corrupt` for a row that cannot be decrypted,
+ * and write errors; changes made until then remain.
  */
 export async function reencryptRows(
   { file, queue }: { readonly file: LmdbFile; readonly queue: WriteQueue },
@@ -57,13 +56,13 @@ export async function reencryptRows(
 
 interface Older {
   readonly keys: readonly Uint8Array[];
-  /** Where to go on; undefined at the end. */
+  /** Where to continue; undefined at the end. */
   readonly rest: Uint8Array | undefined;
 }
 
 /**
- * The first rows from `start` on that an older key encrypted, found by the key's number, which
- * stands in clear before each value.
+ * The first rows from `start` on that an older key encrypted, found by the key's number, which is
+ * stored unencrypted before each value.
  */
 function olderRows(
   file: LmdbFile,

@@ -1,41 +1,36 @@
 /**
- * Recovery of an environment after a failed write. The kernel may have dropped the pages of a
- * failed flush, and LMDB gives an environment up whose meta page could not be written; so the flush
- * is never repeated. The file is checked, closed and opened again, two small writes prove that the
- * disk takes them, and only then is the failed group stored again, or refused
+ * Recovers an environment after a failed write. The kernel may have dropped the pages of a failed
+ * flush, and LMDB gives up on an environment whose meta page could not be written; so a flush is
+ * never retried. The file is checked, closed and reopened, two small writes prove that the disk
+ * accepts them, and only then is the failed group stored again, or refused
  * (docs/decisions/state-reopen.md).
  */
 import { closeSync, openSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { toStewardError, type StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { houseText, OPEN_MARKER } from "./house.ts";
+import { encodeMetadata, OPEN_MARKER } from "./store-metadata.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import { writeOf } from "./unstored.ts";
 import type { Write } from "./unstored.ts";
 
-/**
- * Time until the first new attempt while the disk takes no writes; twice as long with each further
- * one, up to the longest.
- */
+/** Delay before the first retry while the disk accepts no writes; doubles up to the maximum. */
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 4_000;
+const MAX_RETRY_MS = 4_000;
 /**
- * LMDB has two meta pages and each commit writes one: after two commits neither holds what a failed
- * flush left.
+ * LMDB alternates between two meta pages: after two commits neither holds what a failed flush left.
  */
 const PROBES = 2;
 
-/** What a recovery works with. */
 export interface RecoveryDeps {
   readonly file: LmdbFile;
   readonly clock: Clock;
   readonly log: Log;
-  /** Verifies the file as an opening does; throws `corrupt` when it is damaged. */
+  /** Verifies the file as at opening; throws `corrupt` when it is damaged. */
   readonly check: () => Promise<void>;
-  /** Ends what holds a state of the file pinned, e.g. a backup. */
+  /** Ends whatever pins a state of the file, such as a backup. */
   readonly unpin: () => Promise<void>;
 }
 
@@ -44,35 +39,35 @@ export interface FailedGroup {
   readonly writes: readonly Write[];
   readonly error: StewardError;
   /**
-   * Whether the writes may be stored again as they are, asked in the same stretch of the main
-   * thread that hands them to LMDB.
+   * Whether the writes may be stored again unchanged; called synchronously before they are passed
+   * to LMDB.
    */
   readonly mayRepeat: () => boolean;
   /**
-   * Called at most once, later: the refused writes turned out to be in the file, so memory has to
+   * Called at most once, later: the refused writes turned out to be in the file, so memory must
    * follow.
    */
   readonly adopt: () => void;
 }
 
 /**
- * What became of a failed group: `adopt` means that it is in the file and that the disk does not
- * confirm it.
+ * The outcome of a failed group; `adopt` means it is in the file although the disk does not confirm
+ * it.
  */
 export type Outcome = "stored" | "refused" | "adopt";
 
-/** Brings one environment back; the queue hands it nothing else until it is. */
+/** Recovers one environment; the queue passes it no other writes meanwhile. */
 export class Recovery {
   readonly #deps: RecoveryDeps;
-  /** Refused before anybody could look whether it is in the file. */
+  /** Refused before it could be checked whether it is in the file. */
   #doubtful: FailedGroup | undefined;
-  /** Reopened since the last write failed. */
+  /** Reopened since the last failed write. */
   #fresh = false;
   #retryMs = FIRST_RETRY_MS;
   #timer: Disposable | undefined;
   #attempt: Promise<void> | undefined;
   #stopped = false;
-  /** Why the environment takes no writes; undefined while it does. */
+  /** Why the environment accepts no writes; undefined while it does. */
   failure: StewardError | undefined;
 
   constructor(deps: RecoveryDeps) {
@@ -80,7 +75,8 @@ export class Recovery {
   }
 
   /**
-   * Decides about a group that failed. While the store stays broken, attempts go on by themselves.
+   * Decides what happens to a failed group. While the store stays broken, retries continue in the
+   * background.
    */
   async settle(group: FailedGroup): Promise<Outcome> {
     const { file, log } = this.#deps;
@@ -110,7 +106,7 @@ export class Recovery {
     return there ? "stored" : "refused";
   }
 
-  /** Ends the attempts; resolves when none is under way. */
+  /** Ends the retries; resolves when none is running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.[Symbol.dispose]();
@@ -123,8 +119,7 @@ export class Recovery {
     if (lost !== undefined) throw lost;
     try {
       await check();
-      // A file system that became read-only still serves the readers of the environment that is
-      // open.
+      // On a file system that became read-only, the open environment still serves readers.
       closeSync(openSync(file.path, "r+"));
     } catch (error) {
       throw lmdbError(error, file.path);
@@ -135,7 +130,11 @@ export class Recovery {
   }
 
   async #probe(): Promise<void> {
-    const marker = writeOf(this.#deps.file.store(HOUSE), OPEN_MARKER, houseText(process.pid));
+    const marker = writeOf(
+      this.#deps.file.store(METADATA_STORE),
+      OPEN_MARKER,
+      encodeMetadata(process.pid),
+    );
     for (let count = 0; count < PROBES; count += 1) await this.#write([marker]);
   }
 
@@ -159,7 +158,7 @@ export class Recovery {
       });
     this.failure = error;
     if (error.code === "corrupt" || this.#stopped) return; // a damaged file needs a person
-    // LMDB serves no readers in an environment that it gave up.
+    // LMDB serves no readers in an environment it has given up on.
     if (!this.#fresh)
       await this.#reopen().catch((thrown: unknown) =>
         log.debug("reopening the store failed", {
@@ -170,7 +169,7 @@ export class Recovery {
     this.#timer = clock.timer(clock.monotonic() + this.#retryMs, () => {
       this.#attempt = this.#tryAgain();
     });
-    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
+    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
   }
 
   async #tryAgain(): Promise<void> {
@@ -190,7 +189,7 @@ export class Recovery {
   }
 }
 
-/** Whether the file is as the writes would have left it: the last one of each key decides. */
+/** Whether the file contains the result of the writes: the last one of each key decides. */
 function isStored(file: LmdbFile, writes: readonly Write[]): boolean {
   const last = new Map<string, Write>();
   for (const write of writes) last.set(`${write.store.name}\0${write.text}`, write);

@@ -1,7 +1,6 @@
 /**
- * Room on the disk that is given back when the disk is full, so that what must still be noted can
- * be. A file of the state folder, filled with random bytes so that no file system stores it in
- * less.
+ * Reserved disk space, released when the disk is full so that urgent changes can still be stored. A
+ * file of the state folder, filled with random bytes so that no file system compresses it.
  */
 import { randomFillSync } from "node:crypto";
 import { rmSync, statSync, statfsSync } from "node:fs";
@@ -11,26 +10,28 @@ import type { Clock } from "../base/clock.ts";
 import { StewardError, toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
-/** What the daemon keeps aside. */
+/** Size for a daemon. */
 export const RESERVE_BYTES = 16 * 2 ** 20;
 
-/** Laid aside again only when as much stays free beside it, looked at no more often than this. */
+/**
+ * The reserve is rebuilt only when as much space stays free beside it; checked at most this often.
+ */
 const LOOK_EVERY_MS = 1_000;
 
-/** Room kept for a full disk, shared by the environments of a folder. */
+/** Shared by the environments of a folder. */
 export interface Reserve {
-  /** Lays the room aside; when the disk has none, that is logged and the disk counts as full. */
+  /** Allocates the reserve; when the disk has no space, logs it and treats the disk as full. */
   prepare(): Promise<void>;
-  /** Gives the room back; false when it is in use already or there is none. */
+  /** Releases the space; false when it is already released or there is none. */
   release(): boolean;
   /**
-   * Set while the room is in use: what to refuse ordinary changes with. Begins to lay it aside
-   * again once the disk has room.
+   * The error for ordinary changes while the reserve is in use. Starts rebuilding it once the disk
+   * has space.
    */
   shortage(): StewardError | undefined;
 }
 
-/** What a reserve works with. `bytes` 0 keeps nothing. */
+/** `bytes` 0 disables it. */
 export interface ReserveOptions {
   readonly directory: string;
   readonly bytes: number;

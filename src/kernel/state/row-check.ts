@@ -1,24 +1,23 @@
 /**
- * The check word of a stored row: CRC-32 over the name of its sub-database, the length of the key,
- * the key and the value, appended to the value. A row that was moved, cut or changed in any byte is
- * found when it is read.
+ * Checksum of a stored row: CRC-32 over the name of its sub-database, the length of the key, the
+ * key and the value, appended to the value. Detects a moved, truncated or changed row when it is
+ * read.
  */
 import { crc32 } from "node:zlib";
 
-/** Bytes that the check adds to a value. */
+/** Size of the checksum. */
 const CHECK_BYTES = 4;
 
-/** Adds and verifies the check words of one sub-database. */
+/** Appends and verifies the checksums of one sub-database. */
 export interface RowCheck {
-  /** Throws `sealed` when rows can be neither read nor written now. */
+  /** Throws `sealed` when rows can be neither read nor written. */
   assertOpen(): void;
   /** The bytes to store for a value. */
   close(key: Uint8Array, value: Uint8Array): Buffer;
-  /** The value without its check word, as a view; undefined when the row is damaged. */
+  /** The value without its checksum, as a view; undefined when the row is damaged. */
   open(key: Uint8Array, stored: Uint8Array): Uint8Array | undefined;
 }
 
-/** The check words of one sub-database. */
 export function createRowCheck(name: string): RowCheck {
   const seeds: number[] = [];
   const seedOf = (keyLength: number): number =>

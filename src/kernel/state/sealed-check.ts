@@ -1,12 +1,13 @@
 /**
- * The check of a sealed table's rows: encrypted, then given a check word like any other, which can
- * be verified without keys.
+ * Row check of a sealed table: encrypts, then appends a checksum that can be verified without keys.
  */
 import type { KeyRing } from "./key-ring.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
 
-/** Seals and opens the rows of one sub-database. Both throw `sealed` while the ring is. */
+/**
+ * Encrypts and decrypts the rows of one sub-database. Both throw `sealed` while the ring is sealed.
+ */
 export function createSealedCheck(name: string, ring: KeyRing): RowCheck {
   const check = createRowCheck(name);
   return {

@@ -1,11 +1,11 @@
 /**
- * Reads typed rows from an open file. LMDB gives every read of one synchronous stretch the same
+ * Reads typed rows from an open file. LMDB gives all reads within one synchronous run the same
  * snapshot, and inside a transaction its own writes. Ranges fetch rows in bounded chunks and hold
- * no cursor between them, so a loop may be left at any row and rows may be changed while it runs.
+ * no cursor in between, so a loop may be left at any row and rows may be changed meanwhile.
  */
 import { assert, StewardError } from "../base/errors.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
-import { censusKey, houseJson } from "./house.ts";
+import { METADATA_STORE, indexName, rowsName } from "./table.ts";
+import { censusKey, decodeMetadata } from "./store-metadata.ts";
 import { afterPrefix, decodeKey, encodeKey } from "./key-bytes.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
@@ -20,15 +20,15 @@ export interface Entry {
   readonly value: Uint8Array;
 }
 
-/** A span of raw keys: from `start` on, before `end`. */
+/** A range of raw keys: `start` inclusive, `end` exclusive. */
 export interface Span {
   readonly start: Uint8Array | undefined;
   readonly end: Uint8Array | undefined;
 }
 
 /**
- * Reads of one stretch; `end` makes every later use an assertion failure, so that nothing outlives
- * its snapshot.
+ * Reads within one synchronous run; after `end` every use fails an assertion, so that no reference
+ * outlives its snapshot.
  */
 export class FileSnapshot implements Snapshot {
   readonly file: LmdbFile;
@@ -68,20 +68,20 @@ export class FileSnapshot implements Snapshot {
     return readCensus(this, table);
   }
 
-  /** The verified value of a key. Throws `corrupt` when its check word does not fit. */
+  /** The verified value of a key. Throws `corrupt` when its checksum does not match. */
   raw(store: Store, key: Uint8Array): Uint8Array | undefined {
     this.assertOpen();
     const stored = guarded(this.file.path, () => store.db.getBinary(key));
     return stored === undefined ? undefined : openRow(store, key, stored);
   }
 
-  /** Whether there is a row, damaged or not. */
+  /** Whether a row exists, damaged or not. */
   has(store: Store, key: Uint8Array): boolean {
     this.assertOpen();
     return guarded(this.file.path, () => store.db.doesExist(key));
   }
 
-  /** Entries of a span in key order, or from its end. */
+  /** Entries of a range in key order, or reversed. */
   *entries(
     store: Store,
     span: Span,
@@ -102,7 +102,10 @@ export class FileSnapshot implements Snapshot {
     }
   }
 
-  /** At most `rows` entries of a span, fewer when they reach 1 MiB; none when the span is empty. */
+  /**
+   * At most `rows` entries of a range, fewer when they reach 1 MiB; empty when the range is
+   * exhausted.
+   */
   chunk(
     store: Store,
     span: Span,
@@ -118,7 +121,7 @@ export class FileSnapshot implements Snapshot {
         ...lmdbRange(span, options.reverse),
         limit: options.rows + 1,
       })) {
-        // Going back, LMDB starts at the end itself, which is not part of the span.
+        // In reverse, LMDB starts at the end key itself, which the range excludes.
         if (options.reverse && end !== undefined && Buffer.compare(key, end) >= 0) continue;
         if (entries.length === options.rows || (bytes > 0 && bytes + value.length > CHUNK_BYTES))
           break;
@@ -130,13 +133,13 @@ export class FileSnapshot implements Snapshot {
     return entries;
   }
 
-  /** Throws once `end` was called. */
+  /** Throws after `end`. */
   protected assertOpen(): void {
     assert(!this.#ended, "a snapshot is used only while its view or change runs");
   }
 }
 
-/** The row of an entry. */
+/** Decodes an entry into a row. */
 export function decodeRow<K, V>(table: Table<K, V>, entry: Entry): [K, V] {
   return [table.key.fromParts(decodeKey(entry.key)), table.value.read(entry.value)];
 }
@@ -153,12 +156,12 @@ export function spanOf(bounds: Bounds): Span {
   return { start: starts.sort(byBytes).at(-1), end: ends.sort(byBytes).at(0) };
 }
 
-/** What is left of a span once it was walked to this entry. */
+/** The rest of a range after this entry. */
 export function spanBehind({ start, end }: Span, { key }: Entry, reverse: boolean): Span {
   return reverse ? { start, end: key } : { start: justAfter(key), end };
 }
 
-/** The smallest key after a key. */
+/** The smallest key greater than this one. */
 export function justAfter(key: Uint8Array): Uint8Array {
   const next = new Uint8Array(key.length + 1);
   next.set(key);
@@ -166,8 +169,8 @@ export function justAfter(key: Uint8Array): Uint8Array {
 }
 
 function readCensus(snapshot: FileSnapshot, table: AnyTable): number {
-  const value = snapshot.raw(snapshot.file.store(HOUSE), censusKey(table));
-  return value === undefined ? 0 : (houseJson(value) as number);
+  const value = snapshot.raw(snapshot.file.store(METADATA_STORE), censusKey(table));
+  return value === undefined ? 0 : (decodeMetadata(value) as number);
 }
 
 function openRow(store: Store, key: Uint8Array, stored: Uint8Array): Uint8Array {

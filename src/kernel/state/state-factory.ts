@@ -1,7 +1,7 @@
 /**
- * Opens environments below the state folder: verifies the file first, then its identity, schema and
- * row counts, and brings an older one to the schema. A primary file that does not pass is refused
- * and left as it is; a derived one is made anew.
+ * Opens environments in the state folder: verifies the file, then its identity, schema and row
+ * counts, and migrates an older schema. An invalid primary file is refused and left unchanged; a
+ * derived one is rebuilt.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import type { Clock } from "../base/clock.ts";
 import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
 import { createEnv } from "./env.ts";
-import { FORMAT, IDENTITY, OPEN_MARKER, putHouse } from "./house.ts";
-import type { Identity } from "./house.ts";
-import { checkCensus, createHouseReader } from "./house-reader.ts";
-import type { HouseReader } from "./house-reader.ts";
+import { FORMAT, IDENTITY, OPEN_MARKER, putMetadata } from "./store-metadata.ts";
+import type { Identity } from "./store-metadata.ts";
+import { checkCensus, createMetadataReader } from "./metadata-reader.ts";
+import type { MetadataReader } from "./metadata-reader.ts";
 import { createIndexCheck } from "./index-check.ts";
 import { createKeyRing } from "./key-ring.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -33,42 +33,39 @@ import type { FileReport } from "./verify-file.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /**
- * Files up to this size are walked whole at each start, larger ones after an unclean stop only; a
- * second reads about a gigabyte.
+ * Files up to this size are verified completely at each start, larger ones only after an unclean
+ * shutdown; about a gigabyte per second.
  */
 const WHOLE_WALK_BYTES = 256 * 2 ** 20;
-/** The same for the check before a reopening, which may come every second. */
+/** The same for the check before a reopen, which may happen every second. */
 const WHOLE_RECHECK_BYTES = 32 * 2 ** 20;
 
 type Spec = Omit<EnvSpec, "directory">;
 
-/**
- * What the factory works with. The folder must be locked by this process (`lockStateDirectory`).
- */
+/** The folder must be locked by this process (`lockStateDirectory`). */
 export interface StateOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * The running Steward, e.g. `0.1.0`: kept in the files, so that an older one can say who reads
-   * them.
+   * The running version, e.g. `0.1.0`: stored in the files, so that an older one can say which
+   * version reads them.
    */
   readonly version?: string;
-  /** Room kept for a full disk (`RESERVE_BYTES` for a daemon); 0 unless said otherwise. */
+  /** Disk space reserved for a full disk (`RESERVE_BYTES` for a daemon); default 0. */
   readonly reserveBytes?: number;
   /**
-   * The folder remembers its primary stores (`known-stores.ts`): one that it knows and that has no
-   * file is refused with `not_found` and not made anew. False unless said otherwise.
+   * Records primary stores (`known-stores.ts`): a recorded store without a file is refused with
+   * `not_found` instead of recreated. Default false.
    */
   readonly remembers?: boolean;
   /**
-   * A larger file that was closed cleanly is not walked whole at its next start; 256 MiB unless
-   * said otherwise.
+   * A larger file that was closed cleanly is not verified completely at its next start; default 256
+   * MiB.
    */
   readonly wholeWalkBytes?: number;
 }
 
-/** What an open works with. */
 interface Opening extends StateOptions {
   readonly version: string;
   readonly reserve: Reserve;
@@ -79,8 +76,8 @@ interface Opening extends StateOptions {
 
 /**
  * Opens environments as `<directory>/<name>.mdb`. `open` throws `corrupt` for a damaged primary
- * file, `unsupported` for one of a newer schema or of an older one that no migration leads on from,
- * `not_found` for a lost one, `conflict` when the environment is open already.
+ * file, `unsupported` for one of a newer schema or an older one without a migration, `not_found`
+ * for a lost one, `conflict` when the environment is already open.
  */
 export function createStateFactory(options: StateOptions): StateFactory {
   const open = new Set<string>();
@@ -113,7 +110,7 @@ export function createStateFactory(options: StateOptions): StateFactory {
   };
 }
 
-/** A disk that is full keeps nobody from opening a store that is there. */
+/** A full disk does not prevent opening an existing store. */
 function remember(known: KnownStores | undefined, name: string, log: Log): void {
   try {
     known?.remember(name);
@@ -149,7 +146,7 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
     return openExisting(path, spec, opening);
   });
   try {
-    await file.transact(() => putHouse(file, OPEN_MARKER, process.pid));
+    await file.transact(() => putMetadata(file, OPEN_MARKER, process.pid));
     remember(known, spec.name, log);
   } catch (error) {
     await file.close();
@@ -168,10 +165,10 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
 }
 
 async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {
-  const { report, house } = await inspect(path, options);
-  checkIdentity(path, spec, house.identity(path), options.version);
-  const migrations = migrationsFor(path, spec, house.identity(path), house.migration());
-  checkCensus(path, report, house);
+  const { report, metadata } = await inspect(path, options);
+  checkIdentity(path, spec, metadata.identity(path), options.version);
+  const migrations = migrationsFor(path, spec, metadata.identity(path), metadata.migration());
+  checkCensus(path, report, metadata);
   if (migrations.length === 0) checkIndexes(path, spec.tables, report);
   const file = openLmdbFile(path, {
     tables: [...spec.tables, ...migrations.flatMap(({ tables }) => tables)],
@@ -179,13 +176,13 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
     maxBytes: spec.maxBytes,
   });
   try {
-    const rows = house.census();
+    const rows = metadata.census();
     return {
       file,
       rows:
         migrations.length === 0
           ? rows
-          : await bring(file, spec, options, { rows, migrations, house }),
+          : await bring(file, spec, options, { rows, migrations, metadata }),
     };
   } catch (error) {
     await file.close();
@@ -193,39 +190,44 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
   }
 }
 
-// Before LMDB maps it: an unclean stop, or a file small enough, gets the whole walk.
+// Before LMDB maps it: verifies the whole file after an unclean shutdown, or when it is small
+// enough.
 async function inspect(
   path: string,
   { log, wholeWalkBytes = WHOLE_WALK_BYTES }: Opening,
-): Promise<{ report: FileReport; house: HouseReader }> {
+): Promise<{ report: FileReport; metadata: MetadataReader }> {
   if (fileBytes(path) > wholeWalkBytes) {
-    const house = createHouseReader();
-    const report = await verifyFile(path, { depth: "paths", visit: house.visit });
-    if (house.closed()) return { report, house };
+    const metadata = createMetadataReader();
+    const report = await verifyFile(path, { depth: "paths", visit: metadata.visit });
+    if (metadata.closed()) return { report, metadata };
   }
-  const house = createHouseReader();
-  const report = await verifyFile(path, { visit: house.visit });
-  if (!house.closed())
+  const metadata = createMetadataReader();
+  const report = await verifyFile(path, { visit: metadata.visit });
+  if (!metadata.closed())
     log.warn("the store was not closed cleanly; a full check found no damage", {
       pages: report.pages,
     });
-  return { report, house };
+  return { report, metadata };
 }
 
-// Of a file that this process has open and does not write meanwhile.
+// For a file that this process has open and does not write meanwhile.
 async function checkAgain(path: string, spec: Spec, { version }: Opening): Promise<void> {
-  const house = createHouseReader();
+  const metadata = createMetadataReader();
   const depth = fileBytes(path) > WHOLE_RECHECK_BYTES ? "paths" : "whole";
-  const report = await verifyFile(path, { depth, visit: house.visit });
-  checkIdentity(path, spec, house.identity(path), version);
-  checkCensus(path, report, house);
+  const report = await verifyFile(path, { depth, visit: metadata.visit });
+  checkIdentity(path, spec, metadata.identity(path), version);
+  checkCensus(path, report, metadata);
 }
 
 async function bring(
   file: LmdbFile,
   spec: Spec,
   options: Opening,
-  from: { rows: ReadonlyMap<string, number>; migrations: readonly Migration[]; house: HouseReader },
+  from: {
+    rows: ReadonlyMap<string, number>;
+    migrations: readonly Migration[];
+    metadata: MetadataReader;
+  },
 ): Promise<ReadonlyMap<string, number>> {
   const { clock, log, reserve, signal, version } = options;
   const queue = new WriteQueue({
@@ -240,7 +242,7 @@ async function bring(
     { file, queue, log, version, signal },
     spec.name,
     from.migrations,
-    from.house.migration(),
+    from.metadata.migration(),
   );
   const indexes = createIndexCheck(spec.tables);
   await verifyFile(file.path, { visit: (store, key, value) => indexes.visit(store, key, value) });
@@ -251,7 +253,7 @@ async function bring(
   return queue.rows;
 }
 
-// A new file gets its name only once it is whole, so an empty or unnamed one is always damage and
+// A new file gets its name only when complete, so an empty or anonymous file is always damage and
 // never a fresh start.
 async function createFile(
   path: string,
@@ -272,7 +274,7 @@ async function createFile(
     writer: version,
   };
   try {
-    await file.transact(() => putHouse(file, IDENTITY, identity));
+    await file.transact(() => putMetadata(file, IDENTITY, identity));
   } finally {
     await file.close();
   }

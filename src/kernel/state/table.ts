@@ -1,23 +1,21 @@
-/** Declares tables, with the names that their parts have in a file. */
+/** Declares tables and the names of their sub-databases. */
 import { assert } from "../base/errors.ts";
 import type { AnyTable, Index, KeyCodec, Table, ValueCodec } from "./types.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
-/** A table as its owner writes it. */
 export interface TableOptions<K, V> {
   /** Lower-case letters, digits and `_`. */
   readonly name: string;
   readonly key: KeyCodec<K>;
   readonly value: ValueCodec<V>;
   readonly indexes?: readonly Index<K, V>[];
-  /** A put of one row more is refused with `disk_full`. */
+  /** Above it, adding a row is refused with `disk_full`. */
   readonly limit: { readonly rows: number };
-  /** See `Table.sealed`; false unless said otherwise. */
+  /** See `Table.sealed`; default false. */
   readonly sealed?: boolean;
 }
 
-/** Declares a table once. */
 export function defineTable<K, V>(options: TableOptions<K, V>): Table<K, V> {
   const indexes = options.indexes ?? [];
   for (const name of [options.name, ...indexes.map((index) => index.name)])
@@ -40,15 +38,15 @@ export function defineTable<K, V>(options: TableOptions<K, V>): Table<K, V> {
   };
 }
 
-/** The sub-database that holds a table's rows. */
+/** The sub-database of a table's rows. */
 export function rowsName(table: Pick<AnyTable, "name">): string {
   return `t:${table.name}`;
 }
 
-/** The sub-database that holds an index of a table. */
+/** The sub-database of an index. */
 export function indexName(table: Pick<AnyTable, "name">, index: { readonly name: string }): string {
   return `i:${table.name}:${index.name}`;
 }
 
-/** The sub-database that holds what the environment knows about itself: schema, census, marker. */
-export const HOUSE = "house";
+/** The sub-database of an environment's metadata. The name is part of the file format. */
+export const METADATA_STORE = "house";

@@ -1,11 +1,11 @@
 /**
- * One change to an environment: rows and their index entries move together, and how many rows there
- * are is counted. What it writes is for LMDB to store later, with its group; it reads what the
- * changes before it wrote as if that was stored.
+ * One change to an environment: rows, their index entries and row counts change together. Its
+ * writes are stored by LMDB later, with their group; it reads the writes of earlier changes as if
+ * they were stored.
  */
 import { StewardError } from "../base/errors.ts";
-import { houseText } from "./house.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
+import { encodeMetadata } from "./store-metadata.ts";
+import { METADATA_STORE, indexName, rowsName } from "./table.ts";
 import { encodeKey } from "./key-bytes.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
 import { FileSnapshot, justAfter, spanBehind } from "./snapshot.ts";
@@ -14,33 +14,32 @@ import type { AnyTable, Index, Table, Tx } from "./types.ts";
 import { merged, textOf, writeOf } from "./unstored.ts";
 import type { Unstored, Write } from "./unstored.ts";
 
-/** The most that one change may write: keys and values of rows and index entries together. */
+/** Maximum size of one change: keys and values of rows and index entries together. */
 export const MAX_CHANGE_BYTES = 2 ** 20;
 
-/** What LMDB takes as a key with pages of 4 KiB. */
-const LONGEST_KEY = 1978;
+/** LMDB's maximum key length with pages of 4 KiB. */
+const MAX_KEY_BYTES = 1978;
 
-/** What a change may count on. */
 export interface ChangeRules {
   /** Rows of a table before the change. */
   readonly rowsOf: (table: string) => number;
-  /** Set when the file has reached its ceiling: only deletions are taken. */
+  /** Set when the file has reached its ceiling: only deletions are accepted. */
   readonly full: StewardError | undefined;
-  /** What the changes before it wrote; its own writes join it. */
+  /** Writes of earlier changes; this change's own writes are added. */
   readonly unstored: Unstored;
 }
 
-/** The transaction that a change sees. */
+/** The transaction passed to a change. */
 export class FileTx extends FileSnapshot implements Tx {
   readonly #rules: ChangeRules;
-  /** In the order they were made. */
+  /** In order. */
   readonly writes: Write[] = [];
-  /** What each of them replaced among the unstored. */
+  /** What each write replaced among the unstored ones. */
   readonly #replaced: (Write | undefined)[] = [];
-  /** Tables whose count may have changed, with their new count. */
+  /** New row counts of tables that may have changed. */
   readonly rows: Map<string, number> = new Map();
   readonly effects: (() => void)[] = [];
-  /** A refusal that the change may have caught; it still must not be stored. */
+  /** A refusal that the change may have caught; the change is still not stored. */
   failure: unknown;
   bytes = 0;
 
@@ -83,10 +82,7 @@ export class FileTx extends FileSnapshot implements Tx {
     });
   }
 
-  /**
-   * Stores the row of a key as it is, encrypted with the newest data key; a row that is gone stays
-   * gone.
-   */
+  /** Stores a row again, encrypted with the newest data key; a deleted row stays deleted. */
   reencrypt(store: Store, key: Uint8Array): void {
     this.#attempt(() => {
       if (this.#rules.full !== undefined) throw this.#rules.full;
@@ -95,14 +91,14 @@ export class FileTx extends FileSnapshot implements Tx {
     });
   }
 
-  /** Stores a house row. */
-  putHouse(key: Uint8Array, value: unknown): void {
-    this.#write(this.file.store(HOUSE), key, houseText(value));
+  /** Stores a metadata row. */
+  putMetadata(key: Uint8Array, value: unknown): void {
+    this.#write(this.file.store(METADATA_STORE), key, encodeMetadata(value));
   }
 
-  /** Takes a house row away. */
-  removeHouse(key: Uint8Array): void {
-    this.#write(this.file.store(HOUSE), key, undefined);
+  /** Removes a metadata row. */
+  removeMetadata(key: Uint8Array): void {
+    this.#write(this.file.store(METADATA_STORE), key, undefined);
   }
 
   override raw(store: Store, key: Uint8Array): Uint8Array | undefined {
@@ -130,7 +126,7 @@ export class FileTx extends FileSnapshot implements Tx {
     for (let rest = span; ;) {
       const stored = super.chunk(store, rest, options);
       const last = stored.at(-1);
-      // Behind the last of a chunk LMDB may have more, which comes before what is unstored there.
+      // After the last row of a chunk LMDB may have more rows, which precede unstored ones there.
       const known =
         last === undefined
           ? rest
@@ -151,14 +147,15 @@ export class FileTx extends FileSnapshot implements Tx {
     this.effects.push(effect);
   }
 
-  /** Takes back what was written; writes, counts and effects are not to be used any more. */
+  /** Undoes the writes; the transaction is not used afterwards. */
   takeBack(): void {
     for (let write = this.writes.pop(); write !== undefined; write = this.writes.pop())
       this.#rules.unstored.takeBack(write, this.#replaced.pop());
   }
 
   /**
-   * The row that a change replaces. Only indexes ask for its value, which may be long or encrypted.
+   * The row that a change replaces. Its value is read for indexes only, as it may be long or
+   * encrypted.
    */
   #before<K, V>(
     table: Table<K, V>,
@@ -235,11 +232,11 @@ export class FileTx extends FileSnapshot implements Tx {
   }
 
   #write(store: Store, key: Uint8Array, value: Uint8Array | undefined): void {
-    // Here, where it concerns this change alone: what LMDB refuses spoils the whole group.
-    if (key.length > LONGEST_KEY)
+    // Checked here, where it affects this change alone: an error of LMDB fails the whole group.
+    if (key.length > MAX_KEY_BYTES)
       throw new StewardError(
         "invalid",
-        `a key of ${store.name} has ${key.length} bytes, ${LONGEST_KEY} at most`,
+        `a key of ${store.name} has ${key.length} bytes, ${MAX_KEY_BYTES} at most`,
         { rule: "key" },
       );
     const write = writeOf(store, key, value);
@@ -249,8 +246,8 @@ export class FileTx extends FileSnapshot implements Tx {
 }
 
 /**
- * The raw entries of a row. That of a unique index is its key alone; otherwise the row's key
- * follows, so that rows share an index key.
+ * The raw entries of a row. An entry of a unique index is its key alone; otherwise the row's key
+ * follows, so that rows can share an index key.
  */
 export function indexKeys<K, V>(
   index: Index<K, V>,

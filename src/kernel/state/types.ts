@@ -1,38 +1,37 @@
 /**
- * The shapes of durable state: environments, typed tables, transactions and snapshots (KERNEL §1.3,
- * §2). One thread writes an environment; a resolved write is a flushed one; readers see one
- * consistent snapshot.
+ * Types of durable state: environments, typed tables, transactions and snapshots. One thread writes
+ * an environment; a resolved write is durable; readers see one consistent snapshot.
  */
 
 /**
- * Turns a value into the bytes that are stored and back. `read` may assume that the bytes are
- * whole.
+ * Converts a value to the stored bytes and back. `read` may assume that the bytes passed their
+ * checksum.
  */
 export interface ValueCodec<V> {
   write(value: V): Uint8Array;
   read(bytes: Uint8Array): V;
 }
 
-/** What a key is made of; every shape keeps its natural order on disk. */
+/** Part of a key; every key sorts by its parts in their natural order. */
 export type KeyPart = string | number;
 
-/** How a table's keys look to the caller. */
+/** Converts a table's keys to key parts and back. */
 export interface KeyCodec<K> {
   /** Order-preserving parts: strings up to 1,500 bytes, non-negative safe integers. */
   toParts(key: K): readonly KeyPart[];
   fromParts(parts: readonly KeyPart[]): K;
 }
 
-/** A further way to find a row. Maintained inside the same transaction as the row. */
+/** A secondary index, maintained in the row's transaction. */
 export interface Index<K, V> {
   readonly name: string;
-  /** The index keys of a row; none leaves it out. */
+  /** The index keys of a row; an empty list omits it. */
   of(value: V, key: K): readonly (readonly KeyPart[])[];
   /** A second row with the same index key is refused with `conflict`. */
   readonly unique: boolean;
 }
 
-/** A table as declared once by `defineTable`. */
+/** A table declared with `defineTable`. */
 export interface Table<K, V> {
   readonly name: string;
   readonly key: KeyCodec<K>;
@@ -40,12 +39,12 @@ export interface Table<K, V> {
   readonly indexes: readonly Index<K, V>[];
   readonly limit: { readonly rows: number };
   /**
-   * Values lie encrypted on disk. Keys and index keys do not, so nothing secret may stand in them.
+   * Values are encrypted on disk. Keys and index keys are not, so they must not contain secrets.
    */
   readonly sealed: boolean;
 }
 
-/** A table whose row type does not matter. */
+/** A table of any row type. */
 export type AnyTable = Table<unknown, unknown>;
 
 /**
@@ -63,14 +62,14 @@ export interface Bounds {
 /** One consistent view of an environment. */
 export interface Snapshot {
   get<K, V>(table: Table<K, V>, key: K): V | undefined;
-  /** Rows in key order. A damaged row throws `corrupt`, it is never left out. */
+  /** Rows in key order. A damaged row throws `corrupt`; it is never skipped. */
   range<K, V>(table: Table<K, V>, bounds?: Bounds): Iterable<[K, V]>;
-  /** Keys of the rows that an index holds under these parts (or this prefix of them). */
+  /** Keys of the rows that an index has under these parts, or this prefix of them. */
   find<K, V>(table: Table<K, V>, index: string, parts: readonly KeyPart[]): K[];
   count(table: AnyTable): number;
 }
 
-/** A write in progress. Synchronous, at most about 2 ms and 1 MiB. */
+/** A running write. Synchronous, at most about 2 ms and 1 MiB. */
 export interface Tx extends Snapshot {
   put<K, V>(table: Table<K, V>, key: K, value: V): void;
   delete<K, V>(table: Table<K, V>, key: K): boolean;
@@ -78,43 +77,40 @@ export interface Tx extends Snapshot {
   after(effect: () => void): void;
 }
 
-/** Leads a file from one schema to the next. */
+/** Migrates a file from one schema to the next. */
 export interface Migration {
-  /** The schema it starts from; it leads to the one after. */
+  /** The schema it starts from; the result is the next one. */
   readonly from: number;
   /**
-   * Tables in the shape that it reads. The same names as now are fine: it deletes a row through the
-   * old and puts it through the new.
+   * Tables in the old shape. They may have the current names: the migration deletes a row through
+   * the old table and puts it through the new one.
    */
   readonly tables: readonly AnyTable[];
   /**
-   * One chunk of the work, within the bounds of a change. Stored together with the cursor it gives,
-   * so an interrupted migration goes on where it was; undefined ends it. The first call gets
-   * undefined. May run twice on the same rows only when its change was not stored.
+   * One chunk of the migration, within the bounds of a change. Stored together with the returned
+   * cursor, so that an interrupted migration continues there; undefined ends it. The first call
+   * gets undefined. Runs twice on the same rows only when its change was not stored.
    */
   step(tx: Tx, cursor: readonly KeyPart[] | undefined): readonly KeyPart[] | undefined;
 }
 
-/** What an environment is. */
 export interface EnvSpec {
   readonly name: string;
-  /** Folder that holds the environment's file. */
+  /** Folder of the environment's file. */
   readonly directory: string;
   readonly tables: readonly AnyTable[];
-  /** Version of the stored shapes; a newer file is refused. */
+  /** Version of the stored rows; a newer file is refused. */
   readonly schema: number;
   /**
-   * How older files come to this schema, one row for each step. A file that none leads on from is
-   * refused.
+   * Migrations from older schemas, one per step. A file without a path to this schema is refused.
    */
   readonly migrations?: readonly Migration[];
-  /** Can be rebuilt from other state: a damaged or foreign one is set aside and made anew. */
+  /** Can be rebuilt from other state: a damaged or foreign file is moved aside and replaced. */
   readonly derived: boolean;
-  /** The most the file may grow to. */
+  /** Maximum size of the file. */
   readonly maxBytes: number;
 }
 
-/** Figures of an environment. */
 export interface EnvStatus {
   readonly name: string;
   readonly path: string;
@@ -127,18 +123,18 @@ export interface EnvStatus {
   readonly reason: string | undefined;
 }
 
-/** How a change is taken. */
+/** Options of a change. */
 export interface WriteOptions {
   /**
-   * May use the room that is kept for the time when the disk is full, e.g. to note that something
-   * was revoked. Such a change may run a second time, when the first was not stored.
+   * May use the disk space reserved for a full disk, e.g. to record a revocation. Such a change may
+   * run a second time when the first run was not stored.
    */
   readonly urgent?: boolean;
   /**
-   * Runs after the change and throws when it must not be stored after all, e.g. because leadership
-   * was lost: nothing of it is, and the write rejects with what was thrown. It waits for the group
-   * before it; its own commit follows without giving way to other work, but takes the time of a
-   * flush; who guards by a lease gives up that much before it ends.
+   * Runs after the change; throws when the change must not be stored after all, e.g. because
+   * leadership was lost. Nothing of it is then stored, and the write rejects with what was thrown.
+   * It waits for the group before it; its own commit follows synchronously but takes the time of a
+   * flush, so a guard based on a lease must end that much earlier.
    */
   readonly guard?: () => void;
 }
@@ -155,26 +151,22 @@ export interface BackupReport {
   readonly sha256: string;
   /** Rows of each table. */
   readonly rows: Readonly<Record<string, number>>;
-  /** When the copied state was the current one, milliseconds since 1970. */
+  /** When the copied state was current, milliseconds since 1970. */
   readonly madeAtMs: number;
 }
 
-/** How the keys of an environment stand. */
 export interface KeyringStatus {
-  /** True until the root key was given. */
+  /** True until the root key was provided. */
   readonly sealed: boolean;
-  /** Data keys, of which the newest encrypts. */
+  /** Number of data keys; the newest encrypts. */
   readonly keys: number;
-  /** What that one encrypted; after a restart up to 65,536 too high. */
+  /** Values encrypted by the newest data key; after a restart up to 65,536 too high. */
   readonly writes: number;
-  /** Its number, which grows by one with each; 0 while sealed. */
+  /** Number of the newest data key, incremented by each rotation; 0 while sealed. */
   readonly term: number;
-  /**
-   * When it was made, milliseconds since 1970; undefined while sealed and for a key from before
-   * this was kept.
-   */
+  /** When it was made, milliseconds since 1970; undefined while sealed and when not recorded. */
   readonly madeAtMs: number | undefined;
-  /** The root key was replaced, and what was encrypted before may not all be encrypted anew yet. */
+  /** The root key was replaced, and older rows may not all be re-encrypted yet. */
   readonly replacing: boolean;
 }
 
@@ -182,55 +174,53 @@ export interface KeyringStatus {
 export interface Keyring {
   status(): KeyringStatus;
   /**
-   * Takes the root key (32 bytes, copied) and with it the data keys; the first call ever makes the
-   * first data key. Throws `denied` for a wrong root key and `invalid` for one of another length.
+   * Loads the root key (32 bytes, copied) and with it the data keys; the first call ever makes the
+   * first data key. Throws `denied` for a wrong root key and `invalid` for a wrong length.
    */
   unseal(rootKey: Uint8Array): Promise<void>;
   /**
-   * Overwrites root and data keys in memory: reads and writes of sealed tables throw `sealed` from
-   * then on. The crypto library's own copies of the data keys are cleared with the next garbage
+   * Overwrites root and data keys in memory: from then on reads and writes of sealed tables throw
+   * `sealed`. The crypto library's own copies of the data keys are freed by the next garbage
    * collection.
    */
   seal(): void;
   /**
-   * Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`,
-   * and `exhausted` at 100 data keys.
+   * Makes a new data key for future writes; older rows keep theirs. Throws `sealed`, and
+   * `exhausted` at 100 data keys.
    */
   rotate(): Promise<void>;
   /**
-   * Encrypts every row that has an older data key with the newest one, in small changes, and
+   * Re-encrypts every row that has an older data key with the newest one, in small changes, and
    * removes the older keys. Resolves with the number of rows; `progress` gets it after each change.
    * Throws the signal's reason, `sealed`, and `corrupt` for a row that cannot be read; the older
-   * keys stay then, and another call goes on.
+   * keys remain then, and another call continues.
    */
   reencrypt(signal: AbortSignal, progress?: (rows: number) => void): Promise<number>;
   /**
    * Lets a further root key (32 bytes, copied) unseal as well, until the current one is replaced,
    * or until the file is opened by the current one and its keyring changes. Unsealed by the further
-   * one, the environment is `replacing`. Throws `sealed`, and `invalid` for a key of another
-   * length.
+   * one, the environment is `replacing`. Throws `sealed`, and `invalid` for a wrong length.
    */
   offerRootKey(rootKey: Uint8Array): Promise<void>;
   /**
-   * Makes a new data key, and from the moment it resolves this root key (copied) alone unseals; no
-   * other one ever wrapped the new data key. Older rows keep theirs until `reencrypt`. A crash
-   * leaves what was or what is. Backups keep the root key they were made under. Throws as
+   * Makes a new data key; once it resolves only this root key (copied) unseals, and no other one
+   * ever wrapped the new data key. Older rows keep theirs until `reencrypt`. A crash leaves either
+   * the old or the new state. Backups keep the root key they were made under. Throws as
    * `offerRootKey` and `rotate` do.
    */
   replaceRootKey(rootKey: Uint8Array): Promise<void>;
-  /** Notes that nothing is left of the root key that was replaced. */
+  /** Records that nothing depends on the replaced root key any more. */
   settleRootKey(): Promise<void>;
 }
 
-/** An open environment. */
 export interface Env {
   readonly name: string;
-  /** Of its sealed tables; undefined when it has none. */
+  /** Of its sealed tables; undefined without any. */
   readonly keyring: Keyring | undefined;
   /**
    * Resolves when durable; rejects with the change's own error and stores nothing when it throws.
-   * The change sees what all changes before it wrote, also what is not stored yet: when that cannot
-   * be stored, this one is refused with it.
+   * The change sees the writes of all earlier changes, also unstored ones: when those cannot be
+   * stored, this one is refused with them.
    */
   write<T>(change: (tx: Tx) => T, options?: WriteOptions): Promise<T>;
   /**
@@ -238,10 +228,10 @@ export interface Env {
    */
   read<T>(view: (snapshot: Snapshot) => T): T;
   /**
-   * Walks a table in key order in slices, giving way to other work between them. Each slice has its
+   * Iterates a table in key order in slices, yielding to other work in between. Each slice has its
    * own snapshot: a row that changes meanwhile is seen in one of its states, none is seen twice.
-   * Throws `corrupt` when a walk over a whole table, with no change meanwhile, shows other rows
-   * than were counted.
+   * Throws `corrupt` when a scan of a whole unchanged table yields another number of rows than was
+   * counted.
    */
   scan<K, V>(
     table: Table<K, V>,
@@ -251,16 +241,16 @@ export interface Env {
   status(): EnvStatus;
   /**
    * Copies one consistent state, compacted and verified, as `<name>.mdb` into an existing folder
-   * that has no such file, and then writes `<name>.mdb.json`, the report: without it a copy is not
-   * complete. Sealed tables stay sealed. Gives way to other work; throws the signal's reason and
+   * without such a file, and then writes the report `<name>.mdb.json`: without it a copy is
+   * incomplete. Sealed tables stay sealed. Yields to other work; throws the signal's reason and
    * leaves no file when that fires.
    */
   backup(directory: string, signal: AbortSignal): Promise<BackupReport>;
   close(): Promise<void>;
 }
 
-/** Opens environments below the state folder. */
+/** Opens environments in the state folder. */
 export interface StateFactory {
-  /** The signal ends a migration between two chunks; the next open goes on with it. */
+  /** The signal ends a migration between two chunks; the next open continues it. */
   open(spec: Omit<EnvSpec, "directory">, signal?: AbortSignal): Promise<Env>;
 }

@@ -1,7 +1,7 @@
 /**
- * What changes have written that LMDB has not stored yet. Changes run ahead of the disk: each sees
- * what those before it wrote, which lies here until its group is stored. Bounded by the two groups
- * that there may be, one that is being stored and one behind it.
+ * Writes that LMDB has not stored yet. Changes run ahead of the disk: each sees the writes of
+ * earlier ones, kept here until their group is stored. Bounded by two groups: the one being stored
+ * and the next.
  */
 import type { Store } from "./lmdb-file.ts";
 import type { Entry, Span } from "./snapshot.ts";
@@ -10,18 +10,18 @@ import type { Entry, Span } from "./snapshot.ts";
 export interface Write {
   readonly store: Store;
   readonly key: Uint8Array;
-  /** The key with a character for each byte, which has the order of the bytes. */
+  /** The key as a string with one character per byte, which sorts like the bytes. */
   readonly text: string;
-  /** The bytes to lie there, sealed and with their check word; undefined takes the row away. */
+  /** The bytes to store, sealed and with checksum; undefined deletes the row. */
   readonly stored: Buffer | undefined;
-  /** What `stored` holds; undefined with it. */
+  /** The plain value of `stored`; undefined with it. */
   readonly value: Uint8Array | undefined;
 }
 
 /**
- * The newest writes of an environment. A group's lie in maps of their own, which go with it: a map
- * that is emptied and filled for ever leaves a trail of outgrown tables, each pointing to the next,
- * and what lay in them outlives the collections of the young.
+ * The newest writes of an environment. Each group has maps of its own, dropped with it: a map that
+ * is emptied and refilled for ever leaves a chain of outgrown hash tables, and their contents
+ * survive young-generation collections.
  */
 export class Unstored {
   #open = new Layer();
@@ -36,7 +36,7 @@ export class Unstored {
     return open?.byText.get(text) ?? storing?.byText.get(text);
   }
 
-  /** Adds a write to the open group and gives the one that it replaces there. */
+  /** Adds a write to the open group; returns the one it replaces there. */
   add(write: Write): Write | undefined {
     return this.#open.add(write);
   }
@@ -46,13 +46,13 @@ export class Unstored {
     this.#open.takeBack(write, replaced);
   }
 
-  /** The open group goes to LMDB, which has the one before it by now; another one opens. */
+  /** Passes the open group to LMDB, which by now has the previous one; opens a new one. */
   handOver(): void {
     this.#storing = this.#open;
     this.#open = new Layer();
   }
 
-  /** LMDB has the group that was handed over, and whoever reads it sees that. */
+  /** Drops the stored group: readers of LMDB see it now. */
   settle(): void {
     this.#storing = new Layer();
   }
@@ -62,12 +62,12 @@ export class Unstored {
     this.#open = new Layer();
   }
 
-  /** Whether anything of this sub-database is here. */
+  /** Whether any write of this sub-database is unstored. */
   has(store: Store): boolean {
     return this.#open.rows(store) !== undefined || this.#storing.rows(store) !== undefined;
   }
 
-  /** The writes of a span in the order of their keys, or from its end; removals are among them. */
+  /** The writes of a range in key order, or reversed; includes removals. */
   within(store: Store, { start, end }: Span, reverse: boolean): Write[] {
     const from = start === undefined ? "" : textOf(start);
     const to = end === undefined ? undefined : textOf(end);
@@ -110,7 +110,7 @@ class Layer {
 /** The writes of one group to one sub-database. */
 class Rows {
   readonly byText = new Map<string, Write>();
-  /** Those texts in order that were there when somebody walked last. */
+  /** The texts present at the last iteration, sorted. */
   #sorted: readonly string[] = [];
 
   remove(text: string): void {
@@ -125,7 +125,7 @@ class Rows {
       .flatMap((text) => this.byText.get(text) ?? []);
   }
 
-  // A change may walk and write by turns: only what has come since is put in order.
+  // A change may iterate and write alternately: only additions since the last iteration are sorted.
   #texts(): readonly string[] {
     const known = this.#sorted;
     if (known.length === this.byText.size) return known;
@@ -144,7 +144,7 @@ class Rows {
   }
 }
 
-/** The place of the first text that is not before this one. */
+/** Index of the first text not less than this one. */
 function firstFrom(texts: readonly string[], from: string): number {
   let low = 0;
   let high = texts.length;
@@ -157,8 +157,8 @@ function firstFrom(texts: readonly string[], from: string): number {
 }
 
 /**
- * The write that puts a value under a key, or takes the row away. Throws what the row's check
- * throws, e.g. `sealed`.
+ * The write that puts a value under a key, or deletes the row. Throws what the row's check throws,
+ * e.g. `sealed`.
  */
 export function writeOf(store: Store, key: Uint8Array, value: Uint8Array | undefined): Write {
   return {
@@ -170,7 +170,7 @@ export function writeOf(store: Store, key: Uint8Array, value: Uint8Array | undef
   };
 }
 
-/** A key as text, a character for each byte. */
+/** A key as text, one character per byte. */
 export function textOf(key: Uint8Array): string {
   return (
     Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.length)
@@ -178,8 +178,8 @@ export function textOf(key: Uint8Array): string {
 }
 
 /**
- * Entries as a reader finds them once these writes are stored: both in the order of their keys, or
- * from the end.
+ * Entries as a reader sees them once these writes are stored; both inputs in key order, or both
+ * reversed.
  */
 export function merged(
   entries: readonly Entry[],

@@ -1,12 +1,9 @@
-/** The ready-made shapes of values. */
+/** Value codecs. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ValueCodec } from "./types.ts";
 
-/**
- * Values that are protobuf messages. Fields this version does not know are kept, so a newer row
- * survives an older reader.
- */
+/** Protobuf messages. Unknown fields are kept, so a newer row survives an older reader. */
 export function protobufCodec<D extends DescMessage>(schema: D): ValueCodec<MessageShape<D>> {
   return {
     write: (value) => toBinary(schema, value),
@@ -14,7 +11,7 @@ export function protobufCodec<D extends DescMessage>(schema: D): ValueCodec<Mess
   };
 }
 
-/** Values that are bytes already. What `read` returns is a copy that the caller may keep. */
+/** Raw bytes. `read` returns a copy owned by the caller. */
 export const bytesCodec: ValueCodec<Uint8Array> = {
   write: (value) => value,
   read: (bytes) => new Uint8Array(bytes),

@@ -1,7 +1,7 @@
 /**
- * Verifies a whole store before LMDB maps it: LMDB trusts its pages, so a damaged one shows as
- * missing rows or kills the process. Walks every tree with plain reads and holds each page, count,
- * key order and check word against the others.
+ * Verifies a store before LMDB maps it: LMDB trusts its pages, so a damaged one appears as missing
+ * rows or crashes the process. Reads every tree and compares pages, counts, key order and
+ * checksums.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
@@ -21,35 +21,34 @@ import {
 import type { Leaf, Meta, Tree } from "./lmdb-pages.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 
 const YIELD_PAGES = 512;
-const DEEPEST_TREE = 32;
-/** Flags of the tree of free pages (integer keys; the file is no folder), and of all others. */
+const MAX_TREE_DEPTH = 32;
+/** Flags of the tree of free pages (integer keys), and of all others. */
 const FREE_FLAGS = 0x4008;
 
-/** What a whole file holds. */
+/** Contents of a verified file. */
 export interface FileReport {
-  /** Entries of each sub-database. */
+  /** Number of entries of each sub-database. */
   readonly entries: ReadonlyMap<string, number>;
   readonly pages: number;
 }
 
-/** How much of a file is looked at. */
 export interface VerifyOptions {
   /**
-   * `whole` unless said otherwise. `paths` reads the pages that lead to rows, and only the rows of
-   * the house: a tenth of the time, but the rows are left to their check words, and a key that was
-   * changed between its neighbours is not noticed.
+   * Default `whole`. `paths` reads only the pages that lead to rows, and the metadata rows: a tenth
+   * of the time, but rows are left to their checksums, and a changed key that keeps its order is
+   * not noticed.
    */
   readonly depth?: "whole" | "paths";
-  /** Gets every row that is looked at, its check word verified and taken off. */
+  /** Called with every row that is read, its checksum verified and removed. */
   readonly visit?: (store: string, key: Uint8Array, value: Uint8Array) => void;
 }
 
 /**
- * Resolves with the file's contents in figures, or throws `corrupt` saying what does not fit. Gives
- * way to other work every 512 pages.
+ * Resolves with the file's contents, or throws `corrupt` naming what does not match. Yields to
+ * other work every 512 pages.
  */
 export async function verifyFile(path: string, options: VerifyOptions = {}): Promise<FileReport> {
   const file = openSync(path, "r");
@@ -67,8 +66,8 @@ export async function verifyFile(path: string, options: VerifyOptions = {}): Pro
   }
 }
 
-// Commits take turns between the two metas, so their numbers are neighbours; anything else hides a
-// commit.
+// Commits alternate between the two meta pages, so their numbers are consecutive; anything else
+// hides a commit.
 function readMetas(file: number): Meta {
   const first = readMeta(readAt(file, 0, 512));
   const second = readMeta(readAt(file, first.pageSize, 512));
@@ -80,7 +79,7 @@ function readMetas(file: number): Meta {
   return first.txn > second.txn ? first : second;
 }
 
-/** What is done with each entry of a tree; without one its leaves are not read. */
+/** Called for each entry of a tree; without one its leaves are not read. */
 type Visit = (leaf: Leaf) => void | Promise<void>;
 
 interface Counts {
@@ -123,7 +122,7 @@ class Walk {
       await this.#tree(
         tree,
         compareBytes,
-        this.#options.depth === "paths" && name !== HOUSE ? undefined : visit,
+        this.#options.depth === "paths" && name !== METADATA_STORE ? undefined : visit,
       );
       entries.set(name, tree.entries);
     });
@@ -131,8 +130,8 @@ class Walk {
     return { entries, pages: this.#pages };
   }
 
-  // Every commit changes a table and with it the root of the list of tables; an older head that
-  // calls itself newer has an older root.
+  // Every commit changes a table and with it the root of the table list; an older meta page that
+  // claims to be newer has an older root.
   #checkNewest(): void {
     const { main, txn, pageSize } = this.#meta;
     if (
@@ -164,7 +163,7 @@ class Walk {
     depth: number,
     walk: { counts: Counts; compare: Compare; visit: Visit | undefined },
   ): Promise<void> {
-    if (depth < 1 || depth > DEEPEST_TREE) throw damaged("a tree is deeper than it says");
+    if (depth < 1 || depth > MAX_TREE_DEPTH) throw damaged("a tree is deeper than it says");
     const { counts, compare, visit } = walk;
     this.#take(number, 1);
     const page = readAt(this.#file, number * this.#meta.pageSize, this.#meta.pageSize);
@@ -184,8 +183,7 @@ class Walk {
     }
     counts.branchPages += 1;
     for (const [index, branch] of readBranches(page).entries()) {
-      // The first entry of a branch stands for everything below the second and has no key of its
-      // own.
+      // The first entry of a branch covers everything below the second and has no key of its own.
       if (index > 0 && counts.last !== undefined && compare(counts.last, branch.key) >= 0)
         throw damaged("keys are out of order");
       if (index > 0 && visit === undefined) counts.last = branch.key;

@@ -1,16 +1,16 @@
-/** Changes on their way to the disk: in line, run, and stored together. */
+/** Types of changes on their way to the disk: queued, run, and stored as a group. */
 import type { StewardError } from "../base/errors.ts";
 import type { FileTx } from "./transaction.ts";
 import type { Write } from "./unstored.ts";
 
-/** A change in line. */
+/** A queued change. */
 export interface Pending {
   readonly urgent: boolean;
   readonly guard: (() => void) | undefined;
   readonly run: (tx: FileTx) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Ran before, in a group that the full disk did not take. */
+  /** Ran before, in a group that failed because the disk was full. */
   again?: boolean;
 }
 
@@ -25,16 +25,16 @@ export interface Done {
 export interface Group {
   readonly done: Done[];
   readonly writes: Write[];
-  /** Rows of the tables whose count they changed. */
+  /** New row counts of the changed tables. */
   readonly rows: Map<string, number>;
   bytes: number;
-  /** What running them took of the main thread. */
+  /** Main thread time spent running them. */
   ranMs: number;
-  /** Why the file takes deletions only; looked at once for each group. */
+  /** Why the file accepts deletions only; checked once per group. */
   readonly full: StewardError | undefined;
 }
 
-/** Whether a change that ran may be stored now; one without a guard may. */
+/** Whether a change that ran may be stored now; always true without a guard. */
 export function holds(guard: (() => void) | undefined): boolean {
   try {
     guard?.();

@@ -1,20 +1,20 @@
 /**
- * The one writer of an environment. Changes run in order and ahead of the disk: while LMDB's thread
- * stores a group of them, the next group forms behind it, upon what is not stored yet
- * (`unstored.ts`). A change that throws takes back what it wrote and does not disturb the others;
- * one flush serves a whole group, and nobody is told before it (docs/decisions/state-flushed.md).
+ * The single writer of an environment. Changes run in order and ahead of the disk: while LMDB's
+ * thread stores one group, the next forms on top of the unstored writes (`unstored.ts`). A change
+ * that throws is undone without affecting the others; one flush serves a whole group, and no write
+ * resolves before it (docs/decisions/state-flushed.md).
  */
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { assert, ownWords, StewardError, toStewardError, type Code } from "../base/errors.ts";
+import { assert, ownMessage, StewardError, toStewardError, type Code } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { censusKey, houseText, KEY_WRITES } from "./house.ts";
+import { censusKey, encodeMetadata, KEY_WRITES } from "./store-metadata.ts";
 import { STORE_FILE } from "./file-watch.ts";
 import { fileBytes, lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
 import type { Outcome, Recovery } from "./reopen.ts";
-import { HOUSE } from "./table.ts";
+import { METADATA_STORE } from "./table.ts";
 import { FileTx } from "./transaction.ts";
 import { holds } from "./write-group.ts";
 import type { Done, Group, Pending } from "./write-group.ts";
@@ -22,60 +22,55 @@ import type { Reserve } from "./reserve.ts";
 import type { WriteOptions } from "./types.ts";
 import { Unstored, writeOf } from "./unstored.ts";
 
-/** Changes that may wait in line, and their bytes as far as the latest changes tell. */
+/** Maximum number of queued changes, and of their bytes, estimated from recent changes. */
 export const QUEUE_CHANGES = 10_000;
 const QUEUE_BYTES = 32 * 2 ** 20;
-/** How long a caller waits for a place in the line. */
+/** How long a caller waits for a slot in the queue. */
 const QUEUE_WAIT_MS = 5_000;
 
-/** A group takes no more once one of these is reached: who comes next waits for its flush. */
+/** A group is full when it reaches one of these; further changes wait for its flush. */
 const GROUP_BYTES = 2 ** 20;
 const GROUP_CHANGES = QUEUE_CHANGES;
-/** Removals are among them, whose bytes nobody counts. */
+/** Includes removals, which have no bytes. */
 const GROUP_WRITES = 10_000;
-/** So long changes run in one stretch, in which the main thread does nothing else. */
+/** Maximum time that changes run without yielding the main thread. */
 const STRETCH_MS = 8;
 /**
- * Share of the ceiling that may be in use before puts are refused; the rest is room for pages that
+ * Share of the ceiling that may be in use before puts are refused; the rest is for pages that
  * commits free.
  */
 const USABLE_SHARE = 0.9;
-/** Failures of the disk and its like: their stack says nothing. */
+/** Failures of the disk and the like, logged without stack. */
 const EXPECTED: ReadonlySet<Code> = new Set(["disk_full", "not_ready"]);
 /**
- * The most that one write adds to a file beside its value: a page on each level of its tree and of
- * the tree of free pages.
+ * Upper bound on what one write adds to a file beside its value: a page on each level of its tree
+ * and of the tree of free pages.
  */
 const WRITE_BYTES = 16 * 4096;
-/**
- * How often readers of processes that died are looked for; they would keep pages from being used
- * again.
- */
+/** How often readers of dead processes are cleared; they would keep pages from being reused. */
 const READERS_EVERY_MS = 60_000;
 
-/** What a queue works with. */
 export interface WriteQueueDeps {
   readonly file: LmdbFile;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxBytes: number;
-  /** Rows of each table as stored; the queue keeps it true from then on. */
+  /** Stored rows of each table; updated by the queue. */
   readonly rows: ReadonlyMap<string, number>;
   readonly reserve: Reserve;
-  /** Runs after each commit. */
+  /** Called after each commit. */
   readonly committed?: () => void;
   /**
-   * Brings the file back after a failed write. Without it a failed write is refused and the next
-   * one tried.
+   * Recovers the file after a failed write. Without it a failed write is refused and the next one
+   * tried.
    */
   readonly recovery?: Recovery;
-  /** Looks at the file as `LmdbFile.lost` does, once for each group, and may log what it finds. */
+  /** Checks the file as `LmdbFile.lost` does, once per group, and may log the result. */
   readonly lost?: () => StewardError | undefined;
-  /** Gives how long to rest after a group, see `Pace`. */
+  /** Returns how long to pause after a group, see `Pace`. */
   readonly restMs?: (group: StoredGroup) => number;
 }
 
-/** Runs changes in order, grouped. */
 export class WriteQueue {
   readonly #deps: WriteQueueDeps;
   readonly #queue: Pending[] = [];
@@ -83,27 +78,27 @@ export class WriteQueue {
   readonly #unstored = new Unstored();
   /** As stored. */
   readonly #rows: Map<string, number>;
-  /** Ran, and waits for LMDB. */
+  /** Has run and waits for LMDB. */
   #open: Group | undefined;
-  /** With LMDB. */
+  /** Being stored by LMDB. */
   #storing: Group | undefined;
   #averageBytes = 0;
   #turnDue = false;
   #resting: NodeJS.Timeout | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
   #closed = false;
-  /** A failed group is looked after: nothing reads or writes the file. */
+  /** A failed group is being recovered: nothing reads or writes the file. */
   #recovering = false;
   /** True while a change runs: it reads through its transaction. */
   inChange = false;
   lastCommitAtMs: number | undefined;
-  /** Groups handed to LMDB so far: while it stays, nothing changes. */
+  /** Groups passed to LMDB so far: while it is unchanged, nothing changes. */
   commits = 0;
   #failure: StewardError | undefined;
   #short = false;
   #restUntilMs = Number.NEGATIVE_INFINITY;
   #readersAtMs = Number.NEGATIVE_INFINITY;
-  /** What may still be written before the file can have reached its ceiling. */
+  /** Bytes that may be written before the file can reach its ceiling. */
   #roomBytes = 0;
 
   constructor(deps: WriteQueueDeps) {
@@ -115,28 +110,23 @@ export class WriteQueue {
     return this.#rows;
   }
 
-  /**
-   * A group is being stored: what a reader sees may be of before or after it, and the counts, too.
-   */
+  /** A group is being stored: a reader may see the state, and the counts, before or after it. */
   get busy(): boolean {
     return this.#storing !== undefined;
   }
 
-  /** Changes that are not with LMDB yet. */
+  /** Changes not yet passed to LMDB. */
   get length(): number {
     return this.#queue.length + this.#waiting.size + (this.#open?.done.length ?? 0);
   }
 
-  /**
-   * Why writes are not taken as they should be; undefined once one is stored, or the disk has room
-   * again.
-   */
+  /** Why writes fail; undefined once one is stored, or the disk has space again. */
   get trouble(): string | undefined {
     const shortage = this.#deps.reserve.shortage();
     if (shortage === undefined && this.#short) this.#failure = undefined;
     this.#short = shortage !== undefined;
     const trouble = this.#deps.recovery?.failure ?? shortage ?? this.#failure;
-    return trouble === undefined ? undefined : ownWords(trouble);
+    return trouble === undefined ? undefined : ownMessage(trouble);
   }
 
   push<T>(change: (tx: FileTx) => T, { urgent = false, guard }: WriteOptions = {}): Promise<T> {
@@ -150,12 +140,12 @@ export class WriteQueue {
       };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
       else if (this.#deps.recovery?.failure !== undefined) reject(this.#deps.recovery.failure);
-      else if (this.#hasRoom() && this.#waiting.size === 0) this.#enter(pending);
+      else if (this.#hasCapacity() && this.#waiting.size === 0) this.#enter(pending);
       else this.#wait(pending);
     });
   }
 
-  /** Refuses new changes and resolves when all that were taken are stored or refused. */
+  /** Refuses new changes; resolves when all accepted ones are stored or refused. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#resting);
@@ -172,7 +162,7 @@ export class WriteQueue {
     return this.length === 0 && this.#storing === undefined;
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     const length = this.#queue.length;
     return length === 0 || (length < QUEUE_CHANGES && length * this.#averageBytes < QUEUE_BYTES);
   }
@@ -195,15 +185,15 @@ export class WriteQueue {
 
   #admit(): void {
     for (const [pending, timer] of this.#waiting) {
-      if (!this.#hasRoom()) return;
+      if (!this.#hasCapacity()) return;
       this.#waiting.delete(pending);
       timer[Symbol.dispose]();
       this.#queue.push(pending);
     }
   }
 
-  // In the turn's last phase: what comes in the same turn shares the flush. Keeps the process while
-  // changes are in line.
+  // In the check phase of the event loop: changes of the same turn share the flush. Keeps the
+  // process alive while changes are queued.
   #soon(): void {
     if (this.#turnDue) return;
     this.#turnDue = true;
@@ -224,7 +214,7 @@ export class WriteQueue {
     if (this.#isIdle()) this.#idle?.resolve();
   }
 
-  /** What was in line when the file failed; what comes later is refused at once. */
+  /** Refuses what was queued when the file failed; later changes are refused at once. */
   #refuseWaiting(): void {
     const failure = this.#deps.recovery?.failure;
     if (failure === undefined) return;
@@ -232,8 +222,8 @@ export class WriteQueue {
     for (const pending of this.#queue.splice(0)) pending.reject(failure);
   }
 
-  // A guard speaks for the moment in which its change goes to LMDB: such a change runs when that is
-  // now.
+  // A guard applies to the moment its change is passed to LMDB: such a change runs only when that
+  // is now.
   #mayRun({ guard }: Pending): boolean {
     if (this.#recovering) return false;
     if (guard !== undefined && (this.#storing !== undefined || this.#rests())) return false;
@@ -282,7 +272,7 @@ export class WriteQueue {
     }
   }
 
-  /** Throws when the file is lost: not even a read of what stands at its path now is safe. */
+  /** Throws when the file is lost: even reading the file at its path is unsafe then. */
   #newGroup(): Group {
     const { file, lost: look = () => file.lost() } = this.#deps;
     const lost = look();
@@ -321,11 +311,11 @@ export class WriteQueue {
     );
   }
 
-  /** Whether the next group has to wait, which its end then wakes. */
+  /** Whether the next group has to wait; the end of the pause starts it. */
   #rests(): boolean {
     const restMs = this.#restUntilMs - this.#deps.clock.monotonic();
     if (restMs <= 0 || this.#closed) return false;
-    // Not by the clock's timers: those would let the process end with a change in line.
+    // Not a timer of the clock, which would let the process exit with a queued change.
     this.#resting ??= setTimeout(() => {
       this.#resting = undefined;
       this.#soon();
@@ -364,8 +354,8 @@ export class WriteQueue {
     if (recovery === undefined || this.#closed || error.rule === STORE_FILE) return "refused";
     this.#recovering = true;
     try {
-      // What ran behind it stands upon it. A full disk takes what is urgent only, which then runs
-      // anew.
+      // Changes that ran after it depend on it. On a full disk only urgent ones are stored, after
+      // running again.
       const mayRepeat = (): boolean =>
         error.code === "not_ready" &&
         [...group.done, ...(this.#open?.done ?? [])].every(({ pending }) => holds(pending.guard));
@@ -380,7 +370,10 @@ export class WriteQueue {
     }
   }
 
-  /** The file has a group that was refused, since nobody could know: memory follows the file. */
+  /**
+   * The file contains a group that was refused because its outcome was unknown: memory follows the
+   * file.
+   */
   #adopt(group: Group): void {
     const { log, file } = this.#deps;
     log.warn("a write reported as failed was stored after all", {
@@ -400,16 +393,16 @@ export class WriteQueue {
       (this.#deps.restMs?.({ bytes: group.bytes, tookMs: group.ranMs + tookMs }) ?? 0);
   }
 
-  /** The counts of rows and of encrypted values, once for a group. */
+  /** Writes the counts of rows and of encrypted values, once per group. */
   #addCensus(group: Group): void {
     const { file } = this.#deps;
     const { ring } = file;
-    const house = file.store(HOUSE);
+    const metadata = file.store(METADATA_STORE);
     for (const [name, rows] of group.rows)
-      group.writes.push(writeOf(house, censusKey({ name }), houseText(rows)));
+      group.writes.push(writeOf(metadata, censusKey({ name }), encodeMetadata(rows)));
     const writes = ring?.due();
     if (ring === undefined || writes === undefined) return;
-    group.writes.push(writeOf(house, KEY_WRITES, houseText(writes)));
+    group.writes.push(writeOf(metadata, KEY_WRITES, encodeMetadata(writes)));
     group.done.at(-1)?.effects.push(() => ring.counted(writes));
   }
 
@@ -423,7 +416,7 @@ export class WriteQueue {
     this.#deps.committed?.();
   }
 
-  // The write stands whatever an effect does, so its failure is ours and goes to the log.
+  // The write is durable whatever an effect does, so an effect's failure is a bug and is logged.
   #runEffect(effect: () => void): void {
     try {
       effect();
@@ -435,14 +428,14 @@ export class WriteQueue {
     }
   }
 
-  /** Whatever ran behind the group stood upon it. */
+  /** Changes that ran after the group depend on it. */
   #failed(group: Group, error: StewardError): void {
     const { file, log, recovery, reserve } = this.#deps;
     const behind = this.#open?.done ?? [];
     this.#open = undefined;
     this.#unstored.clear();
-    // A lost file is looked at anew each time; after a recovery two writes have just shown whether
-    // the file takes them.
+    // A lost file is checked each time; after a recovery two writes have just proved that the file
+    // accepts them.
     this.#failure = recovery !== undefined || error.rule === STORE_FILE ? undefined : error;
     log.error("a write failed", {
       ...(EXPECTED.has(error.code) ? { reason: error.message } : { error }),

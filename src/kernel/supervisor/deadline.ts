@@ -1,20 +1,16 @@
-/**
- * A deadline that several waits share and that may still be brought forward, e.g. by a second
- * Ctrl-C.
- */
+/** A deadline shared by several waits that can be brought forward, e.g. by a second Ctrl-C. */
 import type { Clock } from "../base/clock.ts";
 
-/** What a wait resolves to when the deadline passes first. */
+/** The result of a wait whose deadline passed. */
 export const late: unique symbol = Symbol("late");
 
-/** A point in time that waits end at. */
 export interface Deadline {
   remainingMs(): number;
   /** Brings the deadline forward to `ms` from now; never moves it back. */
   shorten(ms: number): void;
   /**
-   * The promise's outcome, or `late` when the deadline or `capMs` passes first. A promise that is
-   * already settled wins.
+   * The promise's result, or `late` when the deadline or `capMs` passes first. A settled promise
+   * wins.
    */
   wait<T>(promise: Promise<T>, capMs?: number): Promise<T | typeof late>;
 }

@@ -6,7 +6,7 @@
  *               └─ degraded (stopped, waits for its restart) → failed (given up)
  */
 import { delay, type Clock } from "../base/clock.ts";
-import { ownWords, StewardError } from "../base/errors.ts";
+import { ownMessage, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { createBreaker, type Breaker } from "./breaker.ts";
 import type { Component, ComponentState, Health, Phase } from "./component.ts";
@@ -15,26 +15,25 @@ import { createDeadline, late, type Deadline } from "./deadline.ts";
 const START_MS = 60_000;
 const STOP_MS = 10_000;
 
-/** How one component stopped. */
 export type StopOutcome = "stopped" | "late" | { readonly failed: string };
 
-/** What a member works with. `recovered` is called when a restart succeeded. */
+/** `recovered` is called after a successful restart. */
 export interface MemberDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly recovered: () => void;
 }
 
-/** A component with its history. Only the supervisor holds one. */
+/** A component with its state. Owned by the supervisor. */
 export class Member {
   readonly component: Component;
   readonly #deps: MemberDeps;
   readonly #breaker: Breaker;
   /** Fires once, when the member is to stop for good. */
   readonly #ending = new AbortController();
-  /** Counts attempts, so that a callback of an earlier one is not taken for the present. */
+  /** Counts attempts, so that callbacks of earlier ones are ignored. */
   #attempt = 0;
-  /** The start or recovery under way. */
+  /** The running start or recovery. */
   #busy: Promise<unknown> = Promise.resolve();
   #phase: Phase = "idle";
   #reason: string | undefined;
@@ -52,21 +51,21 @@ export class Member {
     return this.#phase;
   }
 
-  /** Starts once. Rejects with why it did not start; it is stopped again by then. */
+  /** Starts once. Rejects with the error of a failed start; it is stopped again by then. */
   start(): Promise<void> {
     const starting = this.#tryStart();
     this.#busy = starting.catch(() => "the caller of start sees why");
     return starting;
   }
 
-  /** Counts a crash, stops what is left, and starts again unless given up. Returns at once. */
+  /** Counts a crash, stops the component, and restarts it unless given up. Returns at once. */
   recover(error: unknown): void {
     this.#busy = this.#recovery(error).catch((thrown: unknown) =>
-      this.#move("failed", ownWords(thrown)),
+      this.#move("failed", ownMessage(thrown)),
     );
   }
 
-  /** Says why an idle component does not start yet. */
+  /** Reports why an idle component does not start yet. */
   holdBack(reason: string): void {
     this.#move("idle", reason);
   }
@@ -107,7 +106,7 @@ export class Member {
     try {
       return this.component.health?.() ?? { ok: true };
     } catch (error) {
-      return { ok: false, reason: ownWords(error) };
+      return { ok: false, reason: ownMessage(error) };
     }
   }
 
@@ -138,14 +137,14 @@ export class Member {
           `${this.component.name} did not start within ${allowedMs} ms`,
         );
       this.#ending.signal.throwIfAborted();
-      // It may break after its start resolved but before we came to look.
+      // It may break between the resolution of its start and this check.
       if (early !== undefined) throw early.error;
       this.#move("ready");
     } catch (error) {
       if (attempt === this.#attempt) this.#attempt += 1;
       giveUp.abort(error);
       if (!this.#ending.signal.aborted) await this.#clean();
-      this.#move("failed", ownWords(error));
+      this.#move("failed", ownMessage(error));
       throw error;
     }
   }
@@ -155,7 +154,7 @@ export class Member {
     while (!this.#ending.signal.aborted) {
       this.#crashes += 1;
       const waitMs = this.#breaker.crashed(this.#deps.clock.monotonic());
-      const reason = ownWords(error);
+      const reason = ownMessage(error);
       this.#deps.log.error(
         waitMs === undefined
           ? "component failed and is not restarted"
@@ -176,10 +175,7 @@ export class Member {
     }
   }
 
-  /**
-   * Lets a broken component release what it holds; how that goes is only logged, since it is broken
-   * anyway.
-   */
+  /** Lets a broken component release its resources; errors are only logged. */
   async #clean(): Promise<void> {
     const capMs = this.component.stopTimeoutMs ?? STOP_MS;
     const outcome = await attemptStop(
@@ -200,10 +196,7 @@ export class Member {
     return attemptStop(this.component, deadline, own.remainingMs());
   }
 
-  /**
-   * Changes phase unless the member is being stopped for good: then only `stop` says where it
-   * stands.
-   */
+  /** Changes phase unless the member is stopping for good: then only `stop` sets the phase. */
   #move(phase: Phase, reason?: string): void {
     if (!this.#ending.signal.aborted) this.#enter(phase, reason);
   }
@@ -229,10 +222,10 @@ async function attemptStop(
   capMs: number,
 ): Promise<StopOutcome> {
   try {
-    // A synchronous throw of a careless component counts like a rejection.
+    // A synchronous throw counts as a rejection.
     const stopped = (async () => component.stop(Math.min(capMs, deadline.remainingMs())))();
     return (await deadline.wait(stopped, capMs)) === late ? "late" : "stopped";
   } catch (error) {
-    return { failed: ownWords(error) };
+    return { failed: ownMessage(error) };
   }
 }

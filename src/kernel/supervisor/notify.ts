@@ -1,55 +1,51 @@
 /**
- * Tells systemd where the process stands (sd_notify(3)): READY, STOPPING and the watchdog's sign of
- * life. Node has no datagram sockets of the kind needed, so `systemd-notify` sends; the unit needs
- * `NotifyAccess=all` for that.
+ * Reports the state of the process to systemd (sd_notify(3)): READY, STOPPING and watchdog
+ * keep-alives. Node has no Unix datagram sockets, so `systemd-notify` sends; the unit needs
+ * `NotifyAccess=all`.
  */
 import { execFile } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "./component.ts";
 
-/** A message that takes longer is given up. */
+/** Timeout for one message. */
 const SEND_MS = 5000;
-const LONGEST_STATUS = 200;
+const MAX_STATUS_LENGTH = 200;
 
-/** Sends assignments such as `READY=1`. Rejects when they could not be sent. */
+/** Sends assignments such as `READY=1`. Rejects on failure. */
 type SendNotice = (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
 
-/**
- * Says where the process stands. Never throws and never waits; without `NOTIFY_SOCKET` it does
- * nothing.
- */
+/** Never throws and never waits; a no-op without `NOTIFY_SOCKET`. */
 export interface Notifier {
-  /** Whether anybody listens. */
+  /** Whether a service manager listens. */
   readonly active: boolean;
-  /** The start is over. */
+  /** The process has started. */
   ready(status: string): void;
-  /** Shows beside the unit's state. */
+  /** Shown beside the unit's state. */
   status(status: string): void;
   /** The stop has begun. */
   stopping(): void;
   /**
-   * Gives signs of life from its start to its stop; undefined when the unit has no `WatchdogSec`.
+   * Sends watchdog keep-alives between its start and stop; undefined when the unit has no
+   * `WatchdogSec`.
    */
   readonly watchdog: Component | undefined;
 }
 
-/** What a notifier works with. */
 export interface NotifierDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The id of this process, to know whether the watchdog means it. */
+  /** The id of this process, to check whether the watchdog addresses it. */
   readonly pid: number;
   readonly send?: SendNotice;
   /**
-   * False keeps the sign of life back, so that systemd restarts the unit. A blocked event loop does
-   * so by itself.
+   * False withholds keep-alives, so that systemd restarts the unit. A blocked event loop has the
+   * same effect.
    */
   readonly alive?: () => boolean;
 }
 
-/** A notifier for the process's environment. */
 export function createNotifier(deps: NotifierDeps): Notifier {
   const { environment, log } = deps;
   const socket = environment["NOTIFY_SOCKET"];
@@ -57,7 +53,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     return { active: false, ready() {}, status() {}, stopping() {}, watchdog: undefined };
   const sendNow = deps.send ?? systemdNotify(environment);
   let warned = false;
-  // One after another, so that STOPPING never overtakes READY.
+  // Serialised, so that STOPPING never overtakes READY.
   let last: Promise<void> = Promise.resolve();
   const send = (...assignments: string[]): Promise<void> => {
     last = last
@@ -70,7 +66,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     return last;
   };
   const statusOf = (text: string): string =>
-    `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, LONGEST_STATUS)}`;
+    `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, MAX_STATUS_LENGTH)}`;
   return {
     active: true,
     ready: (text) => void send("READY=1", statusOf(text)),

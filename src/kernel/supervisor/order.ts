@@ -1,10 +1,10 @@
-/** The order in which components start: each after those it needs, otherwise as they were added. */
+/** Start order of components: each after those it needs, otherwise in the order they were added. */
 import { assert } from "../base/errors.ts";
 import type { Component } from "./component.ts";
 
 /**
- * Sorts by needs (depth first, Tarjan 1976). A missing name, a name given twice and a cycle are our
- * own mistakes.
+ * Topological sort (depth first, Tarjan 1976). A missing name, a duplicate name and a cycle are
+ * programming errors.
  */
 export function startOrder<T extends Pick<Component, "name" | "needs">>(
   components: readonly T[],

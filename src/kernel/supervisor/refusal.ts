@@ -1,12 +1,12 @@
 /**
- * A service whose stored data keeps it from starting refuses its requests and says why, while the
- * rest of the process works. Only a restart ends that: the file has to be repaired or restored
- * while Steward does not run.
+ * Keeps the process running when the stored data of one service is unusable: that service refuses
+ * its requests with the reason. Only a restart ends this: the file must be repaired or restored
+ * while Steward is stopped.
  */
 import { DISK } from "../base/disk-faults.ts";
 import {
   errorWithRemedy,
-  ownWords,
+  ownMessage,
   StewardError,
   toStewardError,
   type Code,
@@ -15,21 +15,21 @@ import type { Log } from "../base/log.ts";
 import type { Health } from "./component.ts";
 
 /**
- * Errors that still end the start of the process: it is being stopped, or a restart by the service
- * manager may do better.
+ * Errors that still abort the start of the process: it is being stopped, or the service manager's
+ * restart may succeed.
  */
 const ENDS_START: ReadonlySet<Code> = new Set(["cancelled", "deadline", "disk_full"]);
 const LOOK = "stop Steward, run `steward check`, and see docs/recovery.md";
 
-/** Either the started service or the error that all its requests get. */
+/** The started service, or the error for all its requests. */
 export type Start<T> =
   | { readonly service: T; readonly refusal?: undefined }
   | { readonly service?: undefined; readonly refusal: StewardError };
 
 /**
- * Starts a service. What keeps it from opening its stores becomes its refusal (`not_ready`, with
- * reason and remedy); errors of `ENDS_START`, faults of the disk that may pass, and the reason of
- * an aborted signal are thrown.
+ * Starts a service. An error opening its stores becomes its refusal (`not_ready`, with reason and
+ * remedy); errors of `ENDS_START`, transient disk faults and the reason of an aborted signal are
+ * thrown.
  */
 export async function startOrRefuse<T>(
   name: string,
@@ -51,7 +51,7 @@ export async function startOrRefuse<T>(
       { service: name, ...why, remedy },
     );
     return {
-      refusal: new StewardError("not_ready", `${name} is out of service: ${ownWords(thrown)}`, {
+      refusal: new StewardError("not_ready", `${name} is out of service: ${ownMessage(thrown)}`, {
         rule: "refusing",
         remedy,
         cause: thrown,
@@ -60,7 +60,7 @@ export async function startOrRefuse<T>(
   }
 }
 
-/** The health of a component whose service refuses: it does not close the process's readiness. */
+/** Health of a component whose service refuses: does not close the process's readiness. */
 export function refusing(refusal: StewardError): Health {
   return { ok: false, refusing: true, reason: errorWithRemedy(refusal) };
 }

@@ -1,14 +1,13 @@
 /**
- * One schedule at work. Planned times lie on a grid of the monotonic clock, so that they do not
- * drift and a step of the wall clock moves none; after a long run or a sleep the next point of the
- * grid counts, never all that were missed.
+ * Runs one schedule. Planned times lie on a grid of the monotonic clock, so they do not drift and
+ * steps of the wall clock have no effect; after a long run or a suspension the next grid point is
+ * used, missed ones are not made up.
  */
 import type { Clock } from "../base/clock.ts";
 import { StewardError, toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RunOutcome, RunRecord, Schedule, ScheduleStatus } from "./schedule.ts";
 
-/** What a runner works with. */
 export interface RunnerDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -19,7 +18,7 @@ interface Run {
   readonly ended: Promise<void>;
 }
 
-/** Only the scheduler holds one. */
+/** Owned by the scheduler. */
 export class ScheduleRunner {
   readonly schedule: Schedule;
   readonly #deps: RunnerDeps;
@@ -45,7 +44,7 @@ export class ScheduleRunner {
     this.#plan(this.#deps.clock.monotonic() + staggerOf(this.schedule));
   }
 
-  /** Cancels what runs and plans nothing. The planned time is kept for `resume`. */
+  /** Cancels the current run and plans none. The planned time is kept for `resume`. */
   pause(reason: string): void {
     if (this.#phase === "active") this.#phase = "paused";
     this.#disarm();
@@ -128,7 +127,7 @@ export class ScheduleRunner {
     });
   }
 
-  /** Never rejects: how the run ended is remembered. */
+  /** Never rejects: the outcome is recorded. */
   async #work(stop: AbortController, scheduledAtMs: number): Promise<void> {
     const { clock, log } = this.#deps;
     const { name, timeoutMs = this.schedule.everyMs } = this.schedule;
@@ -142,8 +141,8 @@ export class ScheduleRunner {
     try {
       await this.schedule.run({ signal: stop.signal, scheduledAtMs });
     } catch (thrown) {
-      // What a cancelled run throws is how it noticed, so the reason of the cancellation is the
-      // news.
+      // A cancelled run throws whatever the abort caused, so the reason of the cancellation is
+      // recorded instead.
       const error = toStewardError(stop.signal.aborted ? stop.signal.reason : thrown);
       outcome = error.code === "cancelled" && stop.signal.aborted ? "cancelled" : "failed";
       reason = error.message;
@@ -169,8 +168,8 @@ export class ScheduleRunner {
 }
 
 /**
- * A point of the stagger that depends on the name alone (FNV-1a), so that every start spreads the
- * same way.
+ * An offset within the stagger that depends only on the name (FNV-1a), so it is the same at every
+ * start.
  */
 function staggerOf({ name, staggerMs }: Schedule): number {
   let hash = 0x81_1c_9d_c5;

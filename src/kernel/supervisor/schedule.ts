@@ -1,92 +1,85 @@
-/** The shapes of the scheduler: work that comes again, one run of each at a time (KERNEL §1.4). */
+/** Types of the scheduler: recurring work, one run of each at a time. */
 
-/** Work that comes again. */
+/** Recurring work. */
 export interface Schedule {
   /** Unique in its scheduler. */
   readonly name: string;
-  /** From the planned start of one run to that of the next, at least 1. */
+  /** Between planned starts, at least 1. */
   readonly everyMs: number;
   /**
-   * The first run comes within this time of the start, always at the same point of it, so that many
-   * schedules spread out; 0 is at once.
+   * The first run starts within this time, at an offset fixed by the name, so that schedules spread
+   * out; 0 is at once.
    */
   readonly staggerMs: number;
-  /** A run that is due while the last one goes on is left out and counted. */
+  /** A run that is due while the previous one is running is skipped and counted. */
   readonly overlap: "never";
-  /** Longest run; its signal fires then. `everyMs` unless said otherwise. */
+  /** Maximum duration; the run's signal fires then. Default `everyMs`. */
   readonly timeoutMs?: number;
-  /** How many ended runs are remembered, at most 1,000. */
+  /** Number of finished runs kept, at most 1,000. */
   readonly history: number;
   /**
-   * Does the work. The signal fires when the run takes too long, the schedule is removed or paused,
-   * or the process stops.
+   * The signal fires when the run times out, the schedule is removed or paused, or the process
+   * stops.
    */
   run(tick: Tick): Promise<void>;
 }
 
-/** What a run is told. */
+/** Context of a run. */
 export interface Tick {
   readonly signal: AbortSignal;
   /** When it was due, milliseconds since 1970. */
   readonly scheduledAtMs: number;
 }
 
-/**
- * How a run ended: `cancelled` by pause, removal or stop, `failed` by itself or by taking too long.
- */
+/** `cancelled` by pause, removal or stop; `failed` by an error or timeout. */
 export type RunOutcome = "ok" | "failed" | "cancelled";
 
-/** A run that has ended. */
+/** A finished run. */
 export interface RunRecord {
   readonly scheduledAtMs: number;
   readonly startedAtMs: number;
   /** By the monotonic clock. */
   readonly tookMs: number;
   readonly outcome: RunOutcome;
-  /** Why it did not end well. */
+  /** Why it was not `ok`. */
   readonly reason: string | undefined;
 }
 
-/** Where a schedule stands. */
 export interface ScheduleStatus {
   readonly name: string;
   readonly everyMs: number;
-  /** `idle`: the scheduler does not run. */
+  /** `idle`: the scheduler is not running. */
   readonly phase: "idle" | "waiting" | "running" | "paused";
   /** Milliseconds until the next planned run; undefined when none is planned. */
   readonly nextInMs: number | undefined;
-  /** Ended runs since the schedule was added. */
+  /** Finished runs since the schedule was added. */
   readonly runs: number;
   readonly failures: number;
-  /** Runs left out because the one before went on or the process slept. */
+  /** Runs skipped because the previous one was running or the process was suspended. */
   readonly skipped: number;
   /** Oldest first. */
   readonly history: readonly RunRecord[];
 }
 
-/** A schedule that was added. */
 export interface ScheduleHandle {
   /**
-   * Runs now instead of at the planned time. False while a run goes on, the scheduler is paused or
-   * does not run.
+   * Runs now instead of at the planned time. False while a run is active, or the scheduler is
+   * paused or stopped.
    */
   runNow(): boolean;
-  /** Takes the schedule away and resolves when its run has ended. */
+  /** Removes the schedule; resolves when its run has ended. */
   remove(): Promise<void>;
   status(): ScheduleStatus;
 }
 
-/** Runs schedules while it is started. */
+/** Runs schedules while started. */
 export interface Scheduler {
-  /**
-   * Before or after the start. A name that is taken, or one schedule more than allowed, is our own
-   * mistake.
-   */
+  /** Before or after the start. A duplicate name or too many schedules is a programming error. */
   add(schedule: Schedule): ScheduleHandle;
   status(): readonly ScheduleStatus[];
-  /** Cancels what runs and lets nothing start. `reason` is what the cancelled runs see. */
+  /** Cancels current runs and starts none. `reason` is the abort reason. */
   pause(reason: string): void;
-  /** Goes on. What was due in between runs once, spread over its stagger. */
+  /** Continues. Runs missed meanwhile happen once, spread over their stagger. */
   resume(): void;
   /** Why it is paused; undefined when it is not. */
   paused(): string | undefined;

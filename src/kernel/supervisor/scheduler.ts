@@ -1,6 +1,4 @@
-/**
- * Runs what comes again: staggered, never overlapping, cancelled with the process (KERNEL §1.4).
- */
+/** Scheduler of recurring work: staggered, never overlapping, cancelled with the process. */
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -9,16 +7,14 @@ import { createDeadline } from "./deadline.ts";
 import { ScheduleRunner } from "./schedule-runner.ts";
 import type { Schedule, ScheduleHandle, Scheduler } from "./schedule.ts";
 
-const MOST_SCHEDULES = 1000;
-const MOST_HISTORY = 1000;
+const MAX_SCHEDULES = 1000;
+const MAX_HISTORY = 1000;
 
-/** What a scheduler works with. */
 export interface SchedulerDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How it stands among the components. */
 export interface SchedulerOptions {
   /** The component's name. */
   readonly name: string;
@@ -26,8 +22,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * A scheduler, which is a component: nothing runs before its start, and its stop cancels and awaits
- * what runs.
+ * A scheduler as a component: nothing runs before its start, and its stop cancels and awaits
+ * current runs.
  */
 export function createScheduler(
   deps: SchedulerDeps,
@@ -39,10 +35,7 @@ export function createScheduler(
 
   const add = (schedule: Schedule): ScheduleHandle => {
     assert(!runners.has(schedule.name), `the schedule ${schedule.name} is added once`);
-    assert(
-      runners.size < MOST_SCHEDULES,
-      `${options.name} has at most ${MOST_SCHEDULES} schedules`,
-    );
+    assert(runners.size < MAX_SCHEDULES, `${options.name} has at most ${MAX_SCHEDULES} schedules`);
     assert(
       schedule.everyMs >= 1 && schedule.staggerMs >= 0,
       `${schedule.name} comes again after some time`,
@@ -50,8 +43,8 @@ export function createScheduler(
     assert(
       Number.isInteger(schedule.history) &&
         schedule.history >= 0 &&
-        schedule.history <= MOST_HISTORY,
-      `${schedule.name} remembers 0 to ${MOST_HISTORY} runs`,
+        schedule.history <= MAX_HISTORY,
+      `${schedule.name} remembers 0 to ${MAX_HISTORY} runs`,
     );
     const runner = new ScheduleRunner(schedule, deps);
     runners.set(schedule.name, runner);
@@ -94,8 +87,7 @@ export function createScheduler(
       const ended = Promise.all(
         [...runners.values()].map((runner) => runner.end("the process is stopping")),
       );
-      // A run that does not heed its signal is left behind; whoever stops the process sees the
-      // component late.
+      // A run that ignores its signal is abandoned; the stop is then reported as late.
       await createDeadline(deps.clock, deadlineMs).wait(ended);
     },
   };

@@ -1,50 +1,46 @@
 /**
- * SIGINT and SIGTERM as a wish to stop, heard from the first moment on: the first asks, every
- * further one insists.
+ * SIGINT and SIGTERM handling from the first moment on: the first requests a stop, further ones
+ * force it.
  */
 
-/** Where signals come from: the process. */
+/** The process, or a stand-in. */
 export interface SignalSource {
-  on(signal: "SIGINT" | "SIGTERM", hear: (signal: "SIGINT" | "SIGTERM") => void): unknown;
-  off(signal: "SIGINT" | "SIGTERM", hear: (signal: "SIGINT" | "SIGTERM") => void): unknown;
+  on(signal: "SIGINT" | "SIGTERM", handler: (signal: "SIGINT" | "SIGTERM") => void): unknown;
+  off(signal: "SIGINT" | "SIGTERM", handler: (signal: "SIGINT" | "SIGTERM") => void): unknown;
 }
 
-/** What was heard. */
 export interface StopSignals extends Disposable {
   /** Resolves at the first signal. */
   readonly first: Promise<void>;
-  asked(): boolean;
+  stopRequested(): boolean;
   /**
-   * Calls at each signal, `insisted` from the second on; at once for those that came before. One
+   * Called at each signal, `insisted` from the second on; immediately for earlier ones. One
    * listener, the newest.
    */
-  listen(heard: (signal: string, insisted: boolean) => void): void;
+  listen(listener: (signal: string, insisted: boolean) => void): void;
 }
 
-/**
- * Listens until disposed. A signal that comes before anybody listens, e.g. while modules load, is
- * kept.
- */
+/** Listens until disposed. Signals before `listen`, e.g. while modules load, are kept. */
 export function createStopSignals(source: SignalSource): StopSignals {
   const { promise: first, resolve } = Promise.withResolvers<void>();
   const names: string[] = [];
-  let heard: ((signal: string, insisted: boolean) => void) | undefined;
-  const hear = (signal: "SIGINT" | "SIGTERM"): void => {
-    // Only whether there were more than one matters, so no more are kept.
+  let current: ((signal: string, insisted: boolean) => void) | undefined;
+  const handler = (signal: "SIGINT" | "SIGTERM"): void => {
+    // Only whether there was more than one matters.
     if (names.length < 2) names.push(signal);
-    heard?.(signal, names.length > 1);
+    current?.(signal, names.length > 1);
     resolve();
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) source.on(signal, hear);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) source.on(signal, handler);
   return {
     first,
-    asked: () => names.length > 0,
+    stopRequested: () => names.length > 0,
     listen(listener) {
-      heard = listener;
+      current = listener;
       for (const [index, name] of names.entries()) listener(name, index > 0);
     },
     [Symbol.dispose]() {
-      for (const signal of ["SIGINT", "SIGTERM"] as const) source.off(signal, hear);
+      for (const signal of ["SIGINT", "SIGTERM"] as const) source.off(signal, handler);
     },
   };
 }

@@ -1,7 +1,4 @@
-/**
- * The order of life in the process: who starts after whom, who stops before whom, and whether the
- * whole is ready.
- */
+/** Lifecycle of the process: start order, stop order and readiness. */
 import type { Clock } from "../base/clock.ts";
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -11,33 +8,31 @@ import { Member } from "./member.ts";
 import { startOrder } from "./order.ts";
 
 /**
- * Kept of the deadline for each component that has yet to stop, so that one that hangs does not
- * take all of it.
+ * Part of the deadline reserved for each component still to stop, so that one that hangs does not
+ * use all of it.
  */
 const RESERVE_MS = 250;
-/** What a failed start allows for stopping what had started. */
+/** Time for stopping started components after a failed start. */
 const UNDO_MS = 10_000;
 
-/** What a supervisor works with. */
 export interface SupervisorDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A supervisor without components. */
 export function createSupervisor(deps: SupervisorDeps): Supervisor {
-  return new HouseSupervisor(deps);
+  return new DefaultSupervisor(deps);
 }
 
-class HouseSupervisor implements Supervisor {
+class DefaultSupervisor implements Supervisor {
   readonly #deps: SupervisorDeps;
   readonly #members: Member[] = [];
-  /** The members in order of start, known once that began. */
+  /** In start order, set when the start begins. */
   #order: readonly Member[] = [];
   #life: "new" | "starting" | "running" | "stopping" = "new";
   #stopDeadline: Deadline | undefined;
   #stopping: Promise<StopReport> | undefined;
-  /** Late starts go one after another. */
+  /** Late starts are serialised. */
   #lateStarts: Promise<void> = Promise.resolve();
 
   constructor(deps: SupervisorDeps) {
@@ -131,7 +126,7 @@ class HouseSupervisor implements Supervisor {
     }
   }
 
-  /** After a recovery, those that had waited for it. Only optional ones ever wait. */
+  /** Starts the components that waited for a recovered one. Only optional ones ever wait. */
   async #startHeldBack(): Promise<void> {
     for (const member of this.#order) {
       if (member.phase !== "idle" || this.#life !== "running") continue;

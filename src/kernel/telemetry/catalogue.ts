@@ -8,9 +8,8 @@ const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set([
   "quantile",
   "otel.metric.overflow",
 ]);
-const MOST_BOUNDS = 64;
+const MAX_BOUNDS = 64;
 
-/** A metric as its owner writes it. */
 export interface MetricDefinition<A extends string, K extends Kind> {
   readonly name: string;
   readonly kind: K;
@@ -19,9 +18,9 @@ export interface MetricDefinition<A extends string, K extends Kind> {
   readonly attributes?: readonly A[];
   readonly group: string;
   readonly help: string;
-  /** Required for a histogram, wrong for everything else. */
+  /** Required for histograms, not allowed otherwise. */
   readonly bounds?: K extends "histogram" ? readonly number[] : never;
-  /** For histograms: buckets name the latest span, while tracing is on. */
+  /** For histograms: keep the latest span of each bucket while tracing is on. */
   readonly exemplars?: K extends "histogram" ? true : never;
   /** Not for gauges. */
   readonly idleMs?: number;
@@ -30,8 +29,8 @@ export interface MetricDefinition<A extends string, K extends Kind> {
 }
 
 /**
- * A catalogue row. Throws when the definition breaks a rule of the catalogue: that is a mistake in
- * the source.
+ * Creates a catalogue row. Throws when the definition breaks a rule of the catalogue, which is a
+ * programming error.
  */
 export function defineMetric<K extends Kind, const A extends string = never>(
   definition: MetricDefinition<A, K>,
@@ -65,7 +64,7 @@ export function defineMetric<K extends Kind, const A extends string = never>(
     kind !== "gauge" || idleMs === undefined,
     `gauge ${name} ends with its owner's sweep, not when idle`,
   );
-  assert(edges.length <= MOST_BOUNDS, `metric ${name} has at most ${MOST_BOUNDS} bounds`);
+  assert(edges.length <= MAX_BOUNDS, `metric ${name} has at most ${MAX_BOUNDS} bounds`);
   assert(
     edges.every(
       (edge, index) =>
@@ -89,12 +88,11 @@ export function defineMetric<K extends Kind, const A extends string = never>(
   return row as Row<A, K>;
 }
 
-/** A log record as its owner writes it. */
 export interface LogDefinition<A extends string> {
   readonly name: string;
-  /** Of a record that does not set its own. */
+  /** Of records that do not set their own. */
   readonly severity: Severity;
-  /** For documents, where records differ; default: the severity in upper case. */
+  /** Shown in the documentation when records differ; defaults to the severity in upper case. */
   readonly severityText?: string;
   readonly attributes?: readonly A[];
   readonly group: string;
@@ -102,7 +100,7 @@ export interface LogDefinition<A extends string> {
   readonly family?: true;
 }
 
-/** A log row. Throws when the definition breaks a rule of the catalogue. */
+/** Creates a log row. Throws when the definition breaks a rule of the catalogue. */
 export function defineLogRecord<const A extends string = never>(
   definition: LogDefinition<A>,
 ): LogRow<A> {
@@ -129,7 +127,7 @@ export function defineLogRecord<const A extends string = never>(
   return row as LogRow<A>;
 }
 
-/** Rows under one roof; throws when two have one name. */
+/** Combines rows; throws when two have the same name. */
 export function catalogue(...groups: readonly (readonly AnyRow[])[]): readonly AnyRow[] {
   const rows = groups.flat();
   const names = new Set<string>();

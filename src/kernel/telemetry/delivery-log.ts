@@ -1,6 +1,6 @@
 /**
- * What the log says about delivery: the first failure of a signal and class, a summary every 5
- * minutes, and the recovery.
+ * Log lines about delivery: the first failure of each signal and class, a summary every 5 minutes,
+ * and the recovery.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -8,46 +8,49 @@ import type { ErrorClass, LedgerView, Signal, SignalLedger, SuppressedLines } fr
 import { signals } from "./status.ts";
 
 const SUMMARY_MS = 5 * 60_000;
-/** So many failures in a row are an outage. */
+/** This many consecutive failures are an outage. */
 const FAILING = 3;
 
-interface Told {
+interface ReportedDelivery {
   failures: number;
   consecutive: number;
   errorClass: ErrorClass | undefined;
   /** When a line of each class was last written in this outage. */
   atMs: Map<ErrorClass, number>;
   suppressed: number;
-  /** Items lost before this outage, and how many were by the last word. */
+  /** Items lost before this outage, and as of the last ledger. */
   lostBefore: number;
   lost: number;
 }
 
-/** Turns the books into few lines. */
 export class DeliveryLog {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Lines withheld since the process started, by signal and class. */
+  /** Suppressed lines since the process started, by signal and class. */
   readonly #withheld = new Map<string, SuppressedLines>();
-  readonly #told: Record<Signal, Told> = { metrics: untold(), logs: untold(), traces: untold() };
+  readonly #reported: Record<Signal, ReportedDelivery> = {
+    metrics: emptyDelivery(),
+    logs: emptyDelivery(),
+    traces: emptyDelivery(),
+  };
 
   constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#log = log;
   }
 
-  hear(ledger: LedgerView): void {
+  update(ledger: LedgerView): void {
     for (const signal of signals) this.#hearSignal(signal, ledger.signals[signal]);
   }
 
-  /** A sentence for each signal in an outage. */
+  /** One sentence per signal in an outage. */
   failing(): string[] {
     return signals
-      .filter((signal) => this.#told[signal].consecutive >= FAILING)
-      .map((signal) => `${signal} export is failing (${this.#told[signal].errorClass})`);
+      .filter((signal) => this.#reported[signal].consecutive >= FAILING)
+      .map((signal) => `${signal} export is failing (${this.#reported[signal].errorClass})`);
   }
 
-  /** Lines that were not written while an outage lasted. */
+  /** Suppressed lines per signal and class. */
   suppressed(): SuppressedLines[] {
     return [...this.#withheld.values()];
   }
@@ -62,48 +65,52 @@ export class DeliveryLog {
   }
 
   #hearSignal(signal: Signal, now: SignalLedger): void {
-    const told = this.#told[signal];
-    // A restarted thread begins new books.
-    if (now.failures < told.failures) told.failures = 0;
-    if (now.itemsLost < told.lost) told.lostBefore = 0;
-    const wasFailing = told.consecutive > 0;
-    told.consecutive = now.consecutiveFailures;
-    told.lost = now.itemsLost;
+    const reported = this.#reported[signal];
+    // A restarted thread counts from zero.
+    if (now.failures < reported.failures) reported.failures = 0;
+    if (now.itemsLost < reported.lost) reported.lostBefore = 0;
+    const wasFailing = reported.consecutive > 0;
+    reported.consecutive = now.consecutiveFailures;
+    reported.lost = now.itemsLost;
     if (wasFailing && now.consecutiveFailures === 0) {
       this.#log.info(`${signal} export recovered`, {
-        suppressed: told.suppressed,
-        lost: now.itemsLost - told.lostBefore,
+        suppressed: reported.suppressed,
+        lost: now.itemsLost - reported.lostBefore,
       });
-      Object.assign(told, { ...untold(), lostBefore: now.itemsLost, lost: now.itemsLost });
-    } else if (now.failures > told.failures) {
-      this.#failed(signal, now, told);
+      Object.assign(reported, {
+        ...emptyDelivery(),
+        lostBefore: now.itemsLost,
+        lost: now.itemsLost,
+      });
+    } else if (now.failures > reported.failures) {
+      this.#failed(signal, now, reported);
     }
-    told.failures = now.failures;
+    reported.failures = now.failures;
   }
 
-  #failed(signal: Signal, now: SignalLedger, told: Told): void {
+  #failed(signal: Signal, now: SignalLedger, reported: ReportedDelivery): void {
     const atMs = this.#clock.monotonic();
     const errorClass = now.lastFailureClass ?? "other";
-    told.errorClass = errorClass;
-    // Two classes that take turns are two episodes, not a line for each turn.
-    if (atMs - (told.atMs.get(errorClass) ?? Number.NEGATIVE_INFINITY) < SUMMARY_MS) {
-      told.suppressed += now.failures - told.failures;
-      this.#withhold(signal, errorClass, now.failures - told.failures);
+    reported.errorClass = errorClass;
+    // Alternating error classes are two episodes, not one line per change.
+    if (atMs - (reported.atMs.get(errorClass) ?? Number.NEGATIVE_INFINITY) < SUMMARY_MS) {
+      reported.suppressed += now.failures - reported.failures;
+      this.#withhold(signal, errorClass, now.failures - reported.failures);
       return;
     }
     this.#log.warn(`${signal} export failed`, {
       class: errorClass,
       reason: now.lastFailureMessage,
       in_a_row: now.consecutiveFailures,
-      suppressed: told.suppressed,
-      lost: now.itemsLost - told.lostBefore,
+      suppressed: reported.suppressed,
+      lost: now.itemsLost - reported.lostBefore,
     });
-    told.atMs.set(errorClass, atMs);
-    told.suppressed = 0;
+    reported.atMs.set(errorClass, atMs);
+    reported.suppressed = 0;
   }
 }
 
-function untold(): Told {
+function emptyDelivery(): ReportedDelivery {
   return {
     failures: 0,
     consecutive: 0,

@@ -1,12 +1,11 @@
 /**
- * Expositions on their way from the telemetry thread to their readers: a few chunks each, more when
- * those are read.
+ * Streams expositions from the telemetry thread to their readers with credit-based flow control.
  */
 import { StewardError } from "../base/errors.ts";
 import { contentTypes } from "./exposition/text.ts";
 import type { ExposeQuery, HostMessage, HostReply } from "./messages.ts";
 
-/** An answer to a scrape. The body is read once; leaving it early ends the work for it. */
+/** The answer to a scrape. The body can be read once; breaking out of it cancels the rendering. */
 export interface Exposition {
   readonly contentType: string;
   readonly body: AsyncIterable<Uint8Array>;
@@ -28,7 +27,7 @@ export class Expositions {
   readonly #readers = new Map<number, Reader>();
   #next = 0;
 
-  /** `mark` marks what was written so far, so that an answer has it all. */
+  /** `mark` flushes what was written so far, so that the answer includes it. */
   constructor(post: (message: HostMessage) => void, mark: () => number) {
     this.#post = post;
     this.#mark = mark;
@@ -38,7 +37,7 @@ export class Expositions {
     return { contentType: contentTypes[query.format], body: this.#read(query, signal) };
   }
 
-  hear({ id, bytes, failure, last }: Chunk): void {
+  receive({ id, bytes, failure, last }: Chunk): void {
     const reader = this.#readers.get(id);
     if (!reader) return;
     if (bytes) reader.chunks.push(bytes);
@@ -50,7 +49,7 @@ export class Expositions {
     reader.wake?.();
   }
 
-  /** The thread is gone: so are the answers it had begun. */
+  /** Fails all unfinished answers after the thread was lost. */
   fail(reason: string): void {
     for (const reader of this.#readers.values()) {
       reader.failure = new StewardError("not_ready", `metrics cannot be pulled: ${reason}`);

@@ -1,25 +1,22 @@
-/**
- * Log records in the form in which they cross to the telemetry thread: from the catalogue's rows,
- * and from lines of the log.
- */
+/** Builds log records for the telemetry thread from catalogue rows and from log lines. */
 import type { LogLine } from "../base/log.ts";
 import type { TraceIds, WireLog } from "./messages.ts";
 import type { AnyLogRow, AttributeValue, LogFields } from "./types.ts";
 
-/** Longer texts are cut, and the cut is marked. Characters. */
+/** Longer texts are truncated and marked. Characters. */
 export interface LogLimits {
   readonly body: number;
   readonly attribute: number;
 }
 
-/** The limits unless configured. */
+/** Defaults. */
 export const defaultLogLimits: LogLimits = { body: 32_768, attribute: 4_096 };
 
 const MARK = "…[truncated]";
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 
-/** A record of the catalogue; attributes that are not on the row stay out. */
+/** A record of the catalogue; attributes not on the row are dropped. */
 export function recordOfRow(
   scope: number,
   row: AnyLogRow,
@@ -45,14 +42,11 @@ export function recordOfRow(
     timeMs: fields.timeMs ?? nowMs,
     observedMs: fields.observedMs,
     trace,
-    ...cutter.said(),
+    ...cutter.cutBytes(),
   };
 }
 
-/**
- * A line of the log. Errors are said in the words of the semantic conventions, other structures as
- * JSON.
- */
+/** A log line. Errors become attributes of the semantic conventions, other structures JSON. */
 export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): WireLog {
   const { trace_id: traceId, span_id: spanId, error, ...rest } = line.attributes;
   const trace = traceOf(line.attributes);
@@ -78,11 +72,11 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
     timeMs: line.timeMs,
     observedMs: undefined,
     trace,
-    ...cutter.said(),
+    ...cutter.cutBytes(),
   };
 }
 
-/** The span that fields of a log line name; undefined when they name none. */
+/** The span identified by the fields of a log line; undefined without one. */
 export function traceOf({
   trace_id: traceId,
   span_id: spanId,
@@ -91,10 +85,7 @@ export function traceOf({
   return TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId } : undefined;
 }
 
-/**
- * An expected failure has no stack, and what somebody else said that led to it stands in its
- * message.
- */
+/** An expected failure has no stack; its message includes the messages of foreign causes. */
 function exceptionOf(error: unknown): Readonly<Record<string, unknown>> {
   if (typeof error !== "object" || error === null) return { error };
   const { type, message, cause } = error as {
@@ -139,7 +130,7 @@ function attributeOf(value: unknown, cut: (text: string) => string): AttributeVa
   return cut(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** Cuts the texts of one record and remembers how many bytes went. */
+/** Truncates the texts of one record and counts the bytes removed. */
 class Cutter {
   readonly #bytes = { body: 0, attribute: 0 };
 
@@ -150,14 +141,14 @@ class Cutter {
     return `${kept}${MARK}`;
   }
 
-  said(): Pick<WireLog, "cut"> {
+  cutBytes(): Pick<WireLog, "cut"> {
     return this.#bytes.body + this.#bytes.attribute === 0 ? {} : { cut: { ...this.#bytes } };
   }
 }
 
 /**
- * What stays of a text that is too long: with the mark at most that many characters, never half a
- * surrogate pair.
+ * The start of a text that is too long: at most this many characters including the mark, never half
+ * a surrogate pair.
  */
 function start(text: string, characters: number): string {
   return text.slice(0, Math.max(0, characters - MARK.length)).replace(/[\uD800-\uDBFF]$/, "");

@@ -12,21 +12,21 @@ import type { OutboxStatus } from "./outbox.ts";
 import type { LedgerView, Observed } from "./status.ts";
 import type { Attributes, AttributeValue, Kind, MetricCardinality, Severity } from "./types.ts";
 
-/** Most series named or ended in one message, so that no message holds a thread up. */
+/**
+ * Maximum number of series started or ended in one message, so that no message blocks a thread for
+ * long.
+ */
 export const LABELS_PER_MESSAGE = 2_000;
-/** Most log records in one message. */
 export const LOGS_PER_MESSAGE = 512;
-/** Most spans in one message. */
 export const SPANS_PER_MESSAGE = 512;
 /**
- * Log records, or spans, that a writer may hold, waiting or unacknowledged, and as many before the
- * exporter.
+ * Log records, or spans, that a writer may hold, waiting or unacknowledged; the exporter's queue
+ * has the same capacity.
  */
 export const QUEUE_CAPACITY = 2_048;
-/** Chunks of an exposition on their way to a reader. */
+/** Chunks of an exposition in transit to a reader. */
 export const CHUNK_CREDIT = 4;
 
-/** A copy of the columns of a scope's series. */
 export interface SeriesCopy {
   readonly row: Uint16Array<ArrayBuffer>;
   readonly value: Float64Array<ArrayBuffer>;
@@ -34,13 +34,13 @@ export interface SeriesCopy {
   readonly slab: Float64Array<ArrayBuffer>;
 }
 
-/** A copy of a scope's columns; the buffers are transferred. */
+/** A copy of a scope's columns; its buffers are transferred. */
 export interface Columns extends SeriesCopy {
-  /** As `exemplarReader` reads it; undefined as long as there was no exemplar. */
+  /** Read with `exemplarReader`; undefined until there is an exemplar. */
   readonly exemplars: Float64Array<ArrayBuffer> | undefined;
 }
 
-/** A catalogue row under the number its writer gave it. */
+/** A catalogue row under the number its writer assigned. */
 export interface WireRow {
   readonly number: number;
   readonly name: string;
@@ -53,21 +53,20 @@ export interface WireRow {
 }
 
 /**
- * Values in the order of the row's attributes; null = left out; the string "overflow" in place of
- * the list = the overflow series.
+ * Values in the order of the row's attributes; null where absent; "overflow" instead of the list
+ * for the overflow series.
  */
 export type WireValues = readonly (AttributeValue | null)[] | "overflow";
 
-/** Where something belongs: identities as W3C writes them. */
+/** Trace and span id in W3C's hexadecimal form. */
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** A log record on its way. */
 export interface WireLog {
   readonly scope: number;
-  /** The event's name; empty for a line of the log. */
+  /** The event's name; empty for a log line. */
   readonly name: string;
   readonly severity: Severity;
   readonly body: string;
@@ -75,21 +74,21 @@ export interface WireLog {
   readonly timeMs: number;
   readonly observedMs: number | undefined;
   readonly trace: TraceIds | undefined;
-  /** Bytes that were cut of its body and of its attributes, when some were. */
+  /** Truncated bytes of its body and its attributes, if any. */
   readonly cut?: { readonly body: number; readonly attribute: number };
 }
 
 /** Seconds and nanoseconds. */
 type WireTime = [seconds: number, nanoseconds: number];
 
-/** The identity of a span, as the SDK has it. */
+/** The identity of a span, as in the SDK. */
 export interface WireSpanContext extends TraceIds {
   readonly traceFlags: number;
   readonly traceState: string | undefined;
   readonly isRemote: boolean;
 }
 
-/** A span that has ended, on its way: what the SDK's span holds, as data. */
+/** A finished span as plain data: the fields of the SDK's span. */
 export interface WireSpan {
   readonly scope: number;
   readonly tracer: string;
@@ -106,11 +105,14 @@ export interface WireSpan {
   readonly droppedAttributes: number;
 }
 
-/** Figures of a writer in another thread than the host's, which the host adds to its own. */
+/** Figures of a writer in a thread other than the host's; the host adds them to its own. */
 export interface WriterFigures {
   readonly logs: OutboxStatus;
   readonly spans: OutboxStatus;
-  /** Of its scopes without constants: their series would meet those of the process's own scope. */
+  /**
+   * Of its scopes without constant attributes: their series would collide with those of the
+   * process's own scope.
+   */
   readonly series: readonly SeriesFigures[];
 }
 
@@ -149,25 +151,24 @@ export type WriterMessage =
   | { readonly type: "figures"; readonly figures: WriterFigures }
   | { readonly type: "mark"; readonly mark: number };
 
-/** To a writer. `ack` says that the numbers ended in that labels message may name other series. */
+/** To a writer. `ack` allows it to reuse the numbers that ended in that labels message. */
 export type WriterReply =
   | { readonly type: "snapshot?"; readonly scope: number }
   | { readonly type: "ack"; readonly scope: number; readonly seq: number }
   | { readonly type: "logs-ack"; readonly records: number }
   | { readonly type: "spans-ack"; readonly spans: number };
 
-/** Which series an exposition shows, and how. */
 export interface ExposeQuery {
   readonly format: "text" | "openmetrics";
-  /** Names of scopes; all unless given. */
+  /** Names of scopes; all by default. */
   readonly scopes?: readonly string[];
-  /** Catalogue names, or with a `.` or `_` at the end beginnings of such; all unless given. */
+  /** Catalogue names, or prefixes ending in `.` or `_`; all by default. */
   readonly metrics?: readonly string[];
 }
 
 /**
- * From the host. Ports keep no order among them: what names a mark begins when the host's own
- * writer's mark has come.
+ * From the host. Messages on different ports are not ordered: whatever names a mark starts when
+ * that mark of the host's own writer has arrived.
  */
 export type HostMessage =
   | { readonly type: "attach"; readonly port: MessagePort }

@@ -1,18 +1,18 @@
-/** File descriptors of the process, as Linux's /proc has them; other systems have no such files. */
+/**
+ * Open file descriptors of the process, read from Linux's /proc; not available on other systems.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What is known of the process's descriptors. */
 export interface OpenFiles {
-  /** How many are open now. */
   count(): number;
-  /** The soft limit when it was first looked at; undefined when there is none. */
+  /** The soft limit at start; undefined when unlimited. */
   readonly limit: number | undefined;
 }
 
 const DESCRIPTORS = "/proc/self/fd";
 const LIMITS = "/proc/self/limits";
 
-/** The descriptors; undefined where the system does not show them. */
+/** Undefined where the system has no /proc. */
 export function watchOpenFiles(): OpenFiles | undefined {
   try {
     readdirSync(DESCRIPTORS);
@@ -28,7 +28,7 @@ export function softLimit(limits: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The list is read through a descriptor of its own, which is not counted. */
+/** Listing the directory takes a descriptor itself, which is subtracted. */
 function count(): number {
   return readdirSync(DESCRIPTORS).length - 1;
 }

@@ -1,4 +1,4 @@
-/** What telemetry can be told, and the defaults that fill it up. */
+/** Options of telemetry and their defaults. */
 import { Secret } from "../base/secret.ts";
 import type { Address } from "../config/address.ts";
 import type { ClientAuth } from "../listen/client-certificates.ts";
@@ -13,77 +13,71 @@ import type {
   WireTarget,
 } from "./thread/options.ts";
 
-/** Where a signal goes. */
+/** Where a signal is sent. */
 export interface OtlpTarget {
   readonly protocol: "grpc" | "http" | "stdout";
   /**
-   * stdout: not looked at. http: a base URL, to which `/v1/metrics` and so on is appended unless it
-   * ends so. grpc: `host:port`, or a URL whose scheme then decides over TLS.
+   * stdout: ignored. http: a base URL, to which `/v1/metrics` etc. is appended unless present.
+   * grpc: `host:port`, or a URL whose scheme selects TLS.
    */
   readonly endpoint: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string | Secret>>;
   /** Default none. */
   readonly compression?: "gzip" | "none";
-  /** Time for one request; absent or 0 is 10,000. */
+  /** Time for one request; default (absent or 0) 10,000. */
   readonly timeoutMs?: number;
   /**
-   * When a failed gRPC request is sent again. The HTTP exporter has a rule of its own: five times
-   * within the timeout.
+   * When a failed gRPC request is retried. The HTTP exporter has its own rule: five times within
+   * the timeout.
    */
   readonly retry?: RetryOptions;
   readonly tls?: TlsOptions;
   /**
    * Bytes before compression; a larger request is not sent but counted as `invalid`. Absent or 0:
-   * no bound.
+   * unlimited.
    */
   readonly maxRequestBytes?: number;
   /**
-   * gRPC: the connection is made anew after this time, e.g. to meet a balancer's new backends.
-   * Absent or 0: never.
+   * gRPC: reconnects after this time, e.g. to find a load balancer's new backends. Absent or 0:
+   * never.
    */
   readonly reconnectMs?: number;
-  /** Reads credentials again while the thread runs. */
+  /** Reloads credentials while the thread runs. */
   readonly reload?: ReloadOptions;
-  /** stdout: JSON over several lines. */
+  /** stdout: indented JSON. */
   readonly pretty?: boolean;
 }
 
-/**
- * Where credentials come from that may change. A file that cannot be used leaves the last good ones
- * in use.
- */
+/** Files of credentials. A file that cannot be used keeps the last good ones in use. */
 export interface ReloadOptions {
   readonly everyMs: number;
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** Header name to the file of its value, white space around it left out. */
+  /** Header name to the file of its value; surrounding white space is trimmed. */
   readonly headerFiles?: Readonly<Record<string, string>>;
-  /** HTTP Basic whose password is in a file. */
+  /** HTTP Basic with a password file. */
   readonly basic?: { readonly user: string; readonly passwordFile: string };
 }
 
-/**
- * The pull endpoint: `GET /metrics` on a port of its own, served by the telemetry thread (contract
- * §2.1.8).
- */
+/** The pull endpoint: `GET /metrics` on its own port, served by the telemetry thread. */
 export interface PullOptions {
-  /** Port 0 lets the system choose; the log line `listening` shows which. */
+  /** Port 0 lets the system choose; the log line `listening` shows it. */
   readonly listen: Address;
-  /** Without one only a loopback address answers, unless `allowUnauthenticated`. */
+  /** Without a token only loopback addresses are served, unless `allowUnauthenticated`. */
   readonly token?: Secret | undefined;
   readonly allowUnauthenticated?: boolean;
-  /** Scrapes at once; one more is answered 503. Default 4. */
+  /** Concurrent scrapes; further ones get 503. Default 4. */
   readonly maxInFlight?: number;
-  /** For one answer; default 8,000; 0 is none. */
+  /** Per response; default 8,000; 0 is unlimited. */
   readonly timeoutMs?: number;
-  /** Whether scrapes within 250 ms share one gathering; they do unless this is false. */
+  /** Whether scrapes within 250 ms share one gathering; default true. */
   readonly coalesce?: boolean;
   readonly tls?: PullTls | undefined;
 }
 
-/** TLS of the pull endpoint: PEM files, read again while it runs. */
+/** TLS of the pull endpoint: PEM files, reloaded while it runs. */
 export interface PullTls {
   readonly certFile: string;
   readonly keyFile: string;
@@ -94,18 +88,20 @@ export interface PullTls {
   readonly reloadMs?: number;
 }
 
-/** Waits between tries grow by half; 0 or absent is the default. */
+/** Delays between retries grow by half; 0 or absent is the default. */
 interface RetryOptions {
   readonly enabled: boolean;
   /** Default 1,000. */
   readonly initialMs?: number;
   /** Default 30,000. */
   readonly maxMs?: number;
-  /** No try begins later than this after the first. Default: the timeout of one request. */
+  /**
+   * No retry starts later than this after the first attempt. Default: the timeout of one request.
+   */
   readonly elapsedMs?: number;
 }
 
-/** TLS towards a receiver: PEM texts. */
+/** TLS to a receiver: PEM texts. */
 export interface TlsOptions {
   /** No TLS for a gRPC endpoint without a scheme. */
   readonly insecure?: boolean;
@@ -115,19 +111,19 @@ export interface TlsOptions {
   readonly key?: string | Secret;
 }
 
-/** The queue before an exporter of logs or spans. Absent or 0 is the default. */
+/** The queue in front of an exporter of logs or spans. Absent or 0 is the default. */
 interface QueueOptions {
   /** Default 2,048. */
   readonly capacity?: number;
-  /** Default 512, or the capacity when that is less. */
+  /** Default 512, or the capacity if less. */
   readonly batchSize?: number;
   /** Milliseconds between requests; default 1,000 for logs and 5,000 for spans. */
   readonly batchDelayMs?: number;
-  /** For one batch with all its repetitions; by default as long as those may take. */
+  /** For one batch with all its retries; default: as long as those may take. */
   readonly exportTimeoutMs?: number;
 }
 
-/** What runs. With none of the five there is no thread. */
+/** What is enabled. With none of the five there is no thread. */
 export interface TelemetryOptions {
   /** `intervalMs` 60,000 and `batchSize` 5,000 points a request unless given. */
   readonly metrics?: OtlpTarget & { readonly intervalMs?: number; readonly batchSize?: number };
@@ -135,7 +131,6 @@ export interface TelemetryOptions {
   readonly traces?: OtlpTarget & QueueOptions;
   /** Whether metrics can be pulled through `expose`. */
   readonly pull: boolean;
-  /** The pull endpoint. */
   readonly scrape?: PullOptions;
 }
 
@@ -147,12 +142,12 @@ const BATCH_POINTS = 5_000;
 const LOG_DELAY_MS = 1_000;
 const SPAN_DELAY_MS = 5_000;
 const SNAPSHOT_TIMEOUT_MS = 8_000;
-/** Of standard output: nobody is spared by waiting. */
+/** Standard output is written almost at once: batching would gain nothing. */
 const OUTPUT_DELAY_MS = 10;
 const SCRAPES_IN_FLIGHT = 4;
 const SCRAPE_TIMEOUT_MS = 8_000;
 
-/** The options as the thread takes them, secrets opened for it. */
+/** Compiles the options for the thread; secrets become plain text. */
 export function compileOptions(options: TelemetryOptions): ThreadOptions {
   const { metrics, logs, traces, scrape } = options;
   return {
@@ -165,15 +160,12 @@ export function compileOptions(options: TelemetryOptions): ThreadOptions {
   };
 }
 
-/** How log records are cut. */
+/** Limits on log records. */
 export function compileLimits(limits: Partial<LogLimits> = {}): LogLimits {
   return { ...defaultLogLimits, ...limits };
 }
 
-/**
- * A batch cannot be larger than the queue it comes from. What is written to standard output goes at
- * once.
- */
+/** A batch cannot be larger than its queue. Standard output is written almost at once. */
 function compileItems(
   options: OtlpTarget & QueueOptions,
   otherwise: { readonly batchSize: number; readonly delayMs: number },
@@ -190,7 +182,6 @@ function compileItems(
   };
 }
 
-/** The pull endpoint as the thread takes it. */
 function compilePull({
   listen,
   token,
@@ -223,7 +214,7 @@ function compileReload(reload: ReloadOptions): WireReload {
   return { everyMs, caFile, certFile, keyFile, headerFiles: { ...headerFiles }, basic };
 }
 
-/** A request must be over before the next interval, or every other export would be left out. */
+/** A request must end before the next interval, or every other export would be skipped. */
 function compileMetrics(
   metrics: NonNullable<TelemetryOptions["metrics"]>,
 ): ThreadOptions["metrics"] {

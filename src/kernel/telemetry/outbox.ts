@@ -1,24 +1,22 @@
 /**
- * Things on their way from their thread, e.g. log records. Bounded: what waits and what was sent
- * but not yet taken up are counted together, the newest beyond that is dropped and counted. What
- * waits outlives the loss of the port, what was sent does not.
+ * A bounded queue of records sent to the telemetry thread. Waiting and unacknowledged records count
+ * together; further ones are dropped and counted. Waiting records survive the loss of the port,
+ * sent ones do not.
  */
 import type { Clock } from "../base/clock.ts";
 
-/** Something waits at most this long for company. */
+/** Maximum time a record waits for a batch. */
 const GATHER_MS = 100;
 
-/** Figures of an outbox. */
 export interface OutboxStatus {
   readonly held: number;
   readonly capacity: number;
-  /** Not taken because it was full. */
+  /** Rejected because the queue was full. */
   readonly dropped: number;
-  /** Sent to a telemetry thread that went away. */
+  /** Sent to a telemetry thread that was lost. */
   readonly lost: number;
 }
 
-/** What an outbox is made of. */
 export interface OutboxOptions<T> {
   readonly clock: Clock;
   readonly capacity: number;
@@ -26,7 +24,7 @@ export interface OutboxOptions<T> {
   readonly post: (items: readonly T[]) => void;
 }
 
-/** The outbox of one thread for one kind of thing. */
+/** The outbox of one thread for one kind of record. */
 export class Outbox<T> {
   readonly #options: OutboxOptions<T>;
   #waiting: T[] = [];
@@ -41,8 +39,7 @@ export class Outbox<T> {
   }
 
   /**
-   * Whether things are to be kept for a port, which may still come. When not, what waits is
-   * forgotten.
+   * Whether records are kept for a port that may still come; when not, waiting ones are discarded.
    */
   want(wanted: boolean): void {
     if (!wanted) this.#dropped += this.#waiting.splice(0).length;
@@ -51,14 +48,14 @@ export class Outbox<T> {
     else if (this.#state === "unwanted") this.#state = "expected";
   }
 
-  /** There is a port. */
+  /** Called when a port is attached. */
   open(): void {
     if (this.#state === "unwanted") return;
     this.#state = "open";
     this.flush();
   }
 
-  /** The port is gone, and what it carried with it. */
+  /** Called when the port is lost, with everything in transit. */
   close(): void {
     this.#lost += this.#sent;
     this.#sent = 0;
@@ -66,7 +63,7 @@ export class Outbox<T> {
     if (this.#state === "open") this.#state = "expected";
   }
 
-  /** Takes what `make` makes, which is not called for what would be dropped. */
+  /** Adds the result of `make`, which is not called when the record would be dropped. */
   add(make: () => T): void {
     if (this.#state === "unwanted") return;
     const { capacity, perMessage, clock } = this.#options;

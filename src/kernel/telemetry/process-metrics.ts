@@ -1,7 +1,4 @@
-/**
- * Metrics of what is about the whole process and no service: newer releases, and profiles sent
- * (facts, metric catalogue).
- */
+/** Metrics of the whole process: newer releases and profile uploads. */
 import { catalogue, defineMetric } from "./catalogue.ts";
 import type { AnyRow } from "./types.ts";
 
@@ -55,7 +52,6 @@ export const updateAvailable = defineMetric({
   when: "version_checks.self.enabled and both versions parse",
 });
 
-/** All rows of this file. */
 export const processMetrics: readonly AnyRow[] = catalogue([
   profilingUploadAttempts,
   profilingUploadConsecutiveFailures,

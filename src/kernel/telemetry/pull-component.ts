@@ -1,14 +1,12 @@
 /**
- * The pull endpoint among the components of the process. The telemetry thread opens the port and
- * tries again by itself; here its state is what readiness hears, so that a port that is taken is no
- * reason not to start (RESOLUTIONS M5).
+ * The pull endpoint as a component. The telemetry thread opens the port and retries by itself; here
+ * its state only feeds readiness, so that a port in use does not prevent the start.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Component, Health } from "../supervisor/component.ts";
 import type { HostMessage } from "./messages.ts";
 import type { PullView } from "./status.ts";
 
-/** What it hears and says the thread by. */
 export interface PullComponentDeps {
   readonly clock: Clock;
   readonly post: (message: HostMessage) => void;
@@ -20,8 +18,8 @@ export interface PullComponentDeps {
 export class PullComponent implements Component {
   readonly name = "metrics";
   /**
-   * Not even telemetry: a thread that is being restarted must not keep the process from starting.
-   * Added after it, it stops before it.
+   * Not even telemetry: a thread being restarted must not keep the process from starting. Added
+   * after it, it stops before it.
    */
   readonly needs: readonly string[] = [];
   readonly readiness = "required";
@@ -35,8 +33,8 @@ export class PullComponent implements Component {
   }
 
   /**
-   * Resolves when the port was opened or could not be, or there is no thread to do it; `health`
-   * knows which.
+   * Resolves when the port was opened or failed to open, or there is no thread; `health` tells
+   * which.
    */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#isKnown() || !this.#deps.running()) return;
@@ -68,13 +66,13 @@ export class PullComponent implements Component {
     return { ok: false, reason: this.#view?.reason ?? "the pull endpoint is not open" };
   }
 
-  /** What the thread says of it. */
-  hear(view: PullView | undefined): void {
+  /** Called with the thread's view of the endpoint. */
+  update(view: PullView | undefined): void {
     this.#view = view;
     if (this.#isKnown()) this.#known?.();
   }
 
-  /** The thread closed it. */
+  /** The thread closed the port. */
   stopped(): void {
     this.#ended?.();
   }

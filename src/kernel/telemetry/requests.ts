@@ -1,7 +1,4 @@
-/**
- * What the house hears of requests it answers: how many, how they ended, how long they took, and
- * which trace they belong to.
- */
+/** Metrics and spans of requests that the process serves. */
 import type { Clock } from "../base/clock.ts";
 import type { LogFields } from "../base/log.ts";
 import {
@@ -11,64 +8,58 @@ import {
   gatewayRefused,
   gatewayRequests,
   gatewayStreams,
-} from "./house-metrics.ts";
+} from "./service-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Scope } from "./types.ts";
 
-/** The way a request speaks. */
 export type RequestProtocol = "rest" | "connect" | "grpc" | "grpc-web";
 
-/** A request whose head was read. */
+/** A request whose headers were read. */
 export interface BegunRequest {
   readonly protocol: RequestProtocol;
   /**
-   * The template of the route or the path of the rpc, never the path asked for: as many as there
-   * are routes.
+   * The template of the route or the path of the rpc, never the request path: bounded in number.
    */
   readonly route: string;
-  /** The HTTP method, upper case. */
+  /** Upper case. */
   readonly method: string;
   readonly requestId: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** How a request ended. */
 export interface EndedRequest {
   /** The HTTP status, or for gRPC the name of its status: `200`, `not_found`. */
   readonly code: string;
-  /** The house's own fault, not the client's. */
+  /** A server error, not a client error. */
   readonly failed: boolean;
 }
 
-/** One request while it is answered. */
+/** A running request. */
 interface RequestWatch {
-  /** What its own log lines carry beside the request id: `trace_id` while it is traced. */
+  /** Fields of its log lines beside the request id: `trace_id` while it is traced. */
   readonly fields: LogFields;
-  /** Runs what answers it, so that log lines and spans below know where they belong. */
+  /** Runs the handler, so that log lines and spans inside belong to the request. */
   run<T>(serve: () => T): T;
-  /** Called once. */
+  /** Call once. */
   end(ended: EndedRequest): void;
 }
 
-/** Hears of every request of a gateway. */
+/** Observes every request of a gateway. */
 export interface RequestObserver {
   begin(request: BegunRequest): RequestWatch;
-  /**
-   * A request that no handler saw, e.g. `unauthenticated`. Reasons are few and known beforehand.
-   */
+  /** A request that no handler saw, e.g. `unauthenticated`. Reasons are few and fixed. */
   refused(reason: string): void;
 }
 
-/** What an observer works with. */
 export interface RequestObserverDeps {
   readonly scope: Scope;
   readonly clock: Clock;
-  /** Makes a span of each request; none unless given. */
+  /** Creates a span per request; none if absent. */
   readonly tracing?: Tracing;
 }
 
-/** Methods that count by their name; a client may send any word. */
+/** Methods reported by name; a client may send any token. */
 const METHODS: ReadonlySet<string> = new Set([
   "GET",
   "HEAD",
@@ -91,7 +82,7 @@ export function createRequestObserver({
     begin(request) {
       const beganMs = clock.monotonic();
       const { route, protocol } = request;
-      // An rpc has no other method than POST.
+      // Rpcs are always POST.
       const method =
         protocol !== "rest" ? undefined : METHODS.has(request.method) ? request.method : "other";
       const span = tracing?.begin(request);
@@ -113,12 +104,11 @@ export function createRequestObserver({
   };
 }
 
-/** A port as far as it is reported. */
 export interface ReportedPort {
   inFlight(): number;
   streams(): number;
   connections(): number;
-  /** What the port itself turned away since it was made. */
+  /** Connections and requests that the port itself refused since it was created. */
   refused(): readonly {
     readonly reason: string;
     readonly share?: string;
@@ -126,7 +116,7 @@ export interface ReportedPort {
   }[];
 }
 
-/** Reports a port until disposed. */
+/** Until disposed. */
 export function reportPort(scope: Scope, port: ReportedPort): Disposable {
   return scope.observe(() => {
     scope.gauge(gatewayInFlight, port.inFlight(), {});

@@ -1,24 +1,23 @@
-/** The resource of the process, by the names and values of OpenTelemetry's semantic conventions. */
+/** The resource of the process, by OpenTelemetry's semantic conventions. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { arch, hostname, platform, release, type } from "node:os";
 import type { Attributes } from "./types.ts";
 
-/** What a resource is made from. */
 export interface ResourceOptions {
   /** `service.version`. */
   readonly version: string;
-  /** `service.instance.id`; the host's name unless given. */
+  /** `service.instance.id`; defaults to the host name. */
   readonly instanceId?: string;
-  /** False leaves the host's name out and hashes the instance id made from it. */
+  /** False omits the host name and hashes the instance id derived from it. */
   readonly hostnames?: boolean;
-  /** Further attributes. Those under `service.` are ours, but for `service.namespace`. */
+  /** Further attributes. `service.*` is reserved, except `service.namespace`. */
   readonly attributes?: Attributes;
 }
 
 const HASH_CHARACTERS = 12;
 
-/** The conventions' names where they differ from Node's. */
+/** Names of the conventions that differ from Node's. */
 const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
   x64: "amd64",
   arm: "arm32",
@@ -27,8 +26,8 @@ const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
 const SYSTEMS: Readonly<Partial<Record<string, string>>> = { win32: "windows", sunos: "solaris" };
 
 /**
- * The resource of metrics, and with `processIdentity` that of logs and spans. The telemetry thread
- * adds `telemetry.sdk.*`, which only it loads.
+ * The resource of metrics; with `processIdentity` that of logs and spans. The telemetry thread adds
+ * `telemetry.sdk.*`.
  */
 export function processResource(options: ResourceOptions): Attributes {
   const { hostnames = true, attributes = {} } = options;
@@ -56,21 +55,21 @@ export function processResource(options: ResourceOptions): Attributes {
 }
 
 /**
- * What logs and spans say beside the resource. Metrics do not: with each restart their
- * `target_info` would be another series.
+ * Resource attributes of logs and spans only: on metrics each restart would create another
+ * `target_info` series.
  */
 export function processIdentity(): Attributes {
   return { "process.pid": process.pid };
 }
 
-/** `host.arch` for an architecture as Node names it. */
+/** `host.arch` for one of Node's architecture names. */
 export function hostArchitecture(architecture: string): string {
   return ARCHITECTURES[architecture] ?? architecture;
 }
 
 /**
- * The distribution, where os-release(5) names one, and the kernel. No name of the host, which
- * `uname` would have.
+ * The distribution from os-release(5), if present, and the kernel. Not `uname`'s full text, which
+ * includes the host name.
  */
 function osDescription(): string {
   const kernel = `${type()} ${release()}`;

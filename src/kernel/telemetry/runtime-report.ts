@@ -1,4 +1,4 @@
-/** Reports the process and its runtime: read just before a snapshot, and only then. */
+/** Reports the process and its runtime, read just before a snapshot. */
 import { availableParallelism } from "node:os";
 import { PerformanceObserver } from "node:perf_hooks";
 import { GCProfiler, getHeapStatistics } from "node:v8";
@@ -9,12 +9,12 @@ import type { Scope } from "./types.ts";
 
 const MICROSECONDS = 1_000_000;
 const MILLISECONDS = 1_000;
-/** Fixed, so that a step of the clock does not look like a restart. */
+/** Fixed, so that a clock step does not look like a restart. */
 const STARTED_SECONDS = performance.timeOrigin / MILLISECONDS;
-/** So many collections are kept by the profiler before their sizes are added up. */
-const MOST_COLLECTIONS = 100;
+/** The profiler keeps this many collections before their sizes are summed. */
+const MAX_COLLECTIONS = 100;
 
-/** Reports the process and its runtime until disposed. */
+/** Until disposed. */
 export function reportProcess(scope: Scope, build: { readonly version: string }): Disposable {
   const collections = watchCollections();
   const threads = watchThreads();
@@ -56,7 +56,7 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
   };
 }
 
-/** Counts the main thread and its living workers; those that began before are not known. */
+/** Counts the main thread and its live workers; workers started before are not counted. */
 export function watchThreads(): Disposable & { count(): number } {
   let living = 1;
   const begun = (worker: Worker): void => {
@@ -70,8 +70,8 @@ export function watchThreads(): Disposable & { count(): number } {
 }
 
 /**
- * Counts collections of this thread, their time, and by their sizes what was allocated: before each
- * one less what the one before had left.
+ * Counts garbage collections of this thread and their time, and from heap sizes the bytes
+ * allocated: the size before each collection minus the size after the previous one.
  */
 function watchCollections(): Disposable & {
   read(): { readonly count: number; readonly seconds: number; readonly allocated: number };
@@ -96,7 +96,7 @@ function watchCollections(): Disposable & {
       total.seconds += duration / MILLISECONDS;
       unread += 1;
     }
-    if (unread >= MOST_COLLECTIONS) add();
+    if (unread >= MAX_COLLECTIONS) add();
   });
   collector.observe({ entryTypes: ["gc"] });
   return {

@@ -1,4 +1,4 @@
-/** A scope: the methods that write measurements into its table of series. */
+/** A scope: methods that write measurements into its series table. */
 import type { Clock } from "../base/clock.ts";
 import type { Columns, TraceIds, WireSpan } from "./messages.ts";
 import type { Ceiling } from "./series/ceiling.ts";
@@ -25,29 +25,24 @@ import type {
 
 const DEFAULT_PER_METRIC = 10_000;
 const DEFAULT_LABEL_VALUES = 100;
-/** How often series are looked at that may have been idle for too long. */
+/** How often idle series are looked for. */
 const HOUSEKEEPING_MS = 10_000;
 
-/** What a scope needs from the thread it lives in. */
 export interface ScopeDeps {
   readonly clock: Clock;
   readonly ceiling: Ceiling;
   readonly rowNumber: (row: AnyRow) => number;
-  /** Enough changes of labels wait for a message. */
+  /** Called when enough label changes have accumulated for a message. */
   readonly due: () => void;
   readonly log: (row: LogRow<string>, fields: LogFields) => void;
   readonly span: (make: () => Omit<WireSpan, "scope">) => void;
   readonly closed: () => void;
-  /**
-   * The recorded span that the running code belongs to, for exemplars; absent while nothing is
-   * traced.
-   */
+  /** The active sampled span, for exemplars; absent while tracing is off. */
   readonly trace?: () => TraceIds | undefined;
 }
 
 type Given = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** The one implementation of Scope. */
 export class SeriesScope implements Scope {
   readonly name: string;
   readonly spec: ScopeSpec;
@@ -168,7 +163,7 @@ export class SeriesScope implements Scope {
   }
 
   observe(collect: () => void): Disposable {
-    // One function may be given twice; each is disposed on its own.
+    // The same function may be registered twice; each registration is disposed on its own.
     const observer = (): void => collect();
     this.#observers.add(observer);
     return { [Symbol.dispose]: () => void this.#observers.delete(observer) };
@@ -197,8 +192,8 @@ export class SeriesScope implements Scope {
   }
 
   /**
-   * The columns as they are now, after observers have spoken and the idle have left. `labels` is
-   * called in between.
+   * The current columns, after observers have run and idle series have ended. `labels` is called in
+   * between.
    */
   snapshot(labels: () => void): Columns {
     for (const observer of this.#observers) observer();
@@ -207,7 +202,7 @@ export class SeriesScope implements Scope {
     return this.table.snapshot();
   }
 
-  /** Ends what has been idle or stale for too long; looks at most every 10 s. */
+  /** Ends idle and stale series; at most every 10 s. */
   tidy(): void {
     const now = this.#deps.clock.monotonic();
     if (now - this.#tidiedAtMs < HOUSEKEEPING_MS) return;
@@ -235,7 +230,7 @@ export class SeriesScope implements Scope {
     return number;
   }
 
-  /** The number of a sum or histogram, its time of writing noted. */
+  /** The series number of a sum or histogram; records the time of writing. */
   #sum(row: AnyRow, attributes: Given): number | undefined {
     if (this.#closed) return undefined;
     const index = this.table.index(row);

@@ -1,12 +1,9 @@
-/**
- * The house's metrics about itself: the process and its runtime, the series it holds, and what
- * becomes of them on their way out.
- */
+/** Metrics of the process and its runtime, of the series it holds and of their export. */
 import { catalogue, defineMetric } from "./catalogue.ts";
 import type { AnyRow } from "./types.ts";
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
-/** RESOLUTIONS M33: the row stays, without a made-up number. */
+/** Kept in the catalogue without an invented value. */
 const NO_VALUE = "the runtime knows the value; Node does not";
 const PULLED = "scrape.enabled";
 const LINUX = "on Linux";
@@ -384,7 +381,6 @@ export const certReloadFailures = defineMetric({
   when: "the listener speaks TLS",
 });
 
-/** The process and its runtime. */
 export const runtimeMetrics: readonly AnyRow[] = catalogue([
   processCpuTime,
   processUptime,
@@ -409,7 +405,7 @@ export const runtimeMetrics: readonly AnyRow[] = catalogue([
   gcNextTarget,
 ]);
 
-/** Telemetry itself, and the parts of the house. */
+/** Telemetry itself, and the parts of the process. */
 export const telemetryMetrics: readonly AnyRow[] = catalogue([
   seriesActive,
   seriesLimit,

@@ -1,7 +1,4 @@
-/**
- * Reports the environments that a factory opens: their figures at each collection, and how long
- * callers wait for durability.
- */
+/** Reports the environments of a factory: figures at each collection, and commit durations. */
 import type { Clock } from "../base/clock.ts";
 import type { Env, EnvStatus, StateFactory } from "../state/types.ts";
 import {
@@ -11,13 +8,13 @@ import {
   stateQueue,
   stateRows,
   stateSize,
-} from "./house-metrics.ts";
+} from "./service-metrics.ts";
 import type { Scope } from "./types.ts";
 
 const MILLISECONDS = 1_000;
 const OWNER = "state";
 
-/** The factory, with every environment it opens reported until that is closed. */
+/** Wraps the factory so that every environment it opens is reported until closed. */
 export function reportState(scope: Scope, state: StateFactory, clock: Clock): StateFactory {
   const open = new Set<Env>();
   scope.observe(() => {

@@ -1,18 +1,16 @@
 /**
- * What is known about delivery: numbers per signal and error class, as the telemetry thread keeps
- * them and a status page shows them.
+ * Delivery status per signal and error class, as kept by the telemetry thread and shown on the
+ * status page.
  */
 import type { CertificateStatus } from "../listen/certificates.ts";
 import type { SeriesFigures } from "./messages.ts";
 import type { OutboxStatus } from "./outbox.ts";
 
-/** What is exported. */
 export type Signal = "metrics" | "logs" | "traces";
 
-/** All signals. */
 export const signals: readonly Signal[] = ["metrics", "logs", "traces"];
 
-/** Why an export failed, in the vocabulary of `svc.export.failures`. */
+/** Why an export failed; values of `svc.export.failures`. */
 export type ErrorClass =
   | "timeout"
   | "canceled"
@@ -22,37 +20,37 @@ export type ErrorClass =
   | "invalid"
   | "other";
 
-/** Delivery of one signal since the thread started. Requests, not flushes, are counted. */
+/** Delivery of one signal since the thread started. Counts requests, not flushes. */
 export interface SignalLedger {
   readonly requests: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
   readonly failuresByClass: Readonly<Partial<Record<ErrorClass, number>>>;
-  /** Points, records or spans in requests that were answered with success. */
+  /** Points, records or spans in successful requests. */
   readonly items: number;
-  /** Those in failed requests. */
+  /** Points, records or spans in failed requests. */
   readonly itemsLost: number;
-  /** Answers that refused a part: no failure, but counted. */
+  /** Successful requests of which the receiver rejected a part. */
   readonly partialSuccesses: number;
   readonly itemsRejected: number;
   /** Milliseconds since 1970. */
   readonly lastSuccessMs: number | undefined;
   readonly lastFailureMs: number | undefined;
   readonly lastFailureClass: ErrorClass | undefined;
-  /** The transport's own words, without addresses' credentials. */
+  /** The transport's message, without credentials in URLs. */
   readonly lastFailureMessage: string | undefined;
-  /** Seconds taken by requests, summed. */
+  /** Total duration of requests in seconds. */
   readonly seconds: number;
 }
 
-/** A queue before an exporter. */
+/** The queue in front of an exporter. */
 export interface QueueView {
   readonly held: number;
   readonly capacity: number;
   readonly droppedQueueFull: number;
 }
 
-/** Why series were left out of an answer of the pull endpoint. */
+/** Why series were omitted from an answer of the pull endpoint. */
 export type GatherErrorClass =
   | "duplicate_series"
   | "label_inconsistent"
@@ -61,26 +59,24 @@ export type GatherErrorClass =
   | "other";
 
 /**
- * How a request to the pull endpoint ended: 2xx; 503; anything else, also an answer that was cut.
+ * Result of a request to the pull endpoint: 2xx; 503; anything else, including an aborted answer.
  */
 export type PullOutcome = "success" | "unavailable" | "error";
 
 /**
- * Why the pull endpoint let somebody not in: it has no token and is open to other machines; no
- * credential; a wrong one.
+ * Why the pull endpoint rejected a request: it has no token and is reachable from other machines;
+ * credential missing; credential wrong.
  */
 export type PullRejection = "auth_required" | "missing_credentials" | "bad_credentials";
 
-/**
- * The pull endpoint since the thread started. Requests are those that authentication let through.
- */
+/** The pull endpoint since the thread started. Counts authenticated requests only. */
 export interface PullView {
   readonly state: "starting" | "serving" | "failed" | "stopped";
   /** The bound address; undefined unless serving. */
   readonly address: string | undefined;
-  /** Why it failed, in words of our own. */
+  /** Why opening the port failed. */
   readonly reason: string | undefined;
-  /** How often the port could not be opened. */
+  /** How often opening the port failed. */
   readonly failures: number;
   readonly requests: Readonly<Record<PullOutcome, number>>;
   readonly inFlight: number;
@@ -93,13 +89,13 @@ export interface PullView {
   readonly certificate: CertificateStatus | undefined;
 }
 
-/** Texts of log records that were cut before export. */
+/** Fields of log records truncated before export. */
 interface CutView {
   readonly records: number;
   readonly bytes: number;
 }
 
-/** One thing that took time, as a histogram counts it. */
+/** One duration, for a histogram. */
 export type Observed =
   | {
       readonly of: "export";
@@ -109,19 +105,17 @@ export type Observed =
     }
   | { readonly of: "pull"; readonly outcome: PullOutcome; readonly seconds: number };
 
-/**
- * Lines about failed exports that were not written while an outage of one signal and class lasted.
- */
+/** Log lines about failed exports that were suppressed during an outage of one signal and class. */
 export interface SuppressedLines {
   readonly signal: Signal;
   readonly errorClass: ErrorClass;
   readonly lines: number;
 }
 
-/** The telemetry thread's books. */
+/** The delivery counters of the telemetry thread. */
 export interface LedgerView {
   readonly signals: Readonly<Record<Signal, SignalLedger>>;
-  /** Exports left out because the last snapshot had not come yet. */
+  /** Exports without points because the previous snapshot was still pending. */
   readonly snapshotsSkipped: number;
   readonly logs: QueueView;
   readonly traces: QueueView;
@@ -131,7 +125,7 @@ export interface LedgerView {
     readonly duplicateSeries: number;
     readonly conflictingFamilies: number;
   };
-  /** Cut log records by what was cut of them. */
+  /** Truncated log records by field. */
   readonly cut: Readonly<Record<"body" | "attribute", CutView>>;
   /** Undefined when there is no pull endpoint. */
   readonly pull: PullView | undefined;
@@ -139,8 +133,8 @@ export interface LedgerView {
 }
 
 /**
- * What writers of other threads said with their last snapshots, added up; of those that are gone,
- * their losses.
+ * Figures of writers in other threads as of their last snapshots, summed; losses of closed writers
+ * stay counted.
  */
 export interface OtherWriters {
   readonly logs: OutboxStatus;
@@ -148,14 +142,12 @@ export interface OtherWriters {
   readonly series: readonly SeriesFigures[];
 }
 
-/** Of no writer. */
 export const noOtherWriters: OtherWriters = {
   logs: { held: 0, capacity: 0, dropped: 0, lost: 0 },
   traces: { held: 0, capacity: 0, dropped: 0, lost: 0 },
   series: [],
 };
 
-/** A ledger in which nothing has happened. */
 export const emptySignalLedger: SignalLedger = {
   requests: 0,
   failures: 0,
@@ -172,17 +164,16 @@ export const emptySignalLedger: SignalLedger = {
   seconds: 0,
 };
 
-/** What a status page shows. */
 export interface TelemetryStatus {
-  /** `off`: nothing exports and nobody scrapes, so there is no thread. */
+  /** `off`: nothing exports and nothing is scraped, so there is no thread. */
   readonly thread: "off" | "starting" | "running" | "failed" | "stopped";
-  /** As of the last word of the telemetry thread. */
+  /** As last reported by the telemetry thread. */
   readonly ledger: LedgerView | undefined;
   readonly series: number;
   readonly labelBytes: number;
-  /** Set when the process-wide ceiling of series or label bytes was reached. */
+  /** Whether the process-wide ceiling of series or label bytes was reached. */
   readonly ceilingReached: boolean;
-  /** Log records on their way to the telemetry thread. */
+  /** Log records queued for the telemetry thread. */
   readonly logs: OutboxStatus;
   readonly spans: OutboxStatus;
   readonly suppressed: readonly SuppressedLines[];

@@ -1,7 +1,4 @@
-/**
- * Reports telemetry itself, from counters that are kept anyway: live series, deliveries, queues,
- * and the pull endpoint.
- */
+/** Reports telemetry itself: live series, deliveries, queues and the pull endpoint. */
 import * as self from "./self-metrics.ts";
 import type { SeriesFigures } from "./messages.ts";
 import type { OutboxStatus } from "./outbox.ts";
@@ -19,12 +16,11 @@ import { signals } from "./status.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Scope } from "./types.ts";
 
-/** What is read of telemetry. */
 export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
 
 /**
- * Reports telemetry in the process's scope, with the series of that scope and of those of other
- * threads that share its labels, until disposed.
+ * Reports telemetry in the process's scope, including the series of scopes of other threads that
+ * share its labels, until disposed.
  */
 export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Disposable {
   const series = reportSeries(scope, () => telemetry.status().ledger?.others.series ?? []);
@@ -50,9 +46,8 @@ export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Dis
 }
 
 /**
- * Reports a scope's own live series in that scope, just before each snapshot, until disposed; for
- * each scope with labels of its own, whatever its thread. `more`: of scopes that have the same
- * labels.
+ * Reports a scope's own live series in that scope until disposed; for each scope with its own
+ * labels, in any thread. `more`: series of scopes that have the same labels.
  */
 export function reportSeries(
   scope: Scope,
@@ -61,7 +56,7 @@ export function reportSeries(
   return scope.observe(() => sweepSeries(scope, more()));
 }
 
-/** The metrics of this very report are left out, or each would make another. */
+/** Excludes the metrics of this report itself, or each would create another. */
 function sweepSeries(scope: Scope, more: readonly SeriesFigures[]): void {
   const { metrics, limitPerMetric } = scope.cardinality();
   const groups = new Map<string, number>();
@@ -111,7 +106,7 @@ function reportDelivery(scope: Scope, ledger: LedgerView): void {
   }
 }
 
-function reportPull(scope: Scope, pull: PullView, told: { inFlight: number }): void {
+function reportPull(scope: Scope, pull: PullView, previous: { inFlight: number }): void {
   for (const [outcome, requests] of Object.entries(pull.requests) as [PullOutcome, number][])
     scope.total(self.pullRequests, requests, { outcome });
   for (const [reason, requests] of Object.entries(pull.rejected) as [PullRejection, number][])
@@ -121,11 +116,11 @@ function reportPull(scope: Scope, pull: PullView, told: { inFlight: number }): v
     Object.values(pull.gatherErrors).reduce((sum, count) => sum + count, 0),
     {},
   );
-  scope.add(self.pullInFlight, pull.inFlight - told.inFlight, {});
-  told.inFlight = pull.inFlight;
+  scope.add(self.pullInFlight, pull.inFlight - previous.inFlight, {});
+  previous.inFlight = pull.inFlight;
 }
 
-/** A queue has a part in each thread that writes, and one in the telemetry thread. */
+/** A queue has one part in each writing thread and one in the telemetry thread. */
 function reportQueue(
   scope: Scope,
   signal: "logs" | "traces",

@@ -1,6 +1,6 @@
 /**
- * Telemetry of the process: the writer of the thread it is created in, and the host of the
- * telemetry thread, which is started only when something exports or is scraped.
+ * Telemetry of the process: the writer of its own thread, and the host of the telemetry thread,
+ * which is started only when something exports or is scraped.
  */
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
@@ -25,35 +25,29 @@ import type { TelemetryWriter } from "./writer.ts";
 
 const FLUSH_MARGIN_MS = 250;
 /**
- * An export makes 100,000 short-lived points; without a bound V8 lets them pile up for speed nobody
- * waits for.
+ * An export creates 100,000 short-lived points; without a limit V8 grows the young generation for
+ * throughput that is not needed.
  */
 const YOUNG_MB = 6;
 
-/** What telemetry is made of. */
 export interface TelemetryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly ceiling?: CeilingLimits;
   /**
-   * Takes text of exporters to standard output and calls back when it was written; the process's
-   * own unless given.
+   * Writes an exporter's text to standard output and calls back when written; default: the
+   * process's own.
    */
   readonly output?: (text: string, written: () => void) => void;
 }
 
-/**
- * Telemetry as the process holds it. Scopes work before the component starts and after it stopped.
- */
+/** Scopes work before the component starts and after it stopped. */
 export interface Telemetry {
   /** Throws when a scope of that name is open. The first scope is the process's. */
   scope(spec: ScopeSpec): Scope;
-  /**
-   * The part that exports. Starting it does not wait for the thread, which comes up while others
-   * start.
-   */
+  /** The exporting part. Its start does not wait for the thread. */
   readonly component: Component;
-  /** The pull endpoint's port, for `/readyz`: name `metrics`; undefined when there is none. */
+  /** The port of the pull endpoint, for `/readyz`: name `metrics`; undefined without one. */
   readonly pull: Component | undefined;
   /**
    * A port for the writer of another thread (`createTelemetryWriter`), to be transferred to it;
@@ -61,19 +55,18 @@ export interface Telemetry {
    */
   port(): MessagePort | undefined;
   /**
-   * Calls back whenever a telemetry thread was started: writers of other threads then need a new
-   * port.
+   * Called whenever a telemetry thread was started: writers of other threads then need a new port.
    */
-  onStarted(hear: () => void): Disposable;
+  onStarted(listener: () => void): Disposable;
   /**
-   * From now on exporters may write to standard output, on which the process's own first line comes
-   * first.
+   * From now on exporters may write to standard output; the process's own first line comes before
+   * them.
    */
   openOutput(): void;
-  /** Whether log records are wanted, for `attach` in another thread. */
+  /** Whether log records are exported, for `attach` in another thread. */
   readonly wantsLogs: boolean;
   /**
-   * Sends everything there is; false when that took longer than the deadline. Delivery itself is in
+   * Exports everything queued; false when that took longer than the deadline. For delivery see
    * `status()`.
    */
   flush(deadlineMs: number): Promise<boolean>;
@@ -82,23 +75,21 @@ export interface Telemetry {
    * pulling is off.
    */
   expose(query: ExposeQuery, signal: AbortSignal): Exposition;
-  /** Ships a line of the log with the process's resource. Without a log exporter it is nothing. */
+  /** Ships a log line with the process's resource; a no-op without a log exporter. */
   line(line: LogLine): void;
   /**
-   * Ships a span that has ended; `make` is not called for one that would be dropped. Without a
-   * trace exporter it is nothing.
+   * Ships a finished span; `make` is not called when it would be dropped. A no-op without a trace
+   * exporter.
    */
   span(make: () => Omit<WireSpan, "scope">): void;
   status(): TelemetryStatus;
-  /**
-   * Calls back with what took time: each request of an exporter, each answer of the pull endpoint.
-   */
-  onObserved(hear: (observed: readonly Observed[]) => void): Disposable;
-  /** Calls back whenever the books of delivery changed. */
-  onLedger(hear: (ledger: LedgerView) => void): Disposable;
+  /** Called with durations: each export request, each response of the pull endpoint. */
+  onObserved(listener: (observed: readonly Observed[]) => void): Disposable;
+  /** Called whenever the delivery ledger changed. */
+  onLedger(listener: (ledger: LedgerView) => void): Disposable;
 }
 
-/** Telemetry over options; nothing runs until the component starts. */
+/** Nothing runs until the component starts. */
 export function createTelemetry(deps: TelemetryDeps, options: TelemetryOptions): Telemetry {
   return new ThreadedTelemetry(deps, options);
 }
@@ -118,7 +109,7 @@ class ThreadedTelemetry implements Telemetry {
     () => this.#mark(),
   );
   readonly #flushes = new Map<number, () => void>();
-  readonly #hearers = new Set<(ledger: LedgerView) => void>();
+  readonly #ledgerListeners = new Set<(ledger: LedgerView) => void>();
   readonly #observers = new Set<(observed: readonly Observed[]) => void>();
   readonly #starts = new Set<() => void>();
   readonly #pull: PullComponent | undefined;
@@ -184,8 +175,8 @@ class ThreadedTelemetry implements Telemetry {
     return port2;
   }
 
-  onStarted(hear: () => void): Disposable {
-    return heard(this.#starts, hear);
+  onStarted(listener: () => void): Disposable {
+    return subscribe(this.#starts, listener);
   }
 
   openOutput(): void {
@@ -240,12 +231,12 @@ class ThreadedTelemetry implements Telemetry {
     };
   }
 
-  onLedger(hear: (ledger: LedgerView) => void): Disposable {
-    return heard(this.#hearers, hear);
+  onLedger(listener: (ledger: LedgerView) => void): Disposable {
+    return subscribe(this.#ledgerListeners, listener);
   }
 
-  onObserved(hear: (observed: readonly Observed[]) => void): Disposable {
-    return heard(this.#observers, hear);
+  onObserved(listener: (observed: readonly Observed[]) => void): Disposable {
+    return subscribe(this.#observers, listener);
   }
 
   #start(failed: (error: unknown) => void): Promise<void> {
@@ -259,7 +250,7 @@ class ThreadedTelemetry implements Telemetry {
     worker.unref();
     this.#worker = worker;
     this.#thread = "starting";
-    worker.on("message", (message: HostReply) => this.#hear(message));
+    worker.on("message", (message: HostReply) => this.#handleReply(message));
     worker.on("error", (error) => this.#lost(worker, failed, error));
     worker.on("exit", (code) =>
       this.#lost(
@@ -274,7 +265,7 @@ class ThreadedTelemetry implements Telemetry {
         logs: this.wantsLogs,
         spans: this.#compiled.traces !== undefined,
       });
-    for (const hear of this.#starts) hear();
+    for (const listener of this.#starts) listener();
     return Promise.resolve();
   }
 
@@ -285,7 +276,7 @@ class ThreadedTelemetry implements Telemetry {
     this.#stopped = resolve;
     const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, resolve);
     const mark = this.#mark();
-    // Nothing else may keep the process alive any more, and the last flush still needs it.
+    // From now on nothing else keeps the process alive, and the last flush needs it.
     worker.ref();
     this.#post({ type: "stop", mark, deadlineMs: Math.max(0, deadlineMs - FLUSH_MARGIN_MS) });
     await promise;
@@ -295,17 +286,18 @@ class ThreadedTelemetry implements Telemetry {
     await worker.terminate();
   }
 
-  #hear(message: HostReply): void {
+  #handleReply(message: HostReply): void {
     switch (message.type) {
       case "ready":
         this.#thread = "running";
         return;
       case "ledger":
         this.#ledger = message.ledger;
-        this.#deliveryLog.hear(message.ledger);
-        this.#pull?.hear(message.ledger.pull);
-        for (const hear of this.#hearers) hear(message.ledger);
-        if (message.observed.length > 0) for (const hear of this.#observers) hear(message.observed);
+        this.#deliveryLog.update(message.ledger);
+        this.#pull?.update(message.ledger.pull);
+        for (const listener of this.#ledgerListeners) listener(message.ledger);
+        if (message.observed.length > 0)
+          for (const listener of this.#observers) listener(message.observed);
         return;
       case "log":
         return this.#deps.log[message.level](message.message, message.fields);
@@ -316,7 +308,7 @@ class ThreadedTelemetry implements Telemetry {
       case "flushed":
         return this.#flushes.get(message.mark)?.();
       case "chunk":
-        return this.#expositions.hear(message);
+        return this.#expositions.receive(message);
       case "stopped":
         return this.#stopped?.();
     }
@@ -355,12 +347,12 @@ class ThreadedTelemetry implements Telemetry {
   }
 }
 
-/** One function may be given twice; each is disposed on its own. */
-function heard<A extends readonly unknown[]>(
-  all: Set<(...said: A) => void>,
-  hear: (...said: A) => void,
+/** The same function may be registered twice; each registration is disposed on its own. */
+function subscribe<A extends readonly unknown[]>(
+  all: Set<(...args: A) => void>,
+  listener: (...args: A) => void,
 ): Disposable {
-  const own = (...said: A): void => hear(...said);
+  const own = (...args: A): void => listener(...args);
   all.add(own);
   return { [Symbol.dispose]: () => void all.delete(own) };
 }
@@ -370,8 +362,8 @@ function writeOutput(text: string, written: () => void): void {
 }
 
 /**
- * The SDK reads `OTEL_*` by itself; ours come from the configuration alone, where those variables
- * are defaults.
+ * The SDK reads `OTEL_*` itself; our options come from the configuration alone, which uses those
+ * variables as defaults.
  */
 function withoutSdkVariables(): NodeJS.ProcessEnv {
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Spans of requests, runs and calls: made by the official SDK in the thread that answers, handed on
- * when they have ended.
+ * Spans of requests, runs and outgoing calls. The OpenTelemetry SDK creates them in the thread that
+ * does the work; finished spans are passed to the telemetry writer.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api";
@@ -19,7 +19,7 @@ import type { BegunRequest, EndedRequest } from "./requests.ts";
 import { parseTraceparent } from "./traceparent.ts";
 import type { AttributeValue } from "./types.ts";
 
-/** Which requests are traced, in OpenTelemetry's words. */
+/** Samplers, by their names in `OTEL_TRACES_SAMPLER`. */
 export type SamplerName =
   | "always_on"
   | "always_off"
@@ -27,65 +27,65 @@ export type SamplerName =
   | "parentbased_always_on"
   | "parentbased_traceidratio";
 
-/** How spans are made. */
 export interface TracingOptions {
   readonly sampler: SamplerName;
   /** Share of traces for the ratio samplers, 0 to 1. */
   readonly ratio: number;
-  /** What a request's traceparent counts: the trace goes on, it is only linked to, or nothing. */
+  /**
+   * `trust` continues the trace of a request's traceparent, `link` only links to it, `ignore` drops
+   * it.
+   */
   readonly remoteParent: "trust" | "link" | "ignore";
 }
 
-/** The span of one request. */
 export interface RequestSpan {
-  /** `trace_id` and `span_id` for log lines; nothing for a request that is not sampled. */
+  /** `trace_id` and `span_id` for log lines; empty for a request that is not sampled. */
   readonly fields: LogFields;
-  /** Runs with the span as the one that log lines below belong to. */
+  /** Runs with the span as the active one: log lines and calls inside belong to it. */
   run<T>(serve: () => T): T;
   end(ended: EndedRequest): void;
 }
 
-/** A call of somebody else that is over. */
+/** A finished outgoing call. */
 export interface EndedCall {
   readonly name: string;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
   /** Milliseconds since 1970. */
   readonly beganMs: number;
   readonly endedMs: number;
-  /** `error.type`; undefined when it went well. */
+  /** `error.type`; undefined on success. */
   readonly failed: string | undefined;
 }
 
-/** A piece of work that no request began. */
+/** Work that no request started. */
 export interface Work<T> {
   readonly name: string;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
-  /** `error.type` of a result; undefined for a good one. */
+  /** `error.type` of a result; undefined on success. */
   readonly failed: (result: T) => string | undefined;
 }
 
-/** Makes spans. */
 export interface Tracing {
   begin(request: BegunRequest): RequestSpan;
-  /** Runs with a trace of its own, to which log lines and calls below it belong. */
+  /** Runs in a new trace; log lines and calls inside belong to it. */
   work<T>(work: Work<T>, run: () => Promise<T>): Promise<T>;
-  /** Makes the span of a call, below what runs. What `measure` measures has it as exemplar. */
-  called(call: EndedCall, measure?: () => void): void;
   /**
-   * The fields of the span that the running code belongs to, for `RootLog.relate`. Nothing once
-   * that span has ended.
+   * Records the span of a call as a child of the active span. Observations made in `measure` get it
+   * as exemplar.
    */
+  called(call: EndedCall, measure?: () => void): void;
+  /** The fields of the active span, for `RootLog.relate`. Empty once that span has ended. */
   fields(): LogFields;
 }
 
 const TRACER = "steward";
 const NOTHING: LogFields = {};
-/** The span that the running code belongs to, whoever made it. */
+/** The active span, whoever created it. */
 const running = new AsyncLocalStorage<{ readonly span: Span; readonly fields: LogFields }>();
-/** What a span may hold, so that none is larger than a message should be. */
+/** Bounds the size of a span. */
 const LIMITS = { attributeValueLengthLimit: 1_024, attributeCountLimit: 64, linkCountLimit: 8 };
 
-/** Spans that go to `ship` when they have ended and are sampled. */
+/** Creates spans; sampled ones are passed to `ship` when they end. */
 export function createTracing(
   options: TracingOptions,
   ship: (make: () => Omit<WireSpan, "scope">) => void,
@@ -143,8 +143,8 @@ export function createTracing(
 }
 
 /**
- * `trace_id` and `span_id` of the span that the running code belongs to. Nothing once that has
- * ended: what a request left behind, such as a job, goes on after it.
+ * `trace_id` and `span_id` of the active span. Empty once it has ended: work that a request left
+ * behind, such as a job, continues after it.
  */
 export function runningFields(): LogFields {
   const store = running.getStore();
@@ -189,8 +189,8 @@ function startSpan(
 }
 
 /**
- * By the semantic conventions; never the path asked for, which may name what only its reader should
- * know.
+ * Named by the semantic conventions. Never the request path, which may identify what only its
+ * reader may know.
  */
 function attributesOf({ protocol, method, route, requestId }: BegunRequest): Attributes {
   const own = { "steward.request_id": requestId, "steward.protocol": protocol };
@@ -254,7 +254,7 @@ function wireSpan(span: ReadableSpan): Omit<WireSpan, "scope"> {
     status: { code, ...(message === undefined ? {} : { message }) },
     context: wireContext(span.spanContext()),
     parent: parentSpanContext && wireContext(parentSpanContext),
-    // Ours alone, all of them scalars.
+    // Only our own attributes, all scalars.
     attributes: attributes as Record<string, AttributeValue>,
     links: links.map(({ context }) => wireContext(context)),
     droppedAttributes: droppedAttributesCount,

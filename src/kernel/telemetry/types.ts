@@ -1,25 +1,17 @@
-/**
- * The shapes of telemetry: catalogue rows, scopes, sweeps, and what is known about series and
- * delivery (KERNEL §1.6, §3).
- */
+/** Types of telemetry: catalogue rows, scopes, sweeps, and status of series and delivery. */
 import type { WireSpan } from "./messages.ts";
 
-/**
- * What a metric is: a level, a sum that only grows, a sum that goes both ways, or a distribution.
- */
 export type Kind = "gauge" | "counter" | "updown" | "histogram";
 
-/** The value of an attribute. */
 export type AttributeValue = string | number | boolean;
 
-/** Attributes by name, as on a resource. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 declare const nothingElse: unique symbol;
 
 /**
- * One value for each attribute of a row; `undefined` leaves that attribute out of the series.
- * Without the symbol `{}` would take anything.
+ * One value for each attribute of a row; `undefined` omits that attribute from the series. Without
+ * the symbol `{}` would accept anything.
  */
 export type Values<A extends string> = { readonly [K in A]: AttributeValue | undefined } & {
   readonly [nothingElse]?: never;
@@ -36,18 +28,18 @@ export interface AnyRow {
   /** Heading under which the catalogue lists it. */
   readonly group: string;
   readonly help: string;
-  /** Inclusive upper bounds of a histogram's buckets, ascending; empty for the other kinds. */
+  /** Inclusive upper bounds of a histogram's buckets, ascending; empty for other kinds. */
   readonly bounds: readonly number[];
-  /** Each bucket of the histogram keeps the latest observation inside a recorded span. */
+  /** Each bucket of the histogram keeps the latest observation made inside a sampled span. */
   readonly exemplars: boolean;
   /**
-   * A sum or histogram not written for this long ends; when it returns it starts anew. Gauges end
-   * by sweeps.
+   * A sum or histogram not written for this long ends; when written again it starts from zero.
+   * Gauges end by sweeps.
    */
   readonly idleMs: number | undefined;
-  /** The exposition shows the name as it is, without the translator's rule. */
+  /** The exposition uses the name unchanged, without the translator's rules. */
   readonly verbatim: boolean;
-  /** What must be so for it to be emitted, in words; undefined when its owner always does. */
+  /** Condition under which it is emitted, in words; undefined when always. */
   readonly when: string | undefined;
 }
 
@@ -55,15 +47,14 @@ declare const attributeNames: unique symbol;
 declare const logFields: unique symbol;
 
 /**
- * A row that the compiler checks: only `defineMetric` makes one, and its attribute names are part
- * of its type.
+ * A row checked by the compiler: only `defineMetric` makes one, and its attribute names are part of
+ * its type.
  */
 export interface Row<A extends string, K extends Kind> extends AnyRow {
   readonly kind: K;
   readonly [attributeNames]: (name: A) => A;
 }
 
-/** How serious a log record is. */
 export type Severity = "debug" | "info" | "warn" | "error";
 
 /** A row of the log catalogue as data. */
@@ -71,29 +62,26 @@ export interface AnyLogRow {
   /** The record's event name. */
   readonly name: string;
   readonly severity: Severity;
-  /** Severity as documents show it: in words where records of the row differ. */
+  /** Severity as shown in the documentation: in words where records of the row differ. */
   readonly severityText: string;
   readonly attributes: readonly string[];
   /** Heading under which the catalogue lists it. */
   readonly group: string;
   readonly help: string;
-  /** The row stands for all records whose names begin with its own and a dot. */
+  /** The row stands for all records whose names begin with its own followed by a dot. */
   readonly family: boolean;
 }
 
-/** A log row that the compiler checks. */
+/** A log row checked by the compiler. */
 export interface LogRow<A extends string> extends AnyLogRow {
   readonly [logFields]: (name: A) => A;
 }
 
-/**
- * What privacy makes of a series or a record. Called once per new combination of values, not per
- * measurement.
- */
+/** Redacts series and records. Called once per new combination of values, not per measurement. */
 export interface Redaction {
   /**
-   * The values in the order of the row's attributes, `undefined` where one is hidden; `suppress`
-   * when nothing may be shown.
+   * The values in the order of the row's attributes, `undefined` where one is hidden; `suppress` to
+   * show nothing.
    */
   metric(
     row: AnyRow,
@@ -103,21 +91,21 @@ export interface Redaction {
   log?(row: AnyLogRow, record: LogFields): LogFields | undefined;
 }
 
-/** The changing part of a log record. */
+/** The variable part of a log record. */
 export interface LogFields {
   readonly body: string;
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>;
-  /** Milliseconds since 1970; the clock's time unless given. */
+  /** Milliseconds since 1970; default: the clock's time. */
   readonly timeMs?: number;
-  /** When it was seen, if somebody else saw it first; the moment it is shipped unless given. */
+  /** When it was first observed, if elsewhere; default: when it is shipped. */
   readonly observedMs?: number;
-  /** Of this record; the row's own unless given. */
+  /** Overrides the row's severity. */
   readonly severity?: Severity;
-  /** For a row that is a family: what follows its name and a dot. */
+  /** For a row that is a family: the rest of the name after the dot. */
   readonly type?: string;
 }
 
-/** What differs from record to record beside body and attributes. */
+/** What varies between records beside body and attributes. */
 export type LogOptions = Pick<LogFields, "timeMs" | "observedMs" | "severity" | "type">;
 
 /** A set of series with its own resource: one for the process, one for each network. */
@@ -132,13 +120,10 @@ export interface ScopeSpec {
   readonly logResource?: Attributes;
   /** Attributes of every series and record of the scope. */
   readonly constants: Attributes;
-  /** Series of one metric; 10,000 unless given, 0 or less is no limit. */
+  /** Maximum number of series of one metric; default 10,000, 0 or less is unlimited. */
   readonly limits?: {
     readonly perMetric: number;
-    /**
-     * Values of each attribute of a metric that are kept as examples; 100 unless given, 0 keeps
-     * none.
-     */
+    /** Example values kept per attribute of a metric; default 100, 0 keeps none. */
     readonly labelValues?: number;
   };
   readonly redact?: Redaction;
@@ -150,19 +135,19 @@ export interface ScopeSpec {
  */
 export interface Scope {
   readonly name: string;
-  /** Sets a level. */
+  /** Sets a gauge. */
   gauge<A extends string>(
     row: Row<A, "gauge">,
     value: number,
     attributes: Values<NoInfer<A>>,
   ): void;
-  /** Adds to a sum; a counter takes no negative delta. */
+  /** Adds to a sum; a counter accepts no negative delta. */
   add<A extends string>(
     row: Row<A, "counter" | "updown">,
     delta: number,
     attributes: Values<NoInfer<A>>,
   ): void;
-  /** Takes over somebody else's own running total; a fall is a reset and starts anew. */
+  /** Takes over an external running total; a decrease is a reset and starts anew. */
   total<A extends string>(
     row: Row<A, "counter">,
     total: number,
@@ -177,11 +162,11 @@ export interface Scope {
   /** Ends one series now. False when there is none, or when redaction merged it with others. */
   end<A extends string>(row: Row<A, Kind>, attributes: Values<NoInfer<A>>): boolean;
   /**
-   * Begins a round in which `owner` says all gauges it has. A round of the same owner still open is
+   * Starts a round in which `owner` reports all its gauges. An open round of the same owner is
    * abandoned.
    */
   sweep(owner: string, options?: SweepOptions): Sweep;
-  /** Ships a log record. Without a log exporter it is nothing. */
+  /** Ships a log record; a no-op without a log exporter. */
   log<A extends string>(
     row: LogRow<A>,
     body: string,
@@ -189,11 +174,11 @@ export interface Scope {
     options?: LogOptions,
   ): void;
   /**
-   * Ships a span that has ended; `make` is not called for one that would be dropped. Without a
-   * trace exporter it is nothing.
+   * Ships a finished span; `make` is not called when it would be dropped. A no-op without a trace
+   * exporter.
    */
   span(make: () => Omit<WireSpan, "scope">): void;
-  /** Runs just before a snapshot is taken, synchronously; for levels that cost nothing to read. */
+  /** Called synchronously just before a snapshot, for gauges that are cheap to read. */
   observe(collect: () => void): Disposable;
   /** Live series of a metric. */
   series(row: AnyRow): number;
@@ -204,17 +189,17 @@ export interface Scope {
 
 /** How long the gauges of an owner outlive its last complete round. */
 export interface SweepOptions {
-  /** Default: for ever. Looked at when a round is abandoned and in the scope's housekeeping. */
+  /** Default: for ever. Checked when a round is abandoned and in the scope's housekeeping. */
   readonly staleMs?: number;
 }
 
 /**
- * One round of an owner. Values count at once; `commit` ends what the owner had and did not say
- * again.
+ * One round of an owner. Values are visible at once; `commit` ends the owner's series that were not
+ * written again.
  */
 export interface Sweep extends Pick<Scope, "gauge"> {
   commit(): { readonly kept: number; readonly added: number; readonly ended: number };
-  /** Ends nothing that is not stale. */
+  /** Ends only stale series. */
   abandon(): void;
 }
 
@@ -223,19 +208,16 @@ export interface MetricCardinality {
   readonly name: string;
   readonly group: string;
   readonly series: number;
-  /**
-   * At its limit, so that further combinations meet in the overflow series, or are dropped if a
-   * gauge.
-   */
+  /** At its limit: further combinations go to the overflow series, or are dropped for a gauge. */
   readonly overflowing: boolean;
-  /** The values of its attributes by example; made when asked for. */
+  /** Example values of its attributes; computed on demand. */
   labels(): readonly LabelCardinality[];
 }
 
 /** Values of one attribute of one metric. */
 export interface LabelCardinality {
   readonly name: string;
-  /** Different values among live series, at most the limit of examples. */
+  /** Distinct values among live series, at most the limit of examples. */
   readonly distinct: number;
   /** There were more. */
   readonly capped: boolean;
@@ -243,19 +225,19 @@ export interface LabelCardinality {
   readonly examples: readonly string[];
 }
 
-/** Measurements and combinations that were not kept as asked, by reason. */
+/** Measurements and combinations that were not kept as written, by reason. */
 export interface Refused {
   /** Writes to gauges beyond a limit. */
   readonly limit: number;
-  /** Writes whose series privacy suppresses. */
+  /** Writes to series that redaction suppresses. */
   readonly suppressed: number;
-  /** Values that are no number, and falling counters. */
+  /** Values that are not numbers, and decreasing counters. */
   readonly invalid: number;
-  /** Writes to counters and histograms beyond a limit: kept in the overflow series. */
+  /** Writes to counters and histograms beyond a limit, kept in the overflow series. */
   readonly overflowed: number;
 }
 
-/** What a scope holds. Read from counters kept at birth and death of series. */
+/** Counters kept when series start and end, so reading them is cheap. */
 export interface CardinalityInfo {
   readonly series: number;
   readonly limitPerMetric: number;

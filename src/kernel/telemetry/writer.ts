@@ -1,5 +1,5 @@
 /**
- * A thread's side of telemetry: its scopes, and the one port over which labels, snapshots and log
+ * A thread's side of telemetry: its scopes, and the port over which labels, snapshots and log
  * records go to the telemetry thread. Without a port measurements are kept and nothing is sent.
  */
 import { setImmediate } from "node:timers/promises";
@@ -34,30 +34,26 @@ import type { LabelChanges } from "./series/series-table.ts";
 import { noOtherWriters } from "./status.ts";
 import type { AnyRow, Scope, ScopeSpec } from "./types.ts";
 
-/** What a writer is made of. */
 export interface WriterOptions {
   readonly clock: Clock;
-  /** Series and label bytes of all scopes of this thread together. */
+  /** Limit on series and label bytes over all scopes of this thread. */
   readonly ceiling?: CeilingLimits;
   /**
-   * Log records that may wait before there is a port, and after; none are wanted before `attach`
-   * unless given.
+   * Capacity for waiting log records, with and without a port; before `attach` none are kept by
+   * default.
    */
   readonly logs?: { readonly capacity: number; readonly limits: LogLimits };
   /** The same for spans. */
   readonly spans?: { readonly capacity: number };
-  /**
-   * `trace_id` and `span_id` of what runs, which records of the catalogue and exemplars then belong
-   * to.
-   */
+  /** `trace_id` and `span_id` of the active span, for catalogue records and exemplars. */
   readonly related?: () => BaseLogFields;
   /**
-   * Sends its figures with each snapshot of its first scope; for every writer but the host's own.
+   * Sends its figures with each snapshot of its first scope; set for every writer but the host's
+   * own.
    */
-  readonly tellsFigures?: boolean;
+  readonly sendsFigures?: boolean;
 }
 
-/** Counters over all scopes of a thread. */
 interface WriterStatus {
   readonly series: number;
   readonly labelBytes: number;
@@ -66,44 +62,41 @@ interface WriterStatus {
   readonly spans: OutboxStatus;
 }
 
-/** Makes scopes in the thread it is created in. */
+/** Creates scopes in its own thread. */
 export interface TelemetryWriter {
   /** Throws when a scope of that name is open. */
   scope(spec: ScopeSpec): Scope;
-  /**
-   * Speaks over this port from now on, until it closes. `logs` and `spans`: whether those are
-   * wanted.
-   */
+  /** Uses this port until it closes. `logs` and `spans`: whether those are exported. */
   attach(port: MessagePort, wanted: { readonly logs: boolean; readonly spans?: boolean }): void;
-  /** Ships a line of the log under the first scope. */
+  /** Ships a log line under the first scope. */
   line(line: LogLine): void;
-  /** Ships a span that has ended, under the first scope. */
+  /** Ships a finished span under the first scope. */
   span(make: () => Omit<WireSpan, "scope">): void;
   /**
-   * Sends the records and spans that wait, then the mark: who sees it has seen everything written
-   * before.
+   * Sends the waiting records and spans, then the mark: whoever receives it has received everything
+   * written before.
    */
   mark(mark: number): void;
   status(): WriterStatus;
 }
 
-/** What belongs to no scope by itself goes out under the first one, the process's. */
+/** The process's scope. Carries what belongs to no scope. */
 const FIRST_SCOPE = 0;
 
-/** A writer without a port. */
+/** Creates a writer without a port. */
 export function createTelemetryWriter(options: WriterOptions): TelemetryWriter {
   return new PortWriter(options);
 }
 
-interface Placed {
+interface WriterScope {
   readonly number: number;
   readonly scope: SeriesScope;
-  /** Labels messages that wait for their acknowledgement, oldest first. */
+  /** Labels messages not yet acknowledged, oldest first. */
   readonly unacknowledged: { readonly seq: number; readonly ended: readonly number[] }[];
-  /** False while the series alive at the attachment are still being told. */
-  told: boolean;
-  /** A snapshot was asked for meanwhile. */
-  asked: boolean;
+  /** False while the series live at the attachment are still being sent. */
+  labelsSent: boolean;
+  /** A snapshot was requested meanwhile. */
+  snapshotPending: boolean;
 }
 
 class PortWriter implements TelemetryWriter {
@@ -113,18 +106,18 @@ class PortWriter implements TelemetryWriter {
   readonly #spans: Outbox<WireSpan>;
   readonly #limits: LogLimits;
   readonly #rows = new Map<AnyRow, number>();
-  readonly #scopes = new Map<string, Placed>();
-  readonly #tellsFigures: boolean;
+  readonly #scopes = new Map<string, WriterScope>();
+  readonly #sendsFigures: boolean;
   readonly #trace: (() => TraceIds | undefined) | undefined;
   readonly #wanted: { readonly logs: boolean; readonly spans: boolean };
   #port: MessagePort | undefined;
-  #rowsTold = 0;
+  #rowsSent = 0;
   #nextScope = 0;
   #nextSeq = 0;
 
   constructor(options: WriterOptions) {
     this.#clock = options.clock;
-    this.#tellsFigures = options.tellsFigures ?? false;
+    this.#sendsFigures = options.sendsFigures ?? false;
     const { related } = options;
     this.#trace = related && (() => traceOf(related()));
     this.#ceiling = new Ceiling(options.ceiling);
@@ -155,7 +148,7 @@ class PortWriter implements TelemetryWriter {
       clock: this.#clock,
       ceiling: this.#ceiling,
       rowNumber: (row) => this.#rowNumber(row),
-      due: () => this.#tellChanges(placed),
+      due: () => this.#sendChanges(entry),
       log: (row, fields) =>
         this.#logs.add(() =>
           recordOfRow(number, row, fields, {
@@ -165,14 +158,20 @@ class PortWriter implements TelemetryWriter {
           }),
         ),
       span: (make) => this.#spans.add(() => ({ ...make(), scope: number })),
-      closed: () => this.#close(placed),
+      closed: () => this.#close(entry),
       ...(this.#trace ? { trace: this.#trace } : {}),
     });
-    const placed: Placed = { number, scope, unacknowledged: [], told: true, asked: false };
-    this.#scopes.set(spec.name, placed);
+    const entry: WriterScope = {
+      number,
+      scope,
+      unacknowledged: [],
+      labelsSent: true,
+      snapshotPending: false,
+    };
+    this.#scopes.set(spec.name, entry);
     if (this.#port) {
-      scope.table.listen();
-      this.#tellScope(placed);
+      scope.table.attach();
+      this.#sendScope(entry);
     }
     return scope;
   }
@@ -180,17 +179,17 @@ class PortWriter implements TelemetryWriter {
   attach(port: MessagePort, wanted: { readonly logs: boolean; readonly spans?: boolean }): void {
     this.#detach();
     this.#port = port;
-    this.#rowsTold = 0;
-    port.on("message", (reply: WriterReply) => this.#hear(port, reply));
+    this.#rowsSent = 0;
+    port.on("message", (reply: WriterReply) => this.#handleReply(port, reply));
     port.on("close", () => {
       if (this.#port === port) this.#detach();
     });
     port.unref();
-    for (const placed of this.#scopes.values()) {
-      const alive = placed.scope.table.listen();
-      this.#tellScope(placed);
-      placed.told = alive.length === 0;
-      if (!placed.told) void this.#tellAll(port, placed, alive);
+    for (const entry of this.#scopes.values()) {
+      const alive = entry.scope.table.attach();
+      this.#sendScope(entry);
+      entry.labelsSent = alive.length === 0;
+      if (!entry.labelsSent) void this.#sendAllLabels(port, entry, alive);
     }
     this.#logs.want(wanted.logs);
     this.#logs.open();
@@ -227,49 +226,47 @@ class PortWriter implements TelemetryWriter {
     this.#port = undefined;
     this.#logs.close();
     this.#spans.close();
-    for (const placed of this.#scopes.values()) {
-      placed.scope.table.deafen(
-        placed.unacknowledged.splice(0).flatMap((message) => message.ended),
-      );
-      placed.told = true;
-      placed.asked = false;
+    for (const entry of this.#scopes.values()) {
+      entry.scope.table.detach(entry.unacknowledged.splice(0).flatMap((message) => message.ended));
+      entry.labelsSent = true;
+      entry.snapshotPending = false;
     }
   }
 
-  #close(placed: Placed): void {
-    this.#tellChanges(placed);
+  #close(entry: WriterScope): void {
+    this.#sendChanges(entry);
     this.#logs.flush();
-    this.#post({ type: "closed", scope: placed.number });
-    this.#scopes.delete(placed.scope.name);
+    this.#post({ type: "closed", scope: entry.number });
+    this.#scopes.delete(entry.scope.name);
   }
 
-  #hear(port: MessagePort, reply: WriterReply): void {
+  #handleReply(port: MessagePort, reply: WriterReply): void {
     if (port !== this.#port) return;
     if (reply.type === "logs-ack") return this.#logs.acknowledge(reply.records);
     if (reply.type === "spans-ack") return this.#spans.acknowledge(reply.spans);
-    const placed = [...this.#scopes.values()].find((each) => each.number === reply.scope);
-    if (!placed) return;
-    if (reply.type === "ack") return this.#acknowledge(placed, reply.seq);
-    if (placed.told) this.#answerSnapshot(placed);
-    else placed.asked = true;
+    const entry = [...this.#scopes.values()].find((each) => each.number === reply.scope);
+    if (!entry) return;
+    if (reply.type === "ack") return this.#acknowledge(entry, reply.seq);
+    if (entry.labelsSent) this.#answerSnapshot(entry);
+    else entry.snapshotPending = true;
   }
 
-  #acknowledge(placed: Placed, seq: number): void {
-    while ((placed.unacknowledged[0]?.seq ?? Number.POSITIVE_INFINITY) <= seq) {
-      for (const number of placed.unacknowledged.shift()?.ended ?? [])
-        placed.scope.table.columns.release(number);
+  #acknowledge(entry: WriterScope, seq: number): void {
+    while ((entry.unacknowledged[0]?.seq ?? Number.POSITIVE_INFINITY) <= seq) {
+      for (const number of entry.unacknowledged.shift()?.ended ?? [])
+        entry.scope.table.columns.release(number);
     }
   }
 
-  #answerSnapshot(placed: Placed): void {
-    placed.asked = false;
-    if (this.#tellsFigures && placed.number === FIRST_SCOPE)
+  #answerSnapshot(entry: WriterScope): void {
+    entry.snapshotPending = false;
+    if (this.#sendsFigures && entry.number === FIRST_SCOPE)
       this.#post({ type: "figures", figures: this.#figures() });
-    const columns = placed.scope.snapshot(() => this.#tellChanges(placed));
+    const columns = entry.scope.snapshot(() => this.#sendChanges(entry));
     this.#port?.postMessage(
       {
         type: "snapshot",
-        scope: placed.number,
+        scope: entry.number,
         atMs: this.#clock.now(),
         columns,
       } satisfies WriterMessage,
@@ -278,37 +275,41 @@ class PortWriter implements TelemetryWriter {
   }
 
   /**
-   * Tells what lived before the port came, a message at a time, so that the thread serves in
-   * between.
+   * Sends the series that were live before the port came, one message per turn, so that the thread
+   * can serve in between.
    */
-  async #tellAll(port: MessagePort, placed: Placed, alive: readonly number[]): Promise<void> {
+  async #sendAllLabels(
+    port: MessagePort,
+    entry: WriterScope,
+    alive: readonly number[],
+  ): Promise<void> {
     for (let from = 0; from < alive.length && this.#port === port; from += LABELS_PER_MESSAGE) {
-      this.#tellLabels(placed, {
-        ...placed.scope.table.describe(alive.slice(from, from + LABELS_PER_MESSAGE)),
+      this.#sendLabels(entry, {
+        ...entry.scope.table.describe(alive.slice(from, from + LABELS_PER_MESSAGE)),
         ended: [],
       });
       await setImmediate();
     }
     if (this.#port !== port) return;
-    placed.told = true;
-    if (placed.asked) this.#answerSnapshot(placed);
+    entry.labelsSent = true;
+    if (entry.snapshotPending) this.#answerSnapshot(entry);
   }
 
-  #tellChanges(placed: Placed): void {
+  #sendChanges(entry: WriterScope): void {
     if (!this.#port) return;
-    const changes = placed.scope.table.drain();
-    if (changes) this.#tellLabels(placed, changes);
+    const changes = entry.scope.table.drain();
+    if (changes) this.#sendLabels(entry, changes);
   }
 
-  #tellLabels(placed: Placed, changes: LabelChanges): void {
-    this.#tellRows();
+  #sendLabels(entry: WriterScope, changes: LabelChanges): void {
+    this.#sendRows();
     const seq = this.#nextSeq;
     this.#nextSeq += 1;
-    if (changes.ended.length > 0) placed.unacknowledged.push({ seq, ended: changes.ended });
-    this.#post({ type: "labels", scope: placed.number, seq, ...changes });
+    if (changes.ended.length > 0) entry.unacknowledged.push({ seq, ended: changes.ended });
+    this.#post({ type: "labels", scope: entry.number, seq, ...changes });
   }
 
-  #tellScope({ number, scope: { spec } }: Placed): void {
+  #sendScope({ number, scope: { spec } }: WriterScope): void {
     this.#post({
       type: "scope",
       scope: number,
@@ -348,10 +349,10 @@ class PortWriter implements TelemetryWriter {
     return number;
   }
 
-  #tellRows(): void {
-    if (this.#rowsTold === this.#rows.size) return;
-    const rows = [...this.#rows].slice(this.#rowsTold).map(([row, number]) => wireRow(row, number));
-    this.#rowsTold = this.#rows.size;
+  #sendRows(): void {
+    if (this.#rowsSent === this.#rows.size) return;
+    const rows = [...this.#rows].slice(this.#rowsSent).map(([row, number]) => wireRow(row, number));
+    this.#rowsSent = this.#rows.size;
     this.#post({ type: "rows", rows });
   }
 

@@ -1,6 +1,6 @@
 /**
- * Answers calls that came as bytes by the handlers of a service; the same on the main thread and in
- * a thread of its own.
+ * Dispatches serialised calls to the handlers of a service; the same on the main thread and in a
+ * worker thread.
  */
 import {
   create,
@@ -25,14 +25,14 @@ import {
 } from "../service.ts";
 import { writeRestJson } from "../wire/rest-json.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
-import type { ThreadReply } from "./placed.ts";
+import type { ThreadReply } from "./hosted-service.ts";
 
 const NOTHING = new Uint8Array();
 const PLAIN = "plain/";
-/** Says of a reply's JSON that it is packed. */
+/** Reply metadata for compressed JSON. */
 const PACKED = "content-encoding";
 
-/** The name that calls give a plain route. */
+/** The method name of a plain route. */
 export function plainMethod(index: number): string {
   return `${PLAIN}${index}`;
 }
@@ -50,7 +50,7 @@ export function plainRows(service: Service): PlainRow[] {
   }));
 }
 
-/** Answers one call. Throws `unsupported` for a method that the service does not have. */
+/** Throws `unsupported` for a method that the service does not have. */
 export type Answer = (
   method: string,
   body: Uint8Array,
@@ -58,7 +58,6 @@ export type Answer = (
   call: Call,
 ) => Promise<ThreadReply>;
 
-/** The answers of a service. */
 export function createAnswers(service: Service): Answer {
   const methods = new Map<string, Answer>();
   for (const bound of service.rpc) {
@@ -117,7 +116,6 @@ function jsonReply(written: Uint8Array | WrittenJson): ThreadReply {
   return { meta, body: NOTHING, pieces, chunks: undefined };
 }
 
-/** The JSON of a reply. */
 export function jsonOf({ meta, body, pieces }: ThreadReply): Uint8Array | WrittenJson {
   if (pieces === undefined) return body;
   const { [PACKED]: encoding, ...headers } = meta.headers ?? {};
@@ -130,8 +128,7 @@ export function jsonOf({ meta, body, pieces }: ThreadReply): Uint8Array | Writte
 }
 
 /**
- * The JSON of a reply in one piece that is the caller's own; for a call whose headers do not take
- * it packed.
+ * The JSON of a reply in one buffer owned by the caller; for calls that do not accept compression.
  */
 export function wholeJson({ body, pieces }: ThreadReply): Uint8Array<ArrayBuffer> {
   return pieces === undefined
@@ -149,7 +146,7 @@ function plainAnswer(route: PlainRoute): Answer {
     const meta = { status, headers };
     if (typeof answer === "string")
       return { meta, body: new TextEncoder().encode(answer), chunks: undefined };
-    // What a handler gives may be kept by it, so it is copied before it moves.
+    // The handler may keep its buffer, so it is copied before it is transferred.
     if (answer instanceof Uint8Array)
       return { meta, body: new Uint8Array(answer), chunks: undefined };
     return {
@@ -162,7 +159,7 @@ function plainAnswer(route: PlainRoute): Answer {
   };
 }
 
-/** What of a plain request travels as text; its caller goes with the call. */
+/** The parts of a plain request sent as JSON; its caller is part of the call. */
 type PlainHead = Pick<PlainRequest, "method" | "path" | "target" | "params" | "secured"> & {
   readonly query: string;
 };
@@ -170,8 +167,8 @@ type PlainHead = Pick<PlainRequest, "method" | "path" | "target" | "params" | "s
 const HEAD_LENGTH_BYTES = 4;
 
 /**
- * A request as bytes: the length of its head, the head as JSON, its body. Throws what reading the
- * body throws.
+ * Serialises a request: length of the head, head as JSON, body. Throws what reading the body
+ * throws.
  */
 export async function writePlainRequest(request: PlainRequest): Promise<Uint8Array> {
   const { method, path, target, params, secured } = request;

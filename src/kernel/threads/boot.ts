@@ -1,9 +1,8 @@
-/** What a service's thread is started with: data, and ports that move. */
+/** The `workerData` of a service's thread: plain data and transferred ports. */
 import type { MessagePort } from "node:worker_threads";
 import type { LogBoot } from "./log-lines.ts";
 import type { ResidentCode } from "./resident.ts";
 
-/** The thread's `workerData`. */
 export interface Boot {
   readonly code: ResidentCode;
   readonly options: unknown;
@@ -11,12 +10,12 @@ export interface Boot {
   readonly ports: Readonly<Record<string, MessagePort>>;
 }
 
-/** A thread says how it stands this often, also as a sign of life. */
+/** Interval of state messages, which are also the thread's heartbeat. */
 export const STATE_MS = 1000;
 
 /**
- * The variables that a thread may see: those of the runtime, and those that begin as told. Secrets
- * come as options, or not at all.
+ * Environment variables of a thread: those of the runtime, and those with the given prefixes.
+ * Secrets are passed as options, if at all.
  */
 export function threadEnvironment(
   environment: NodeJS.ProcessEnv,

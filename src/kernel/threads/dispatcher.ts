@@ -1,6 +1,6 @@
 /**
- * The calls of one thread on the side that answers: each runs with a signal of its own, streams go
- * no further than their credit.
+ * Runs the calls of one thread on the answering side: each with its own abort signal; streams are
+ * limited by their credit.
  */
 import type { Clock } from "../base/clock.ts";
 import { writeError } from "../base/error-message.ts";
@@ -9,21 +9,20 @@ import { createCall } from "../service.ts";
 import type { Answer } from "./answers.ts";
 import { CREDIT, postedBytes, type CallMessage, type FromThread } from "./messages.ts";
 
-/** Calls whose handlers have not ended, also those that nobody waits for any more. */
-const MOST_RUNNING = 2048;
+/** Calls whose handlers have not ended, including cancelled ones. */
+const MAX_RUNNING = 2048;
 
-/** Sends a message; the buffers listed move with it. */
+/** Posts a message; the listed buffers are transferred. */
 export type Post = (message: FromThread, transfer?: readonly ArrayBuffer[]) => void;
 
 interface Running {
   readonly stop: AbortController;
-  /** Set when nobody waits: nothing may be sent any more. */
+  /** Set when the call was cancelled: nothing may be sent any more. */
   silent: boolean;
   credit: number;
   wake: (() => void) | undefined;
 }
 
-/** Answers calls. */
 export class Dispatcher {
   readonly #answer: Answer;
   readonly #post: Post;
@@ -40,9 +39,9 @@ export class Dispatcher {
     return this.#running.size;
   }
 
-  /** Begins to answer; returns at once. */
+  /** Starts the handler; returns at once. */
   call(message: CallMessage): void {
-    if (this.#running.size >= MOST_RUNNING) {
+    if (this.#running.size >= MAX_RUNNING) {
       const error = new StewardError("exhausted", "too many calls are in flight", {
         retryAfterMs: 1000,
       });

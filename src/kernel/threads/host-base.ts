@@ -1,15 +1,11 @@
-/**
- * What every host is, on whichever thread its service runs: a component with a place among the
- * others and topics to listen to.
- */
+/** The common part of hosts on any thread: component and topics. */
 import { StewardError } from "../base/errors.ts";
 import { createDeadline } from "../supervisor/deadline.ts";
 import type { Health, Supervisor } from "../supervisor/component.ts";
 import { RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
-import type { ThreadHost } from "./placed.ts";
+import type { ThreadHost } from "./hosted-service.ts";
 import { Topics } from "./topics.ts";
 
-/** The common half of a host. */
 export abstract class HostBase {
   readonly name: string;
   readonly needs: readonly string[];
@@ -19,7 +15,7 @@ export abstract class HostBase {
   protected readonly spec: HostSpec;
   protected readonly topics: Topics;
 
-  /** `listened` hears when a topic gets its first listener and loses its last. */
+  /** `listened` is called when a topic gets its first listener and loses its last. */
   protected constructor(
     deps: HostDeps,
     spec: HostSpec,
@@ -38,8 +34,8 @@ export abstract class HostBase {
   }
 
   /**
-   * Lets what the stopped service left on its ports be taken, until a monotonic time. Never
-   * rejects.
+   * Lets messages that the stopped service left on its ports be processed, until a monotonic time.
+   * Never rejects.
    */
   protected async drained(endsAtMs: number): Promise<void> {
     const { clock, log, drained } = this.deps;
@@ -57,7 +53,7 @@ export abstract class HostBase {
   }
 }
 
-/** A host is as well as its parts are; one that knows of none is. */
+/** The worst health of its components; healthy without any. */
 export function healthOf(ready: ReturnType<Supervisor["ready"]> | undefined): Health {
   return ready === undefined || ready.ok
     ? { ok: true }

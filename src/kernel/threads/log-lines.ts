@@ -1,39 +1,30 @@
-/**
- * The lines of a thread's log on their way to the log of the process, which alone writes, exports
- * and conceals.
- */
+/** Relays log lines of a thread to the process's log, which alone writes, exports and conceals. */
 import { createLog, type Log, type LogLevel, type RootLog } from "../base/log.ts";
 
-/**
- * So many characters of lines may be under way; a thread that logs faster than they are written
- * leaves out what is above it.
- */
-export const MOST_CHARACTERS = 1_048_576;
+/** Maximum number of characters in transit; above it the thread drops lines and counts them. */
+export const MAX_CHARACTERS = 1_048_576;
 
-/** What the thread's log is made with. */
 export interface LogBoot {
   readonly level: LogLevel;
-  /** One number that both threads see: the characters under way. */
+  /** Shared counter of the characters in transit. */
   readonly underWay: Int32Array;
 }
 
 /**
- * From the service's thread: a line as JSON, or how many were left out since this was last said.
+ * From the service's thread: a line as JSON, or the number of lines dropped since the last such
+ * message.
  */
 export type LogMessage =
   | { readonly kind: "line"; readonly line: string }
   | { readonly kind: "left_out"; readonly lines: number };
 
-/** The log of a thread. */
 export interface SentLog {
   readonly log: Log;
-  /** Says how many lines were left out, when some were. */
+  /** Reports the number of dropped lines, if any. */
   readonly tell: () => void;
 }
 
-/**
- * In the thread. Each line is posted at once: what was posted arrives even when the thread dies.
- */
+/** In the thread. Each line is posted at once: posted lines arrive even when the thread dies. */
 export function createSentLog(
   { level, underWay }: LogBoot,
   post: (message: LogMessage) => void,
@@ -45,7 +36,7 @@ export function createSentLog(
     leftOut = 0;
   };
   const write = (line: string): void => {
-    if (Atomics.load(underWay, 0) >= MOST_CHARACTERS) {
+    if (Atomics.load(underWay, 0) >= MAX_CHARACTERS) {
       leftOut += 1;
       return;
     }
@@ -53,23 +44,22 @@ export function createSentLog(
     Atomics.add(underWay, 0, line.length);
     post({ kind: "line", line });
   };
-  // The log of the process leaves out what repeats; it also knows what a thread before this one
-  // wrote.
+  // The process's log suppresses repeats; it also knows the lines of earlier threads.
   return { log: createLog({ level, format: "json", write, now, limitRepeats: false }), tell };
 }
 
 /** On the main thread. */
-export interface HeardLog {
+export interface RelayedLog {
   readonly boot: LogBoot;
-  readonly hear: (message: LogMessage) => void;
+  readonly receive: (message: LogMessage) => void;
 }
 
-/** Hears the lines of one start of a thread, in their order. */
-export function createHeardLog(log: RootLog, thread: string): HeardLog {
+/** Receives the lines of one start of a thread, in order. */
+export function createRelayedLog(log: RootLog, thread: string): RelayedLog {
   const underWay = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   return {
     boot: { level: log.level, underWay },
-    hear(message) {
+    receive(message) {
       if (message.kind === "left_out")
         return log
           .child(thread)

@@ -1,4 +1,4 @@
-/** A service on the main thread, behind the same face as one in a thread of its own. */
+/** Hosts a service on the main thread behind the same interface as `worker-host.ts`. */
 import type { MessagePort } from "node:worker_threads";
 import { StewardError } from "../base/errors.ts";
 import { createCall, type Service } from "../service.ts";
@@ -6,13 +6,12 @@ import type { ComponentState, Health } from "../supervisor/component.ts";
 import { createAnswers, type Answer } from "./answers.ts";
 import { HostBase, healthOf } from "./host-base.ts";
 import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
-import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
+import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./hosted-service.ts";
 import { startResident, type Resident } from "./resident.ts";
 
-/** A host that runs the service right here. */
 export class MainHost extends HostBase implements ThreadHost {
   #resident: (Resident & { readonly answer: Answer }) | undefined;
-  /** Those that the service speaks over now. */
+  /** The ports currently in use. */
   #ports: readonly MessagePort[] = [];
   #inFlight = 0;
   #calls = 0;
@@ -24,7 +23,7 @@ export class MainHost extends HostBase implements ThreadHost {
   async start(signal: AbortSignal): Promise<void> {
     const { clock, ids } = this.deps;
     this.topics.open();
-    // Copied as a thread would get them, so that a service cannot come to rely on sharing them.
+    // Cloned as for a thread, so that a service cannot come to rely on sharing them.
     const options: unknown = structuredClone(this.spec.options);
     const publish = (topic: string, body: Uint8Array): void =>
       this.topics.publish(topic, new Uint8Array(body));
@@ -115,7 +114,7 @@ export class MainHost extends HostBase implements ThreadHost {
     return ports;
   }
 
-  /** As those of a thread close with it. */
+  /** A thread's ports close with it; these must be closed explicitly. */
   #closePorts(): void {
     for (const port of this.#ports) port.close();
     this.#ports = [];

@@ -1,10 +1,10 @@
 /**
- * Everything that travels between the main thread and the thread of a service (KERNEL §5). Data
- * only: bodies move, nothing carries a live object but a port.
+ * Messages between the main thread and the thread of a service. Data only: bodies are
+ * transferred, ports are the only live objects.
  *
  *     call ─▶ reply                       one answer
- *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks are under way, `credit` asks for more
- *     cancel ─▶                           nobody waits any more; nothing comes back
+ *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks in transit, `credit` adds more
+ *     cancel ─▶                           the call is dropped; nothing is sent back
  */
 import type { MessagePort } from "node:worker_threads";
 import type { ErrorMessage } from "../base/error-message.ts";

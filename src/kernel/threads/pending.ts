@@ -1,35 +1,33 @@
 /**
- * The calls of one thread that somebody waits for: each ends once, by its answer, its caller, its
- * deadline or the thread's end.
+ * The open calls of one thread: each ends once, by its answer, its caller, its deadline or the
+ * thread's end.
  */
 import type { Clock } from "../base/clock.ts";
 import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
 import { CREDIT, type FromThread } from "./messages.ts";
-import type { ThreadReply } from "./placed.ts";
+import type { ThreadReply } from "./hosted-service.ts";
 
-/** What an open call does with what comes for it. */
+/** Handlers of one open call. */
 interface Pending {
   reply(reply: Extract<FromThread, { readonly kind: "reply" }>): void;
   chunk(body: Uint8Array): void;
   end(error: StewardError | undefined): void;
 }
 
-/** How the table speaks to the thread. */
+/** The port to the thread. */
 export interface PendingPort {
   cancel(id: number): void;
   credit(id: number): void;
 }
 
-/** Waits for one call. */
 export interface Waiting {
   readonly id: number;
   readonly reply: Promise<ThreadReply>;
 }
 
-const MOST_CALLS = 1024;
+const MAX_CALLS = 1024;
 
-/** The open calls of a thread. */
 export class PendingCalls {
   readonly #thread: string;
   readonly #clock: Clock;
@@ -48,26 +46,26 @@ export class PendingCalls {
     return this.#open.size;
   }
 
-  /** Calls begun so far. */
+  /** Number of calls so far. */
   get begun(): number {
     return this.#nextId - 1;
   }
 
-  /** Messages for calls that nobody waits for any more. */
+  /** Messages for calls that are no longer open. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Opens a call. Throws `exhausted` when there are too many. */
+  /** Throws `exhausted` when there are too many. */
   open(signal: AbortSignal, deadlineMs: number): Waiting {
-    if (this.#open.size >= MOST_CALLS)
-      throw new StewardError("exhausted", `${this.#thread} has ${MOST_CALLS} calls in flight`, {
+    if (this.#open.size >= MAX_CALLS)
+      throw new StewardError("exhausted", `${this.#thread} has ${MAX_CALLS} calls in flight`, {
         retryAfterMs: 1000,
       });
     signal.throwIfAborted();
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
-    /** Forgets the call; false when it had ended. */
+    /** Removes the call; false when it had ended. */
     const release = (): boolean => {
       timer[Symbol.dispose]();
       signal.removeEventListener("abort", aborted);
@@ -105,8 +103,8 @@ export class PendingCalls {
     return { id, reply: promise };
   }
 
-  /** Takes what the thread says about a call. */
-  hear(message: Extract<FromThread, { readonly id: number }>): void {
+  /** Handles a message of the thread about a call. */
+  receive(message: Extract<FromThread, { readonly id: number }>): void {
     const pending = this.#open.get(message.id);
     if (pending === undefined) {
       this.#dropped += 1;
@@ -128,10 +126,7 @@ export class PendingCalls {
   }
 }
 
-/**
- * The chunks of a stream that have come and were not taken. The other side sends no more than its
- * credit.
- */
+/** Received chunks of a stream that were not read yet; bounded by the stream's credit. */
 class ChunkQueue implements AsyncIterable<Uint8Array> {
   readonly #taken: () => void;
   readonly #left: () => void;
@@ -150,7 +145,7 @@ class ChunkQueue implements AsyncIterable<Uint8Array> {
     this.#wake?.();
   }
 
-  /** The first end counts; an error is thrown once what came before it was taken. */
+  /** The first end counts; an error is thrown after the chunks before it were read. */
   end(error: unknown): void {
     this.#ended ??= { error };
     this.#wake?.();

@@ -1,7 +1,4 @@
-/**
- * A service on this side of a thread's border: the same descriptors and routes, each call sent
- * over.
- */
+/** Proxy of a service in another thread: the same descriptors and routes, each call forwarded. */
 import {
   fromBinary,
   toBinary,
@@ -21,11 +18,10 @@ import type {
 } from "../service.ts";
 import { jsonOf, plainMethod, writePlainRequest } from "./answers.ts";
 import type { PlainRow } from "./messages.ts";
-import type { CallOptions, ThreadHost } from "./placed.ts";
+import type { CallOptions, ThreadHost } from "./hosted-service.ts";
 
 type Host = Pick<ThreadHost, "call">;
 
-/** What the gateway serves for a service that runs elsewhere. */
 export function createRemoteService(
   name: string,
   descriptors: readonly DescService[],

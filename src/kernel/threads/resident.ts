@@ -1,4 +1,4 @@
-/** A service with its parts, made and started in the thread that this code runs in. */
+/** Creates and starts a service with its components in the current thread. */
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
@@ -7,9 +7,8 @@ import type { Log } from "../base/log.ts";
 import type { Service } from "../service.ts";
 import type { Supervisor } from "../supervisor/component.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
-import type { CreatePlaced } from "./placed.ts";
+import type { CreateHostedService } from "./hosted-service.ts";
 
-/** What it is made with. */
 export interface ResidentDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -20,7 +19,7 @@ export interface ResidentDeps {
 
 type Ports = ResidentDeps["ports"];
 
-/** Where its code is, as data. */
+/** Location of its code, as data. */
 export interface ResidentCode {
   readonly name: string;
   readonly file: string;
@@ -31,11 +30,11 @@ export interface ResidentCode {
 export interface Resident {
   readonly service: Service;
   readonly supervisor: Supervisor;
-  /** Tells the service of new ports. */
+  /** Passes new ports to the service. */
   readonly renewPorts: (ports: Ports) => void;
 }
 
-/** Imports, makes and starts. When that fails, what had started is stopped again. */
+/** Imports, creates and starts the service. On failure, started components are stopped again. */
 export async function startResident(
   deps: ResidentDeps,
   code: ResidentCode,
@@ -46,12 +45,12 @@ export async function startResident(
   const make = module[code.export];
   assert(typeof make === "function", `${code.file} exports ${code.export}`);
   const supervisor = createSupervisor({ clock: deps.clock, log: deps.log });
-  let hear: (ports: Ports) => void = () => undefined;
-  const service = await (make as CreatePlaced<unknown>)(
+  let handler: (ports: Ports) => void = () => undefined;
+  const service = await (make as CreateHostedService<unknown>)(
     {
       ...deps,
       add: (component) => supervisor.add(component),
-      onPorts: (handler) => void (hear = handler),
+      onPorts: (onRenewed) => void (handler = onRenewed),
     },
     options,
   );
@@ -60,7 +59,7 @@ export async function startResident(
   try {
     signal.throwIfAborted();
     await supervisor.start();
-    return { service, supervisor, renewPorts: (ports) => hear(ports) };
+    return { service, supervisor, renewPorts: (ports) => handler(ports) };
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -1,29 +1,25 @@
-/**
- * Secrets do not cross threads by accident: whoever wants it says so, and gets a `Secret` again on
- * the other side.
- */
+/** Passes secrets to other threads explicitly; they arrive as `Secret` again. */
 import { assert } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 
-/** A secret on its way to another thread. Not to be kept. */
+/** A secret in transit. Do not keep it. */
 export interface SentSecret {
   readonly sentSecret: string;
   readonly origin: string;
 }
 
-/** Makes a secret ready for the options of a service. */
+/** Prepares a secret for the options of a service. */
 export function sendSecret(secret: Secret): SentSecret {
   return secret.use((value) => ({ sentSecret: value, origin: secret.origin }));
 }
 
-/** The secret again. */
+/** Inverse of `sendSecret`. */
 export function receiveSecret({ sentSecret, origin }: SentSecret): Secret {
   return Secret.of(sentSecret, origin);
 }
 
 /**
- * A `Secret` would arrive without its value and without a word, so options that hold one are our
- * own mistake.
+ * Cloning a `Secret` silently loses its value, so options that contain one are a programming error.
  */
 export function assertNoSecret(
   value: unknown,

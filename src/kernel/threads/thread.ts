@@ -1,6 +1,6 @@
 /**
- * The entry of a service's thread: makes the service, answers calls, says how it stands, stops when
- * told to.
+ * Entry point of a service's thread: creates the service, answers calls, reports state, stops on
+ * request.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../base/clock.ts";
@@ -65,7 +65,7 @@ try {
     services: service.rpc.map((bound) => bound.desc.typeName),
     plain: plainRows(service),
   });
-  tellState();
+  sendState();
 } catch (error) {
   post({ kind: "broken", error: writeError(error) });
 }
@@ -74,7 +74,7 @@ function publish(topic: string, body: Uint8Array): void {
   if (topics.has(topic)) post({ kind: "event", topic, body: ownBytes(new Uint8Array(body)) });
 }
 
-function tellState(): void {
+function sendState(): void {
   sent.tell();
   if (resident === undefined) return;
   post({
@@ -82,7 +82,7 @@ function tellState(): void {
     components: resident.supervisor.states(),
     ready: resident.supervisor.ready(),
   } satisfies FromThread);
-  systemClock.timer(systemClock.monotonic() + STATE_MS, tellState);
+  systemClock.timer(systemClock.monotonic() + STATE_MS, sendState);
 }
 
 async function stop(deadlineMs: number): Promise<void> {

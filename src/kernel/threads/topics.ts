@@ -1,34 +1,36 @@
 /**
- * Events by topic: listeners hear what comes while they listen, each from a short queue of its own.
+ * Publish/subscribe by topic: listeners receive events while subscribed, each through its own short
+ * queue.
  */
 
-const LONGEST_QUEUE = 64;
+const MAX_QUEUE_LENGTH = 64;
 
 interface Listener {
   readonly queue: Uint8Array[];
   wake: (() => void) | undefined;
 }
 
-/** Who listens to what. */
 export class Topics {
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #changed: (topic: string, listened: boolean) => void;
   #missed = 0;
   #closed = true;
 
-  /** `changed` is called when the first listener of a topic comes and when the last one goes. */
+  /**
+   * `changed` is called when the first listener of a topic subscribes and when the last one leaves.
+   */
   constructor(changed: (topic: string, listened: boolean) => void) {
     this.#changed = changed;
   }
 
-  /** Events that slow listeners missed. */
+  /** Events dropped for slow listeners. */
   get missed(): number {
     return this.#missed;
   }
 
   publish(topic: string, body: Uint8Array): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
-      if (listener.queue.length >= LONGEST_QUEUE) {
+      if (listener.queue.length >= MAX_QUEUE_LENGTH) {
         listener.queue.shift();
         this.#missed += 1;
       }
@@ -38,8 +40,8 @@ export class Topics {
   }
 
   /**
-   * Listens from this call on, until the signal, `close`, or the loop over it ends; hears nothing
-   * while closed.
+   * Subscribes until the signal, `close`, or the end of the iteration; receives nothing while
+   * closed.
    */
   listen(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const listener: Listener = { queue: [], wake: undefined };
@@ -57,7 +59,7 @@ export class Topics {
     return { [Symbol.asyncIterator]: () => this.#read(topic, listener, finish) };
   }
 
-  /** Ends every listener. */
+  /** Ends every subscription. */
   close(): void {
     this.#closed = true;
     for (const listeners of this.#listeners.values())
@@ -65,7 +67,7 @@ export class Topics {
     this.#listeners.clear();
   }
 
-  /** Lets listeners come. */
+  /** Accepts subscriptions again. */
   open(): void {
     this.#closed = false;
   }

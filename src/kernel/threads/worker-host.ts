@@ -1,6 +1,6 @@
 /**
- * A service in a thread of its own: starts the thread, sends calls over, watches that it lives,
- * ends it in time.
+ * Hosts a service in its own thread: starts it, forwards calls, monitors its heartbeat, terminates
+ * it in time.
  */
 import { Worker } from "node:worker_threads";
 import { readError } from "../base/error-message.ts";
@@ -10,30 +10,29 @@ import type { ComponentState, Health } from "../supervisor/component.ts";
 import { threadEnvironment, STATE_MS, type Boot } from "./boot.ts";
 import { HostBase, healthOf } from "./host-base.ts";
 import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
-import { createHeardLog, type LogBoot, type LogMessage } from "./log-lines.ts";
+import { createRelayedLog, type LogBoot, type LogMessage } from "./log-lines.ts";
 import { ownBytes, type FromThread, type StateMessage, type ToThread } from "./messages.ts";
 import { PendingCalls } from "./pending.ts";
-import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
+import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./hosted-service.ts";
 import { createRemoteService } from "./remote-service.ts";
 
-/** A thread that says nothing for this long is unwell, and after the second time lost. */
+/** Heartbeat timeout: degraded after one miss, restarted after two. */
 const SILENT_MS = 10_000;
 const LOST_MS = 60_000;
 /**
- * Short-lived objects of one thread: unbounded V8 lets them take 100 MiB for a few per cent of
- * speed, and stops longer to look through them.
+ * Young generation of one thread: unbounded, V8 grows it to 100 MiB for a few per cent of speed and
+ * longer pauses.
  */
 const YOUNG_MB = 12;
-/** Kept of a stop's deadline for ending the thread. */
+/** Part of a stop's deadline reserved for terminating the thread. */
 const TERMINATE_MS = 250;
 
-/** A host that runs the service in a worker thread. */
 export class WorkerHost extends HostBase implements ThreadHost {
   readonly #calls: PendingCalls;
   #worker: Worker | undefined;
   #service: Service | undefined;
   #state: StateMessage | undefined;
-  #heardMs = 0;
+  #lastMessageMs = 0;
   #watch: Disposable | undefined;
   #stopped: (() => void) | undefined;
 
@@ -51,10 +50,10 @@ export class WorkerHost extends HostBase implements ThreadHost {
     signal.throwIfAborted();
     this.topics.open();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const lines = createHeardLog(this.deps.log, this.name);
+    const lines = createRelayedLog(this.deps.log, this.name);
     const worker = this.#launch(lines.boot);
     this.#worker = worker;
-    this.#heardMs = this.deps.clock.monotonic();
+    this.#lastMessageMs = this.deps.clock.monotonic();
     const lost = (error: unknown): void => {
       if (this.#worker !== worker) return;
       this.#forget();
@@ -62,13 +61,13 @@ export class WorkerHost extends HostBase implements ThreadHost {
       failed(error);
     };
     worker.on("message", (message: FromThread) => {
-      // Also those of a thread that is given up: they say why.
-      if (message.kind === "line" || message.kind === "left_out") return lines.hear(message);
+      // Also those of an abandoned thread: they tell why.
+      if (message.kind === "line" || message.kind === "left_out") return lines.receive(message);
       if (this.#worker !== worker) return;
-      this.#heardMs = this.deps.clock.monotonic();
+      this.#lastMessageMs = this.deps.clock.monotonic();
       if (message.kind === "started") this.#begin(message, resolve);
       else if (message.kind === "broken") reject(readError(`thread ${this.name}`, message.error));
-      else this.#hear(message);
+      else this.#receive(message);
     });
     worker.on("error", lost);
     worker.on("exit", (code) =>
@@ -105,7 +104,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
   }
 
   health(): Health {
-    const silentMs = this.deps.clock.monotonic() - this.#heardMs;
+    const silentMs = this.deps.clock.monotonic() - this.#lastMessageMs;
     if (silentMs > SILENT_MS)
       return {
         ok: false,
@@ -190,12 +189,14 @@ export class WorkerHost extends HostBase implements ThreadHost {
     started();
   }
 
-  #hear(message: Exclude<FromThread, LogMessage | { readonly kind: "started" | "broken" }>): void {
+  #receive(
+    message: Exclude<FromThread, LogMessage | { readonly kind: "started" | "broken" }>,
+  ): void {
     switch (message.kind) {
       case "reply":
       case "chunk":
       case "end":
-        return this.#calls.hear(message);
+        return this.#calls.receive(message);
       case "event":
         return this.topics.publish(message.topic, message.body);
       case "stopped":
@@ -210,7 +211,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const look = (): void => {
       const worker = this.#worker;
       if (worker === undefined) return;
-      if (clock.monotonic() - this.#heardMs > LOST_MS) {
+      if (clock.monotonic() - this.#lastMessageMs > LOST_MS) {
         lost(
           new StewardError(
             "deadline",

@@ -1,6 +1,6 @@
 /**
- * Whether a newer release of Steward is available, as a release API tells it (contract §2 `update`;
- * facts, monitor-api §1.1). Nothing depends on the answer: what fails leaves the last good one.
+ * Checks a release API for a newer Steward. Nothing depends on the result: a failure keeps the last
+ * good one.
  */
 import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";
@@ -20,18 +20,15 @@ import {
 } from "./release.ts";
 
 /**
- * `checking`: no attempt has ended. `error`: none ever succeeded. `unknown`: one of the two
- * versions is not a version, e.g. of a build of one's own.
+ * `checking`: no attempt has ended. `error`: none ever succeeded. `unknown`: one of the versions
+ * cannot be parsed, e.g. of a custom build.
  */
 type UpdateState = "disabled" | "checking" | "error" | "unknown" | "current" | "available";
 
-/**
- * Why the last attempt failed: no answer, an answer that is no success, or one that tells no
- * release.
- */
+/** Why the last attempt failed: no response, an error status, or a response without a release. */
 type UpdateErrorClass = "network" | "http_error" | "parse_error" | "unknown";
 
-/** What is known, as plain data. */
+/** As plain data. */
 export interface UpdateStatus {
   readonly enabled: boolean;
   readonly state: UpdateState;
@@ -40,15 +37,15 @@ export interface UpdateStatus {
   readonly latestVersion: string | undefined;
   /** Within the same major version; 0 unless `available`. */
   readonly minorsBehind: number;
-  /** End of the last attempt, whatever became of it; milliseconds since 1970. */
+  /** End of the last attempt, successful or not; milliseconds since 1970. */
   readonly lastCheckedAtMs: number | undefined;
   /** Only when the last attempt failed. */
   readonly lastErrorClass: UpdateErrorClass | undefined;
-  /** For a person; empty when no address is configured. */
+  /** For people; empty when no URL is configured. */
   readonly releaseUrl: string;
 }
 
-/** What it works with. `version` is that of this Steward. */
+/** `version` is that of this Steward. */
 export interface UpdateDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -56,23 +53,21 @@ export interface UpdateDeps {
   readonly version: string;
 }
 
-/** When and whom to ask. */
 export interface UpdateOptions {
-  /** False asks nobody. */
+  /** False sends no requests. */
   readonly enabled: boolean;
-  /** Answers JSON with `tag_name`. */
+  /** Returns JSON with `tag_name`. */
   readonly url: string;
   /** Between attempts. */
   readonly cacheTtlMs: number;
   readonly timeoutMs: number;
 }
 
-/** Asks at its start and whenever the answer is too old; nobody waits for it. */
+/** Checks at its start and whenever the result is too old; nothing waits for it. */
 export interface UpdateCheck extends Component {
   status(): UpdateStatus;
 }
 
-/** The check. */
 export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): UpdateCheck {
   const { clock, log } = deps;
   const api = createDocumentClient(deps, {
@@ -123,8 +118,7 @@ export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): Upd
 }
 
 /**
- * Says at each snapshot whether there is a newer release, until disposed; nothing while that cannot
- * be said.
+ * Reports at each snapshot whether there is a newer release, until disposed; nothing while unknown.
  */
 export function reportUpdate(
   scope: Pick<Scope, "observe" | "gauge" | "end">,
@@ -144,11 +138,11 @@ interface Known {
   errorClass: UpdateErrorClass | undefined;
 }
 
-const LONGEST_TAG = 128;
+const MAX_TAG_LENGTH = 128;
 
 function tagOf(document: unknown): string | undefined {
   const tag = (document as { readonly tag_name?: unknown } | null | undefined)?.tag_name;
-  return typeof tag === "string" && tag !== "" && tag.length <= LONGEST_TAG ? tag : undefined;
+  return typeof tag === "string" && tag !== "" && tag.length <= MAX_TAG_LENGTH ? tag : undefined;
 }
 
 function announce(log: Log, version: string, tag: string): void {

@@ -1,7 +1,7 @@
 /**
- * A request's path, query and body to its message by a `google.api.http` rule. Text of path and
- * query is coerced by field type and then read as strictly as JSON; everything that is wrong is
- * found in one pass.
+ * Binds a request's path, query and body to its message by a `google.api.http` rule. Text of path
+ * and query is coerced by field type and then read as strictly as JSON; all problems are found in
+ * one pass.
  */
 import {
   create,
@@ -17,7 +17,7 @@ import { elementTake, prepareReader, readBody, setField } from "./read.ts";
 import { acceptedNames, fieldStyleOf, isWellKnown, jsonName } from "./style.ts";
 import type { Reading, Take } from "./values.ts";
 
-/** How a method is bound. */
+/** The http binding of a method. */
 export interface BindRule {
   readonly input: DescMessage;
   /** Names of the path variables, each a scalar or enum field. */
@@ -27,13 +27,12 @@ export interface BindRule {
   readonly ignoreUnknown: boolean;
 }
 
-/** What a request brings. */
 interface RequestParts {
   /** Path variables, decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** The raw query, with or without its question mark. */
   readonly search: string;
-  /** Empty when the rule has no body; already read where it may be large. */
+  /** Empty when the rule has no body; already parsed where it may be large. */
   readonly body: Uint8Array | JsonText | undefined;
 }
 
@@ -45,8 +44,8 @@ export interface Binder {
 }
 
 /**
- * Compiles a rule. Throws when it names what the message has not, or leaves a field that text
- * cannot give.
+ * Compiles a rule. Throws when it names an unknown field, or leaves a field that text cannot
+ * express.
  */
 export function createBinder(rule: BindRule): Binder {
   const { input } = rule;
@@ -121,8 +120,8 @@ const WHOLE = /^-?\d+$/;
 const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Text that has the form of the field's type becomes a value of it; other text stays text and is
- * refused as such.
+ * Text in the form of the field's type becomes a value of it; other text stays text and is refused
+ * as such.
  */
 function coercion(field: DescField): (text: string) => unknown {
   switch (field.scalar) {

@@ -1,38 +1,32 @@
-/** Everything that is wrong with one request, collected in one pass and turned into one error. */
+/** Collects all problems of one request into one error. */
 import { StewardError, type Detail } from "../base/errors.ts";
 
-/** Where a value stands: names and list positions from the outside in. */
+/** Location of a value: names and list indexes from the outside in. */
 export type JsonPath = readonly (string | number)[];
 
-/**
- * The largest number of findings that are kept; a long list of wrong elements says no more with all
- * of them.
- */
+/** Maximum number of findings kept. */
 export const MAX_ISSUES = 100;
 
 /**
- * Only the first findings come with a suggestion: finding the nearest name takes longer than
- * anything else.
+ * Only the first findings get a suggestion: finding the nearest name is the most expensive part.
  */
 const MAX_SUGGESTIONS = 10;
 
-/** Characters of a name in a finding. */
+/** Maximum length of a name in a finding. */
 const MAX_NAME_LENGTH = 64;
 
 const SHOWN_IN_MESSAGE = 3;
 
-/** Collects findings. */
 export interface Issues {
   readonly found: readonly Detail[];
-  /** `text` goes on after the name of the place: `must be a whole number`. */
+  /** `text` continues after the path: `must be a whole number`. */
   add(path: JsonPath, text: string, code: string, rule?: string): void;
-  /** No more are kept: whoever would have to work for a text need not. */
+  /** No more are kept: building further texts is pointless. */
   readonly full: boolean;
-  /** Whether the next finding may come with a suggestion. */
+  /** Whether the next finding may have a suggestion. */
   readonly wantSuggestion: boolean;
 }
 
-/** An empty collection. */
 export function createIssues(): Issues {
   const found: Detail[] = [];
   return {
@@ -58,7 +52,7 @@ function shortened(part: string | number): string | number {
     : part;
 }
 
-/** A path as a person writes it: `groups[2].status`. */
+/** In human notation: `groups[2].status`. */
 function pathText(path: JsonPath): string {
   return path.reduce<string>(
     (text, part) =>
@@ -67,10 +61,7 @@ function pathText(path: JsonPath): string {
   );
 }
 
-/**
- * One `invalid` error out of at least one finding. `rule` says more about the whole, e.g.
- * `bad_request`.
- */
+/** One `invalid` error for at least one finding. `rule` qualifies the whole, e.g. `bad_request`. */
 export function invalidRequest(found: readonly Detail[], rule?: string): StewardError {
   const [first] = found;
   const more = found.length - SHOWN_IN_MESSAGE;
@@ -88,7 +79,7 @@ export function invalidRequest(found: readonly Detail[], rule?: string): Steward
 }
 
 /**
- * The rule of an error that answers `BAD_REQUEST` instead of `VALIDATION_FAILED` on dedup's surface
- * (RESOLUTIONS D6).
+ * The rule of an error that becomes `BAD_REQUEST` instead of `VALIDATION_FAILED` on dedup's
+ * surface.
  */
 export const BAD_REQUEST = "bad_request";

@@ -1,7 +1,6 @@
 /**
- * Bytes of a request to a JSON value: UTF-8, nesting and names given twice are checked in one walk
- * over the text before it is parsed, so that neither the parser nor what walks its result meets an
- * unbounded nesting.
+ * Parses a request body as JSON: UTF-8, nesting and duplicate names are checked in one pass before
+ * parsing, so that neither the parser nor code that walks its result meets unbounded nesting.
  */
 import { isUtf8 } from "node:buffer";
 import { StewardError, type Detail } from "../base/errors.ts";
@@ -9,10 +8,10 @@ import { parseTree } from "../json/tree.ts";
 import { skipWhiteSpace, whiteSpaceEnd, withoutMark } from "../json/white-space.ts";
 import { type Issues, type JsonPath, MAX_ISSUES } from "./issues.ts";
 
-/** Objects and lists inside each other, the outermost included. */
+/** Nesting depth, the outermost container included. */
 const MAX_DEPTH = 32;
 
-/** Values of one body, counted as they are read: more than any request means. */
+/** Values of one body, counted while reading: more than any request needs. */
 const MAX_VALUES = 100_000;
 
 /** Members of one object in a body above `AT_ONCE_BYTES`. */
@@ -24,15 +23,15 @@ const MAX_NAME_BYTES = 64 * 1024;
 /** Characters of one number in a body above `AT_ONCE_BYTES`. */
 const MAX_NUMBER_LENGTH = 1_024;
 
-/** Bodies above this are read in turns of the event loop, others in one go. */
+/** Larger bodies are parsed in slices of the event loop, others at once. */
 const AT_ONCE_BYTES = 64 * 1024;
 
-/** What was read: a value, or why there is none. */
+/** A value, or why there is none. */
 export type JsonText =
   | { readonly value: unknown; readonly twice: readonly JsonPath[] }
   | { readonly refused: Detail };
 
-/** Notes what is wrong with a text; its value when it has one. */
+/** Notes the problem of a text; returns its value if any. */
 export function noted(text: JsonText, issues: Issues): { readonly value: unknown } | undefined {
   if ("refused" in text) {
     issues.add([], text.refused.message, text.refused.code, text.refused.rule);
@@ -43,7 +42,7 @@ export function noted(text: JsonText, issues: Issues): { readonly value: unknown
 }
 
 /**
- * Reads a body without holding the thread. Undefined when it counts as absent. Throws `too_large`
+ * Parses a body without blocking the thread. Undefined when it counts as absent. Throws `too_large`
  * beyond `MAX_VALUES`.
  */
 export async function readJsonBody(bytes: Uint8Array): Promise<JsonText | undefined> {
@@ -101,8 +100,8 @@ function brokenAt(position: number | string | undefined): JsonText {
 }
 
 /**
- * Reads a text in one go. Undefined when it counts as absent: nothing but white space. `bytes` is
- * bounded by the caller.
+ * Parses a text at once. Undefined when it counts as absent: only white space. The caller bounds
+ * `bytes`.
  */
 export function readJsonText(bytes: Uint8Array): JsonText | undefined {
   if (whiteSpaceEnd(bytes) === bytes.length) return undefined;
@@ -132,9 +131,7 @@ interface Frame {
   nameNext: boolean;
 }
 
-/**
- * What the walk found. On text that is no JSON the names mean nothing, and nobody looks at them.
- */
+/** Result of the pass. For text that is not JSON the names are meaningless and unused. */
 interface Scan {
   readonly tooDeep: boolean;
   readonly twice: readonly JsonPath[];

@@ -1,7 +1,7 @@
 /**
- * REST JSON to messages by their descriptors: strict types, every finding in one pass. Read under
- * the written name, the declared name and lowerCamel; `null` counts as absent; unknown names are
- * refused with the nearest known one.
+ * Reads REST JSON as messages by their descriptors: strict types, all findings in one pass. Fields
+ * are read under the written name, the declared name and lowerCamel; `null` counts as absent;
+ * unknown names are refused with the nearest known one.
  */
 import {
   create,
@@ -38,7 +38,6 @@ interface Plan {
 
 const plans = new WeakMap<DescMessage, Plan>();
 
-/** What differs from one reading to another. */
 export interface ReadOptions {
   /** Ignore undeclared names instead of refusing them. */
   readonly ignoreUnknown?: boolean;
@@ -66,8 +65,7 @@ export function readMessage<D extends DescMessage>(
 }
 
 /**
- * Fills a message from the text of a body and notes what is wrong. `except` are fields that come
- * from elsewhere.
+ * Fills a message from the text of a body and notes problems. `except` are fields bound elsewhere.
  */
 export function readBody(
   desc: DescMessage,
@@ -82,7 +80,7 @@ export function readBody(
   else reading.issues.add([], "the body must be a JSON object", "invalid_type");
 }
 
-/** How one value of a field is taken; of a list's or map's element when the field is one. */
+/** Reader of one value of a field; of an element for lists and maps. */
 export function elementTake(field: DescField): Take {
   if (field.message !== undefined)
     return isWellKnown(field.message.typeName)
@@ -94,14 +92,14 @@ export function elementTake(field: DescField): Take {
 }
 
 /**
- * Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at
+ * Compiles the plan of a message type and all nested types, so that a wrong declaration fails the
  * start.
  */
 export function prepareReader(desc: DescMessage): void {
   planOf(desc);
 }
 
-/** Sets a field that was read; notes an issue when another member of its oneof was given before. */
+/** Sets a field; notes an issue when another member of its oneof was set before. */
 export function setField(
   message: Message,
   field: DescField,
@@ -134,7 +132,7 @@ function readFields(
   const plan = planOf(desc);
   const seen = new Set<Slot>();
   for (const key in given) {
-    // What is refused anyway needs no further look.
+    // A request that is refused anyway needs no further checks.
     if (reading.issues.full) return;
     if (!Object.hasOwn(given, key)) continue;
     const value = given[key];
@@ -160,7 +158,7 @@ function noteUnknown(
   except?: ReadonlySet<DescField>,
 ): void {
   if (reading.ignoreUnknown || reading.issues.full) return;
-  // What comes from elsewhere would be refused here under its right name, too.
+  // Fields bound elsewhere are refused here under their right name, too.
   const names = plan.fields
     .filter(({ field }) => except?.has(field) !== true)
     .map(({ name }) => name);
@@ -186,7 +184,7 @@ function noteElsewhere(key: string, reading: Reading): void {
 function planOf(desc: DescMessage): Plan {
   const known = plans.get(desc);
   if (known !== undefined) return known;
-  // Known before it is filled: a message may contain itself.
+  // Registered before it is filled: a message may contain itself.
   const plan: Plan = { slots: new Map(), fields: [] };
   plans.set(desc, plan);
   try {
@@ -225,7 +223,7 @@ function takeNested(desc: DescMessage): Take {
   };
 }
 
-/** Only a `Value` may be null inside a list or map: elsewhere nothing could stand for it. */
+/** Only a `Value` may be null inside a list or map: other types cannot represent it. */
 function elementOrRefuseNull(field: DescField, element: Take): Take {
   if (field.message?.typeName === "google.protobuf.Value") return element;
   return (value, reading) =>

@@ -1,4 +1,4 @@
-/** The JSON of a method's answer over REST, whichever thread writes it. */
+/** Serialises a method's REST response on any thread. */
 import {
   create,
   getOption,
@@ -17,15 +17,15 @@ import { writeMessage, type WriteOptions } from "./write.ts";
 const READABLE = 2;
 interface Form {
   readonly options: WriteOptions;
-  /** The field that REST answers with alone; undefined for the whole message. */
+  /** The field that is the whole REST response; undefined for the whole message. */
   readonly field: (DescField & { readonly message: DescMessage }) | undefined;
 }
-/** Reading an option parses it: once for a method is enough. */
+/** Reading an option parses it, so it is cached per method. */
 const forms = new WeakMap<DescMethod, Form>();
 
 /**
- * The message without its surface's envelope, or of it the field that the http rule names as
- * `response_body`. The admin's documents and dedup's downloads are for people too: they are
+ * The message without its surface's envelope, or the field named by the http rule's
+ * `response_body`. The admin's documents and dedup's downloads are also read by people: they are
  * indented.
  */
 export function writeRestJson(method: DescMethod, message: Message): string {
@@ -36,7 +36,7 @@ export function writeRestJson(method: DescMethod, message: Message): string {
 }
 
 /**
- * The message that REST answers a method with. Throws when the http rule names a field that is no
+ * The message of a method's REST response. Throws when the http rule names a field that is not a
  * message.
  */
 export function restMessage(method: DescMethod): DescMessage {

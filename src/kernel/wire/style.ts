@@ -1,7 +1,7 @@
 /**
- * The REST style of files, fields and enums as their options declare it, read once per descriptor.
- * The style of a field is that of the file which declares the message it stands in: a message looks
- * the same wherever it is nested.
+ * The REST style of files, fields and enums as declared by their options, read once per descriptor.
+ * A field has the style of the file that declares its message: a message looks the same wherever it
+ * is nested.
  */
 import {
   create,
@@ -28,16 +28,16 @@ import { assert } from "../base/errors.ts";
 /** The REST surfaces, by the names that errors and routes use. */
 export type DialectName = "monitor" | "dedup" | "vault";
 
-/** The conventions of one file, complete. */
+/** The complete conventions of one file. */
 export interface JsonStyle {
   readonly camel: boolean;
-  /** What stands for an unset optional field or message. */
+  /** The JSON of an unset optional field or message. */
   readonly unset: "omit" | "null";
   readonly dialect: DialectName;
 }
 
 /**
- * An enum's texts. `unset` is the number of the `…_UNSPECIFIED` value, which counts as not given.
+ * The texts of an enum. `unset` is the number of the `…_UNSPECIFIED` value, which counts as absent.
  */
 export interface EnumTexts {
   readonly texts: ReadonlyMap<number, string>;
@@ -57,7 +57,7 @@ const dialects: Readonly<Record<Dialect, DialectName | undefined>> = {
   [Dialect.VAULT]: "vault",
 };
 
-/** The style a file declares. Throws when it declares none or half of one. */
+/** Throws when the file declares no style or an incomplete one. */
 export function styleOf(file: DescFile): JsonStyle {
   return remember(styles, file, () => {
     const declared = file.proto.options === undefined ? undefined : getOption(file, styleOption);
@@ -79,14 +79,14 @@ export function styleOf(file: DescFile): JsonStyle {
   });
 }
 
-/** The exceptions a field declares; all false and empty when it declares none. */
+/** The exceptions declared by a field; all false and empty by default. */
 export function fieldStyleOf(field: DescField): FieldStyle {
   return remember(fieldStyles, field, () =>
     field.proto.options === undefined ? create(FieldStyleSchema) : getOption(field, fieldOption),
   );
 }
 
-/** The name a field is written under. */
+/** The name a field is written with. */
 export function jsonName(field: DescField): string {
   return remember(names, field, () => {
     const given = fieldStyleOf(field).jsonName;
@@ -95,12 +95,12 @@ export function jsonName(field: DescField): string {
   });
 }
 
-/** The names a field is read under: as it is written, as it is declared, and in lowerCamel. */
+/** The names a field is read with: as written, as declared, and lowerCamel. */
 export function acceptedNames(field: DescField): readonly string[] {
   return [...new Set([jsonName(field), field.name, field.jsonName])];
 }
 
-/** The JSON texts of an enum. Throws when two values share one. */
+/** Throws when two values share a text. */
 export function enumTexts(desc: DescEnum): EnumTexts {
   return remember(enums, desc, () => {
     const zero = desc.values.find(
@@ -120,13 +120,13 @@ export function enumTexts(desc: DescEnum): EnumTexts {
   });
 }
 
-/** The version of a document's shape: what it carries as `schema_version`. */
+/** The version of a document's schema: its `schema_version`. */
 export function schemaVersion(desc: DescMessage): number {
   const declared = desc.proto.options === undefined ? 0 : getOption(desc, schemaVersionOption);
   return declared === 0 ? 1 : declared;
 }
 
-/** Whether a message type has a native JSON form instead of a plan of its own. */
+/** Whether a message type has a native JSON form. */
 export function isWellKnown(typeName: string): boolean {
   return [
     "google.protobuf.Timestamp",

@@ -1,20 +1,23 @@
-/** Timestamps as RFC 3339 text in UTC, in the three precisions of RESOLUTIONS §3.1, and back. */
+/**
+ * Formats and parses timestamps as RFC 3339 text in UTC, in three precisions: seconds, milliseconds
+ * and nanoseconds.
+ */
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";
 
 /**
- * Whole seconds, always three digits, or up to nine digits with trailing zeros cut. All truncate.
+ * Whole seconds, always three digits, or up to nine digits without trailing zeros. All truncate.
  */
 export type TimePrecision = "seconds" | "milliseconds" | "nanoseconds";
 
-/** What readers of the monitor's documents take for "never". */
+/** Means "never" to readers of the monitor's documents. */
 export const ZERO_TIME = "0001-01-01T00:00:00Z";
 
 const FIRST_SECOND = -62_135_596_800;
 const LAST_SECOND = 253_402_300_799;
 
-/** Writes an instant between the years 1 and 9999; another one is our own mistake. */
+/** Formats a time between the years 1 and 9999; anything else is a programming error. */
 export function formatTime(time: Timestamp, precision: TimePrecision): string {
   const seconds = Number(time.seconds);
   assert(
@@ -34,12 +37,12 @@ export function formatTime(time: Timestamp, precision: TimePrecision): string {
 const RFC3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Reads RFC 3339 text with any offset; undefined when it is none or names no real day. */
+/** Parses RFC 3339 text with any offset; undefined when it is invalid or not a real date. */
 export function parseTime(text: string): Timestamp | undefined {
   const [, day, clock, fraction = "", zone = ""] = RFC3339.exec(text) ?? [];
   if (day === undefined || clock === undefined) return undefined;
   const local = Date.parse(`${day}T${clock}Z`);
-  // Date.parse rolls the 30th of February over into March, and takes 24:00:00.
+  // Date.parse turns 30 February into March, and accepts 24:00:00.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 19) !== `${day}T${clock}`)
     return undefined;
   const offsetMs = zoneOffsetMs(zone);

@@ -1,7 +1,6 @@
 /**
- * The `buf.validate` rules of a message, checked by one validator for every surface, with findings
- * in the words of the API: names as they are written in JSON, limits in plain numbers, enum values
- * by their texts.
+ * Checks the `buf.validate` rules of a message, with one validator for every surface; findings use
+ * JSON names, plain numbers and the texts of enum values.
  */
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
@@ -9,21 +8,20 @@ import { StewardError, type Detail } from "../base/errors.ts";
 import { createIssues, type JsonPath } from "./issues.ts";
 import { enumTexts, jsonName } from "./style.ts";
 
-/** Checks messages against their declared rules. */
 export interface Validator {
   /**
-   * What the message violates, nothing when it is good. Throws `internal` when a rule itself is
+   * Violations of the message, nothing when it is valid. Throws `internal` when a rule itself is
    * broken.
    */
   check<D extends DescMessage>(schema: D, message: MessageShape<D>): readonly Detail[];
   /**
    * Compiles the rules of these messages, so that the first request does not wait and a broken rule
-   * shows at start.
+   * fails the start.
    */
   warmUp(schemas: Iterable<DescMessage>): void;
 }
 
-/** A validator; make one per process, since compiled rules are kept inside. */
+/** Create one per process, since it caches compiled rules. */
 export function createRequestValidator(): Validator {
   const rules = createValidator();
   const validator: Validator = {
@@ -36,7 +34,12 @@ export function createRequestValidator(): Validator {
         });
       const issues = createIssues();
       for (const violation of result.violations)
-        issues.add(pathOf(violation), inPlainWords(violation), "invalid_value", violation.ruleId);
+        issues.add(
+          pathOf(violation),
+          describeViolation(violation),
+          "invalid_value",
+          violation.ruleId,
+        );
       return issues.found;
     },
     warmUp(schemas) {
@@ -61,7 +64,7 @@ function pathOf(violation: Violation): JsonPath {
   });
 }
 
-function inPlainWords(violation: Violation): string {
+function describeViolation(violation: Violation): string {
   const field = violation.field.findLast((part): part is DescField => part.kind === "field");
   if (field?.enum !== undefined && violation.ruleId.startsWith("enum."))
     return `must be one of ${[...enumTexts(field.enum).numbers.keys()].join(", ")}`;
@@ -71,10 +74,7 @@ function inPlainWords(violation: Violation): string {
   return violation.message;
 }
 
-/**
- * The library's wording and ours. What matches none is taken as it is: rules of our own come with
- * their own message.
- */
+/** Rewrites the library's messages. Messages of our own rules match none and stay unchanged. */
 const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
   [
     /^must be greater than or equal to (\S+) and less than or equal to (\S+)$/,

@@ -1,6 +1,6 @@
 /**
- * One JSON value to one field value, strictly: numbers are JSON numbers, text is text, an enum is
- * one of its texts. What is wrong is noted and the value left out; nothing here throws.
+ * Reads one JSON value as a field value, strictly: numbers are JSON numbers, text is text, an enum
+ * is one of its texts. Problems are noted and the value is dropped; nothing here throws.
  */
 import {
   fromJson,
@@ -16,7 +16,7 @@ import { nearest } from "../base/nearest.ts";
 import { enumTexts, styleOf } from "./style.ts";
 import { parseTime } from "./time.ts";
 
-/** The state of one reading: where it stands, what it found, what becomes of unknown names. */
+/** State of one reading: path, findings, handling of unknown names. */
 export interface Reading {
   readonly path: (string | number)[];
   readonly issues: Issues;
@@ -24,12 +24,12 @@ export interface Reading {
 }
 
 /**
- * Takes a value over, or notes an issue and returns undefined. Null never comes here but for a
+ * Returns the field value, or notes an issue and returns undefined. Null is passed only for a
  * `Value`.
  */
 export type Take = (value: unknown, reading: Reading) => unknown;
 
-/** How a scalar is taken. Bytes are base64, on the one surface that has them. */
+/** Reads a scalar. Bytes are base64, on the one surface that has them. */
 export function takeScalar(field: DescField, scalar: ScalarType): Take {
   switch (scalar) {
     case ScalarType.STRING:
@@ -52,7 +52,6 @@ export function takeScalar(field: DescField, scalar: ScalarType): Take {
   }
 }
 
-/** How an enum's text is taken. */
 export function takeEnum(desc: DescEnum): Take {
   const { numbers } = enumTexts(desc);
   const all = [...numbers.keys()];
@@ -74,7 +73,7 @@ export function takeEnum(desc: DescEnum): Take {
   };
 }
 
-/** How a message with a native JSON form is taken. */
+/** Reads a message with a native JSON form. */
 export function takeWellKnown(typeName: string): Take {
   switch (typeName) {
     case "google.protobuf.Timestamp":
@@ -97,12 +96,11 @@ export function takeWellKnown(typeName: string): Take {
   }
 }
 
-/** Whether a JSON value is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Notes that a value has not the form it must have. */
+/** Notes that a value has the wrong form. */
 export function refuse(reading: Reading, text: string, value: unknown, rule?: string): undefined {
   reading.issues.add(reading.path, `${text}, not ${kindOf(value)}`, "invalid_type", rule);
   return undefined;
@@ -165,7 +163,7 @@ function is64Bit(scalar: ScalarType): boolean {
   ].includes(scalar);
 }
 
-/** 64-bit fields end where JSON numbers stop being exact. */
+/** 64-bit fields are limited to the integers that JSON numbers represent exactly. */
 function integerRange(scalar: ScalarType): Range {
   const unsigned = [
     ScalarType.UINT32,

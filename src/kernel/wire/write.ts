@@ -1,7 +1,7 @@
 /**
- * Messages to REST JSON by the options in their descriptors (RESOLUTIONS §3.1). Each message type
- * is compiled once into a list of closures; writing then costs one call per field. What JSON cannot
- * hold exactly is an assertion, never a silent change.
+ * Writes messages as REST JSON by the options in their descriptors. Each message type is compiled
+ * once into a list of closures; writing then costs one call per field. A value that JSON cannot
+ * represent exactly fails an assertion.
  */
 import {
   ScalarType,
@@ -40,16 +40,12 @@ interface Plan {
 
 const plans = new WeakMap<DescMessage, Plan>();
 
-/** How the text is laid out. */
 export interface WriteOptions {
-  /** Blanks per level; 0, the default, writes one line. */
+  /** Spaces per level; 0, the default, writes one line. */
   readonly indent?: number;
 }
 
-/**
- * A message as JSON text. Throws an assertion for what its style forbids: unsafe integers, NaN,
- * unknown enum values.
- */
+/** Fails an assertion for what its style forbids: unsafe integers, NaN, unknown enum values. */
 export function writeMessage<D extends DescMessage>(
   schema: D,
   message: MessageShape<D>,
@@ -58,7 +54,7 @@ export function writeMessage<D extends DescMessage>(
   return JSON.stringify(plainMessage(schema, message), null, options.indent ?? 0);
 }
 
-/** A message as the value whose JSON text `writeMessage` gives. */
+/** A message as the value whose JSON text `writeMessage` returns. */
 export function plainMessage<D extends DescMessage>(
   schema: D,
   message: MessageShape<D>,
@@ -67,8 +63,8 @@ export function plainMessage<D extends DescMessage>(
 }
 
 /**
- * One field of a message as it would be written: an object with its key and value, or with nothing
- * when it is left out. For who writes a large message in pieces.
+ * One field of a message as it would be written: an object with its key and value, empty when it is
+ * omitted. For callers that write a large message in parts.
  */
 export function plainField(field: DescField, message: Message): JsonObject {
   const out: Record<string, unknown> = {};
@@ -76,13 +72,13 @@ export function plainField(field: DescField, message: Message): JsonObject {
   return out as JsonObject;
 }
 
-/** Whether a field stands in any text at all, unlike a secret one. */
+/** Whether a field is ever written, unlike a secret one. */
 export function isWritten(field: DescField): boolean {
   return planOf(field.parent).byField.has(field);
 }
 
 /**
- * Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at
+ * Compiles the plan of a message type and all nested types, so that a wrong declaration fails the
  * start.
  */
 export function prepareWriter(schema: DescMessage): void {
@@ -98,7 +94,7 @@ function writePlan(plan: Plan, message: Fields): Record<string, unknown> {
 function planOf(desc: DescMessage): Plan {
   const known = plans.get(desc);
   if (known !== undefined) return known;
-  // Known before it is filled: a message may contain itself.
+  // Registered before it is filled: a message may contain itself.
   const plan: Plan = { puts: [], byField: new Map() };
   plans.set(desc, plan);
   try {
@@ -138,7 +134,7 @@ function putOf(field: DescField, name: string): Put {
   };
 }
 
-/** Whether the field is left out of a message when it is empty; undefined when it never is. */
+/** Whether the field is omitted when empty; undefined when it never is. */
 function omissionOf(field: DescField): ((message: Fields) => boolean) | undefined {
   const { omitEmpty, omitUnless } = fieldStyleOf(field);
   if (omitUnless === "") return omitEmpty ? () => true : undefined;
@@ -151,7 +147,7 @@ function omissionOf(field: DescField): ((message: Fields) => boolean) | undefine
   return (message) => message[localName] !== true;
 }
 
-/** What stands for an unset field; undefined leaves the key out. */
+/** The JSON of an unset field; undefined omits the key. */
 function absentOf(field: DescField): string | null | undefined {
   const style = fieldStyleOf(field);
   if (style.omitEmpty) return undefined;
@@ -268,7 +264,7 @@ function messageForm(field: DescField, desc: DescMessage): Form {
   };
 }
 
-/** A Struct comes as a plain object; its numbers are checked like all others. */
+/** A Struct is a plain object; its numbers are checked like all others. */
 function assertFinite(field: DescField, value: unknown): void {
   if (typeof value === "number")
     assert(Number.isFinite(value), `${describe(field)} holds ${value}, which JSON cannot hold`);

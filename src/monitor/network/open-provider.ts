@@ -1,5 +1,5 @@
 /** Opens the control planes that Steward knows. */
-import type { ThreadContext } from "../../kernel/threads/placed.ts";
+import type { ThreadContext } from "../../kernel/threads/hosted-service.ts";
 import type { MonitorOptions } from "../options.ts";
 import { createProvider } from "../providers/create.ts";
 import type { OpenProvider } from "./network.ts";

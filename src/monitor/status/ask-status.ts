@@ -7,7 +7,7 @@ import {
   StatusService,
 } from "../../gen/steward/monitor/v1/status_service_pb.ts";
 import { wholeJson } from "../../kernel/threads/answers.ts";
-import type { CallOptions, ThreadHost } from "../../kernel/threads/placed.ts";
+import type { CallOptions, ThreadHost } from "../../kernel/threads/hosted-service.ts";
 
 const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;
 

@@ -7,7 +7,7 @@ import type { Component } from "../../kernel/supervisor/component.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
-import type { ThreadContext } from "../../kernel/threads/placed.ts";
+import type { ThreadContext } from "../../kernel/threads/hosted-service.ts";
 import { monitorMetrics } from "../catalogue/metrics.ts";
 import { monitorRecords } from "../catalogue/records.ts";
 import type { MonitorOptions } from "../options.ts";

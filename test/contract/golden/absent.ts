@@ -2,12 +2,12 @@
  * Rows of the catalogue that no scene tells, by the reason. A row that comes to be told must leave
  * this list.
  */
-import { houseMetrics } from "../../../src/kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
 import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
 
 /** Every row, by its name. */
-export const CATALOGUE: ReadonlyMap<string, AnyRow> = new Map([...houseMetrics, ...monitorMetrics].map((row) => [row.name, row]));
+export const CATALOGUE: ReadonlyMap<string, AnyRow> = new Map([...processMetricRows, ...monitorMetrics].map((row) => [row.name, row]));
 
 const REAL_DAEMON = "shown with real daemons in test/contract/monitor-catalogue.test.ts";
 

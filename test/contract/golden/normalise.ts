@@ -4,7 +4,7 @@
  * same in each run.
  */
 import { familyName, labelName } from "../../../src/kernel/telemetry/exposition/naming.ts";
-import { houseMetrics } from "../../../src/kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
 import type { PlainAttributes, ReceivedLog, ReceivedPoint } from "../../support/otlp/decode.ts";
 
 /** Stands for a value that is not compared. */
@@ -41,7 +41,7 @@ const VARYING_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const varying: ReadonlySet<string> = new Set(Object.values(VARYING_METRICS).flat());
-const varyingFamilies: ReadonlySet<string> = new Set(houseMetrics.filter(({ name }) => varying.has(name)).map((row) => familyName(row)));
+const varyingFamilies: ReadonlySet<string> = new Set(processMetricRows.filter(({ name }) => varying.has(name)).map((row) => familyName(row)));
 const varyingMembers: ReadonlySet<string> = new Set(Object.values(VARYING_MEMBERS).flat());
 const machineLabels = new RegExp(`(?<=[{,])(${MACHINE_ATTRIBUTES.map(labelName).join("|")})="[^"]*"`, "g");
 

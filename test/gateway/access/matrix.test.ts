@@ -29,10 +29,7 @@ type Credential = keyof typeof credentials;
 /** What the gateway serves of itself. */
 const HOUSE: readonly string[] = ["/docs", "/openapi.json"];
 
-/**
- * Which credentials open which access where both tokens are set (RESOLUTIONS §2, Operator token,
- * Admin token).
- */
+/** Which credentials open which access where both tokens are set. */
 const opens: Readonly<Record<Access, readonly Credential[]>> = {
   [Access.UNSPECIFIED]: [],
   [Access.PUBLIC]: ["none", "wrong", "half", "operator", "admin", "basic"],

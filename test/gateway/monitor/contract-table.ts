@@ -1,8 +1,8 @@
 /**
- * The documents of the admin API as the contract's tables list them (contract, monitor §2.1–2.3),
- * written down by hand: what follows a field's type is when it is left out. `?` when empty, zero,
- * false or never (RESOLUTIONS §3.3), `null` is `null` when there is none (M7), `unless-available`
- * only in a document that is not available; everything else is always there.
+ * The documents of the admin API as the contract's tables list them, written down by hand: what
+ * follows a field's type is when it is left out. `?` when empty, zero, false or never, `null` is
+ * `null` when there is none, `unless-available` only in a document that is not available;
+ * everything else is always there.
  */
 
 /** When a field is not there. */
@@ -41,7 +41,6 @@ function under(path: string, rows: readonly ContractRow[]): ContractRow[] {
   return rows.map((row) => ({ ...row, path: `${path}.${row.path}` }));
 }
 
-/** §2.3 */
 export const cardinality: readonly ContractRow[] = [
   ...table(
     "",
@@ -72,7 +71,6 @@ series,labels list unless-available`,
   ),
 ];
 
-/** §2.2 */
 export const configSummary: readonly ContractRow[] = table(
   "",
   `
@@ -91,7 +89,6 @@ full{}.source string ?
 full{}.value any ?`,
 );
 
-/** §2.1.1 */
 const api: readonly ContractRow[] = table(
   "",
   `
@@ -111,7 +108,6 @@ rate_limit.count integer
 rate_limit.last_seen string`,
 );
 
-/** §2.1.2 */
 const capability: readonly ContractRow[] = table(
   "",
   `
@@ -124,7 +120,6 @@ operations[].last_probe string ?
 operations[].operation,operations[].state string`,
 );
 
-/** §2.1.3 */
 const collector: readonly ContractRow[] = table(
   "",
   `
@@ -147,7 +142,7 @@ success_rate_pct number`,
 const deviceCache: readonly ContractRow[] = table("", "age string\nage_seconds,devices integer");
 
 /**
- * §2.1.5, and what Steward adds to it: who is connected, what expires, which version and routes.
+ * The collection part, with Steward's additions: who is connected, what expires, which version and routes.
  */
 const device: readonly ContractRow[] = table(
   "",
@@ -162,7 +157,7 @@ last_seen,key_expires_at,client_version string ?
 key_expiry_disabled,update_available boolean ?`,
 );
 
-/** §2.1 with 2.1.4 and 2.1.6 to 2.1.13. */
+/** The status document. */
 export const status: readonly ContractRow[] = [
   ...table(
     "",
@@ -303,7 +298,7 @@ log_records_per_sec_series[],metric_points_per_sec_series[] number`,
   ),
 ];
 
-/** What Steward adds to the contract's status (RESOLUTIONS §2, Status page, Demo). */
+/** What Steward adds to the contract's status. */
 export const additions: readonly ContractRow[] = table(
   "",
   "services object\nservices{} string\nservice.demo boolean ?\nhealth_problems list ?\nhealth_problems[].part,health_problems[].reason string\nhealth_problems[].remedy,health_problems[].link string ?",

@@ -416,21 +416,21 @@ describe("with a listener of its own", () => {
 
   it("the surface is there and nowhere else, and probes answer on both", async () => {
     const services = [statusService(), systemService()];
-    const house = await startGateway({ services, auth, surface: "house" });
+    const main = await startGateway({ services, auth, surface: "gateway" });
     const own = await startGateway({ services, auth, surface: "admin" });
     for (const path of documents)
       expect([
-        (await ask(house.url, "GET", path, admin)).status,
+        (await ask(main.url, "GET", path, admin)).status,
         (await ask(own.url, "GET", path, admin)).status,
       ]).toEqual([404, 200]);
     for (const path of ["/api/v1/health", "/docs", "/openapi.json"])
       expect([
-        (await ask(house.url, "GET", path, operator)).status,
+        (await ask(main.url, "GET", path, operator)).status,
         (await ask(own.url, "GET", path, operator)).status,
       ]).toEqual([200, 404]);
     for (const path of ["/healthz", "/readyz"])
       expect([
-        (await ask(house.url, "GET", path)).status,
+        (await ask(main.url, "GET", path)).status,
         (await ask(own.url, "GET", path)).status,
       ]).toEqual([200, 200]);
   });
@@ -458,11 +458,11 @@ describe("with a listener of its own", () => {
   });
 
   it("rpc stays on the gateway, still for administrators only", async () => {
-    const house = await startGateway({ services: [statusService()], auth, surface: "house" });
+    const main = await startGateway({ services: [statusService()], auth, surface: "gateway" });
     const own = await startGateway({ services: [statusService()], auth, surface: "admin" });
     const call = "/steward.monitor.v1.StatusService/GetStatus";
-    expect((await connectCall(house.url, call, "{}", admin)).status).toBe(200);
-    expect((await connectCall(house.url, call, "{}", operator)).status).toBe(401);
+    expect((await connectCall(main.url, call, "{}", admin)).status).toBe(200);
+    expect((await connectCall(main.url, call, "{}", operator)).status).toBe(401);
     expect((await connectCall(own.url, call, "{}", admin)).status).toBe(404);
   });
 
@@ -483,7 +483,7 @@ describe("with a listener of its own", () => {
       createGateway({ ...deps, ...given }, { address: { host: "0.0.0.0", port: 0 } });
     expect(() => make({ surface: "admin", auth: { allowedHosts: [] } })).toThrow("admin.listen");
     expect(() =>
-      make({ surface: "house", auth: { adminToken: auth.adminToken, allowedHosts: [] } }),
+      make({ surface: "gateway", auth: { adminToken: auth.adminToken, allowedHosts: [] } }),
     ).toThrow("gateway.listen");
     expect(() =>
       make({ surface: "admin", auth: { adminToken: auth.adminToken, allowedHosts: [] } }),

@@ -1,18 +1,18 @@
 /** A gateway that serves the landing page and the status it is made from. */
 import { pageAssets } from "../../../gateway/web/assets.ts";
-import type { HouseFacts } from "../../../gateway/web/landing/house.ts";
+import type { ProcessSummary } from "../../../gateway/web/landing/process-summary.ts";
 import { landingRoutes } from "../../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../../gateway/web/landing/status.ts";
 import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { PlainRoute } from "../../../src/kernel/service.ts";
 import { startGateway } from "../start-gateway.ts";
-import { house as allServices } from "./fixtures/status.ts";
+import { summary as allServices } from "./fixtures/status.ts";
 
 /** What is served; `status` is asked for at each request, undefined is a monitor that is off. */
 export interface LandingFixture {
   status?: () => StatusJson;
-  readonly house?: HouseFacts;
+  readonly summary?: ProcessSummary;
   readonly demo?: boolean;
 }
 
@@ -21,7 +21,7 @@ const assets = pageAssets();
 /** The routes, with `/api/status.json`. */
 function routesOf({
   status,
-  house = allServices,
+  summary = allServices,
   demo = false,
 }: LandingFixture): readonly PlainRoute[] {
   const plain = (template: string, answer: () => unknown): PlainRoute => ({
@@ -39,7 +39,7 @@ function routesOf({
   return [
     ...landingRoutes(
       {
-        house: () => house,
+        summary: () => summary,
         assets,
         clock: systemClock,
         ...(status === undefined ? {} : { status: () => Promise.resolve(status()) }),

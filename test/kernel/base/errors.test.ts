@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownWords, StewardError, toStewardError } from "../../../src/kernel/base/errors.ts";
+import { ownMessage, StewardError, toStewardError } from "../../../src/kernel/base/errors.ts";
 
 describe("toStewardError", () => {
   it("leaves the house's own errors as they are", () => {
@@ -43,18 +43,18 @@ describe("what anybody may read of an error", () => {
   });
 
   it("is the message of one of ours, also where it has a cause", () => {
-    expect(ownWords(new StewardError("conflict", "it runs already", { cause: foreign }))).toBe(
+    expect(ownMessage(new StewardError("conflict", "it runs already", { cause: foreign }))).toBe(
       "it runs already",
     );
-    expect(ownWords(new Error("MDB_CORRUPTED: at /root/x"))).toBe("the store is damaged");
+    expect(ownMessage(new Error("MDB_CORRUPTED: at /root/x"))).toBe("the store is damaged");
   });
 
   it("is only the code of somebody else's, also after it was turned into one of ours", () => {
-    expect([ownWords(foreign), ownWords(toStewardError(foreign))]).toEqual([
+    expect([ownMessage(foreign), ownMessage(toStewardError(foreign))]).toEqual([
       "denied (EACCES); see the log",
       "denied (EACCES); see the log",
     ]);
-    expect([ownWords(new TypeError("x of undefined")), ownWords("text")]).toEqual([
+    expect([ownMessage(new TypeError("x of undefined")), ownMessage("text")]).toEqual([
       "internal error",
       "something that is not an error was thrown",
     ]);

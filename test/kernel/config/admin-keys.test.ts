@@ -5,18 +5,18 @@ import {
   adminLandingPage,
   adminListen,
   adminRefreshInterval,
-  adminSound,
+  checkAdmin,
   adminTls,
   adminToken,
 } from "../../../src/kernel/config/admin-keys.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { houseKeys } from "../../../src/kernel/config/house-keys.ts";
+import { processKeys } from "../../../src/kernel/config/process-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { listenersApart } from "../../../src/kernel/config/listeners.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 import { scrapeKeys } from "../../../src/kernel/config/scrape-keys.ts";
 
-const schema = defineSchema(houseKeys, scrapeKeys, adminKeys);
+const schema = defineSchema(processKeys, scrapeKeys, adminKeys);
 const long = "0123456789abcdef";
 
 function load(yaml: string, environment: Record<string, string> = {}): LoadResult {
@@ -24,7 +24,7 @@ function load(yaml: string, environment: Record<string, string> = {}): LoadResul
     file: "f.yaml",
     environment: { HOME: "/", ...environment },
     schema,
-    checks: [adminTls.check, adminSound, listenersApart],
+    checks: [adminTls.check, checkAdmin, listenersApart],
     readFile: (path) => (path === "f.yaml" ? yaml : long),
   });
 }

@@ -243,7 +243,7 @@ describe("a list of objects", () => {
     const { config } = load(
       "places: [{name: a, folder: /a, token: canary}, {name: b, folder: /b, token_file: /run/key, size: 9}]\n",
     );
-    expect(config?.get(places).map((place) => place.token?.use((value) => value))).toEqual([
+    expect(config?.get(places).map((location) => location.token?.use((value) => value))).toEqual([
       "canary",
       "canary-run",
     ]);

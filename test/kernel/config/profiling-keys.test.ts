@@ -2,20 +2,20 @@ import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { adminKeys } from "../../../src/kernel/config/admin-keys.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { houseKeys } from "../../../src/kernel/config/house-keys.ts";
+import { processKeys } from "../../../src/kernel/config/process-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 import { profilingKeys } from "../../../src/kernel/config/profiling-keys.ts";
 import {
-  profileEndpointSound,
-  profilerSound,
+  checkProfileEndpoint,
+  checkProfiler,
   profilesUsed,
   pushOptions,
 } from "../../../src/kernel/config/profiling-options.ts";
 import { tracingKeys } from "../../../src/kernel/config/tracing-keys.ts";
 import { updateKeys } from "../../../src/kernel/config/update-keys.ts";
 
-const schema = defineSchema(houseKeys, adminKeys, tracingKeys, profilingKeys, updateKeys);
+const schema = defineSchema(processKeys, adminKeys, tracingKeys, profilingKeys, updateKeys);
 
 function load(yaml: string, environment: Record<string, string> = {}): LoadResult {
   const files: Record<string, string> = {
@@ -28,7 +28,7 @@ function load(yaml: string, environment: Record<string, string> = {}): LoadResul
     file: "f.yaml",
     environment: { HOME: "/", ...environment },
     schema,
-    checks: [profileEndpointSound, profilerSound, profilesUsed],
+    checks: [checkProfileEndpoint, checkProfiler, profilesUsed],
     readFile: (path) => {
       const text = files[path];
       if (text === undefined) throw new Error("ENOENT");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseAddress, type Address } from "../../../src/kernel/config/address.ts";
 import { adminKeys } from "../../../src/kernel/config/admin-keys.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { houseKeys } from "../../../src/kernel/config/house-keys.ts";
+import { processKeys } from "../../../src/kernel/config/process-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { listenersApart, sharesSocket } from "../../../src/kernel/config/listeners.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
@@ -11,10 +11,10 @@ import {
   scrapeClientCertificates,
   scrapeKeys,
   scrapeOptions,
-  scrapeSound,
+  checkScrape,
 } from "../../../src/kernel/config/scrape-keys.ts";
 
-const schema = defineSchema(houseKeys, adminKeys, scrapeKeys);
+const schema = defineSchema(processKeys, adminKeys, scrapeKeys);
 const cert = rootCertificates[0] ?? "";
 
 function load(yaml: string): LoadResult {
@@ -27,7 +27,7 @@ function load(yaml: string): LoadResult {
     file: "f.yaml",
     environment: { HOME: "/" },
     schema,
-    checks: [scrapeSound, scrapeClientCertificates, listenersApart],
+    checks: [checkScrape, scrapeClientCertificates, listenersApart],
     readFile: (path) => files[path] ?? "",
   });
 }

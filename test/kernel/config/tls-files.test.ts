@@ -4,8 +4,8 @@ import { formatFinding } from "../../../src/kernel/config/findings.ts";
 import {
   gatewayCorsOrigins,
   gatewayTls,
-  houseKeys,
-} from "../../../src/kernel/config/house-keys.ts";
+  processKeys,
+} from "../../../src/kernel/config/process-keys.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 
 const { privateKey } = generateKeyPairSync("ec", {
@@ -21,7 +21,7 @@ function load(environment: Record<string, string>, files: Record<string, string>
   };
   return loadConfig({
     environment: { HOME: "/", ...environment },
-    schema: houseKeys,
+    schema: processKeys,
     checks: [gatewayTls.check],
     readFile,
   });

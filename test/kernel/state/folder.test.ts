@@ -20,7 +20,7 @@ import type {
 } from "../../../src/kernel/state/folder-backup.ts";
 import { checkFolder } from "../../../src/kernel/state/folder-check.ts";
 import type { FolderCheckOptions, StoreCheck } from "../../../src/kernel/state/folder-check.ts";
-import { censusKey, putHouse } from "../../../src/kernel/state/house.ts";
+import { censusKey, putMetadata } from "../../../src/kernel/state/store-metadata.ts";
 import { openLmdbFile } from "../../../src/kernel/state/lmdb-file.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { numberedTable } from "./fixtures/numbered.ts";
@@ -268,7 +268,7 @@ describe("a check of a folder", () => {
       ring: undefined,
       maxBytes: 2 ** 30,
     });
-    await file.transact(() => putHouse(file, censusKey(people), 299));
+    await file.transact(() => putMetadata(file, censusKey(people), 299));
     await file.close();
     const found = await check(directory);
     expect(found.map(({ name, problems }) => [name, problems])).toEqual([

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { rewriteRows } from "./fixtures/rewrite-rows.ts";
 import type { Migration } from "../../../src/kernel/state/types.ts";
-import { bookV1, bookV2, booksV1, booksV2, fillBooks, toV2, toV3 } from "./fixtures/books.ts";
+import { bookV1, bookV2, booksV1, booksV2, fillBooks, toV2, toV3 } from "./fixtures/ledger.ts";
 import { openEnv, temporaryFolder } from "./fixtures/tables.ts";
 
 const ROWS = 600;

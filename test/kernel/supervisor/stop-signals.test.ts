@@ -24,10 +24,10 @@ describe("signals to stop", () => {
     const stop = createStopSignals(signals);
     const heard: unknown[] = [];
     stop.listen((signal, insisted) => heard.push([signal, insisted]));
-    expect(stop.asked()).toBe(false);
+    expect(stop.stopRequested()).toBe(false);
     for (const name of ["SIGTERM", "SIGINT", "SIGINT"]) emit(name);
     await stop.first;
-    expect(stop.asked()).toBe(true);
+    expect(stop.stopRequested()).toBe(true);
     expect(heard).toEqual([
       ["SIGTERM", false],
       ["SIGINT", true],

@@ -4,7 +4,7 @@ import {
   defineLogRecord,
   defineMetric,
 } from "../../../src/kernel/telemetry/catalogue.ts";
-import { houseMetrics } from "../../../src/kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
 import type { LogRow, Row, Scope } from "../../../src/kernel/telemetry/types.ts";
 import { duration, happened, level, plainLevel, requests } from "./fixtures.ts";
 
@@ -38,8 +38,8 @@ describe("defineMetric", () => {
   });
 
   it("made every row of the house, none of them under a prefix that is taken", () => {
-    expect(houseMetrics.length).toBeGreaterThan(35);
-    expect(houseMetrics.filter((row) => row.name.startsWith("svc.dedup."))).toEqual([]);
+    expect(processMetricRows.length).toBeGreaterThan(35);
+    expect(processMetricRows.filter((row) => row.name.startsWith("svc.dedup."))).toEqual([]);
   });
 });
 

@@ -11,8 +11,8 @@ import {
   formatBound,
   formatValue,
 } from "../../../src/kernel/telemetry/exposition/text.ts";
-import * as house from "../../../src/kernel/telemetry/house-metrics.ts";
-import { reportPool } from "../../../src/kernel/telemetry/house-report.ts";
+import * as house from "../../../src/kernel/telemetry/service-metrics.ts";
+import { reportPool } from "../../../src/kernel/telemetry/service-report.ts";
 import { reportProcess } from "../../../src/kernel/telemetry/runtime-report.ts";
 import { reportTelemetry } from "../../../src/kernel/telemetry/telemetry-report.ts";
 import { processResource } from "../../../src/kernel/telemetry/resource.ts";

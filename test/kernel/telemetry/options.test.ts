@@ -147,7 +147,7 @@ describe("DeliveryLog", () => {
     const log = memoryLog();
     const delivery = new DeliveryLog(clock, log);
     const fail = (failures: number, lastFailureClass: "timeout" | "unavailable"): void =>
-      delivery.hear(
+      delivery.update(
         view({
           failures,
           consecutiveFailures: failures,
@@ -163,7 +163,7 @@ describe("DeliveryLog", () => {
     fail(6, "unavailable");
     expect(log.lines[2]).toContain('"in_a_row":6');
     expect(delivery.failing()).toEqual(["metrics export is failing (unavailable)"]);
-    delivery.hear(view({ failures: 6, consecutiveFailures: 0 }));
+    delivery.update(view({ failures: 6, consecutiveFailures: 0 }));
     expect(log.lines[3]).toMatch(/^info metrics export recovered/);
     expect(delivery.failing()).toEqual([]);
     fail(1, "timeout");

@@ -16,7 +16,7 @@ function open() {
     ledger.view({ logs: undefined, traces: undefined, scrapes: 0, pull: undefined });
   const ledger: Ledger = new Ledger({
     now: () => clock.now(),
-    changed: () => delivery.hear(view()),
+    changed: () => delivery.update(view()),
   });
   return { clock, log, delivery, ledger, view };
 }
@@ -126,7 +126,7 @@ describe("The house's metrics of delivery", () => {
     });
     const writer = createTelemetryWriter({
       clock: createManualClock(),
-      tellsFigures: true,
+      sendsFigures: true,
       logs: { capacity: 2, limits: { body: 100, attribute: 100 } },
     });
     const other = writer.scope(spec("other"));

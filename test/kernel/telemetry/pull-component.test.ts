@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HostMessage } from "../../../src/kernel/telemetry/messages.ts";
 import { PullComponent } from "../../../src/kernel/telemetry/pull-component.ts";
 import type { PullView } from "../../../src/kernel/telemetry/status.ts";
-import { PullBooks } from "../../../src/kernel/telemetry/thread/pull-books.ts";
+import { PullStats } from "../../../src/kernel/telemetry/thread/pull-stats.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 
 function open(running = true) {
@@ -20,9 +20,9 @@ const view = (
   state: PullView["state"],
   more: { address?: string; reason?: string } = {},
 ): PullView => {
-  const books = new PullBooks({ now: () => 0, changed: () => undefined, observe: () => undefined });
-  books.stand(state, more);
-  return books.view(undefined);
+  const stats = new PullStats({ now: () => 0, changed: () => undefined, observe: () => undefined });
+  stats.stand(state, more);
+  return stats.view(undefined);
 };
 
 describe("The component metrics", () => {
@@ -34,10 +34,10 @@ describe("The component metrics", () => {
       const { component } = open();
       let started = false;
       const starting = component.start(new AbortController().signal).then(() => (started = true));
-      component.hear(view("starting"));
+      component.update(view("starting"));
       await Promise.resolve();
       expect([started, component.health().ok]).toEqual([false, false]);
-      component.hear(view(state, more));
+      component.update(view(state, more));
       await starting;
       expect(component.health()).toEqual(health);
     }
@@ -61,7 +61,7 @@ describe("The component metrics", () => {
 
   it("stops when the thread says so, or its time is over", async () => {
     const { component, posted, clock } = open();
-    component.hear(view("serving", { address: "127.0.0.1:1" }));
+    component.update(view("serving", { address: "127.0.0.1:1" }));
     const stopping = component.stop(1_000);
     expect(posted).toEqual([{ type: "pull-stop", deadlineMs: 1_000 }]);
     component.stopped();

@@ -4,7 +4,7 @@ import { createListener } from "../../../src/kernel/listen/listener.ts";
 import type { Listener } from "../../../src/kernel/listen/listener.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Gathering } from "../../../src/kernel/telemetry/thread/gatherings.ts";
-import { PullBooks } from "../../../src/kernel/telemetry/thread/pull-books.ts";
+import { PullStats } from "../../../src/kernel/telemetry/thread/pull-stats.ts";
 import { createPullHandler } from "../../../src/kernel/telemetry/thread/pull-handler.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 import { memoryLog } from "./fixtures.ts";
@@ -16,7 +16,7 @@ afterEach(async () => listener?.stop(0));
 /** A handler behind a port, with a gathering that ends when the test says so. */
 async function open(timeoutMs: number) {
   const clock = createManualClock();
-  const books = new PullBooks({
+  const stats = new PullStats({
     now: () => clock.now(),
     changed: () => undefined,
     observe: () => undefined,
@@ -26,7 +26,7 @@ async function open(timeoutMs: number) {
   const handle = createPullHandler(
     {
       clock,
-      books,
+      stats: stats,
       gather: (coalesce) => {
         asked.resolve(coalesce);
         return gathering.promise;
@@ -49,18 +49,18 @@ async function open(timeoutMs: number) {
   listener = running;
   await running.start();
   const ask = () => fetch(`http://127.0.0.1:${running.port}/metrics`);
-  return { clock, books, gathering, asked: asked.promise, ask, port: running.port };
+  return { clock, stats, gathering, asked: asked.promise, ask, port: running.port };
 }
 
 describe("A pull", () => {
   it("that cannot be gathered in its time is answered 503, and the gathering is given back when it ends", async () => {
-    const { clock, books, gathering, asked, ask } = await open(8_000);
+    const { clock, stats, gathering, asked, ask } = await open(8_000);
     const answer = ask();
     expect(await asked).toBe(true);
     await clock.advance(8_000);
     const { status, headers } = await answer;
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(books.view(undefined)).toMatchObject({
+    expect(stats.view(undefined)).toMatchObject({
       requests: { success: 0, unavailable: 1, error: 0 },
       inFlight: 0,
       lastMs: 8_000,
@@ -81,7 +81,7 @@ describe("A pull", () => {
   });
 
   it("whose client leaves is an error of its own, and its place is free at once", async () => {
-    const { books, asked, port } = await open(8_000);
+    const { stats, asked, port } = await open(8_000);
     const client = request({ host: "127.0.0.1", port, path: "/metrics" }).on(
       "error",
       () => undefined,
@@ -89,7 +89,7 @@ describe("A pull", () => {
     client.end();
     await asked;
     client.destroy();
-    while (books.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(books.view(undefined).requests).toEqual({ success: 0, unavailable: 0, error: 1 });
+    while (stats.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(stats.view(undefined).requests).toEqual({ success: 0, unavailable: 0, error: 1 });
   });
 });

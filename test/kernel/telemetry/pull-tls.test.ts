@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClientAuth } from "../../../src/kernel/listen/client-certificates.ts";
 import type { PullTls } from "../../../src/kernel/telemetry/options.ts";
-import { reportCertificate } from "../../../src/kernel/telemetry/house-report.ts";
+import { reportCertificate } from "../../../src/kernel/telemetry/service-report.ts";
 import { createAuthority, hasOpenssl } from "../../support/otlp/authority.ts";
 import type { Authority, Signed } from "../../support/otlp/authority.ts";
 import { testFolder } from "../listen/test-certificates.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Job, JobStatus } from "../../../src/kernel/jobs/types.ts";
 import type { Env, EnvStatus, StateFactory } from "../../../src/kernel/state/types.ts";
-import * as house from "../../../src/kernel/telemetry/house-metrics.ts";
+import * as house from "../../../src/kernel/telemetry/service-metrics.ts";
 import { createJobsReport } from "../../../src/kernel/telemetry/jobs-report.ts";
 import { createRequestObserver, reportPort } from "../../../src/kernel/telemetry/requests.ts";
 import { NO_ROW } from "../../../src/kernel/telemetry/series/columns.ts";

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { reportComponents } from "../../../src/kernel/telemetry/house-report.ts";
+import { reportComponents } from "../../../src/kernel/telemetry/service-report.ts";
 import { softLimit, watchOpenFiles } from "../../../src/kernel/telemetry/open-files.ts";
 import { reportProcess, watchThreads } from "../../../src/kernel/telemetry/runtime-report.ts";
 import type { Row } from "../../../src/kernel/telemetry/types.ts";

@@ -359,7 +359,7 @@ describe("Redaction", () => {
           const { scope } = openScope({ redact: noHosts });
           for (const [host, state] of writes)
             scope.gauge(level, 1, { "host.name": `secret-${host}`, state });
-          const live = scope.table.listen();
+          const live = scope.table.attach();
           expect(JSON.stringify(scope.table.describe(live))).not.toContain("secret-");
         },
       ),

@@ -155,7 +155,7 @@ describe("A scope in the telemetry thread", () => {
       scope,
       replies,
       deliver: () =>
-        scope.hearSnapshot({ type: "snapshot", scope: 7, atMs: 1, columns: columns() }),
+        scope.receiveSnapshot({ type: "snapshot", scope: 7, atMs: 1, columns: columns() }),
     };
   };
 
@@ -186,7 +186,7 @@ describe("A scope in the telemetry thread", () => {
       bounds: [],
       verbatim: false,
     });
-    scope.hearLabels({
+    scope.receiveLabels({
       type: "labels",
       scope: 7,
       seq: 0,
@@ -198,7 +198,7 @@ describe("A scope in the telemetry thread", () => {
     const [first, second] = [scope.snapshot(1_000), scope.snapshot(1_000)];
     deliver();
     const held = [await first, await second];
-    scope.hearLabels({
+    scope.receiveLabels({
       type: "labels",
       scope: 7,
       seq: 1,
@@ -217,7 +217,7 @@ describe("A scope in the telemetry thread", () => {
       { type: "ack", scope: 7, seq: 1 },
     ]);
     expect(scope.attributesOf(0)).toBeUndefined();
-    scope.hearLabels({
+    scope.receiveLabels({
       type: "labels",
       scope: 7,
       seq: 2,

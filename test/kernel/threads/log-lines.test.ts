@@ -7,13 +7,13 @@ import type { LogLevel, RootLog } from "../../../src/kernel/base/log.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { createCall, type UnaryHandler } from "../../../src/kernel/service.ts";
 import {
-  createHeardLog,
+  createRelayedLog,
   createSentLog,
-  MOST_CHARACTERS,
+  MAX_CHARACTERS,
   type LogMessage,
 } from "../../../src/kernel/threads/log-lines.ts";
-import { placeService } from "../../../src/kernel/threads/place.ts";
-import type { Placement, ThreadHost } from "../../../src/kernel/threads/placed.ts";
+import { createServiceHost } from "../../../src/kernel/threads/service-host.ts";
+import type { Placement, ThreadHost } from "../../../src/kernel/threads/hosted-service.ts";
 import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
 import { DedupSampleService } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
 import { startReceiver } from "../../support/otlp/receiver.ts";
@@ -43,7 +43,7 @@ async function start(
   on: Placement = "thread",
 ): Promise<{ host: ThreadHost; broke: Promise<unknown> }> {
   const secret = sendSecret(Secret.of("kanarienvogel", "test"));
-  const host = placeService({ clock: systemClock, ids: systemIds, log }, sampleModule, {
+  const host = createServiceHost({ clock: systemClock, ids: systemIds, log }, sampleModule, {
     on,
     options: { greeting: "hello", secret },
   });
@@ -159,8 +159,8 @@ describe("the lines of a thread", () => {
   it("are limited where they repeat by the log of the process, also when the thread is another one", async () => {
     const { log, written } = openLog();
     for (let thread = 0; thread < 2; thread++) {
-      const { boot, hear } = createHeardLog(log, "sample");
-      const sent = createSentLog(boot, hear, () => Date.now());
+      const { boot, receive } = createRelayedLog(log, "sample");
+      const sent = createSentLog(boot, receive, () => Date.now());
       sent.log.child("sample").warn("is down");
     }
     expect(written.length).toBe(1);
@@ -169,8 +169,8 @@ describe("the lines of a thread", () => {
   it("carry the time of the thread and nothing of what the process does just now", () => {
     const { log, written } = openLog("json");
     log.relate(() => ({ trace_id: "t" }));
-    const { boot, hear } = createHeardLog(log, "sample");
-    createSentLog(boot, hear, () => 1_000).log.info("late");
+    const { boot, receive } = createRelayedLog(log, "sample");
+    createSentLog(boot, receive, () => 1_000).log.info("late");
     expect(written.map((line) => JSON.parse(line))).toEqual([
       { level: "info", time: "1970-01-01T00:00:01.000Z", msg: "late" },
     ]);
@@ -178,7 +178,7 @@ describe("the lines of a thread", () => {
 
   it("that nobody hears are left out above a bound, and said to be", () => {
     const { log, written } = openLog();
-    const heard = createHeardLog(log, "sample");
+    const heard = createRelayedLog(log, "sample");
     const waiting: LogMessage[] = [];
     const sent = createSentLog(
       heard.boot,
@@ -188,11 +188,11 @@ describe("the lines of a thread", () => {
     const words = "x".repeat(10_000);
     for (let count = 0; count < 200; count++) sent.log.info(`${count} ${words}`);
     const passed = waiting.length;
-    expect(Math.abs(passed * words.length - MOST_CHARACTERS)).toBeLessThan(words.length);
-    for (const message of waiting.splice(0)) heard.hear(message);
+    expect(Math.abs(passed * words.length - MAX_CHARACTERS)).toBeLessThan(words.length);
+    for (const message of waiting.splice(0)) heard.receive(message);
     sent.log.info("there is room again");
     sent.tell();
-    for (const message of waiting.splice(0)) heard.hear(message);
+    for (const message of waiting.splice(0)) heard.receive(message);
     expect(Atomics.load(heard.boot.underWay, 0)).toBe(0);
     expect(written.slice(0, passed).map((line) => line.split(" ")[3])).toEqual(
       Array.from({ length: passed }, (_, count) => String(count)),
@@ -205,17 +205,17 @@ describe("the lines of a thread", () => {
 
   it("that were the last before a stop are said to have been left out, too", () => {
     const { log, written } = openLog();
-    const heard = createHeardLog(log, "sample");
+    const heard = createRelayedLog(log, "sample");
     const waiting: LogMessage[] = [];
     const sent = createSentLog(
       heard.boot,
       (message) => void waiting.push(message),
       () => 0,
     );
-    sent.log.info("x".repeat(MOST_CHARACTERS));
+    sent.log.info("x".repeat(MAX_CHARACTERS));
     sent.log.info("lost");
     sent.tell();
-    for (const message of waiting) heard.hear(message);
+    for (const message of waiting) heard.receive(message);
     expect(written.at(-1)).toContain("1 log lines were dropped");
   });
 });

@@ -23,7 +23,7 @@ describe("a call", () => {
   it("ends with its answer and leaves nothing behind", async () => {
     const stop = new AbortController();
     const { id, reply } = calls.open(stop.signal, 1000);
-    calls.hear({ kind: "reply", id, meta: { status: 200 }, body: bytes(1), more: false });
+    calls.receive({ kind: "reply", id, meta: { status: 200 }, body: bytes(1), more: false });
     expect(await reply).toEqual({ meta: { status: 200 }, body: bytes(1), chunks: undefined });
     stop.abort();
     expect([calls.size, clock.timers(), sent]).toEqual([0, 0, []]);
@@ -37,8 +37,8 @@ describe("a call", () => {
     });
     await clock.advance(1000);
     await refused;
-    calls.hear({ kind: "reply", id, meta: {}, body: bytes(), more: false });
-    calls.hear({ kind: "end", id: 99 });
+    calls.receive({ kind: "reply", id, meta: {}, body: bytes(), more: false });
+    calls.receive({ kind: "end", id: 99 });
     expect([calls.dropped, sent]).toEqual([2, ["cancel 1"]]);
   });
 
@@ -57,7 +57,7 @@ describe("a call", () => {
 
   it("fails with the error that was sent", async () => {
     const { id, reply } = calls.open(never, 1000);
-    calls.hear({ kind: "end", id, error: writeError(new StewardError("sealed", "is sealed")) });
+    calls.receive({ kind: "end", id, error: writeError(new StewardError("sealed", "is sealed")) });
     await expect(reply).rejects.toMatchObject({ code: "sealed", message: "is sealed" });
   });
 });
@@ -67,7 +67,7 @@ describe("a stream", () => {
     signal: AbortSignal = never,
   ): Promise<{ id: number; chunks: AsyncIterator<Uint8Array> }> {
     const { id, reply } = calls.open(signal, 1000);
-    calls.hear({ kind: "reply", id, meta: {}, body: bytes(), more: true });
+    calls.receive({ kind: "reply", id, meta: {}, body: bytes(), more: true });
     const { chunks } = await reply;
     if (chunks === undefined) throw new Error("a stream has chunks");
     return { id, chunks: chunks[Symbol.asyncIterator]() };
@@ -76,14 +76,14 @@ describe("a stream", () => {
   it("has no deadline once it began, and gives credit for what was taken", async () => {
     const { id, chunks } = await open();
     await clock.advance(10_000);
-    for (const value of [1, 2, 3, 4]) calls.hear({ kind: "chunk", id, body: bytes(value) });
+    for (const value of [1, 2, 3, 4]) calls.receive({ kind: "chunk", id, body: bytes(value) });
     expect(sent).toEqual([]);
     expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([
       bytes(1),
       bytes(2),
     ]);
     expect(sent).toEqual(["credit 1", "credit 1"]);
-    calls.hear({ kind: "end", id });
+    calls.receive({ kind: "end", id });
     expect([(await chunks.next()).value, (await chunks.next()).value, await chunks.next()]).toEqual(
       [bytes(3), bytes(4), { done: true, value: undefined }],
     );
@@ -92,7 +92,7 @@ describe("a stream", () => {
 
   it("ends the thread's work when it is left, and throws when the thread or the signal ends it", async () => {
     const left = await open();
-    calls.hear({ kind: "chunk", id: left.id, body: bytes(1) });
+    calls.receive({ kind: "chunk", id: left.id, body: bytes(1) });
     await left.chunks.next();
     await left.chunks.return?.();
     expect(sent).toEqual(["credit 1", "cancel 1"]);
@@ -109,7 +109,7 @@ describe("a stream", () => {
 
   it("that exceeds its credit is broken", async () => {
     const { id, chunks } = await open();
-    for (const value of [1, 2, 3, 4, 5]) calls.hear({ kind: "chunk", id, body: bytes(value) });
+    for (const value of [1, 2, 3, 4, 5]) calls.receive({ kind: "chunk", id, body: bytes(value) });
     for (let taken = 0; taken < 4; taken++) await chunks.next();
     await expect(chunks.next()).rejects.toMatchObject({ code: "internal" });
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { familyName } from "../../../src/kernel/telemetry/exposition/naming.ts";
-import { houseMetrics } from "../../../src/kernel/telemetry/house-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
 import { catalogue } from "../../../src/kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
 import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
@@ -46,7 +46,7 @@ const sorted = (rows: readonly Fields[]): Fields[] =>
   rows.toSorted((left, right) => ((left["name"] ?? "") < (right["name"] ?? "") ? -1 : 1));
 
 describe("The catalogue of metrics", () => {
-  const rows: readonly AnyRow[] = catalogue(houseMetrics, monitorMetrics).filter(
+  const rows: readonly AnyRow[] = catalogue(processMetricRows, monitorMetrics).filter(
     ({ name, group }) => !HOUSE_GROUPS.has(group) && !ADDITIONS.has(name),
   );
   const told = readCsv("./metrics.csv");

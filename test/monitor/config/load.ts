@@ -3,7 +3,7 @@ import type { Config } from "../../../src/kernel/config/config.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig } from "../../../src/kernel/config/load.ts";
-import { houseKeys } from "../../../src/kernel/config/house-keys.ts";
+import { processKeys } from "../../../src/kernel/config/process-keys.ts";
 import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
 import { resourceKeys } from "../../../src/kernel/config/resource-keys.ts";
 import { scrapeKeys } from "../../../src/kernel/config/scrape-keys.ts";
@@ -12,7 +12,7 @@ import { monitorChecks, monitorKeys } from "../../../src/monitor/config/keys.ts"
 
 /** What the monitor's options are made of. */
 export const schema = defineSchema(
-  houseKeys,
+  processKeys,
   otlpKeys,
   tracingKeys,
   scrapeKeys,

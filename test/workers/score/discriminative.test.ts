@@ -65,7 +65,7 @@ describe("hashed tokens", () => {
     const { words, counts } = hashTokens({ ...none, dates: ["a", "b", "c"], routes: ["a", "b"] });
     expect([...counts]).toEqual([3, 0, 0, 0, 0, 2]);
     expect(words.slice(0, 3)).toEqual(words.slice(0, 3).sort());
-    // FNV-1a of one letter, as facts §3 step 3 has it for shingles.
+    // FNV-1a of one letter.
     expect(words.slice(3)).toEqual(Uint32Array.of(0xe40c292c, 0xe70c2de5));
   });
 

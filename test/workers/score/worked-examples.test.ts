@@ -23,7 +23,7 @@ const boarding =
 const lease =
   "Lease reminder: the tenant at Mill Lane keeps the heating serviced every autumn and reports leaks at once. Rent of 1,250.00 is collected on the first working day, and the deposit stays with the agency until the keys are returned in spring.";
 
-/** Facts §3.2 and resolution D33; `ownD` is ours where the better tokens change D. */
+/** Worked examples; `ownD` is ours where the better tokens change D. */
 const examples = [
   {
     name: "E1",

@@ -1,41 +1,38 @@
 /**
- * Judges an exposition as a scraper would: what Prometheus refuses, drops or takes for another
- * series is an error. It reads what was rendered, not what was meant, so that a mistake of the
- * renderer is found too (facts, monitor-api §7).
+ * Validates an exposition as a scraper would: whatever Prometheus rejects, drops or merges is an
+ * error. It works on the rendered text, so that it also finds errors of the renderer.
  */
 import type { GatherErrorClass } from "../status.ts";
 import { FamilyCheck } from "./family-check.ts";
 import { readSampleLine } from "./sample-line.ts";
 import type { ExpositionFormat } from "./text.ts";
 
-/** Something that is wrong. Holds no label values. */
+/** A violation. Contains no label values. */
 export interface ExpositionError {
   readonly class: GatherErrorClass;
-  /** The family or sample; undefined when the whole text is meant. */
+  /** The family or sample; undefined when it concerns the whole text. */
   readonly metric: string | undefined;
   readonly message: string;
 }
 
-/** What was found. */
 export interface ExpositionReport {
   readonly families: number;
-  /** Samples: each is a series of its own for who scrapes. */
+  /** Number of samples; each is one series for a scraper. */
   readonly series: number;
   readonly bytes: number;
-  /** The first hundred. */
+  /** The first 100. */
   readonly errors: readonly ExpositionError[];
 }
 
-/** More would be read by nobody. */
-const MOST_ERRORS = 100;
-/** No line of ours is longer; what has no line breaks must not be kept whole. */
-const LONGEST_LINE = 16 * 2 ** 20;
+const MAX_ERRORS = 100;
+/** Longer than any line we render; bounds the memory for text without line breaks. */
+const MAX_LINE_LENGTH = 16 * 2 ** 20;
 /** OpenMetrics 1.0, Exemplars. */
 const MAX_EXEMPLAR_CHARACTERS = 128;
 const METADATA = /^# (HELP|TYPE|UNIT) ([a-zA-Z_:][a-zA-Z0-9_:]*)(?: ([\s\S]*))?$/;
 const EOF_LINE = "# EOF";
 
-/** Takes a text piece by piece. It holds the identity of each series until the end. */
+/** Checks a text chunk by chunk. Keeps the identity of each series until the end. */
 export class ExpositionCheck {
   readonly #format: ExpositionFormat;
   readonly #decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -53,13 +50,13 @@ export class ExpositionCheck {
     this.#format = format;
   }
 
-  /** The next piece; it may end anywhere, within a character too. */
+  /** A chunk may end anywhere, also within a character. */
   add(piece: Uint8Array): void {
     this.#bytes += piece.length;
     this.#decode(piece, true);
   }
 
-  /** To be called once. */
+  /** Call once. */
   end(): ExpositionReport {
     this.#decode(new Uint8Array(), false);
     this.#family?.end();
@@ -88,9 +85,9 @@ export class ExpositionCheck {
     const lines = this.#rest.split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.#line(line);
-    if (this.#rest.length <= LONGEST_LINE) return;
+    if (this.#rest.length <= MAX_LINE_LENGTH) return;
     this.#unreadable = true;
-    this.#report("other", undefined, `a line is longer than ${LONGEST_LINE} characters`);
+    this.#report("other", undefined, `a line is longer than ${MAX_LINE_LENGTH} characters`);
   }
 
   #line(line: string): void {
@@ -157,7 +154,7 @@ export class ExpositionCheck {
       );
   }
 
-  /** The family of this name: the present one, or a new one. */
+  /** The family of this name: the current one, or a new one. */
   #begin(name: string): FamilyCheck {
     if (this.#family?.name === name) return this.#family;
     this.#family?.end();
@@ -171,6 +168,6 @@ export class ExpositionCheck {
   }
 
   #report(kind: GatherErrorClass, metric: string | undefined, message: string): void {
-    if (this.#errors.length < MOST_ERRORS) this.#errors.push({ class: kind, metric, message });
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push({ class: kind, metric, message });
   }
 }

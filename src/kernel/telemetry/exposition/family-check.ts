@@ -1,12 +1,9 @@
-/**
- * The rules within one family of an exposition: its type, the names of its samples, and the buckets
- * of a histogram.
- */
+/** Checks one family of an exposition: its type, sample names and histogram buckets. */
 import type { GatherErrorClass } from "../status.ts";
 import type { SampleLine } from "./sample-line.ts";
 import type { ExpositionFormat } from "./text.ts";
 
-/** By type the ends of the names of samples. */
+/** Allowed suffixes of sample names, by type. */
 const SUFFIXES: Readonly<Record<ExpositionFormat, Readonly<Record<string, readonly string[]>>>> = {
   text: {
     counter: [""],
@@ -33,15 +30,14 @@ interface Buckets {
   count: number;
 }
 
-/** Tells of each breach. */
+/** Called for each violation. */
 export type ReportBreach = (kind: GatherErrorClass, message: string) => void;
 
-/** A family while its lines are read. */
 export class FamilyCheck {
   readonly name: string;
   readonly #format: ExpositionFormat;
   readonly #report: ReportBreach;
-  readonly #told = new Set<string>();
+  readonly #seen = new Set<string>();
   #type: string | undefined;
   #hasSamples = false;
   /** Of the series whose buckets are being read. */
@@ -54,18 +50,18 @@ export class FamilyCheck {
   }
 
   metadata(what: string, text: string): void {
-    if (this.#told.has(what))
+    if (this.#seen.has(what))
       this.#report(what === "TYPE" ? "type_mismatch" : "other", `${what} comes twice`);
     if (this.#hasSamples)
       this.#report(what === "TYPE" ? "type_mismatch" : "other", `${what} comes after samples`);
-    this.#told.add(what);
+    this.#seen.add(what);
     if (what !== "TYPE") return;
     this.#type = text;
     if (!Object.hasOwn(SUFFIXES[this.#format], text))
       this.#report("type_mismatch", "the type is unknown");
   }
 
-  /** Whether a sample of this name belongs here. */
+  /** Whether a sample of this name belongs to the family. */
   holds(name: string): boolean {
     return (
       name === this.name ||
@@ -78,7 +74,7 @@ export class FamilyCheck {
     this.#hasSamples = true;
     const suffix = sample.name.slice(this.name.length);
     if (this.#type === undefined)
-      return this.#told.has("TYPE")
+      return this.#seen.has("TYPE")
         ? undefined
         : this.#once("untyped", "type_mismatch", "the family has no TYPE");
     if (!(SUFFIXES[this.#format][this.#type] ?? [""]).includes(suffix))
@@ -89,7 +85,7 @@ export class FamilyCheck {
     if (this.#type === "histogram") this.#histogram(sample, suffix);
   }
 
-  /** All its lines were read. */
+  /** Call after the last line of the family. */
   end(): void {
     this.#closeBuckets();
   }
@@ -140,8 +136,8 @@ export class FamilyCheck {
   }
 
   #once(key: string, kind: GatherErrorClass, message: string): void {
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
     this.#report(kind, message);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The labels of a series as text: built when first shown, shared by all metrics of an entity, kept
+ * The labels of a series as text: built on first use, shared by all metrics of an entity, kept
  * until the last of them ends.
  */
 import type { WireRow } from "../messages.ts";
@@ -10,9 +10,9 @@ import { escapeLabelValue } from "./text.ts";
 
 const OVERFLOW = "otel.metric.overflow";
 
-/** Which attributes of a row's series become which labels, in a scope. */
+/** Which attributes of a row become which labels in a scope. */
 export class LabelPlan {
-  /** Whether an attribute is left out, so that two series may look alike. */
+  /** Whether an attribute is dropped, so that two series may become identical. */
   readonly drops: boolean;
   readonly #scope: RemoteScope;
   readonly #labels: readonly (readonly [attribute: string, label: string])[];
@@ -29,8 +29,7 @@ export class LabelPlan {
   }
 
   /**
-   * The labels without their braces: `a="1",b="2"`. Empty for a series without any, and for one
-   * that has ended.
+   * Labels without braces: `a="1",b="2"`. Empty for a series without labels, and for an ended one.
    */
   text(number: number): string {
     const labelled = this.#scope.labelledOf(number);
@@ -44,12 +43,13 @@ export class LabelPlan {
       const value = attributes[attribute];
       if (value !== undefined) parts.push(`${label}="${escapeLabelValue(String(value))}"`);
     }
-    // Joined and not added up: V8 would keep the pieces of a sum for as long as the series lives.
+    // Joined instead of concatenated: V8 keeps the pieces of a concatenation as long as the series
+    // lives.
     return parts.join(",");
   }
 }
 
-/** The labels of `target_info` for a scope: its resource. */
+/** The labels of `target_info`: the resource of a scope. */
 export function targetLabels(scope: RemoteScope): string {
   const attributes = scope.resource;
   const labels = new Map<string, string>();

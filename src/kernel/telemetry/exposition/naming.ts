@@ -1,7 +1,6 @@
 /**
- * Names of the exposition: what the OpenTelemetry-to-Prometheus translator (otlptranslator 1.0)
- * makes of a name, a unit and a kind, and what becomes of attribute names. The backend sees the
- * same names as a scrape.
+ * Names of metrics and labels in the exposition, by the rules of the OpenTelemetry-to-Prometheus
+ * translator (otlptranslator 1.0). OTLP backends that translate show the same names.
  */
 import type { Kind } from "../types.ts";
 
@@ -44,7 +43,7 @@ const PER: Readonly<Record<string, string>> = {
   y: "year",
 };
 
-/** Labels that a target's own identity uses; an attribute that would become one is left out. */
+/** Labels reserved for the target's identity; attributes that would map to one are dropped. */
 const PROMOTED: ReadonlySet<string> = new Set([
   "job",
   "instance",
@@ -53,7 +52,6 @@ const PROMOTED: ReadonlySet<string> = new Set([
   "service_namespace",
 ]);
 
-/** What the name is made from. */
 export interface Named {
   readonly name: string;
   readonly unit: string;
@@ -61,11 +59,11 @@ export interface Named {
   readonly verbatim: boolean;
 }
 
-/** The family name: `_total` included for counters, `_bucket`, `_sum`, `_count` not. */
+/** The family name, with `_total` for counters and without `_bucket`, `_sum` and `_count`. */
 export function familyName({ name, unit, kind, verbatim }: Named): string {
   if (verbatim) return name.replaceAll(".", "_");
   let words = name.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== "");
-  const [main, per] = unitWords(unit);
+  const [main, per] = unitNames(unit);
   if (main !== "" && !words.includes(main)) words.push(main);
   if (per !== "" && !words.includes(per)) words.push("per", per);
   if (kind === "counter") words = atTheEnd(words, "total");
@@ -74,15 +72,15 @@ export function familyName({ name, unit, kind, verbatim }: Named): string {
   return /^[0-9]/.test(joined) ? `_${joined}` : joined;
 }
 
-/** The label for an attribute. */
 export function labelName(attribute: string): string {
   const label = attribute.replaceAll(/[^a-zA-Z0-9_]/g, "_");
   return /^[0-9]/.test(label) ? `_${label}` : label;
 }
 
 /**
- * The attributes that become labels, with their label. Of several with one label the one already
- * spelt so stays, else the first in the alphabet; those that would take a promoted label go.
+ * The attributes that become labels, with their label. When several map to one label, the attribute
+ * already spelled like it wins, else the alphabetically first; those mapping to a promoted label
+ * are dropped.
  */
 export function labelNames(
   attributes: readonly string[],
@@ -98,12 +96,12 @@ export function labelNames(
   return new Map([...holders].map(([label, attribute]) => [attribute, label]));
 }
 
-function unitWords(unit: string): [main: string, per: string] {
+function unitNames(unit: string): [main: string, per: string] {
   const [main = "", per = ""] = unit.split("/", 2);
-  return [unitWord(main, UNITS), unitWord(per, PER)];
+  return [unitName(main, UNITS), unitName(per, PER)];
 }
 
-function unitWord(unit: string, known: Readonly<Record<string, string>>): string {
+function unitName(unit: string, known: Readonly<Record<string, string>>): string {
   const text = unit.trim();
   if (text === "" || /[{}]/.test(text)) return "";
   if (Object.hasOwn(known, text)) return known[text] ?? "";

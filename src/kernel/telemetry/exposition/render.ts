@@ -1,7 +1,7 @@
 /**
- * The exposition of several scopes as slices of text: families in the order of their names, each
- * once, with the series of all scopes below it. What two scopes show alike after naming is shown
- * once and counted.
+ * Renders several scopes as one exposition in slices of text: families sorted by name, each once,
+ * with the series of all scopes. Series that become identical after naming are rendered once and
+ * counted.
  */
 import type { WireRow } from "../messages.ts";
 import type { HeldSnapshot, RemoteScope } from "../thread/remote-scope.ts";
@@ -10,7 +10,9 @@ import { formatBound, formatExemplar, formatValue, familyHead } from "./text.ts"
 import type { ExpositionFormat } from "./text.ts";
 import { LabelPlan, targetLabels } from "./labels.ts";
 
-/** Some 100 KiB: larger texts are no short-lived objects to V8 and wait for a full collection. */
+/**
+ * About 100 KiB. V8 allocates larger strings as large objects, which are freed only by a full GC.
+ */
 const LINES_PER_SLICE = 500;
 const PROCESS = "process";
 
@@ -20,7 +22,6 @@ export interface Gathered {
   readonly snapshot: HeldSnapshot;
 }
 
-/** What is rendered, and who hears of what could not be. */
 export interface RenderOptions {
   readonly format: ExpositionFormat;
   /** As in ExposeQuery; undefined = all. */
@@ -40,7 +41,7 @@ interface Family {
   readonly sources: Source[];
 }
 
-/** Slices of about 500 lines; a histogram is never cut within a series. */
+/** Slices of about 500 lines; a histogram is never split within a series. */
 export function* render(gathered: readonly Gathered[], options: RenderOptions): Generator<string> {
   const out = new Slices();
   out.add(targetInfo(gathered, options.format), 0);
@@ -74,8 +75,8 @@ class Slices {
 }
 
 /**
- * The families by name. One that another kind holds already, as itself or by its OpenMetrics name,
- * is left out and counted.
+ * Families by name. A family whose name, or OpenMetrics name, another kind already has is omitted
+ * and counted.
  */
 function families(gathered: readonly Gathered[], { metrics, conflict }: RenderOptions): Family[] {
   const byName = new Map<string, Family>();
@@ -110,12 +111,11 @@ function stem({ name, row }: Family): string {
 }
 
 /**
- * Puts the family's series into `out` and gives it away whenever it is full. One loop without a
- * call per line but for the text itself.
+ * Appends the family's series to `out` and yields it whenever it is full. A single loop, for speed.
  */
 function* familySlices(family: Family, out: Slices, options: RenderOptions): Generator<string> {
   const plans = family.sources.map((source) => new LabelPlan(source.row, source.scope));
-  // Only then can two series look alike: within one row of one scope their labels differ by birth.
+  // Only then can two series become identical: within one row of one scope labels are unique.
   const shown =
     family.sources.length > 1 || plans.some((plan) => plan.drops) ? new Set<string>() : undefined;
   const lines = family.row.kind === "histogram" ? family.row.bounds.length + 3 : 1;
@@ -151,10 +151,9 @@ function sample(name: string, labels: string): string {
   return labels === "" ? name : `${name}{${labels}}`;
 }
 
-/** How the histogram of a series is written. */
 interface HistogramFormat {
   readonly number: number;
-  /** The last is infinity. */
+  /** The last is +Inf. */
   readonly bounds: readonly string[];
   readonly exemplars: boolean;
 }
@@ -179,8 +178,8 @@ function histogramLines(
 }
 
 /**
- * One line: what was scraped is one target, and a join on `job` and `instance` must find one
- * series. It is the process's, unless that was not asked for.
+ * One line: a scrape has one target, and a join on `job` and `instance` must match one series. Uses
+ * the process's resource if that scope is part of the exposition.
  */
 function targetInfo(gathered: readonly Gathered[], format: ExpositionFormat): string {
   const shown = gathered.find(({ scope }) => scope.name === PROCESS) ?? gathered[0];

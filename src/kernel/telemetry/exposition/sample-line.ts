@@ -1,27 +1,24 @@
-/**
- * One sample of the text formats, read by their grammar (Prometheus text 0.0.4, OpenMetrics 1.0.0).
- */
+/** Parses one sample line (Prometheus text 0.0.4, OpenMetrics 1.0.0). */
 
-/** A sample. */
 export interface SampleLine {
   readonly name: string;
-  /** In the order of the line, values as they are between their quotes. A name may come twice. */
+  /** In the order of the line, values still escaped. Names may repeat. */
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly value: number;
   /**
-   * Characters in the names and values of its exemplar's labels; undefined without an exemplar,
-   * which only OpenMetrics has.
+   * Characters in the label names and values of its exemplar; undefined without an exemplar, which
+   * only OpenMetrics has.
    */
   readonly exemplarCharacters: number | undefined;
 }
 
-// Unrolled, so that a long value costs no stack.
+// Unrolled, so that a long value does not exhaust the regular expression's stack.
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="([^"\\]*(?:\\[\\n"][^"\\]*)*)"([,}])/y;
 const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
 const VALUE =
   / (?:([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([+-]?Inf)|(NaN))(?: -?\d+(?:\.\d+)?)?(?: # \{|$)/y;
 
-/** The sample of a line without its line break; undefined when it is none. */
+/** Parses a line without its line break; undefined when it is not a sample. */
 export function readSampleLine(line: string): SampleLine | undefined {
   NAME.lastIndex = 0;
   const name = NAME.exec(line)?.[0];
@@ -43,7 +40,8 @@ export function readSampleLine(line: string): SampleLine | undefined {
 }
 
 /**
- * From behind the brace of an exemplar's labels to the end of the line; undefined when it is none.
+ * Parses from after the opening brace of an exemplar's labels to the end of the line; undefined
+ * when invalid.
  */
 function readExemplar(line: string, from: number): number | undefined {
   const labels: (readonly [string, string])[] = [];
@@ -55,7 +53,6 @@ function readExemplar(line: string, from: number): number | undefined {
   return labels.reduce((sum, [name, value]) => sum + Array.from(name + value).length, 0);
 }
 
-/** Where the labels end. */
 function readLabels(
   line: string,
   from: number,
@@ -74,7 +71,7 @@ function readLabels(
   return at + 1;
 }
 
-/** Whether an exemplar begins behind a value; else the line ends there. */
+/** Whether an exemplar follows the value; otherwise the line ends there. */
 function isFollowed([matched]: RegExpExecArray): boolean {
   return matched.endsWith("{");
 }

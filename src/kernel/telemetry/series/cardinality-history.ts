@@ -1,24 +1,21 @@
 /**
- * How the numbers of series went: one sample an interval, the last 60 of them, for the page that
- * shows growth.
+ * History of series counts: one sample per interval, the last 60, for the growth chart of the
+ * status page.
  */
 import type { CardinalityInfo } from "../types.ts";
 
-/** Samples kept. */
 const CARDINALITY_SAMPLES = 60;
 
-/** The metrics of telemetry about series are not counted among them, or each would make another. */
+/** Telemetry's own metrics about series are excluded, or each would create another. */
 export const SERIES_PREFIX = "svc.series.";
 
-/** What is kept. */
 export interface CardinalityGrowth {
-  /** Series of all metrics together at each sample, oldest first. */
+  /** Series of all metrics at each sample, oldest first. */
   readonly totals: readonly number[];
   /** The same for each metric that had series in one of the samples. */
   readonly metrics: readonly { readonly name: string; readonly series: readonly number[] }[];
 }
 
-/** Samples of one or several scopes. */
 export class CardinalityHistory {
   readonly #limit: number;
   #totals: number[] = [];
@@ -28,7 +25,7 @@ export class CardinalityHistory {
     this.#limit = limit;
   }
 
-  /** Takes one sample; of several scopes the counts of a metric are added. */
+  /** Takes one sample; counts of the same metric in several scopes are added. */
   sample(infos: readonly CardinalityInfo[]): void {
     const counts = new Map<string, number>();
     for (const { metrics } of infos)

@@ -11,12 +11,12 @@
 import type { SeriesCopy } from "../messages.ts";
 import { HistogramSlab } from "./histogram-slab.ts";
 
-/** In the row column: no series here. */
+/** In the row column: no series. */
 export const NO_ROW = 0xff_ff;
 
 const FIRST_CAPACITY = 256;
 
-/** The columns of one scope and the numbers that are free in them. */
+/** The columns of one scope and its free numbers. */
 export class SeriesColumns {
   value: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
   start: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
@@ -26,12 +26,12 @@ export class SeriesColumns {
   readonly #free: number[] = [];
   #used = 0;
 
-  /** One more than the highest number ever in use. */
+  /** One more than the highest number ever used. */
   get used(): number {
     return this.#used;
   }
 
-  /** A number for a new series, its columns set. */
+  /** Allocates a number for a new series and initialises its columns. */
   allocate(row: number, startMs: number): number {
     const number = this.#free.pop() ?? this.#extend();
     this.row[number] = row;
@@ -41,17 +41,17 @@ export class SeriesColumns {
     return number;
   }
 
-  /** The series is over; its number waits for `release`. */
+  /** Ends the series; its number is reused only after `release`. */
   retire(number: number): void {
     this.row[number] = NO_ROW;
   }
 
-  /** Nobody knows the number by its old labels any more. */
+  /** Frees the number: nobody maps it to its old labels any more. */
   release(number: number): void {
     this.#free.push(number);
   }
 
-  /** A copy made between two events, so that no histogram is torn. */
+  /** A copy taken synchronously, so that no histogram is torn. */
   copy(): SeriesCopy {
     return {
       row: this.row.slice(0, this.#used),

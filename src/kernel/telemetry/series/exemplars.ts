@@ -9,7 +9,7 @@
 import type { TraceIds } from "../messages.ts";
 import type { Ceiling } from "./ceiling.ts";
 
-/** One observation and the span it was made in. */
+/** An observation with the span it was made in. */
 export interface Exemplar extends TraceIds {
   readonly value: number;
   /** Milliseconds since 1970. */
@@ -18,14 +18,14 @@ export interface Exemplar extends TraceIds {
 
 const FIRST_CAPACITY = 16;
 const NO_CELL = -1;
-/** Of a slot, in numbers of 8 bytes and in those of 4. */
+/** Slot size in 8-byte numbers, and in 4-byte ones. */
 const NUMBERS = 6;
 const WORDS = 12;
 const [TIME, CELL] = [1, 5];
 const [TRACE_WORD, SPAN_WORD, CELL_WORD] = [4, 8, 10];
 const DIGITS_PER_WORD = 8;
 
-/** The writer's side. Cells are those of one histogram slab. */
+/** The writer's side. Cells belong to one histogram slab. */
 export class ExemplarSlots {
   readonly #ceiling: Ceiling;
   readonly #slots = new Map<number, number>();
@@ -38,7 +38,7 @@ export class ExemplarSlots {
     this.#ceiling = ceiling;
   }
 
-  /** Replaces the cell's exemplar. A cell that has none gets none when the ceiling is reached. */
+  /** Replaces the cell's exemplar. At the ceiling, a cell without one stays without. */
   set(cell: number, { value, timeMs, traceId, spanId }: Exemplar): void {
     const slot = this.#slots.get(cell) ?? this.#allocate(cell);
     if (slot === undefined) return;
@@ -49,7 +49,7 @@ export class ExemplarSlots {
     this.#writeHex(spanId, slot * WORDS + SPAN_WORD);
   }
 
-  /** Forgets the exemplars of that many cells from the first one on. */
+  /** Removes the exemplars of `cells` cells starting at `first`. */
   release(first: number, cells: number): void {
     for (let cell = first; cell < first + cells; cell++) {
       const slot = this.#slots.get(cell);
@@ -61,7 +61,7 @@ export class ExemplarSlots {
     }
   }
 
-  /** All slots up to the last that was ever in use. */
+  /** All slots up to the highest ever used. */
   copy(): Float64Array<ArrayBuffer> {
     return this.#numbers.slice(0, this.#used * NUMBERS);
   }
@@ -94,10 +94,9 @@ export class ExemplarSlots {
   }
 }
 
-/** Finds the exemplar of a cell; undefined where the bucket has none. */
+/** The exemplar of a cell; undefined when the bucket has none. */
 export type ExemplarReader = (cell: number) => Exemplar | undefined;
 
-/** Reads a copy. */
 export function exemplarReader(copy: Float64Array<ArrayBuffer> | undefined): ExemplarReader {
   if (copy === undefined) return () => undefined;
   const words = new Uint32Array(copy.buffer);

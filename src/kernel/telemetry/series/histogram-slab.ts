@@ -1,17 +1,16 @@
 /**
- * Blocks of buckets, one per histogram series: `bounds + 1` counts, then the sum. Blocks of one
- * length are reused among themselves.
+ * Storage of histogram series: one block of `bounds + 1` counts and the sum per series. Blocks are
+ * reused by series with the same number of bounds.
  */
 
 const FIRST_CAPACITY = 64;
 
-/** The memory of all histograms of a scope. */
 export class HistogramSlab {
   #cells: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
   #used = 0;
   readonly #free = new Map<number, number[]>();
 
-  /** The offset of a zeroed block for that many bounds. */
+  /** The offset of a zeroed block for this many bounds. */
   allocate(bounds: number): number {
     const length = blockLength(bounds);
     const reused = this.#free.get(length)?.pop();
@@ -36,7 +35,7 @@ export class HistogramSlab {
     else this.#free.set(length, [offset]);
   }
 
-  /** Counts one observation and gives the cell of its bucket; bounds are inclusive. */
+  /** Counts one observation and returns the cell of its bucket; bounds are inclusive. */
   record(offset: number, bounds: readonly number[], value: number): number {
     let bucket = 0;
     while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;

@@ -1,22 +1,19 @@
-/** One copy of strings that come again and again: the same device names a hundred series. */
+/** Interns repeated strings: the same device name appears in a hundred series. */
 
-/**
- * Strings remembered; then all are forgotten and remembering begins anew, so that names long gone
- * cost nothing.
- */
-const MOST_STRINGS = 50_000;
-/** Longer ones are seldom equal. */
-const LONGEST = 256;
+/** At this many strings the table is cleared, so that names no longer in use cost nothing. */
+const MAX_STRINGS = 50_000;
+/** Longer strings are rarely equal. */
+const MAX_LENGTH = 256;
 
-/** Gives equal short strings as one. */
+/** Returns one copy for equal short strings. */
 export class Interner {
   readonly #strings = new Map<string, string>();
 
   intern<T>(value: T): T | string {
-    if (typeof value !== "string" || value.length > LONGEST) return value;
+    if (typeof value !== "string" || value.length > MAX_LENGTH) return value;
     const known = this.#strings.get(value);
     if (known !== undefined) return known;
-    if (this.#strings.size >= MOST_STRINGS) this.#strings.clear();
+    if (this.#strings.size >= MAX_STRINGS) this.#strings.clear();
     this.#strings.set(value, value);
     return value;
   }

@@ -1,18 +1,18 @@
-/** The key of a series among those of its metric. */
+/** The key of a series within its metric. */
 import type { AttributeValue } from "../types.ts";
 
 /**
- * Values in the order of the row's attributes as one string; different values never give the same
- * one, but 1 and "1" do. Joined and not added up: V8 keeps the pieces of a sum, which made a kept
- * key four times as large.
+ * Values in the order of the row's attributes as one string; different values give different keys,
+ * except that 1 equals "1". Joined instead of concatenated: V8 keeps the pieces of a concatenation
+ * alive, which made a stored key four times as large.
  */
 export function labelKey(values: readonly (AttributeValue | undefined)[]): string {
   return values.map(keyPart).join("");
 }
 
 /**
- * Keys of measurements as they come: an entity says many metrics in a row with the same values,
- * which then share one key.
+ * Keys of incoming measurements. An entity writes many metrics in a row with the same values; they
+ * share one key.
  */
 export class KeyMaker {
   #values: readonly (AttributeValue | undefined)[] = [];
@@ -40,7 +40,7 @@ function keyPart(value: AttributeValue | undefined): string {
   return `${text.length}:${text}`;
 }
 
-/** The values of a key, all of them texts; null = left out. */
+/** The values of a key, all strings; null where the attribute is absent. */
 export function parseLabelKey(key: string): (string | null)[] {
   const values: (string | null)[] = [];
   for (let at = 0; at < key.length;) {

@@ -1,10 +1,6 @@
-/**
- * Which values an attribute of a metric has, by example: counted at birth and death of series, at
- * most so many of them.
- */
+/** Example values of a metric's attribute: counted when series start and end, bounded in number. */
 import type { LabelCardinality } from "../types.ts";
 
-/** The values of one attribute. */
 export class LabelValues {
   readonly #name: string;
   readonly #limit: number;
@@ -24,7 +20,7 @@ export class LabelValues {
   }
 
   /**
-   * A value that found no place when it was born is not known here, or by one series too few: this
+   * A value that was not admitted when its series started is unknown here or counted too low: this
    * is a sample.
    */
   ended(value: string): void {

@@ -1,15 +1,15 @@
 /**
- * Who says which gauges, so that a series leaves when its owner no longer says it. A round stamps
- * its generation on every series it writes; when it is complete, series that still carry an earlier
- * generation were not said again. What a broken round did say is as new as it is: a series leaves
- * then when it alone was not said for too long.
+ * Tracks which owner writes which gauges, so that a series ends when its owner no longer reports
+ * it. A round stamps its generation on every series it writes; committing it ends the owner's
+ * series with an earlier generation. After an abandoned round a series ends only when it has not
+ * been written for `staleMs`.
  */
 import type { AnyRow, AttributeValue, Sweep, SweepOptions } from "../types.ts";
 import type { SeriesTable } from "./series-table.ts";
 
 interface Owner {
   members: number[];
-  /** When each generation ended that a member carries. */
+  /** When each generation that a member still carries ended. */
   generations: Map<number, number>;
   staleMs: number;
   open: Round | undefined;
@@ -19,18 +19,17 @@ interface Round {
   readonly generation: number;
   /** Series written for the first time in this round. */
   readonly touched: number[];
-  /** Of these, how many the owner had before. */
+  /** Number of series of this round that the owner already had. */
   kept: number;
 }
 
-/** Sets a gauge; the number of its series, below 0 when it has none. */
+/** Sets a gauge; returns its series number, negative when it has none. */
 export type WriteGauge = (
   row: AnyRow,
   value: number,
   attributes: Readonly<Record<string, AttributeValue | undefined>>,
 ) => number;
 
-/** The owners of a scope. */
 export class Owners {
   readonly #table: SeriesTable;
   readonly #write: WriteGauge;
@@ -63,7 +62,7 @@ export class Owners {
     };
   }
 
-  /** Ends the series that were last written in a round that ended too long ago. */
+  /** Ends the series whose last round ended too long ago. */
   endStale(): void {
     const now = this.#monotonic();
     for (const owner of this.#owners.values()) {
@@ -108,7 +107,7 @@ export class Owners {
     return { kept: round.kept, added: round.touched.length - round.kept, ended };
   }
 
-  /** What the broken round said, and what it did not come to, each with its own age. */
+  /** Series written by the abandoned round and those it did not reach each keep their own age. */
   #abandon(owner: Owner, round: Round): void {
     owner.open = undefined;
     const unsaid = this.#unsaid(owner);
@@ -122,8 +121,8 @@ export class Owners {
   }
 
   /**
-   * Members that the round which just ended did not write. A number that ended meanwhile and is
-   * somebody else's carries no generation of the owner's.
+   * Members that the finished round did not write. A number that was ended and reused meanwhile
+   * carries no generation of this owner.
    */
   #unsaid(owner: Owner): number[] {
     const { mark } = this.#table.columns;

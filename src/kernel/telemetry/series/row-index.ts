@@ -1,7 +1,7 @@
 /**
- * From the attributes of a measurement to the number of its series, for one metric of one scope.
- * Known combinations cost one string and one look-up; privacy and limits are asked only when a
- * combination is new.
+ * Maps the attributes of a measurement to its series number, for one metric of one scope. A known
+ * combination costs one string and one lookup; redaction and limits are evaluated only for new
+ * ones.
  */
 import { boundName } from "../../base/bounded-name.ts";
 import type { AnyRow, AttributeValue, LabelCardinality, Redaction } from "../types.ts";
@@ -9,49 +9,47 @@ import { labelKey, parseLabelKey } from "./label-key.ts";
 import type { KeyMaker } from "./label-key.ts";
 import { LabelValues } from "./label-values.ts";
 
-/** In place of a number: privacy shows nothing of it. */
+/** Instead of a number: redaction suppresses the series. */
 export const SUPPRESSED = -1;
-/** In place of a number: a gauge beyond the limit. */
+/** Instead of a number: a gauge beyond the limit. */
 const DROPPED = -2;
 
 const DEFAULT_LIMIT = 10_000;
-/** Combinations remembered for each series that may live. */
+/** Combinations remembered per allowed series. */
 const SEEN_PER_SERIES = 4;
 
-/** What bears series. */
-export interface Birthplace {
+export interface SeriesAllocator {
   /**
-   * The number of a new series; undefined when the process holds all it may. `overflow` series are
-   * always born.
+   * The number of a new series; undefined at the process-wide ceiling. `overflow` series are always
+   * allocated.
    */
-  birth(
+  allocate(
     index: RowIndex,
     values: readonly (AttributeValue | undefined)[] | "overflow",
     key: string,
   ): number | undefined;
 }
 
-/** The series of one metric. */
 export class RowIndex {
   readonly row: AnyRow;
   readonly rowNumber: number;
-  readonly #birthplace: Birthplace;
+  readonly #allocator: SeriesAllocator;
   readonly #keys: KeyMaker;
   readonly #redact: Redaction | undefined;
   readonly #limit: number;
   readonly #seenLimit: number;
-  /** Final key to number. */
+  /** Redacted key to number. */
   readonly #series = new Map<string, number>();
   /**
    * Raw key to number, SUPPRESSED, DROPPED or the overflow series; without redaction only the
    * latter two.
    */
   readonly #seen = new Map<string, number>();
-  /** Raw keys that privacy turned into a series, to be forgotten with it. */
+  /** Raw keys that redaction mapped to a series; forgotten with it. */
   readonly #rawKeys = new Map<number, string[]>();
-  /** Raw keys turned away by the limit, to be asked again when there is room. */
+  /** Raw keys rejected by the limit; evaluated again when a series ends. */
   readonly #turnedAway: string[] = [];
-  /** One for each attribute; none when no examples are wanted. */
+  /** One per attribute; empty when no examples are kept. */
   readonly #labels: readonly LabelValues[];
   #overflow: number | undefined;
 
@@ -59,7 +57,7 @@ export class RowIndex {
     row: AnyRow,
     rowNumber: number,
     options: {
-      birthplace: Birthplace;
+      allocator: SeriesAllocator;
       /** Shared by the metrics of a scope. */ keys: KeyMaker;
       redact: Redaction | undefined;
       perMetric: number;
@@ -68,7 +66,7 @@ export class RowIndex {
   ) {
     this.row = row;
     this.rowNumber = rowNumber;
-    this.#birthplace = options.birthplace;
+    this.#allocator = options.allocator;
     this.#keys = options.keys;
     this.#redact = options.redact;
     this.#limit = options.perMetric > 0 ? options.perMetric : Number.POSITIVE_INFINITY;
@@ -88,12 +86,12 @@ export class RowIndex {
     return this.#overflow;
   }
 
-  /** Whether combinations were turned away since a series last ended. */
+  /** Whether combinations were rejected since a series last ended. */
   get overflowing(): boolean {
     return this.#turnedAway.length > 0;
   }
 
-  /** Values of its attributes by example. */
+  /** Example values of each attribute. */
   labels(): readonly LabelCardinality[] {
     return this.#labels.map((values) => values.view());
   }
@@ -102,7 +100,7 @@ export class RowIndex {
     return this.#series.values();
   }
 
-  /** The number for these values, born if need be, or SUPPRESSED or DROPPED. */
+  /** The number for these values, allocated if necessary, or SUPPRESSED or DROPPED. */
   find(attributes: Readonly<Record<string, AttributeValue | undefined>>): number {
     const raw = valuesOf(this.row, attributes);
     const key = this.#keys.keyOf(raw);
@@ -110,14 +108,14 @@ export class RowIndex {
     return known ?? this.#miss(key, raw);
   }
 
-  /** The number of a series that nothing else was merged into. */
+  /** The number of a series that no other combination was merged into. */
   sole(attributes: Readonly<Record<string, AttributeValue | undefined>>): number | undefined {
     const known = this.#known(labelKey(valuesOf(this.row, attributes)));
     if (known === undefined || known < 0 || known === this.#overflow) return undefined;
     return (this.#rawKeys.get(known)?.length ?? 1) === 1 ? known : undefined;
   }
 
-  /** The series has ended. */
+  /** Called when the series has ended. */
   forget(number: number, finalKey: string): void {
     if (number === this.#overflow) this.#overflow = undefined;
     else if (this.#series.delete(finalKey)) this.#endLabels(finalKey);
@@ -144,11 +142,11 @@ export class RowIndex {
 
   #bear(key: string, values: readonly (AttributeValue | undefined)[]): number | undefined {
     if (this.#series.size >= this.#limit) return undefined;
-    const number = this.#birthplace.birth(this, values, key);
+    const number = this.#allocator.allocate(this, values, key);
     if (number === undefined) return undefined;
     this.#series.set(key, number);
-    // From the values themselves: their texts are shared by all metrics of an entity, pieces of the
-    // key would be new ones.
+    // From the values themselves: all metrics of an entity share these strings, whereas slices of
+    // the key would be new ones.
     for (const [at, label] of this.#labels.entries()) {
       const value = values[at];
       if (value !== undefined) label.born(String(value));
@@ -164,7 +162,7 @@ export class RowIndex {
 
   #turnAway(rawKey: string): number {
     if (this.row.kind !== "gauge")
-      this.#overflow ??= this.#birthplace.birth(this, "overflow", "overflow");
+      this.#overflow ??= this.#allocator.allocate(this, "overflow", "overflow");
     const number = this.row.kind === "gauge" ? DROPPED : (this.#overflow ?? DROPPED);
     if (this.#seen.size < this.#seenLimit) this.#turnedAway.push(rawKey);
     return this.#remember(rawKey, number);
@@ -185,8 +183,7 @@ export class RowIndex {
 }
 
 /**
- * In the order of the row's attributes. Texts are bounded here, where all measurements of all
- * scopes pass.
+ * In the order of the row's attributes. Bounds text lengths, for all measurements of all scopes.
  */
 function valuesOf(
   row: AnyRow,

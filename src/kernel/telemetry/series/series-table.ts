@@ -1,7 +1,6 @@
 /**
- * All series of one scope: born on their first measurement, ended by their owner, and told to the
- * telemetry thread in between. A number names another series only after that thread has said that
- * it forgot the old one.
+ * All series of one scope: created by their first measurement, ended by their owner, reported to
+ * the telemetry thread. A number is reused only after that thread has acknowledged its end.
  */
 import type { Columns, WireValues } from "../messages.ts";
 import { LABELS_PER_MESSAGE } from "../messages.ts";
@@ -13,7 +12,7 @@ import { KeyMaker, parseLabelKey } from "./label-key.ts";
 import { SERIES_PREFIX } from "./cardinality-history.ts";
 import { RowIndex } from "./row-index.ts";
 
-/** Births and ends since the last drain. */
+/** Series started and ended since the last drain. */
 export interface LabelChanges {
   readonly births: readonly number[];
   readonly rows: readonly number[];
@@ -21,22 +20,20 @@ export interface LabelChanges {
   readonly ended: readonly number[];
 }
 
-/** What a table is made of. */
 export interface SeriesTableOptions {
   readonly perMetric: number;
-  /** Examples kept of each attribute's values. */
+  /** Number of example values kept per attribute. */
   readonly labelValues: number;
   readonly redact: Redaction | undefined;
   readonly ceiling: Ceiling;
-  /** The number under which the telemetry thread knows a row. */
+  /** The number by which the telemetry thread knows a row. */
   readonly rowNumber: (row: AnyRow) => number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Called when so many changes wait that a message is due. */
+  /** Called when enough changes have accumulated for a message. */
   readonly due: () => void;
 }
 
-/** The series of a scope. */
 export class SeriesTable {
   readonly columns: SeriesColumns = new SeriesColumns();
   readonly #options: SeriesTableOptions;
@@ -45,11 +42,11 @@ export class SeriesTable {
   readonly #byRowNumber = new Map<number, RowIndex>();
   #exemplars: ExemplarSlots | undefined;
   /**
-   * By number; no key, no series. Lists and not one of objects: of a hundred thousand series these
-   * were 5 MB.
+   * By number; without a key there is no series. Separate arrays instead of one of objects, which
+   * cost 5 MB per 100,000 series.
    */
   readonly #keys: (string | undefined)[] = [];
-  /** Of those series whose values are not all texts: else the key says them. */
+  /** Only for series whose values are not all strings; otherwise the key holds them. */
   readonly #values = new Map<number, WireValues>();
   #births: number[] = [];
   #ended: number[] = [];
@@ -68,10 +65,10 @@ export class SeriesTable {
     const known = this.#indexes.get(row);
     if (known) return known;
     const { labelValues, redact } = this.#options;
-    // One row per metric: bounded by the catalogue, and what tells of a limit must not meet it.
+    // One row per metric, bounded by the catalogue: metrics that report a limit must not hit it.
     const perMetric = row.name.startsWith(SERIES_PREFIX) ? 0 : this.#options.perMetric;
     const index = new RowIndex(row, this.#options.rowNumber(row), {
-      birthplace: { birth: (...birth) => this.#bear(...birth) },
+      allocator: { allocate: (...birth) => this.#allocate(...birth) },
       keys: this.#keyMaker,
       redact,
       perMetric,
@@ -91,7 +88,7 @@ export class SeriesTable {
     return this.#indexOf(number)?.row;
   }
 
-  /** Ends a live series; ending one twice is nothing. */
+  /** Ends a live series; a no-op when it has ended. */
   end(number: number): void {
     const key = this.#keys[number];
     const index = this.#indexOf(number);
@@ -116,27 +113,25 @@ export class SeriesTable {
     }
   }
 
-  /** Remembers the exemplar of a histogram's bucket; `cell` as the slab gave it. */
+  /** Stores the exemplar of a histogram bucket; `cell` comes from the slab. */
   setExemplar(cell: number, exemplar: Exemplar): void {
     this.#exemplars ??= new ExemplarSlots(this.#options.ceiling);
     this.#exemplars.set(cell, exemplar);
   }
 
   /**
-   * From now on births and ends are kept for `drain`. Gives the numbers alive now, which the
-   * listener is still to be told.
+   * Starts recording starts and ends for `drain`. Returns the live numbers, which the listener has
+   * yet to receive.
    */
-  listen(): number[] {
+  attach(): number[] {
     this.#listening = true;
     this.#births = [];
     this.#ended = [];
     return this.#keys.flatMap((key, number) => (key === undefined ? [] : [number]));
   }
 
-  /**
-   * Nobody listens any more. `unacknowledged` are ended numbers that were told but never answered.
-   */
-  deafen(unacknowledged: Iterable<number>): void {
+  /** Stops recording. `unacknowledged` are ended numbers that were sent but not acknowledged. */
+  detach(unacknowledged: Iterable<number>): void {
     this.#listening = false;
     for (const number of unacknowledged) this.columns.release(number);
     for (const number of this.#ended) this.columns.release(number);
@@ -145,8 +140,8 @@ export class SeriesTable {
   }
 
   /**
-   * What changed since the last call, in the order of a message. Series that lived and died in
-   * between are told as ended only.
+   * The changes since the last call. A series that started and ended in between is reported as
+   * ended only.
    */
   drain(): LabelChanges | undefined {
     if (this.#births.length === 0 && this.#ended.length === 0) return undefined;
@@ -156,10 +151,10 @@ export class SeriesTable {
     return changes;
   }
 
-  /** The labels of those numbers that live. */
+  /** The labels of those numbers that are live. */
   describe(numbers: readonly number[]): Omit<LabelChanges, "ended"> {
     const births = numbers.filter((number) => this.#keys[number] !== undefined);
-    // One list for all metrics that an entity says with the same values: it then crosses to the
+    // One array for all metrics of an entity with the same values, so that it is cloned to the
     // other thread once.
     const lists = new Map<string, WireValues>();
     return {
@@ -183,7 +178,7 @@ export class SeriesTable {
     }));
   }
 
-  #bear(
+  #allocate(
     index: RowIndex,
     values: readonly (AttributeValue | undefined)[] | "overflow",
     key: string,
@@ -227,7 +222,7 @@ export class SeriesTable {
   }
 }
 
-/** What the key alone would not tell. */
+/** The values, where the key does not represent them exactly. */
 function keptValues(
   values: readonly (AttributeValue | undefined)[] | "overflow",
 ): WireValues | undefined {

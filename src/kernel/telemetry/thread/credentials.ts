@@ -1,6 +1,6 @@
 /**
- * Credentials of an exporter that are read again from their files: the last good ones stay, and no
- * value is ever shown.
+ * Reads an exporter's credentials again from their files. A file that cannot be used keeps the last
+ * good ones; values are never logged.
  */
 import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
@@ -8,16 +8,16 @@ import { createSecureContext } from "node:tls";
 import { readPlainFile } from "../../listen/key-pair.ts";
 import type { WireReload, WireTarget } from "./options.ts";
 
-/** What of a target can be renewed. */
+/** The parts of a target that can be renewed. */
 export type Renewed = Pick<WireTarget, "tls" | "headers">;
 
-/** What became of one look. */
+/** The result of one check. */
 export type Look<T extends Renewed> =
   | { readonly kind: "same" }
   | { readonly kind: "changed"; readonly target: T }
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** Reads all files of a target and compares. */
+/** Reads all files of a target and compares them with what is in use. */
 export class Credentials<T extends Renewed = WireTarget> {
   readonly #first: T;
   readonly #reload: WireReload;
@@ -29,7 +29,7 @@ export class Credentials<T extends Renewed = WireTarget> {
     this.#used = digest(target);
   }
 
-  /** Never rejects. A reason names files, never what is in them. */
+  /** Never rejects. A reason names files, never their contents. */
   async look(): Promise<Look<T>> {
     try {
       const target = await this.#read();
@@ -69,7 +69,7 @@ export class Credentials<T extends Renewed = WireTarget> {
   }
 }
 
-// What OpenSSL says is left out: it may quote the key.
+// OpenSSL's message is omitted: it may quote the key.
 function checkTls({ ca, cert, key }: WireTarget["tls"], files: readonly string[]): void {
   try {
     createSecureContext({

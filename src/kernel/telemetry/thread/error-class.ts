@@ -1,7 +1,4 @@
-/**
- * Why an export failed, from what the exporters say: a gRPC status, an HTTP status, or a system
- * error.
- */
+/** Classifies export errors by gRPC status, HTTP status or system error. */
 import type { ErrorClass } from "../status.ts";
 import { RequestTooLarge } from "./sized.ts";
 
@@ -44,15 +41,14 @@ const SYSTEM: Readonly<Record<string, ErrorClass>> = {
   ETIMEDOUT: "timeout",
 };
 
-/** A receiver that TLS does not let us speak with; gRPC says unavailable by itself. */
+/** TLS errors; gRPC reports them as unavailable. */
 const UNTRUSTED = /^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 
-/** gRPC statuses after which the same request may be sent again (OTLP specification). */
+/** gRPC statuses that allow a retry (OTLP specification). */
 export const RETRYABLE_GRPC: ReadonlySet<number> = new Set([1, 4, 10, 11, 14, 15]);
 
 /**
- * The class of an error. `httpStatus`: the last answer to such a request, for errors that do not
- * say it themselves.
+ * The class of an error. `httpStatus`: the last status of such requests, for errors that lack one.
  */
 export function classify(error: unknown, httpStatus?: number): ErrorClass {
   if (error instanceof RequestTooLarge) return "invalid";
@@ -61,7 +57,7 @@ export function classify(error: unknown, httpStatus?: number): ErrorClass {
     readonly message?: unknown;
   };
   const text = typeof message === "string" ? message : "";
-  // A receiver's limit on size is answered by gRPC with the status of a quota.
+  // gRPC reports a receiver's size limit as a resource exhausted status.
   if (code === 8 && /larger than max|too large/i.test(text)) return "invalid";
   if (typeof code === "number") return (code < 100 ? GRPC : HTTP)[code] ?? "other";
   if (typeof code === "string")

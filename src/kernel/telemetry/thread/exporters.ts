@@ -1,4 +1,4 @@
-/** The official OTLP exporters from our options; over gRPC with a transport of our own. */
+/** Configures the official OTLP exporters; gRPC uses the transport of `grpc-transport.ts`. */
 import { type ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
 import { OTLPLogExporter as HttpLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
 import { OTLPTraceExporter as HttpTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -29,19 +29,18 @@ import type { WireTarget } from "./options.ts";
 import { metricsSerializer } from "./otlp-metrics.ts";
 
 /**
- * Exporters that an interval of requests shares may send that many at once; the readers send one
- * after the other.
+ * Maximum number of concurrent exports. Readers export one after the other, so one interval stays
+ * below it.
  */
 const IN_FLIGHT = 30;
 
-/** What sends requests of one signal. */
+/** Sends the requests of one signal. */
 export interface Exporter<T> {
   export(items: T, done: Parameters<PushMetricExporter["export"]>[1]): void;
   forceFlush(): Promise<void>;
   shutdown(): Promise<void>;
 }
 
-/** An exporter of metrics. */
 export function metricExporter(target: WireTarget, clock: Clock): Exporter<ResourceMetrics> {
   return target.protocol === "grpc"
     ? overGrpc(target, {
@@ -53,7 +52,6 @@ export function metricExporter(target: WireTarget, clock: Clock): Exporter<Resou
     : overHttp(target);
 }
 
-/** An exporter of log records. */
 export function logExporter(target: WireTarget, clock: Clock): Exporter<ReadableLogRecord[]> {
   return target.protocol === "grpc"
     ? overGrpc(target, {
@@ -65,7 +63,6 @@ export function logExporter(target: WireTarget, clock: Clock): Exporter<Readable
     : new HttpLogExporter(httpOptions(target, "logs"));
 }
 
-/** An exporter of spans. */
 export function traceExporter(target: WireTarget, clock: Clock): Exporter<ReadableSpan[]> {
   return target.protocol === "grpc"
     ? overGrpc(target, {
@@ -77,7 +74,7 @@ export function traceExporter(target: WireTarget, clock: Clock): Exporter<Readab
     : new HttpTraceExporter(httpOptions(target, "traces"));
 }
 
-/** The full URL of a signal: the path of the specification is appended unless it is there. */
+/** The full URL of a signal: appends the specification's path unless present. */
 export function signalUrl(endpoint: string, signal: Signal): string {
   const url = new URL(endpoint);
   const path = `/v1/${signal}`;
@@ -114,7 +111,7 @@ function agentOptions({ tls: { ca, cert, key, insecureSkipVerify } }: WireTarget
   return { keepAlive: true, ...tls };
 }
 
-/** As the official exporter of metrics does it, with a serializer that knows exemplars. */
+/** Like the official metric exporter, with a serializer that writes exemplars. */
 function overHttp(target: WireTarget): Exporter<ResourceMetrics> {
   const headers = { ...target.headers, "Content-Type": "application/x-protobuf" };
   return createOtlpHttpExportDelegate(
@@ -154,7 +151,7 @@ function overGrpc<T, R>(
     credentials: channelCredentials(target),
     compression: target.compression,
   });
-  // The ledger counts; nobody reads what the exporter would say of itself.
+  // The ledger counts; the exporter's own metrics are unused.
   const metrics = new ExporterMetrics({
     componentType: "otlp_grpc_exporter",
     metricsHelper,

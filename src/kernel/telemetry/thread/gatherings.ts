@@ -1,36 +1,30 @@
-/**
- * Snapshots of all scopes for those who render them: one gathering for all who ask within 250 ms,
- * or one each.
- */
+/** Snapshots of all scopes for rendering: shared by requests within 250 ms, or one each. */
 import type { Gathered } from "../exposition/render.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RemoteScope } from "./remote-scope.ts";
 
 const SHARED_MS = 250;
 
-/** What gathering needs. */
 export interface GatheringsDeps {
   readonly scopes: () => Iterable<RemoteScope>;
   readonly ledger: Ledger;
   readonly snapshotTimeoutMs: number;
 }
 
-/** All scopes at one time. */
 export interface Gathering {
   readonly gathered: readonly Gathered[];
-  /** Scopes that did not answer in time and are left out. */
+  /** Scopes omitted because they did not respond in time. */
   readonly missing: number;
-  /** To be called once by everybody who got it. */
+  /** Must be called once by every holder. */
   release(): void;
 }
 
 interface Running {
   readonly result: Promise<Omit<Gathering, "release">>;
-  /** How many read it, the 250 ms in which others may join among them. */
+  /** Number of readers; includes the 250 ms in which others may join. */
   readers: number;
 }
 
-/** Gathers on demand. */
 export class Gatherings {
   readonly #deps: GatheringsDeps;
   #current: Running | undefined;
@@ -39,7 +33,9 @@ export class Gatherings {
     this.#deps = deps;
   }
 
-  /** Never rejects. `coalesce`: whether one that began less than 250 ms ago will do. */
+  /**
+   * Never rejects. `coalesce`: whether a gathering that began less than 250 ms ago may be reused.
+   */
   async take(coalesce: boolean): Promise<Gathering> {
     const running = coalesce ? this.#join() : this.#begin(1);
     const result = await running.result;

@@ -1,7 +1,7 @@
 /**
- * Requests of OTLP over gRPC. The exporters' own transport leaves three copies of each request to
- * the collector of garbage, which does not hurry for what lies outside of its heap: 60 MB after an
- * export of 100,000 points. This one leaves one (docs/decisions/telemetry-thread.md).
+ * OTLP over gRPC. The official transport keeps three off-heap copies of each request alive until
+ * the next full GC: 60 MB after an export of 100,000 points. This one keeps one
+ * (docs/decisions/telemetry-thread.md).
  */
 import {
   type ChannelCredentials,
@@ -13,10 +13,9 @@ import {
 import type { ExportResponse, IExporterTransport } from "@opentelemetry/otlp-exporter-base";
 import type { Clock } from "../../base/clock.ts";
 
-/** Where requests go, and how. */
 export interface GrpcTransportOptions {
   readonly clock: Clock;
-  /** A target of gRPC: host and port, or a `unix:` URL. */
+  /** A gRPC target: host and port, or a `unix:` URL. */
   readonly address: string;
   /** `/package.Service/Method`. */
   readonly method: string;
@@ -25,14 +24,14 @@ export interface GrpcTransportOptions {
   readonly compression: "gzip" | "none";
 }
 
-/** So many deadlines in a row, and the connection may be one that nobody listens to any more. */
-const MOST_LATE = 5;
-/** The numbers of `grpc.default_compression_algorithm`. */
+/** After this many consecutive timeouts the connection is assumed dead and replaced. */
+const MAX_CONSECUTIVE_TIMEOUTS = 5;
+/** Values of `grpc.default_compression_algorithm`. */
 const ALGORITHMS = { none: 0, gzip: 2 } as const;
 
 /**
- * One channel to one method, opened with its first request. A request that was answered well is
- * taken from its sender: its bytes are given back at once, and its array is empty.
+ * One channel for one method, opened by the first request. The buffer of a successful request is
+ * detached: its memory is freed at once, and its array is empty.
  */
 export class GrpcTransport implements IExporterTransport {
   readonly #options: GrpcTransportOptions;
@@ -86,13 +85,13 @@ export class GrpcTransport implements IExporterTransport {
 
   #wasLate(): void {
     this.#late += 1;
-    if (this.#late <= MOST_LATE) return;
+    if (this.#late <= MAX_CONSECUTIVE_TIMEOUTS) return;
     this.#late = 0;
     this.shutdown();
   }
 }
 
-/** The same bytes as gRPC wants them. */
+/** The same bytes as a Buffer, without a copy. */
 function bytesOf(data: Uint8Array): Buffer {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }

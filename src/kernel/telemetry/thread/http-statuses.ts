@@ -1,15 +1,15 @@
 /**
- * The last HTTP status each OTLP path answered with. The HTTP exporter gives up on 429 and 503 with
- * an error that names neither, so the answers of this thread's requests are watched through Node's
- * own channel.
+ * Tracks the last HTTP status of each OTLP path. The HTTP exporter gives up on 429 and 503 with an
+ * error that contains neither, so this thread's responses are observed through Node's diagnostics
+ * channel.
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest, IncomingMessage } from "node:http";
 
-/** Paths remembered; there is one per signal. */
-const MOST_PATHS = 16;
+/** One path per signal is in use. */
+const MAX_PATHS = 16;
 
-/** Starts watching; the function gives the last status for a URL's path and query. */
+/** Starts observing; the returned function gives the last status for a URL's path and query. */
 export function watchHttpStatuses(): (url: string) => number | undefined {
   const statuses = new Map<string, number>();
   subscribe("http.client.response.finish", (message) => {
@@ -17,7 +17,7 @@ export function watchHttpStatuses(): (url: string) => number | undefined {
       readonly request: ClientRequest;
       readonly response: IncomingMessage;
     };
-    if (statuses.size >= MOST_PATHS && !statuses.has(request.path)) return;
+    if (statuses.size >= MAX_PATHS && !statuses.has(request.path)) return;
     if (response.statusCode !== undefined) statuses.set(request.path, response.statusCode);
   });
   return (url) => {

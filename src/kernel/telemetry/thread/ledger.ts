@@ -1,4 +1,4 @@
-/** The books of delivery: every request is entered once, with its outcome. */
+/** The delivery ledger: records the outcome of every export request. */
 import type {
   ErrorClass,
   LedgerView,
@@ -12,20 +12,18 @@ import { emptySignalLedger, noOtherWriters } from "../status.ts";
 
 const MESSAGE_CHARACTERS = 300;
 
-/** Outcome of one request. */
 export interface Delivery {
   readonly items: number;
   readonly seconds: number;
   readonly failure: { readonly errorClass: ErrorClass; readonly message: string } | undefined;
 }
 
-/** A queue before an exporter, as far as the books show it. */
+/** The queue in front of an exporter. */
 export interface Held {
   readonly held: number;
   readonly capacity: number;
 }
 
-/** The ledger of the telemetry thread. */
 export class Ledger {
   readonly #signals: Record<Signal, SignalLedger> = {
     metrics: emptySignalLedger,
@@ -44,7 +42,7 @@ export class Ledger {
   readonly #cut = { body: { records: 0, bytes: 0 }, attribute: { records: 0, bytes: 0 } };
   #observed: Observed[] = [];
 
-  /** `conceal` takes credentials out of a receiver's words before they are cut to length. */
+  /** `conceal` removes credentials from a receiver's message before it is truncated. */
   constructor(options: {
     readonly now: () => number;
     readonly changed: () => void;
@@ -88,7 +86,7 @@ export class Ledger {
     this.#changed();
   }
 
-  /** A request that succeeded, but not for all its items. */
+  /** A successful request of which the receiver rejected some items. */
   enterRejected(signal: Signal, items: number): void {
     const before = this.#signals[signal];
     this.#signals[signal] = {
@@ -99,19 +97,19 @@ export class Ledger {
     this.#changed();
   }
 
-  /** Keeps what took time until it is told: as many as there were requests since. */
+  /** Keeps a duration until it is reported; bounded by the number of requests since. */
   observe(observed: Observed): void {
     this.#observed.push(observed);
   }
 
-  /** What was observed since the last call. */
+  /** Durations since the last call. */
   takeObserved(): readonly Observed[] {
     const observed = this.#observed;
     this.#observed = [];
     return observed;
   }
 
-  /** A log record of which so many bytes were cut. */
+  /** Counts bytes truncated from a log record. */
   countCut(field: "body" | "attribute", bytes: number): void {
     const cut = this.#cut[field];
     cut.records += 1;
@@ -119,7 +117,7 @@ export class Ledger {
     this.#changed();
   }
 
-  /** Whether the last request of a signal failed. */
+  /** Whether the last request of any signal failed. */
   get failing(): boolean {
     return Object.values(this.#signals).some(({ consecutiveFailures }) => consecutiveFailures > 0);
   }

@@ -1,5 +1,5 @@
 /**
- * Log records in the telemetry thread: a provider per resource, one bounded queue, the official
+ * Log export in the telemetry thread: a provider per resource, one bounded queue, the official
  * exporter.
  */
 import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from "@opentelemetry/api";
@@ -19,20 +19,19 @@ const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = {
   warn: SeverityNumber.WARN,
   error: SeverityNumber.ERROR,
 };
-/** Where records go. */
 export interface LogSinkOptions {
   /**
-   * Makes the watched exporter; `left` is to be called with the number of records of every finished
+   * Creates the watched exporter; `left` is called with the number of records of every finished
    * request.
    */
   readonly exporter: (left: (records: number) => void) => LogRecordExporter;
   readonly batch: BatchOptions;
-  /** For a batch with all its repetitions. */
+  /** For one batch with all its retries. */
   readonly exportTimeoutMs: number;
   readonly dropped: (records: number) => void;
 }
 
-/** The queue before the exporter: bounded, the newest dropped and counted. */
+/** The bounded queue in front of the exporter; newer records are dropped and counted. */
 export class LogSink implements Held {
   readonly capacity: number;
   readonly processor: LogRecordProcessor;
@@ -47,7 +46,7 @@ export class LogSink implements Held {
     const exporter = options.exporter((records) => {
       this.#held -= records;
     });
-    // The processor's own bound is never met: ours, counted, comes first.
+    // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchLogRecordProcessor({
       exporter,
       maxQueueSize: 2 * capacity,

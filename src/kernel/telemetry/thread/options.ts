@@ -1,18 +1,18 @@
-/** What the telemetry thread is started with: plain data. */
+/** Options of the telemetry thread, as plain data. */
 import type { Address } from "../../config/address.ts";
 import type { ClientAuth } from "../../listen/client-certificates.ts";
 
-/** Where a signal goes. */
+/** Where a signal is sent. */
 export interface WireTarget {
   readonly protocol: "grpc" | "http" | "stdout";
-  /** Of stdout: over several lines. */
+  /** stdout: indented JSON. */
   readonly pretty: boolean;
-  /** A URL; for gRPC its scheme decides over TLS and its path is ignored. */
+  /** A URL; for gRPC its scheme selects TLS and its path is ignored. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly compression: "gzip" | "none";
   readonly timeoutMs: number;
-  /** For gRPC; elapsed 0 = one try. */
+  /** gRPC; elapsed 0 means no retry. */
   readonly retry: {
     readonly initialMs: number;
     readonly maxMs: number;
@@ -24,14 +24,14 @@ export interface WireTarget {
     readonly key?: string;
     readonly insecureSkipVerify: boolean;
   };
-  /** Larger requests are refused; 0 = none are. Bytes before compression. */
+  /** Larger requests are not sent; 0 is unlimited. Bytes before compression. */
   readonly maxRequestBytes: number;
-  /** Connections of gRPC are made anew after this time; 0 = never. */
+  /** gRPC reconnects after this time; 0 = never. */
   readonly reconnectMs: number;
   readonly reload: WireReload | undefined;
 }
 
-/** Files that are read again while the thread runs. */
+/** Files reloaded while the thread runs. */
 export interface WireReload {
   readonly everyMs: number;
   readonly caFile: string | undefined;
@@ -39,17 +39,16 @@ export interface WireReload {
   readonly keyFile: string | undefined;
   /** Header name to the file of its value. */
   readonly headerFiles: Readonly<Record<string, string>>;
-  /** The header `authorization` is made of a user and a file of its password. */
+  /** Builds the `authorization` header from a user and a password file. */
   readonly basic: { readonly user: string; readonly passwordFile: string } | undefined;
 }
 
-/** The pull endpoint. */
 export interface WirePull {
   readonly listen: Address;
   readonly token: string | undefined;
   readonly allowUnauthenticated: boolean;
   readonly maxInFlight: number;
-  /** For a whole answer; 0 = none. */
+  /** Per response; 0 = unlimited. */
   readonly timeoutMs: number;
   readonly coalesce: boolean;
   readonly tls:
@@ -63,18 +62,17 @@ export interface WirePull {
     | undefined;
 }
 
-/** How a queue before an exporter gathers. */
+/** The queue in front of an exporter. */
 export interface BatchOptions {
-  /** Most that wait; the newest beyond is dropped. */
+  /** Maximum queue length; newer items beyond it are dropped. */
   readonly capacity: number;
-  /** Most in one request, at most `capacity`. */
+  /** Maximum batch size, at most `capacity`. */
   readonly batchSize: number;
   readonly delayMs: number;
-  /** For one batch with all its repetitions. */
+  /** For one batch with all its retries. */
   readonly exportTimeoutMs: number;
 }
 
-/** The thread's options. */
 export interface ThreadOptions {
   readonly metrics:
     | (WireTarget & { readonly intervalMs: number; readonly batchSize: number })
@@ -82,6 +80,6 @@ export interface ThreadOptions {
   readonly logs: (WireTarget & BatchOptions) | undefined;
   readonly traces: (WireTarget & BatchOptions) | undefined;
   readonly pull: WirePull | undefined;
-  /** How long a snapshot of a scope is waited for. */
+  /** Timeout for the snapshot of a scope. */
   readonly snapshotTimeoutMs: number;
 }

@@ -1,7 +1,7 @@
 /**
- * OTLP requests of metrics with exemplars. The official serializers (0.301) write none: they are
- * added to what those made. In protobuf they follow the other fields of their data point: fields
- * may come in any order.
+ * Serialises OTLP metrics with exemplars, which the official serializers (0.301) omit: adds them to
+ * their output. In protobuf they follow the other fields of their data point, since fields may come
+ * in any order.
  */
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from "@opentelemetry/otlp-transformer";
@@ -10,7 +10,7 @@ import { DataPointType } from "@opentelemetry/sdk-metrics";
 import type { DataPoint, Histogram, ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { Exemplar } from "../series/exemplars.ts";
 
-/** A data point of a histogram; the SDK's has no exemplars. */
+/** A data point of a histogram; the SDK's type has no exemplars. */
 export interface HistogramPoint extends DataPoint<Histogram> {
   readonly exemplars?: readonly Exemplar[];
 }
@@ -25,7 +25,6 @@ const EXEMPLARS = 8;
 const [TIME_UNIX_NANO, AS_DOUBLE, SPAN_ID, TRACE_ID] = [2, 3, 4, 5];
 const NANOSECONDS = 1_000_000n;
 
-/** Protobuf. */
 export const metricsSerializer: ISerializer<ResourceMetrics, IExportMetricsServiceResponse> = {
   serializeRequest(metrics) {
     const bytes = ProtobufMetricsSerializer.serializeRequest(metrics);
@@ -38,7 +37,6 @@ export const metricsSerializer: ISerializer<ResourceMetrics, IExportMetricsServi
   deserializeResponse: (bytes) => ProtobufMetricsSerializer.deserializeResponse(bytes),
 };
 
-/** JSON. */
 export const jsonMetricsSerializer: Pick<typeof metricsSerializer, "serializeRequest"> = {
   serializeRequest(metrics) {
     const bytes = JsonMetricsSerializer.serializeRequest(metrics);
@@ -73,7 +71,7 @@ function jsonExemplar({ timeMs, value, spanId, traceId }: Exemplar): object {
   return { timeUnixNano: String(nanoseconds(timeMs)), asDouble: value, spanId, traceId };
 }
 
-/** In the order in which serializers write them. */
+/** In the order in which the serializers write them. */
 function histogramPoints({ scopeMetrics }: ResourceMetrics): readonly HistogramPoint[] {
   const all = scopeMetrics.flatMap(({ metrics }) => metrics);
   return all.flatMap((metric) =>
@@ -83,11 +81,11 @@ function histogramPoints({ scopeMetrics }: ResourceMetrics): readonly HistogramP
 
 interface Position {
   readonly depth: number;
-  /** The data points that are still to come. */
+  /** The data points not yet written. */
   readonly points: Iterator<HistogramPoint, undefined>;
 }
 
-/** Copies the message at that depth of the path; a data point is followed by its exemplars. */
+/** Copies the message at this depth of the path; appends exemplars to data points. */
 function copyMessage(bytes: Uint8Array, writer: BinaryWriter, { depth, points }: Position): void {
   const within = PATH[depth];
   if (within === undefined) {

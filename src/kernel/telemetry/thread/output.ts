@@ -1,7 +1,7 @@
 /**
- * Telemetry on standard output: each request of an exporter as OTLP's JSON, one line each
- * (OpenTelemetry's file exporter format). The host writes it, after its own first line; a request
- * is done when it was written.
+ * Telemetry on standard output: each export request as one line of OTLP JSON (OpenTelemetry's file
+ * exporter format). The host writes it, after the process's own first line; a request succeeds when
+ * it was written.
  */
 import { JsonLogsSerializer, JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
@@ -10,10 +10,10 @@ import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import { jsonMetricsSerializer } from "./otlp-metrics.ts";
 
-/** The enumeration itself is in a package that only the SDK depends on. */
+/** The enumerations are in a package that only the SDK depends on. */
 const [SUCCESS, FAILED] = [0, 1];
 
-/** Hands texts to the host and hears when they were written. */
+/** Sends texts to the host and resolves when they were written. */
 export class Output {
   readonly #post: (id: number, text: string) => void;
   readonly #waiting = new Map<number, () => void>();
@@ -23,7 +23,7 @@ export class Output {
     this.#post = post;
   }
 
-  /** Resolves when the text was written; rejects with a timeout when that takes longer. */
+  /** Resolves when the text was written; rejects on timeout. */
   write(text: string, timeoutMs: number): Promise<void> {
     const id = this.#next;
     this.#next += 1;
@@ -48,7 +48,6 @@ export class Output {
   }
 }
 
-/** How texts are written. */
 export interface OutputOptions {
   readonly output: Output;
   readonly pretty: boolean;

@@ -1,14 +1,11 @@
 /**
- * Answers that accepted only a part: the exporters tell them to the SDK's diagnostics and to nobody
- * else, so they are heard there.
+ * Detects partial success responses: the exporters report them only to the SDK's diagnostics, so
+ * they are read there.
  */
 import { diag, DiagLogLevel } from "@opentelemetry/api";
 import type { Signal } from "../status.ts";
 
-/**
- * Calls `rejected` for each partial success. Everything else the SDK's diagnostics say is known
- * from results already.
- */
+/** Calls `rejected` for each partial success. Other diagnostics are known from results already. */
 export function watchPartialSuccess(rejected: (signal: Signal, items: number) => void): void {
   const silent = (): void => undefined;
   const warn = (message: string, ...more: unknown[]): void => {

@@ -1,13 +1,10 @@
-/**
- * The log of the telemetry thread: few lines, which the host writes. Of an error only its message
- * crosses.
- */
+/** Log of the telemetry thread, written by the host. Of an error only the message is sent. */
 import type { Log, LogFields } from "../../base/log.ts";
 import type { HostReply } from "../messages.ts";
 
 type Line = Extract<HostReply, { type: "log" }>;
 
-/** Debugging stays in the thread: a client could make as many such lines as it likes. */
+/** Debug lines are dropped: a client could cause any number of them. */
 export function createPostedLog(post: (line: Line) => void): Log {
   const write =
     (level: Line["level"]) =>

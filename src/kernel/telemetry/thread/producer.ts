@@ -1,6 +1,5 @@
 /**
- * What the SDK's reader asks for points: a snapshot of one scope, as the data that the exporter
- * encodes.
+ * Metric producer for the SDK's reader: converts a snapshot of one scope to the exporter's data.
  */
 import { ValueType } from "@opentelemetry/api";
 import type { HrTime } from "@opentelemetry/api";
@@ -21,17 +20,16 @@ const NOTHING: CollectionResult = {
   resourceMetrics: { resource: emptyResource(), scopeMetrics: [] },
   errors: [],
 };
-/** A level has no beginning. */
+/** Gauges have no start time. */
 const NO_TIME: HrTime = [0, 0];
 
-/** How long a snapshot is waited for, and who hears that one was late. */
 export interface ProducerOptions {
   readonly timeoutMs: number;
   readonly skipped: () => void;
 }
 
 /**
- * A producer over one scope. Never rejects: a snapshot that is late is no points and one more
+ * A producer for one scope. Never rejects: a snapshot that times out yields no points and counts in
  * `skipped`.
  */
 export function seriesProducer(scope: RemoteScope, options: ProducerOptions): MetricProducer {
@@ -149,7 +147,7 @@ function withExemplars(
   return exemplars.length === 0 ? point : { ...point, exemplars };
 }
 
-/** A block of the slab as the SDK's histogram. */
+/** A slab block as the SDK's histogram. */
 function histogram(bounds: readonly number[], slab: Float64Array, offset: number): Histogram {
   const counts = Array.from(slab.subarray(offset, offset + bounds.length + 1));
   return {

@@ -1,7 +1,6 @@
 /**
- * The SDK in the telemetry thread: `NodeSDK` for the process's scope, a MeterProvider of its own
- * for every other one, as a reader takes its provider's resource and no producer's. One exporter
- * serves all.
+ * The SDK's providers: `NodeSDK` for the process's scope, a separate MeterProvider for every other
+ * one, because a reader uses its provider's resource. All share one exporter.
  */
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
@@ -13,7 +12,6 @@ import type { RemoteScope } from "./remote-scope.ts";
 import { sdkResource } from "./sdk-resource.ts";
 import type { SpanSink } from "./span-sink.ts";
 
-/** What the providers need. */
 export interface ProviderDeps {
   readonly metrics:
     | {
@@ -27,7 +25,6 @@ export interface ProviderDeps {
   readonly snapshotSkipped: () => void;
 }
 
-/** Every scope's way out. */
 export class Providers {
   readonly #deps: ProviderDeps;
   readonly #readers = new Map<RemoteScope, PeriodicExportingMetricReader>();
@@ -64,9 +61,7 @@ export class Providers {
     await shutdown?.();
   }
 
-  /**
-   * Sends everything that is there now. Resolves when answered or given up; the ledger knows which.
-   */
+  /** Exports everything queued. Resolves on success or failure; the ledger has the result. */
   async flush(): Promise<void> {
     await Promise.allSettled([
       ...[...this.#readers.values()].map((reader) => reader.forceFlush()),
@@ -75,7 +70,7 @@ export class Providers {
     ]);
   }
 
-  /** A last flush, then the connections close. */
+  /** Flushes a last time, then closes the connections. */
   async shutdown(): Promise<void> {
     await Promise.allSettled([
       ...[...this.#shutdowns.values()].map((shutdown) => shutdown()),
@@ -87,7 +82,7 @@ export class Providers {
   #reader(scope: RemoteScope): PeriodicExportingMetricReader | undefined {
     if (!this.#deps.metrics) return undefined;
     const { exporter, options } = this.#deps.metrics;
-    // A reader shuts down what it exports to; the others still need it.
+    // A reader shuts down its exporter, which the others still need.
     const shared: PushMetricExporter = { ...exporter, shutdown: () => exporter.forceFlush() };
     const reader = new PeriodicExportingMetricReader({
       exporter: shared,

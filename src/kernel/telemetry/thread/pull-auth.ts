@@ -1,6 +1,6 @@
 /**
- * Who may read the pull endpoint: its own token as Bearer or as password of HTTP Basic, and no
- * other token of the house.
+ * Authentication of the pull endpoint: its own token as Bearer or as password of HTTP Basic; no
+ * other token of the process is accepted.
  */
 import { equalSecrets } from "../../base/secret.ts";
 import { isLoopback } from "../../config/address.ts";
@@ -8,8 +8,8 @@ import type { PullRejection } from "../status.ts";
 import type { WirePull } from "./options.ts";
 
 /**
- * The reason to refuse, undefined for who may read. Without a token only a bind that other machines
- * cannot reach is open, unless told otherwise.
+ * The reason for rejection, undefined when allowed. Without a token only a loopback bind is open,
+ * unless `allowUnauthenticated`.
  */
 export function refusePull(
   {

@@ -1,7 +1,6 @@
 /**
- * `GET /metrics` of the pull endpoint: who may ask, how many at once, in which format, and within
- * which time. An error in gathering leaves series out and is counted; the rest is served with 200
- * (contract §2.1.8; RESOLUTIONS M2).
+ * `GET /metrics` of the pull endpoint: authentication, concurrency limit, content negotiation and
+ * timeout. An error while gathering omits series and is counted; the rest is served with 200.
  */
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
@@ -22,18 +21,17 @@ import type { PullOutcome, PullRejection } from "../status.ts";
 import type { Gathering } from "./gatherings.ts";
 import type { WirePull } from "./options.ts";
 import { refusePull } from "./pull-auth.ts";
-import type { PullBooks } from "./pull-books.ts";
+import type { PullStats } from "./pull-stats.ts";
 
-/** What answering needs. */
 export interface PullHandlerDeps {
   readonly clock: Clock;
-  readonly books: PullBooks;
-  /** All scopes at one time; never rejects. */
+  readonly stats: PullStats;
+  /** A gathering of all scopes; never rejects. */
   readonly gather: (coalesce: boolean) => Promise<Gathering>;
 }
 
 const PATH = "/metrics";
-/** Slices are of about one size: with this much more room the next ones fit, too. */
+/** Slices have similar sizes: with this margin the next ones fit, too. */
 const ROOM = 1.25;
 const RETRY_AFTER = { "retry-after": "1" };
 const REFUSALS: Readonly<
@@ -60,11 +58,11 @@ const REFUSALS: Readonly<
 
 /** Answers every request of the listener. */
 export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Handler {
-  const { books, clock } = deps;
+  const { stats, clock } = deps;
   return async (request, response) => {
     const reason = refusePull(options, request.headers.authorization);
     if (reason !== undefined) {
-      books.reject(reason);
+      stats.reject(reason);
       const { status, text, headers = {} } = REFUSALS[reason];
       return refuse(request, response, status, text, { headers });
     }
@@ -72,13 +70,13 @@ export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Han
       return refuse(request, response, 404, `there is only ${PATH} here`);
     const beganMs = clock.monotonic();
     if (request.method !== "GET" && request.method !== "HEAD") {
-      books.count("error", 0);
+      stats.count("error", 0);
       return refuse(request, response, 405, "metrics are read with GET", {
         headers: { allow: "GET, HEAD" },
       });
     }
-    if (books.inFlight >= options.maxInFlight) {
-      books.count("unavailable", 0);
+    if (stats.inFlight >= options.maxInFlight) {
+      stats.count("unavailable", 0);
       return refuse(
         request,
         response,
@@ -87,12 +85,12 @@ export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Han
         { headers: RETRY_AFTER },
       );
     }
-    books.begin();
+    stats.begin();
     let outcome: PullOutcome = "error";
     try {
       outcome = await answer(request, response, deps, options);
     } finally {
-      books.end(outcome, clock.monotonic() - beganMs);
+      stats.end(outcome, clock.monotonic() - beganMs);
     }
   };
 }
@@ -124,12 +122,13 @@ async function answer(
       );
     if (ended === "late") return "unavailable";
     if (ended === "left") return "error";
-    if (ended.missing > 0) deps.books.gatherError("collector_error", ended.missing);
-    await send(request, response, { gathering: ended, books: deps.books, signal: over.signal });
+    if (ended.missing > 0) deps.stats.gatherError("collector_error", ended.missing);
+    await send(request, response, { gathering: ended, stats: deps.stats, signal: over.signal });
     return "success";
   } catch (error) {
     if (!over.signal.aborted) throw error;
-    // What began as 200 cannot become 503: it is cut, so that nobody takes a part for the whole.
+    // A response that started with 200 cannot become 503: abort it, so that the client does not
+    // take a part for the whole.
     cut(request);
     return "error";
   } finally {
@@ -150,7 +149,7 @@ function aborted(signal: AbortSignal): Promise<"late" | "left"> {
 async function send(
   request: ServerRequest,
   response: ServerResponse,
-  { gathering, books, signal }: { gathering: Gathering; books: PullBooks; signal: AbortSignal },
+  { gathering, stats, signal }: { gathering: Gathering; stats: PullStats; signal: AbortSignal },
 ): Promise<void> {
   const format: ExpositionFormat = acceptedFormat(request.headers.accept);
   const zipped = acceptsGzip(request.headers["accept-encoding"]);
@@ -164,13 +163,13 @@ async function send(
   const slices = render(gathering.gathered, {
     format,
     metrics: undefined,
-    duplicate: (series) => books.gatherError("duplicate_series", series),
-    conflict: (families) => books.gatherError("type_mismatch", families),
+    duplicate: (series) => stats.gatherError("duplicate_series", series),
+    conflict: (families) => stats.gatherError("type_mismatch", families),
   });
   for (const slice of slices) {
     signal.throwIfAborted();
     await sink.write(slice);
-    // The thread exports, too; and who is next in line wants its turn.
+    // The thread also exports, and other scrapes are waiting.
     await setImmediate();
   }
   signal.throwIfAborted();
@@ -178,13 +177,13 @@ async function send(
   if (!response.writableFinished) await once(response, "finish", { signal });
 }
 
-/** Where slices go; what was written was taken, or waits in a buffer that has room. */
+/** Where slices are written; a write returns when the slice was accepted or buffered. */
 interface Sink {
   write(text: string): Promise<void>;
   end(): void;
 }
 
-/** As text: its bytes are then given back when they were sent, and do not wait for a collection. */
+/** Writes strings: their bytes are freed once sent, without waiting for a garbage collection. */
 function plain(response: ServerResponse, signal: AbortSignal): Sink {
   return {
     write: async (text) => {
@@ -194,11 +193,11 @@ function plain(response: ServerResponse, signal: AbortSignal): Sink {
   };
 }
 
-/** All slices go through one buffer: each is packed before the next is written. */
+/** All slices share one buffer: each is compressed before the next is written. */
 function packed(response: ServerResponse, signal: AbortSignal): Sink {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   gzip.pipe(response);
-  // An answer that was cut ends nowhere else; a write that waits fails then.
+  // Aborting the response does not end gzip; this fails a pending write.
   signal.addEventListener("abort", () => gzip.destroy(), { once: true });
   let buffer = Buffer.alloc(0);
   return {

@@ -1,63 +1,58 @@
-/**
- * The pull endpoint's port: opened by the telemetry thread itself, tried again with growing waits
- * while it cannot be.
- */
+/** The port of the pull endpoint: opened by the telemetry thread, retried with backoff. */
 import { delay, type Clock } from "../../base/clock.ts";
-import { ownWords } from "../../base/errors.ts";
+import { ownMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { formatAddress, isLoopback } from "../../config/address.ts";
 import { createListener, type Listener, type ListenerSpec } from "../../listen/listener.ts";
 import type { PullView } from "../status.ts";
 import type { WirePull } from "./options.ts";
 import { refusePull } from "./pull-auth.ts";
-import type { PullBooks } from "./pull-books.ts";
+import type { PullStats } from "./pull-stats.ts";
 import { createPullHandler, type PullHandlerDeps } from "./pull-handler.ts";
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
-/** Scrapers are few; more are a mistake or an attack. */
-const MOST_CONNECTIONS = 64;
+const MAX_RETRY_WAIT_MS = 60_000;
+/** Scrapers are few; more connections are a mistake or an attack. */
+const MAX_CONNECTIONS = 64;
 const STALL_MS = 30_000;
-/** Requests at once of those who may not scrape: they are told so. */
-const STRANGERS = 8;
-/** A scrape has none. */
+/** Concurrent requests without a valid credential; they are answered with an error. */
+const MAX_UNAUTHORIZED_REQUESTS = 8;
+/** Scrapes have no body. */
 const NO_BODY = 0;
 
-/** What the port needs. */
-export interface PullServerDeps extends Omit<PullHandlerDeps, "books"> {
+export interface PullServerDeps extends Omit<PullHandlerDeps, "stats"> {
   readonly log: Log;
-  readonly books: PullBooks;
+  readonly stats: PullStats;
 }
 
-/** The port, open or on its way to be. */
 export interface PullServer {
   view(): PullView;
-  /** Accepts no more, lets answers finish, cuts what is left. Works twice. */
+  /** Stops accepting, lets responses finish, then cuts the rest. Idempotent. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Opens the port at once and for as long as it is not stopped. */
+/** Opens the port now and retries until stopped. */
 export function startPullServer(deps: PullServerDeps, options: WirePull): PullServer {
-  const { books, clock, log } = deps;
+  const { stats, clock, log } = deps;
   const stopping = new AbortController();
   let listener: Listener | undefined;
   const open = async (): Promise<void> => {
     for (
       let waitMs = FIRST_WAIT_MS;
       !stopping.signal.aborted;
-      waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)
+      waitMs = Math.min(MAX_RETRY_WAIT_MS, 2 * waitMs)
     ) {
       const next = createListener(specOf(deps, options), { clock, log });
       try {
         await next.start();
         if (stopping.signal.aborted) return await next.stop(0);
         listener = next;
-        return books.stand("serving", {
+        return stats.stand("serving", {
           address: formatAddress({ ...options.listen, port: next.port }),
         });
       } catch (error) {
-        const reason = ownWords(error);
-        books.stand("failed", { reason });
+        const reason = ownMessage(error);
+        stats.stand("failed", { reason });
         log.error("the pull endpoint cannot listen; retrying", { reason, waitMs });
         await next.stop(0);
         await waited(clock, waitMs, stopping.signal);
@@ -66,12 +61,12 @@ export function startPullServer(deps: PullServerDeps, options: WirePull): PullSe
   };
   const opening = open();
   return {
-    view: () => books.view(listener?.certificate()),
+    view: () => stats.view(listener?.certificate()),
     async stop(deadlineMs) {
       stopping.abort();
       await opening;
       await listener?.stop(deadlineMs);
-      books.stand("stopped");
+      stats.stand("stopped");
     },
   };
 }
@@ -92,8 +87,8 @@ function specOf(deps: PullServerDeps, options: WirePull): ListenerSpec {
           },
         };
   return {
-    // Open to other machines without a token it refuses every request, which says more than a port
-    // that is not there.
+    // Reachable from other machines without a token, it refuses every request, which is clearer
+    // than a closed port.
     name: "metrics",
     setting: "scrape.listen",
     address: listen,
@@ -109,12 +104,12 @@ function specOf(deps: PullServerDeps, options: WirePull): ListenerSpec {
           },
         }),
     limits: {
-      connections: MOST_CONNECTIONS,
+      connections: MAX_CONNECTIONS,
       stallMs: STALL_MS,
-      owner: { requests: MOST_CONNECTIONS, bodyBytes: NO_BODY, bodiesBytes: NO_BODY },
+      owner: { requests: MAX_CONNECTIONS, bodyBytes: NO_BODY, bodiesBytes: NO_BODY },
       stranger: {
-        requests: STRANGERS,
-        requestsPerAddress: STRANGERS / 2,
+        requests: MAX_UNAUTHORIZED_REQUESTS,
+        requestsPerAddress: MAX_UNAUTHORIZED_REQUESTS / 2,
         bodyBytes: NO_BODY,
         bodiesBytes: NO_BODY,
       },

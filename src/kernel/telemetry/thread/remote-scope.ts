@@ -1,17 +1,17 @@
 /**
- * A scope as the telemetry thread knows it: labels by number, and snapshots on demand. A number's
- * labels are forgotten, and their end acknowledged, only when no snapshot is held that was taken
- * while the series lived.
+ * A scope as seen by the telemetry thread: labels by series number, and snapshots on demand. The
+ * labels of an ended number are dropped, and its end acknowledged, only when no held snapshot was
+ * taken while the series lived.
  */
 import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from "../messages.ts";
 import { exemplarReader, type Exemplar, type ExemplarReader } from "../series/exemplars.ts";
 import { Interner } from "../series/interner.ts";
 import type { Attributes, AttributeValue } from "../types.ts";
 
-/** The rows of one writer by their number. */
+/** The rows of one writer by number. */
 export type RowTable = Map<number, WireRow>;
 
-/** A snapshot somebody reads. */
+/** A reference-counted snapshot. */
 export interface HeldSnapshot {
   readonly columns: Columns;
   /** Milliseconds since 1970. */
@@ -20,17 +20,17 @@ export interface HeldSnapshot {
   series(): ReadonlyMap<number, readonly number[]>;
   /** The exemplar of a bucket, by its cell in the slab. */
   exemplar(cell: number): Exemplar | undefined;
-  /** Must be called once by everybody who got it. */
+  /** Must be called once by every holder. */
   release(): void;
 }
 
 /**
- * What series are named by: the attributes, the scope's constants among them, and what the
- * exposition made of them.
+ * The labels of a series: its attributes, including the scope's constants, and their exposition
+ * text.
  */
 export interface Labelled {
   readonly attributes: Attributes;
-  /** `a="1",b="2"`, made when first shown. */
+  /** `a="1",b="2"`, built on first use. */
   labels: string | undefined;
 }
 
@@ -53,8 +53,8 @@ export class RemoteScope {
   readonly #held = new Set<Shared>();
   readonly #interner = new Interner();
   /**
-   * Those named last: metrics that an entity says with the same values come one after the other,
-   * and share what they are named by.
+   * The last labels: metrics of an entity with the same values arrive one after the other and share
+   * them.
    */
   #last: {
     readonly names: readonly string[];
@@ -80,17 +80,17 @@ export class RemoteScope {
     return this.#closed;
   }
 
-  /** The attributes of a live series, the scope's constants among them. */
+  /** The attributes of a live series, including the scope's constants. */
   attributesOf(number: number): Attributes | undefined {
     return this.#named[number]?.attributes;
   }
 
-  /** What a live series is named by, for all metrics that share it. */
+  /** The labels of a live series, shared by all metrics of the entity. */
   labelledOf(number: number): Labelled | undefined {
     return this.#named[number];
   }
 
-  hearLabels(message: LabelsMessage): void {
+  receiveLabels(message: LabelsMessage): void {
     this.#lastSeq = message.seq;
     for (const [index, number] of message.births.entries()) {
       this.#named[number] = this.#name(
@@ -103,7 +103,7 @@ export class RemoteScope {
     this.#retire();
   }
 
-  hearSnapshot(message: SnapshotMessage): void {
+  receiveSnapshot(message: SnapshotMessage): void {
     const shared = new Shared(message, this.#lastSeq, () => this.#retire());
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -113,8 +113,8 @@ export class RemoteScope {
   }
 
   /**
-   * A snapshot taken from now on; undefined when none comes in time. Only one is ever asked for:
-   * who asks while one is on its way gets that one, so that a slow writer is not asked ever more.
+   * A snapshot taken from now on; undefined on timeout. At most one is requested at a time:
+   * concurrent callers share it, so that a slow writer is not flooded with requests.
    */
   async snapshot(timeoutMs: number): Promise<HeldSnapshot | undefined> {
     if (this.#closed) return undefined;
@@ -129,7 +129,7 @@ export class RemoteScope {
     return shared?.hold();
   }
 
-  /** Its writer closed it or went away. */
+  /** The writer closed it or is gone. */
   close(): void {
     this.#closed = true;
   }
@@ -153,7 +153,7 @@ export class RemoteScope {
     return labelled;
   }
 
-  /** Forgets what no held snapshot can show any more. */
+  /** Drops the labels that no held snapshot needs. */
   #retire(): void {
     let oldest = Number.POSITIVE_INFINITY;
     for (const shared of this.#held) {
@@ -168,7 +168,7 @@ export class RemoteScope {
   }
 }
 
-/** One snapshot and how many read it. */
+/** One snapshot and its number of readers. */
 class Shared {
   readonly columns: Columns;
   readonly atMs: number;

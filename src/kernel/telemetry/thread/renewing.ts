@@ -1,6 +1,6 @@
 /**
- * An exporter that is made anew while the thread runs: when its credentials changed, and for gRPC
- * when its connection is old. Requests under way end with the exporter they began with.
+ * An exporter that is replaced while the thread runs: when its credentials changed, and for gRPC
+ * when its connection is old. Running requests finish with the exporter they started with.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -8,12 +8,10 @@ import type { Signal } from "../status.ts";
 import { Credentials } from "./credentials.ts";
 import type { WireTarget } from "./options.ts";
 
-/** What is made anew. */
 export interface Renewable {
   shutdown(): Promise<void>;
 }
 
-/** What renewing needs. */
 export interface RenewingDeps<E extends Renewable> {
   readonly clock: Clock;
   readonly log: Log;
@@ -21,7 +19,6 @@ export interface RenewingDeps<E extends Renewable> {
   readonly make: (target: WireTarget) => E;
 }
 
-/** The exporter in use. */
 export class Renewing<E extends Renewable> {
   readonly #deps: RenewingDeps<E>;
   readonly #timers = new Set<Disposable>();
@@ -45,7 +42,7 @@ export class Renewing<E extends Renewable> {
     return this.#current;
   }
 
-  /** Nothing is made anew any more. The exporter in use stays the caller's. */
+  /** Stops replacing. The caller still owns the exporter in use. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers) timer[Symbol.dispose]();
@@ -84,7 +81,7 @@ export class Renewing<E extends Renewable> {
     log.info(`reloaded the credentials for exporting ${signal}`);
   }
 
-  /** The old one is shut down when its last request is answered; nobody waits for that. */
+  /** The old exporter is shut down after its last request, in the background. */
   #replace(): Promise<void> {
     const old = this.#current;
     this.#current = this.#deps.make(this.#target);

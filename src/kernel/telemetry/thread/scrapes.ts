@@ -1,4 +1,4 @@
-/** Answers to scrapes that the host asks for, streamed to each as fast as it reads. */
+/** Streams expositions to the host, as fast as each reader reads. */
 import { setImmediate } from "node:timers/promises";
 import { render } from "../exposition/render.ts";
 import type { Gathered } from "../exposition/render.ts";
@@ -7,9 +7,8 @@ import { CHUNK_CREDIT } from "../messages.ts";
 import type { Gatherings } from "./gatherings.ts";
 import type { Ledger } from "./ledger.ts";
 
-const MOST_SCRAPES = 16;
+const MAX_SCRAPES = 16;
 
-/** What scrapes need. */
 export interface ScrapesDeps {
   readonly gatherings: Gatherings;
   readonly ledger: Ledger;
@@ -22,7 +21,6 @@ interface Reader {
   wake: (() => void) | undefined;
 }
 
-/** All running scrapes. */
 export class Scrapes {
   readonly #deps: ScrapesDeps;
   readonly #readers = new Map<number, Reader>();
@@ -50,10 +48,10 @@ export class Scrapes {
     reader.wake?.();
   }
 
-  /** Streams one answer. Never rejects. */
+  /** Streams one exposition. Never rejects. */
   async run(id: number, query: ExposeQuery): Promise<void> {
-    if (this.#readers.size >= MOST_SCRAPES)
-      return this.#end(id, `${MOST_SCRAPES} scrapes are running already`);
+    if (this.#readers.size >= MAX_SCRAPES)
+      return this.#end(id, `${MAX_SCRAPES} scrapes are running already`);
     const reader: Reader = { credit: CHUNK_CREDIT, cancelled: false, wake: undefined };
     this.#readers.set(id, reader);
     const gathering = await this.#deps.gatherings.take(true);

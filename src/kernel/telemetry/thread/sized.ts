@@ -1,5 +1,5 @@
 /**
- * A bound on requests: what is larger is not sent. It is never split here; the batch size does
+ * Size limit of requests: larger ones are not sent. Nothing is split here; the batch size does
  * that.
  */
 import { ProtobufLogsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
@@ -9,7 +9,7 @@ import type { ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { metricsSerializer } from "./otlp-metrics.ts";
 
-/** A request that was not sent because of its size; its class is `invalid`. */
+/** The error of a request above the limit; its class is `invalid`. */
 export class RequestTooLarge extends Error {
   constructor(bytes: number, limit: number) {
     super(
@@ -20,22 +20,20 @@ export class RequestTooLarge extends Error {
 }
 
 /**
- * The error for a request that is too large, else undefined. Encodes it once more to know, so only
- * with a limit.
+ * The error for a request above the limit, else undefined. Encodes the request a second time, so
+ * only used with a limit.
  */
 export type SizeCheck<T> = (request: T) => RequestTooLarge | undefined;
 
-/** Of metrics; undefined without a limit. */
+/** Undefined without a limit. */
 export function metricSize(limit: number): SizeCheck<ResourceMetrics> | undefined {
   return check(metricsSerializer, limit);
 }
 
-/** Of log records. */
 export function logSize(limit: number): SizeCheck<ReadableLogRecord[]> | undefined {
   return check(ProtobufLogsSerializer, limit);
 }
 
-/** Of spans. */
 export function spanSize(limit: number): SizeCheck<ReadableSpan[]> | undefined {
   return check(ProtobufTraceSerializer, limit);
 }

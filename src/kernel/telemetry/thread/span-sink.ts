@@ -1,4 +1,4 @@
-/** Spans in the telemetry thread: one bounded queue, the official processor and exporter. */
+/** Span export in the telemetry thread: one bounded queue, the official processor and exporter. */
 import { createTraceState } from "@opentelemetry/api";
 import type { SpanContext } from "@opentelemetry/api";
 import type { Resource } from "@opentelemetry/resources";
@@ -10,20 +10,19 @@ import type { BatchOptions } from "./options.ts";
 import type { RemoteScope } from "./remote-scope.ts";
 import { sdkResource } from "./sdk-resource.ts";
 
-/** Where spans go. */
 export interface SpanSinkOptions {
   /**
-   * Makes the watched exporter; `left` is to be called with the number of spans of every finished
+   * Creates the watched exporter; `left` is called with the number of spans of every finished
    * request.
    */
   readonly exporter: (left: (spans: number) => void) => SpanExporter;
   readonly batch: BatchOptions;
-  /** For a batch with all its repetitions. */
+  /** For one batch with all its retries. */
   readonly exportTimeoutMs: number;
   readonly dropped: (spans: number) => void;
 }
 
-/** The queue before the exporter: bounded, the newest dropped and counted. */
+/** The bounded queue in front of the exporter; newer spans are dropped and counted. */
 export class SpanSink implements Held {
   readonly capacity: number;
   readonly processor: SpanProcessor;
@@ -38,7 +37,7 @@ export class SpanSink implements Held {
     const exporter = options.exporter((spans) => {
       this.#held -= spans;
     });
-    // The processor's own bound is never met: ours, counted, comes first.
+    // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchSpanProcessor({
       exporter,
       maxQueueSize: 2 * capacity,
@@ -67,7 +66,7 @@ export class SpanSink implements Held {
   }
 }
 
-/** The span as the SDK's processors and exporters read it. */
+/** The span in the form of the SDK's processors and exporters. */
 function readable(span: WireSpan, resource: Resource, scope: RemoteScope): ReadableSpan {
   const { name, kind, start, end, duration, status, attributes, links, parent, droppedAttributes } =
     span;

@@ -1,6 +1,6 @@
 /**
- * The telemetry thread: scopes come in over ports, exports and scrapes go out. It decides nothing;
- * losing it loses export, not data.
+ * The telemetry thread: receives scopes over ports, serves exports and scrapes. It holds no state
+ * of its own: losing it interrupts export but loses no series.
  */
 import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,7 @@ import { Output } from "./output.ts";
 import { watchPartialSuccess } from "./partial-success.ts";
 import { createPostedLog } from "./posted-log.ts";
 import { Providers } from "./providers.ts";
-import { PullBooks } from "./pull-books.ts";
+import { PullStats } from "./pull-stats.ts";
 import { startPullServer } from "./pull-server.ts";
 import type { PullServer } from "./pull-server.ts";
 import { RemoteScope } from "./remote-scope.ts";
@@ -31,23 +31,27 @@ import { SpanSink } from "./span-sink.ts";
 import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
 import type { WatchOptions } from "./watched-export.ts";
 import { WriterFiguresByPort } from "./writer-figures.ts";
-import { logsOut, metricsOut, tracesOut } from "./ways-out.ts";
-import type { WayOutDeps } from "./ways-out.ts";
+import {
+  createLogExporter,
+  createMetricExporter,
+  createTraceExporter,
+} from "./exporter-factory.ts";
+import type { ExporterDeps } from "./exporter-factory.ts";
 import type { Signal } from "../status.ts";
 
 /**
- * A third of the share of a thread that serves, where both want the same core: late enough for
- * those, soon enough for an export.
+ * About a third of the CPU share of a serving thread when both compete for a core: serving comes
+ * first, and exports still finish in time.
  */
 const NICENESS = 5;
 
 /**
- * How much of the time for an answer may go into waiting for scopes: one that hangs is left out,
+ * Share of the response timeout that may be spent waiting for scopes: one that hangs is omitted,
  * and the others are served.
  */
 const GATHER_SHARE = 0.5;
 
-/** How long a stop waits for a receiver that did not answer before. */
+/** How long a stop waits for a receiver that failed before. */
 const LAST_TRY_MS = 2_000;
 
 const options = workerData as ThreadOptions;
@@ -59,7 +63,7 @@ const post = (message: HostReply, transfer: ArrayBuffer[] = []): void =>
 const scopes = new Set<RemoteScope>();
 const writerFigures: WriterFiguresByPort = new WriterFiguresByPort();
 const marks = new Map<number, PromiseWithResolvers<void>>();
-/** Scrapes whose mark has not come; bounded by the host's readers. */
+/** Scrapes whose mark has not arrived; bounded by the host's readers. */
 const waitingScrapes = new Set<number>();
 const httpStatusOf = watchHttpStatuses();
 const stopping = new AbortController();
@@ -71,11 +75,11 @@ const ledger: Ledger = new Ledger({
   conceal: (text) => concealment.apply(text),
 });
 const output: Output = new Output((id, text) => post({ type: "output", id, text }));
-const wayOut: WayOutDeps = {
+const exporterDeps: ExporterDeps = {
   clock: systemClock,
   output,
   concealment,
-  // What is told may have changed what stands in the books, e.g. the certificate.
+  // Logging may coincide with a change of the ledger, e.g. of the certificate.
   log: createPostedLog((line) => {
     post(line);
     announceLedger();
@@ -86,7 +90,7 @@ const traces: SpanSink | undefined = options.traces && createSpanSink(options.tr
 const providers: Providers = new Providers({
   metrics: options.metrics && {
     exporter: watchMetrics(
-      metricsOut(options.metrics, wayOut),
+      createMetricExporter(options.metrics, exporterDeps),
       watched("metrics", options.metrics),
     ),
     options: options.metrics,
@@ -103,21 +107,21 @@ const scrapes: Scrapes = new Scrapes({
 });
 const pull: PullServer | undefined = options.pull && openPull(options.pull);
 
-giveWay();
+lowerPriority();
 watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
-host.on("message", (message: HostMessage) => void hearHost(message));
+host.on("message", (message: HostMessage) => void handleHostMessage(message));
 post({ type: "ready" });
 
 /**
- * Serving comes first where cores are few. Only Linux has a priority for each thread; elsewhere
- * this would slow the process down.
+ * Serving has priority where cores are few. Only Linux has per-thread priorities; elsewhere this
+ * would slow down the whole process.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(NICENESS);
   } catch {
-    // A sandbox may forbid it; then the thread is one among equals.
+    // A sandbox may forbid it; the thread then runs at normal priority.
   }
 }
 
@@ -131,13 +135,18 @@ function openPull(pulled: NonNullable<ThreadOptions["pull"]>): PullServer {
       ? options.snapshotTimeoutMs
       : Math.min(options.snapshotTimeoutMs, pulled.timeoutMs * GATHER_SHARE),
   );
-  const books = new PullBooks({
+  const stats = new PullStats({
     now: Date.now,
     changed: announceLedger,
     observe: (observed) => ledger.observe(observed),
   });
   return startPullServer(
-    { clock: systemClock, log: wayOut.log, books, gather: (coalesce) => gatherings.take(coalesce) },
+    {
+      clock: systemClock,
+      log: exporterDeps.log,
+      stats,
+      gather: (coalesce) => gatherings.take(coalesce),
+    },
     pulled,
   );
 }
@@ -155,7 +164,8 @@ function watched(signal: Signal, target: WireTarget): WatchOptions {
 
 function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
   return new LogSink({
-    exporter: (done) => watchLogs(logsOut(target, wayOut), { ...watched("logs", target), done }),
+    exporter: (done) =>
+      watchLogs(createLogExporter(target, exporterDeps), { ...watched("logs", target), done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
     dropped: (records) => ledger.count("droppedLogs", records),
@@ -165,14 +175,14 @@ function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
 function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink {
   return new SpanSink({
     exporter: (done) =>
-      watchSpans(tracesOut(target, wayOut), { ...watched("traces", target), done }),
+      watchSpans(createTraceExporter(target, exporterDeps), { ...watched("traces", target), done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
     dropped: (spans) => ledger.count("droppedSpans", spans),
   });
 }
 
-/** Many entries of one turn are told once. */
+/** Changes within one turn are announced once. */
 function announceLedger(): void {
   if (announced) return;
   announced = true;
@@ -196,7 +206,7 @@ function postLedger(): void {
   });
 }
 
-async function hearHost(message: HostMessage): Promise<void> {
+async function handleHostMessage(message: HostMessage): Promise<void> {
   switch (message.type) {
     case "attach":
       return attach(message.port);
@@ -206,7 +216,7 @@ async function hearHost(message: HostMessage): Promise<void> {
       postLedger();
       return post({ type: "flushed", mark: message.mark });
     case "expose":
-      // A scrape right after the start must not find the scopes still on their way.
+      // A scrape right after the start must not miss scopes still in transit.
       waitingScrapes.add(message.id);
       await marked(message.mark);
       return waitingScrapes.delete(message.id) ? scrapes.run(message.id, message.query) : undefined;
@@ -232,7 +242,7 @@ async function hearHost(message: HostMessage): Promise<void> {
   }
 }
 
-/** Resolves when the mark has come. Each is waited for once. */
+/** Resolves when the mark has arrived. Each is awaited once. */
 async function marked(mark: number): Promise<void> {
   const waiting = marks.get(mark) ?? Promise.withResolvers<void>();
   marks.set(mark, waiting);
@@ -246,12 +256,14 @@ function passMark(mark: number): void {
   waiting.resolve();
 }
 
-/** One thread that writes series. */
+/** Attaches the port of a thread that writes series. */
 function attach(port: MessagePort): void {
   const rows: RowTable = new Map();
   const own = new Map<number, RemoteScope>();
   const reply = (message: WriterReply): void => port.postMessage(message);
-  port.on("message", (message: WriterMessage) => hearWriter(message, { port, rows, own, reply }));
+  port.on("message", (message: WriterMessage) =>
+    handleWriterMessage(message, { port, rows, own, reply }),
+  );
   port.on("close", () => {
     writerFigures.close(port);
     for (const scope of own.values()) closeScope(scope);
@@ -266,7 +278,7 @@ interface Writer {
   readonly reply: (message: WriterReply) => void;
 }
 
-function hearWriter(message: WriterMessage, writer: Writer): void {
+function handleWriterMessage(message: WriterMessage, writer: Writer): void {
   if (message.type === "mark") return passMark(message.mark);
   if (message.type === "scope") return openScope(message, writer);
   if (message.type === "figures") {
@@ -295,8 +307,8 @@ function hearWriter(message: WriterMessage, writer: Writer): void {
   }
   const scope = writer.own.get(message.scope);
   if (!scope) return;
-  if (message.type === "labels") return scope.hearLabels(message);
-  if (message.type === "snapshot") return scope.hearSnapshot(message);
+  if (message.type === "labels") return scope.receiveLabels(message);
+  if (message.type === "snapshot") return scope.receiveSnapshot(message);
   writer.own.delete(message.scope);
   closeScope(scope);
 }

@@ -1,7 +1,7 @@
 /**
- * The official exporters, watched: every request's result enters the ledger, since a flush of the
- * SDK resolves even when nothing arrived. gRPC requests are sent again when the status allows; the
- * HTTP exporter does so itself.
+ * Wraps the official exporters: records every request's result in the ledger, since a flush of the
+ * SDK resolves even when nothing arrived, and retries gRPC requests when the status allows; the
+ * HTTP exporter retries by itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
@@ -14,29 +14,27 @@ import type { Ledger } from "./ledger.ts";
 import type { WireTarget } from "./options.ts";
 
 const RETRY_GROWTH = 1.5;
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
-/** The enumeration itself is in a package that only the SDK depends on. */
+/** The enumeration is in a package that only the SDK depends on. */
 const SUCCESS: Result["code"] = 0;
 
 type Send = (done: (result: Result) => void) => void;
 
-/** How a signal's requests are sent and judged. */
 export interface WatchOptions {
   readonly signal: Signal;
   readonly target: WireTarget;
   readonly ledger: Ledger;
-  /** The last HTTP status this signal's requests were answered with. */
+  /** The last HTTP status of this signal's requests. */
   readonly httpStatus: () => number | undefined;
   /**
-   * Fires when the process stops: what fails from then on is not sent again, or a receiver that is
-   * down would hold up every stop.
+   * Fires when the process stops: failures from then on are not retried, or an unreachable receiver
+   * would delay every stop.
    */
   readonly stopping: AbortSignal;
 }
 
-/** A metric exporter that keeps books. */
 export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): PushMetricExporter {
   return {
     export: (metrics, done) =>
@@ -49,21 +47,19 @@ export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): 
   };
 }
 
-/** What hears how many records or spans have left the queue. */
-export interface Departures {
+/** Called with the number of records or spans that left the queue. */
+export interface QueueExit {
   readonly done: (items: number) => void;
 }
 
-/** A log exporter that keeps books. */
 export function watchLogs(
   inner: LogRecordExporter,
-  options: WatchOptions & Departures,
+  options: WatchOptions & QueueExit,
 ): LogRecordExporter {
   return watchItems<ReadableLogRecord>(inner, options);
 }
 
-/** A span exporter that keeps books. */
-export function watchSpans(inner: SpanExporter, options: WatchOptions & Departures): SpanExporter {
+export function watchSpans(inner: SpanExporter, options: WatchOptions & QueueExit): SpanExporter {
   return watchItems<ReadableSpan>(inner, options);
 }
 
@@ -75,7 +71,7 @@ interface ItemExporter<T> {
 
 function watchItems<T>(
   inner: ItemExporter<T>,
-  options: WatchOptions & Departures,
+  options: WatchOptions & QueueExit,
 ): ItemExporter<T> & { forceFlush(): Promise<void> } {
   return {
     export: (items, done) =>
@@ -117,9 +113,9 @@ async function sendPatiently(
     const result = await sendOnce(send);
     const status = (result.error as { readonly code?: unknown } | undefined)?.code;
     const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
-    if (succeeded(result) || !again || tries === MOST_TRIES || performance.now() + waitMs > untilMs)
+    if (succeeded(result) || !again || tries === MAX_TRIES || performance.now() + waitMs > untilMs)
       return result;
-    // A stop ends the wait, and one more try is all there is.
+    // A stop ends the delay and leaves one more attempt.
     if (stopping.aborted) return result;
     await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined);
     waitMs = Math.min(retry.maxMs, waitMs * RETRY_GROWTH);

@@ -1,17 +1,16 @@
 /**
- * Adds up the figures of all writers but the host's own. What a writer dropped stays counted when
- * its thread is gone.
+ * Sums the figures of all writers but the host's own. Drops of a writer stay counted after its
+ * thread is gone.
  */
 import type { WriterFigures } from "../messages.ts";
 import type { OutboxStatus } from "../outbox.ts";
 import { noOtherWriters, type OtherWriters } from "../status.ts";
 
-/** The figures by writer. */
 export class WriterFiguresByPort {
   readonly #current = new Map<object, WriterFigures>();
   #gone: Pick<OtherWriters, "logs" | "traces"> = noOtherWriters;
 
-  /** `port` stands for the writer. */
+  /** `port` identifies the writer. */
   set(port: object, figures: WriterFigures): void {
     this.#current.set(port, figures);
   }

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { diskFaultOf } from "../../../kernel/base/disk-faults.ts";
-import { ownWords, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import { ownMessage, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
@@ -235,7 +235,7 @@ function refusal({ info, name }: Device, thrown: unknown): StewardError {
           : "internal";
   return new StewardError(
     code,
-    `the audit device ${info.path} (${name}) accepts no records: ${fault?.why ?? ownWords(cause)}; each request needs an audit record`,
+    `the audit device ${info.path} (${name}) accepts no records: ${fault?.why ?? ownMessage(cause)}; each request needs an audit record`,
     {
       rule: "audit",
       remedy: fault?.remedy ?? cause.remedy ?? "make the file writable",

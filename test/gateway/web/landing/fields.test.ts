@@ -4,7 +4,7 @@ import { landing } from "../../../../gateway/web/landing/landing.ts";
 import type { StatusJson } from "../../../../gateway/web/landing/status.ts";
 import { StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { jsonName } from "../../../../src/kernel/wire/style.ts";
-import { fullStatus, healthyStatus, house, NOW, offStatus } from "../fixtures/status.ts";
+import { fullStatus, healthyStatus, summary, NOW, offStatus } from "../fixtures/status.ts";
 import { renderHtml } from "../render-html.ts";
 
 type Path = readonly (string | number)[];
@@ -12,7 +12,7 @@ type Path = readonly (string | number)[];
 function draw(status: StatusJson, query = ""): string {
   return renderHtml(
     landing(
-      { status, house: { archive: house.archive }, houseAtMs: Date.parse(NOW) },
+      { status, summary: { archive: summary.archive }, summaryAtMs: Date.parse(NOW) },
       { params: new URLSearchParams(query), nowMs: Date.parse(NOW), zone: "UTC", panel: undefined },
     ),
   );
@@ -121,7 +121,7 @@ describe("the landing page", () => {
   });
 
   it("is tested with every field that the declaration knows", () => {
-    // The history of series is the process's: a network's part never has it (facts §1.4).
+    // The history of series is the process's: a network's part never has it.
     expect([...missing(StatusSchema, [status])]).toEqual([
       "networks.cardinality.total_series",
       "networks.cardinality.growth",

@@ -13,7 +13,7 @@ import { Secret } from "../../../../src/kernel/base/secret.ts";
 import { writeRestJson } from "../../../../src/kernel/wire/rest-json.ts";
 import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 import { startGateway } from "../../start-gateway.ts";
-import { fullStatus, healthyStatus, house } from "../fixtures/status.ts";
+import { fullStatus, healthyStatus, summary } from "../fixtures/status.ts";
 
 const assets = pageAssets();
 
@@ -27,7 +27,7 @@ async function start(
     await startGateway({
       services: [],
       plain: landingRoutes(
-        { house: () => house, assets, clock: systemClock, ...deps },
+        { summary: () => summary, assets, clock: systemClock, ...deps },
         { demo, version: "1.2.3", ...options },
       ),
       ...auth,
@@ -163,7 +163,7 @@ describe("the landing page's route", () => {
   });
 
   it("says which services are switched off and how to switch them on", async () => {
-    const body = await (await fetch(await start({ house: () => ({}) }))).text();
+    const body = await (await fetch(await start({ summary: () => ({}) }))).text();
     for (const service of ["monitor", "dedup", "tokens"])
       expect(body).toContain(`services.${service}: true`);
   });
@@ -222,7 +222,7 @@ describe("the landing page's route", () => {
       await fetch(
         await start({
           status: () => Promise.resolve(healthyStatus()),
-          house: () => ({ ...house, tokens, problems }),
+          summary: () => ({ ...summary, tokens, problems }),
         }),
       )
     ).text();
@@ -238,7 +238,7 @@ describe("the landing page's route", () => {
     );
     expect(cardOf(body, "Archive")).toMatch(/badge good/);
     const off = await (
-      await fetch(await start({ house: () => ({ ...house, tokens, problems }) }))
+      await fetch(await start({ summary: () => ({ ...summary, tokens, problems }) }))
     ).text();
     for (const text of ["<strong>Degraded</strong>", "give the key to sys/unseal"])
       expect(off).toContain(text);
@@ -255,7 +255,7 @@ describe("the landing page's route", () => {
       await fetch(
         await start({
           status: () => Promise.resolve(healthyStatus()),
-          house: () => ({ ...house, problems }),
+          summary: () => ({ ...summary, problems }),
         }),
       )
     ).text();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { deviceTable } from "../../../../gateway/web/landing/devices.ts";
 import { landing, PANELS } from "../../../../gateway/web/landing/landing.ts";
 import type { Device } from "../../../../gateway/web/landing/status-collection.ts";
-import { fullStatus, house, NOW } from "../fixtures/status.ts";
+import { fullStatus, summary, NOW } from "../fixtures/status.ts";
 import { renderHtml } from "../render-html.ts";
 
 const nowMs = Date.parse(NOW);
@@ -10,7 +10,7 @@ const nowMs = Date.parse(NOW);
 function panelText(panel: string): string {
   return renderHtml(
     landing(
-      { status: fullStatus(), house, houseAtMs: nowMs },
+      { status: fullStatus(), summary, summaryAtMs: nowMs },
       { params: new URLSearchParams(), nowMs, zone: "UTC", panel },
     ),
   );

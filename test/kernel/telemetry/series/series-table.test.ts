@@ -56,14 +56,14 @@ function told(from: SeriesTable): RemoteScope {
   );
   const changes = from.drain();
   if (changes !== undefined)
-    scope.hearLabels(structuredClone({ type: "labels" as const, scope: 0, seq: 0, ...changes }));
+    scope.receiveLabels(structuredClone({ type: "labels" as const, scope: 0, seq: 0, ...changes }));
   return scope;
 }
 
 describe("Series of one entity", () => {
   it("share their key, their list of values on the way and their attributes in the other thread", () => {
     const from = table();
-    from.listen();
+    from.attach();
     const host = { "host.name": "db-1", "os.type": "linux" };
     const numbers = [online, seen].map((each) => from.index(each).find({ ...host }));
     const changes = from.describe(numbers);
@@ -76,7 +76,7 @@ describe("Series of one entity", () => {
 
   it("keep their own names where only the values are the same", () => {
     const from = table();
-    from.listen();
+    from.attach();
     const [first, second] = [
       from.index(online).find({ "host.name": "ada", "os.type": "linux" }),
       from.index(users).find({ "user.name": "ada", "os.type": "linux" }),
@@ -96,7 +96,7 @@ describe("Series of one entity", () => {
 
   it("are told apart by a value that differs", () => {
     const from = table();
-    from.listen();
+    from.attach();
     const numbers = ["db-1", "db-2", undefined].map((name) =>
       from.index(online).find({ "host.name": name, "os.type": "linux" }),
     );

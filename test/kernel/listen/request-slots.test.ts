@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
-  createPlaces,
+  createRequestSlots,
   type HeldRequest,
-  type Places,
-  type PlacesOptions,
-} from "../../../src/kernel/listen/places.ts";
+  type RequestSlots,
+  type RequestSlotsOptions,
+} from "../../../src/kernel/listen/request-slots.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 
 interface Holder extends HeldRequest {
@@ -23,23 +23,23 @@ function holder(address?: string, waits = false): Holder {
   return made;
 }
 
-function places(options: Partial<PlacesOptions> = {}): {
-  places: Places;
+function slots(options: Partial<RequestSlotsOptions> = {}): {
+  slots: RequestSlots;
   clock: ReturnType<typeof createManualClock>;
 } {
   const clock = createManualClock();
   return {
     clock,
-    places: createPlaces(
-      { places: 2, perAddress: 2, waitMs: 250, evicts: "nobody", ...options },
+    slots: createRequestSlots(
+      { slots: 2, perAddress: 2, waitMs: 250, evicts: "nobody", ...options },
       clock,
     ),
   };
 }
 
-describe("places", () => {
+describe("slots", () => {
   it("are given at once while there are some, then as they come back, first come first served", async () => {
-    const { places: all } = places();
+    const { slots: all } = slots();
     const [a, b, c, d] = [holder(), holder(), holder(), holder()];
     expect([await all.enter(a), await all.enter(b), all.inUse()]).toEqual([true, true, 2]);
     const order: string[] = [];
@@ -54,7 +54,7 @@ describe("places", () => {
   });
 
   it("are refused to who waited too long, and at once to who finds the queue full", async () => {
-    const { places: all, clock } = places();
+    const { slots: all, clock } = slots();
     for (let at = 0; at < 2; at += 1) await all.enter(holder());
     const waiting = [all.enter(holder()), all.enter(holder())];
     expect(await all.enter(holder())).toBe(false);
@@ -63,7 +63,7 @@ describe("places", () => {
   });
 
   it("are bounded for each address, and a shared one is not counted", async () => {
-    const { places: all } = places({ places: 4, perAddress: 1 });
+    const { slots: all } = slots({ slots: 4, perAddress: 1 });
     const first = holder("192.0.2.1");
     expect(await all.enter(first)).toBe(true);
     const second = all.enter(holder("192.0.2.1"));
@@ -78,7 +78,7 @@ describe("places", () => {
   });
 
   it("pass from the oldest that waits for its client to one that has waited long enough", async () => {
-    const { places: all, clock } = places({ evicts: "slowest" });
+    const { slots: all, clock } = slots({ evicts: "slowest" });
     const [busy, slow] = [holder(), holder(undefined, true)];
     await all.enter(busy);
     await all.enter(slow);
@@ -92,7 +92,7 @@ describe("places", () => {
   });
 
   it("of an address that has all it may are taken from that address alone", async () => {
-    const { places: all, clock } = places({ places: 4, perAddress: 1, evicts: "slowest" });
+    const { slots: all, clock } = slots({ slots: 4, perAddress: 1, evicts: "slowest" });
     const [other, own] = [holder("192.0.2.2", true), holder("192.0.2.1", true)];
     await all.enter(other);
     await all.enter(own);
@@ -102,7 +102,7 @@ describe("places", () => {
   });
 
   it("for probes are always there: the oldest goes", async () => {
-    const { places: all } = places({ evicts: "oldest" });
+    const { slots: all } = slots({ evicts: "oldest" });
     const [first, second] = [holder(), holder()];
     await all.enter(first);
     await all.enter(second);

@@ -1,37 +1,42 @@
-/** What a file says about itself, read while it is verified and before LMDB maps it. */
+/** Collects a file's metadata rows while it is verified, before LMDB maps it. */
 import { StewardError } from "../base/errors.ts";
-import { houseJson, IDENTITY, MIGRATION, OPEN_MARKER, readIdentity } from "./house.ts";
-import type { Identity, MigrationRow } from "./house.ts";
+import {
+  decodeMetadata,
+  IDENTITY,
+  MIGRATION,
+  OPEN_MARKER,
+  readIdentity,
+} from "./store-metadata.ts";
+import type { Identity, MigrationRow } from "./store-metadata.ts";
 import { decodeKey } from "./key-bytes.ts";
-import { HOUSE, rowsName } from "./table.ts";
+import { METADATA_STORE, rowsName } from "./table.ts";
 import type { FileReport } from "./verify-file.ts";
 
-/** Collects the house rows of a walk. */
-export interface HouseReader {
+export interface MetadataReader {
   /** For `verifyFile`. */
   readonly visit: (store: string, key: Uint8Array, value: Uint8Array) => void;
   /** Throws `corrupt` when there is none. */
   identity(path: string): Identity;
   migration(): MigrationRow | undefined;
-  /** Whether the file was closed as it should be. */
+  /** Whether the file was closed cleanly. */
   closed(): boolean;
-  /** Rows of each table as they were counted. */
+  /** Stored row count of each table. */
   census(): Map<string, number>;
 }
 
-/** A reader that has seen nothing yet. */
-export function createHouseReader(): HouseReader {
+export function createMetadataReader(): MetadataReader {
   const rows = new Map<string, Uint8Array>();
   const get = (key: Uint8Array): Uint8Array | undefined =>
     rows.get(Buffer.from(key).toString("latin1"));
   return {
     visit(store, key, value) {
-      if (store === HOUSE) rows.set(Buffer.from(key).toString("latin1"), Uint8Array.from(value));
+      if (store === METADATA_STORE)
+        rows.set(Buffer.from(key).toString("latin1"), Uint8Array.from(value));
     },
     identity: (path) => readIdentity(path, get(IDENTITY)),
     migration() {
       const row = get(MIGRATION);
-      return row === undefined ? undefined : (houseJson(row) as MigrationRow);
+      return row === undefined ? undefined : (decodeMetadata(row) as MigrationRow);
     },
     closed: () => get(OPEN_MARKER) === undefined,
     census: () =>
@@ -39,18 +44,16 @@ export function createHouseReader(): HouseReader {
         [...rows].flatMap(([key, value]) => {
           const [kind, table] = decodeKey(Buffer.from(key, "latin1"));
           return kind === "rows" && typeof table === "string"
-            ? [[table, houseJson(value) as number]]
+            ? [[table, decodeMetadata(value) as number]]
             : [];
         }),
       ),
   };
 }
 
-/**
- * Holds the rows that each table has against those it counted; throws `corrupt` where they differ.
- */
-export function checkCensus(path: string, report: FileReport, house: HouseReader): void {
-  const census = house.census();
+/** Compares each table's rows with its stored count; throws `corrupt` on a mismatch. */
+export function checkCensus(path: string, report: FileReport, metadata: MetadataReader): void {
+  const census = metadata.census();
   const tables = new Set([
     ...census.keys(),
     ...[...report.entries.keys()]

@@ -14,8 +14,8 @@ import {
 } from "../../../src/kernel/service.ts";
 import type { HostDeps } from "../../../src/kernel/threads/host-spec.ts";
 import type { Encoding } from "../../../src/kernel/threads/messages.ts";
-import { placeService } from "../../../src/kernel/threads/place.ts";
-import type { Placement, ThreadHost } from "../../../src/kernel/threads/placed.ts";
+import { createServiceHost } from "../../../src/kernel/threads/service-host.ts";
+import type { Placement, ThreadHost } from "../../../src/kernel/threads/hosted-service.ts";
 import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
 import {
   DedupSampleService,
@@ -31,7 +31,7 @@ const never = new AbortController().signal;
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
 function place(on: Placement, options: Partial<SampleOptions> = {}, heapMb?: number): ThreadHost {
-  const host = placeService(deps, sampleModule, {
+  const host = createServiceHost(deps, sampleModule, {
     on,
     options: { greeting: "hello", ...options },
     ...(heapMb === undefined ? {} : { heapMb }),
@@ -121,7 +121,7 @@ describe.each<Placement>(["main", "thread"])("the ports of a service placed on %
   it("are answered until what the stopped service left was taken, and closed then", async () => {
     const { ports, ours, ask } = pingPorts();
     const heard: unknown[] = [];
-    const host = placeService(
+    const host = createServiceHost(
       { ...deps, ports, drained: async () => void heard.push(await ask(0, "last")) },
       sampleModule,
       { on, options: { greeting: "hello" } },
@@ -136,7 +136,7 @@ describe.each<Placement>(["main", "thread"])("the ports of a service placed on %
 
   it("can be renewed while it runs", async () => {
     const { ports, ours, ask } = pingPorts();
-    const host = placeService({ ...deps, ports }, sampleModule, {
+    const host = createServiceHost({ ...deps, ports }, sampleModule, {
       on,
       options: { greeting: "hello" },
     });
@@ -152,7 +152,7 @@ describe.each<Placement>(["main", "thread"])("the ports of a service placed on %
 
   it("do not hold a stop up beyond its deadline", async () => {
     const logged: string[] = [];
-    const host = placeService(
+    const host = createServiceHost(
       {
         ...deps,
         log: createLog({
@@ -168,7 +168,7 @@ describe.each<Placement>(["main", "thread"])("the ports of a service placed on %
     );
     await host.start(never, () => undefined);
     await host.stop(400);
-    const failing = placeService(
+    const failing = createServiceHost(
       {
         ...deps,
         log: createLog({
@@ -480,7 +480,7 @@ describe("a service in a thread of its own", () => {
 
   it("that says nothing is unwell at first and lost in the end", async () => {
     const clock = createManualClock();
-    const host = placeService({ ...deps, clock }, sampleModule, {
+    const host = createServiceHost({ ...deps, clock }, sampleModule, {
       on: "thread",
       options: { greeting: "" },
     });

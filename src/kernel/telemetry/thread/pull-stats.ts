@@ -1,4 +1,4 @@
-/** What is known about the pull endpoint since the thread started. */
+/** Statistics of the pull endpoint since the thread started. */
 import type { CertificateStatus } from "../../listen/certificates.ts";
 import type {
   GatherErrorClass,
@@ -8,17 +8,16 @@ import type {
   PullView,
 } from "../status.ts";
 
-/** What books are kept with. */
-export interface PullBooksDeps {
+export interface PullStatsDeps {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly changed: () => void;
   readonly observe: (observed: Observed) => void;
 }
 
-/** Counters of requests and what became of the port. */
-export class PullBooks {
-  readonly #deps: PullBooksDeps;
+/** Counters of requests and state of the port. */
+export class PullStats {
+  readonly #deps: PullStatsDeps;
   readonly #requests: Record<PullOutcome, number> = { success: 0, unavailable: 0, error: 0 };
   readonly #rejected: Record<PullRejection, number> = {
     auth_required: 0,
@@ -39,7 +38,7 @@ export class PullBooks {
   #failures = 0;
   #inFlight = 0;
 
-  constructor(deps: PullBooksDeps) {
+  constructor(deps: PullStatsDeps) {
     this.#deps = deps;
   }
 
@@ -66,13 +65,13 @@ export class PullBooks {
     this.#deps.changed();
   }
 
-  /** The end of one that began. */
+  /** Call for each request that began. */
   end(outcome: PullOutcome, tookMs: number): void {
     this.#inFlight -= 1;
     this.count(outcome, tookMs);
   }
 
-  /** One that was answered at once. */
+  /** A request that was answered at once. */
   count(outcome: PullOutcome, tookMs: number): void {
     this.#requests[outcome] += 1;
     this.#last = { lastAtMs: this.#deps.now(), lastMs: tookMs };

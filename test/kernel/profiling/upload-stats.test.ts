@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createUploadBooks } from "../../../src/kernel/profiling/upload-books.ts";
+import { createUploadStats } from "../../../src/kernel/profiling/upload-stats.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 
 function setUp() {
@@ -12,14 +12,14 @@ function setUp() {
   return {
     clock,
     written,
-    books: createUploadBooks(clock, { add: write, gauge: write, record: write }),
+    stats: createUploadStats(clock, { add: write, gauge: write, record: write }),
   };
 }
 
-describe("The books of uploads", () => {
+describe("Upload statistics", () => {
   it("begin well and empty, and say so", () => {
-    const { books, written } = setUp();
-    expect(books.status()).toEqual({
+    const { stats, written } = setUp();
+    expect(stats.status()).toEqual({
       attempts: 0,
       failures: 0,
       consecutiveFailures: 0,
@@ -33,18 +33,18 @@ describe("The books of uploads", () => {
   });
 
   it("are unwell from the third failure in a row to the next success, and keep when they last were", async () => {
-    const { books, clock, written } = setUp();
-    for (const failure of ["timeout", "tls"] as const) books.enter(250, failure);
-    expect(books.status()).toMatchObject({
+    const { stats, clock, written } = setUp();
+    for (const failure of ["timeout", "tls"] as const) stats.enter(250, failure);
+    expect(stats.status()).toMatchObject({
       attempts: 2,
       failures: 2,
       consecutiveFailures: 2,
       healthy: true,
       lastErrorClass: "tls",
     });
-    books.enter(250, "other");
+    stats.enter(250, "other");
     const failedAtMs = clock.now();
-    expect(books.status()).toMatchObject({
+    expect(stats.status()).toMatchObject({
       consecutiveFailures: 3,
       healthy: false,
       lastDurationSeconds: 0.25,
@@ -52,8 +52,8 @@ describe("The books of uploads", () => {
     });
     await clock.advance(60_000);
     written.length = 0;
-    books.enter(1_500);
-    expect(books.status()).toEqual({
+    stats.enter(1_500);
+    expect(stats.status()).toEqual({
       attempts: 4,
       failures: 3,
       consecutiveFailures: 0,
@@ -69,7 +69,7 @@ describe("The books of uploads", () => {
       "consecutive_failures=0",
       `last_success=${clock.now() / 1_000}`,
     ]);
-    books.enter(10, "invalid");
+    stats.enter(10, "invalid");
     expect(written).toContain("failuresinvalid=1");
   });
 });

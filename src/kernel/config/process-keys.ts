@@ -1,4 +1,4 @@
-/** The keys of the house itself; each service declares its own (RESOLUTIONS §2). */
+/** Keys of the process itself; each service declares its own. */
 import { isIP } from "node:net";
 import type { LogLevel } from "../base/log.ts";
 import type { Secret } from "../base/secret.ts";
@@ -11,7 +11,6 @@ import { originRule } from "./origins.ts";
 import { defineTlsFiles } from "./tls-files.ts";
 import { address, boolean, integer, listOf, oneOf, path, secret, string } from "./types.ts";
 
-/** Where the gateway listens. */
 export const gatewayListen = defineKey({
   path: "gateway.listen",
   type: address,
@@ -19,7 +18,7 @@ export const gatewayListen = defineKey({
   help: "Address of REST, Connect, gRPC-Web and gRPC. With port 0 the system chooses one. An address other than loopback needs auth.token.",
 });
 
-/** Names beside loopback ones that a request may carry as `Host` while no token is configured. */
+/** Names besides loopback ones accepted as `Host` while no token is configured. */
 export const gatewayAllowedHosts = defineKey({
   path: "gateway.allowed_hosts",
   type: listOf(string),
@@ -36,7 +35,7 @@ export const gatewayAllowedHosts = defineKey({
   help: "Host names accepted in addition to localhost while auth.token is not set, e.g. the name of a proxy on this machine.",
 });
 
-/** Proxies that say for whom they ask. */
+/** Proxies whose forwarding headers are trusted. */
 export const gatewayTrustedProxies = defineKey({
   path: "gateway.trusted_proxies",
   type: listOf(string),
@@ -53,10 +52,10 @@ export const gatewayTrustedProxies = defineKey({
   help: "Proxies whose X-Forwarded-For or Forwarded header gives the client's address: addresses and networks, e.g. 10.0.0.2 or 10.0.0.0/8. Limits per address, the audit and tokens bound to networks then use that address. These headers are ignored from all others.",
 });
 
-/** Certificate and key of the gateway; without them it speaks plain HTTP. */
+/** Without them the gateway speaks plain HTTP. */
 export const gatewayTls = defineTlsFiles("gateway.tls", "the gateway");
 
-/** Pages of other origins that may use the document service's API. */
+/** Origins of pages that may use the document service's API. */
 export const gatewayCorsOrigins = defineKey({
   path: "gateway.cors.allowed_origins",
   type: listOf(string),
@@ -76,7 +75,7 @@ function isAddressOrNetwork(entry: string): boolean {
   );
 }
 
-/** What is said of a token that can be guessed. */
+/** Finding for a token that can be guessed. */
 export function guessable(token: Secret | undefined): Complaint | undefined {
   return token === undefined || token.use((value) => value.length) >= 16
     ? undefined
@@ -93,7 +92,7 @@ export const authToken = defineKey({
   help: "Bearer token, or password of HTTP Basic, for everything but probes.",
 });
 
-/** The folder that holds everything that must survive. */
+/** The folder of all persistent state. */
 export const stateFolder = defineKey({
   path: "state.directory",
   type: path,
@@ -109,7 +108,6 @@ export const stateFolder = defineKey({
   help: "Folder for all state, mode 0700, used by one process at a time. Default $STATE_DIRECTORY, else $XDG_STATE_HOME/steward, else ~/.local/state/steward.",
 });
 
-/** Whether backups are made every night. */
 export const backupEnabled = defineKey({
   path: "state.backup.enabled",
   type: boolean,
@@ -117,7 +115,6 @@ export const backupEnabled = defineKey({
   help: "Backs up all stores every night while Steward runs, and verifies the copy. The demo makes no backups.",
 });
 
-/** Where they go. */
 export const backupFolder = defineKey({
   path: "state.backup.directory",
   type: path,
@@ -125,7 +122,6 @@ export const backupFolder = defineKey({
   help: "Folder for backups, with one subfolder each. Empty: the folder backups in state.directory. Backups on another disk survive the loss of this disk.",
 });
 
-/** When they are made. */
 export const backupAt = defineKey({
   path: "state.backup.at",
   type: string,
@@ -140,7 +136,6 @@ export const backupAt = defineKey({
   help: "Local time of day of the backup. A missed backup is made ten minutes after the next start.",
 });
 
-/** How many are kept. */
 export const backupKeep = defineKey({
   path: "state.backup.keep",
   type: integer(1, 1_000),
@@ -148,7 +143,6 @@ export const backupKeep = defineKey({
   help: "Number of complete backups to keep; older ones are deleted after a new one has been verified.",
 });
 
-/** The least severe lines that are written. */
 export const loggingLevel: Key<LogLevel> = defineKey({
   path: "logging.level",
   type: oneOf(["debug", "info", "warn", "error"]),
@@ -157,7 +151,6 @@ export const loggingLevel: Key<LogLevel> = defineKey({
   help: "Minimum level of log lines.",
 });
 
-/** Lines for people or for machines. */
 export const loggingFormat: Key<"text" | "json"> = defineKey({
   path: "logging.format",
   type: oneOf(["text", "json"]),
@@ -166,7 +159,6 @@ export const loggingFormat: Key<"text" | "json"> = defineKey({
   help: "Format of log lines on standard error.",
 });
 
-/** Whether the monitor runs. */
 export const servicesMonitor = defineKey({
   path: "services.monitor",
   type: boolean,
@@ -174,7 +166,6 @@ export const servicesMonitor = defineKey({
   help: "Runs the monitor. When off, its routes are 404 and its state is not opened. Without a credential it is idle.",
 });
 
-/** Whether the document service runs. */
 export const servicesDedup = defineKey({
   path: "services.dedup",
   type: boolean,
@@ -182,7 +173,6 @@ export const servicesDedup = defineKey({
   help: "Runs the document service. When off, its routes are 404 and its state is not opened.",
 });
 
-/** Whether the tokens service runs. */
 export const servicesTokens = defineKey({
   path: "services.tokens",
   type: boolean,
@@ -198,8 +188,7 @@ export const poolThreads = defineKey({
   help: "Number of worker threads; 0 is one per core, as far as memory allows.",
 });
 
-/** All of the above. */
-export const houseKeys: Schema = [
+export const processKeys: Schema = [
   gatewayListen,
   gatewayAllowedHosts,
   gatewayTrustedProxies,
@@ -220,9 +209,7 @@ export const houseKeys: Schema = [
   poolThreads,
 ];
 
-/**
- * Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured).
- */
+/** Without a token the gateway may only bind to loopback. */
 export const tokenOffLoopback: Check = {
   needs: [gatewayListen, authToken],
   run(config) {
@@ -246,8 +233,8 @@ export const tokenOffLoopback: Check = {
   },
 };
 
-// systemd may pass several folders, separated by colons; the first is ours. XDG asks to ignore
-// relative paths.
+// systemd may pass several folders, separated by colons; the first one is used. XDG requires
+// ignoring relative paths.
 function defaultStateFolder(environment: Environment): string {
   const fromSystemd = environment["STATE_DIRECTORY"]?.split(":")[0];
   if (fromSystemd) return fromSystemd;

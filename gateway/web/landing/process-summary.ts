@@ -1,23 +1,19 @@
-/**
- * What the landing page says of the services beside the monitor: facts that the process knows
- * anyway.
- */
+/** Data of the landing page about the process and the services besides the monitor. */
 import type { State } from "../pieces/state.ts";
 import type { HealthProblem, StatusJson } from "./status.ts";
 
-/** The archive and its duplicates. */
 export interface ArchiveFacts {
   readonly state: State;
   /** One or two words: `ready`, `last sync failed`. */
   readonly word: string;
-  /** Figures are undefined where the service cannot tell them. */
+  /** Figures are undefined when unknown. */
   readonly documents: number | undefined;
-  /** Groups of near-duplicates, and of them those that wait for a reviewer. */
+  /** Groups of near-duplicates, and those awaiting review. */
   readonly groups: number | undefined;
   readonly pending: number | undefined;
-  /** How many are configured; undefined where that is not known. */
+  /** Number configured; undefined when unknown. */
   readonly archives?: number | undefined;
-  /** RFC 3339; undefined when it never was. */
+  /** RFC 3339; undefined when never. */
   readonly lastSyncAt?: string | undefined;
   readonly lastAnalysisAt?: string | undefined;
 }
@@ -27,45 +23,38 @@ export interface TokenFacts {
   readonly state: State;
   /** One or two words: `open`, `sealed`. */
   readonly word: string;
-  /** Figures are undefined where the service cannot tell them. */
+  /** Figures are undefined when unknown. */
   readonly leases: number | undefined;
   /** Engines that mint tokens. */
   readonly mounts: number | undefined;
-  /** Leases that could not be ended and that somebody has to look at. */
+  /** Leases that could not be revoked and need attention. */
   readonly irrevocable: number | undefined;
-  /** RFC 3339; undefined unless the newest mint failed although its caller was allowed it. */
+  /** RFC 3339; undefined unless the newest authorised mint failed. */
   readonly failedMintAt?: string | undefined;
-  /** RFC 3339: when a mint was refused last; undefined when none was since the start. */
+  /** RFC 3339: the last refused mint; undefined when none since the start. */
   readonly refusedMintAt?: string | undefined;
 }
 
 /** A service that is switched off is undefined. */
-export interface HouseFacts {
+export interface ProcessSummary {
   readonly archive?: ArchiveFacts | undefined;
   readonly tokens?: TokenFacts | undefined;
-  /**
-   * What is not well with the process, root causes first; the monitor's own findings are in its
-   * status.
-   */
+  /** Problems of the process, root causes first; the monitor's own are in its status. */
   readonly problems?: readonly HealthProblem[];
 }
 
 /**
- * What is shown. Without a status the monitor is off or does not answer, and the page tells of the
- * other services.
+ * Without a status the monitor is off or does not respond, and the page shows the other services.
  */
 export interface LandingFacts {
   readonly status: StatusJson | undefined;
   /** Why there is no status although the monitor is on. */
   readonly problem?: string | undefined;
-  readonly house: HouseFacts;
-  /** When the house was asked, in milliseconds since 1970. */
-  readonly houseAtMs: number;
+  readonly summary: ProcessSummary;
+  /** When the summary was made, in milliseconds since 1970. */
+  readonly summaryAtMs: number;
   /** The listener serves the APIs and their reference: cards may link to them. */
   readonly api?: boolean;
-  /**
-   * The server no longer answers, or is not asked: what is shown was so once, and nothing of it is
-   * shown as good now.
-   */
+  /** The server no longer responds, or is not polled: nothing is shown as currently good. */
   readonly stale?: boolean;
 }

@@ -1,4 +1,4 @@
-/** How deliveries of profiles went: figures for the status page, and metrics. */
+/** Statistics of profile uploads, for the status page and as metrics. */
 import type { Clock } from "../base/clock.ts";
 import {
   profilingUploadAttempts,
@@ -10,39 +10,38 @@ import {
 import type { Scope } from "../telemetry/types.ts";
 import type { UploadErrorClass } from "./upload-class.ts";
 
-/** So many failures in a row are an outage. */
+/** This many consecutive failures are an outage. */
 const FAILING = 3;
 const MILLISECONDS = 1_000;
 
-/** `profiler_upload` of the status, as plain data (contract §2.1.10). */
+/** `profiler_upload` of the status, as plain data. */
 export interface UploadStatus {
   readonly attempts: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
-  /** Fewer than three failures in a row. */
+  /** Fewer than three consecutive failures. */
   readonly healthy: boolean;
   /** Of the last attempt; 0 before the first. */
   readonly lastDurationSeconds: number;
-  /** Milliseconds since 1970; both stay when the other comes. */
+  /** Milliseconds since 1970; each is kept when the other is set. */
   readonly lastSuccessAtMs: number | undefined;
   readonly lastFailureAtMs: number | undefined;
   /** Of the last failure. */
   readonly lastErrorClass: UploadErrorClass | undefined;
 }
 
-/** Counts. */
-export interface UploadBooks {
-  /** One attempt that ended; without a class it went well. */
+export interface UploadStats {
+  /** Records a finished attempt; without a class it succeeded. */
   enter(durationMs: number, failure?: UploadErrorClass): void;
   status(): UploadStatus;
 }
 
-/** Books that are metrics of the scope, too. */
-export function createUploadBooks(
+/** Statistics that are also recorded as metrics of the scope. */
+export function createUploadStats(
   clock: Clock,
   scope: Pick<Scope, "add" | "gauge" | "record">,
-): UploadBooks {
-  let books: UploadStatus = {
+): UploadStats {
+  let status: UploadStatus = {
     attempts: 0,
     failures: 0,
     consecutiveFailures: 0,
@@ -52,18 +51,18 @@ export function createUploadBooks(
     lastFailureAtMs: undefined,
     lastErrorClass: undefined,
   };
-  const tell = (): void => {
-    scope.gauge(profilingUploadConsecutiveFailures, books.consecutiveFailures, {});
-    scope.gauge(profilingUploadLastSuccess, (books.lastSuccessAtMs ?? 0) / MILLISECONDS, {});
+  const report = (): void => {
+    scope.gauge(profilingUploadConsecutiveFailures, status.consecutiveFailures, {});
+    scope.gauge(profilingUploadLastSuccess, (status.lastSuccessAtMs ?? 0) / MILLISECONDS, {});
   };
-  tell();
+  report();
   return {
     enter(durationMs, failure) {
-      const consecutiveFailures = failure === undefined ? 0 : books.consecutiveFailures + 1;
-      books = {
-        ...books,
-        attempts: books.attempts + 1,
-        failures: books.failures + (failure === undefined ? 0 : 1),
+      const consecutiveFailures = failure === undefined ? 0 : status.consecutiveFailures + 1;
+      status = {
+        ...status,
+        attempts: status.attempts + 1,
+        failures: status.failures + (failure === undefined ? 0 : 1),
         consecutiveFailures,
         healthy: consecutiveFailures < FAILING,
         lastDurationSeconds: durationMs / MILLISECONDS,
@@ -74,8 +73,8 @@ export function createUploadBooks(
       scope.add(profilingUploadAttempts, 1, {});
       scope.record(profilingUploadDuration, durationMs / MILLISECONDS, {});
       if (failure !== undefined) scope.add(profilingUploadFailures, 1, { "error.type": failure });
-      tell();
+      report();
     },
-    status: () => books,
+    status: () => status,
   };
 }

@@ -1,39 +1,35 @@
 /**
- * The places of one share: a fixed number of requests at once, a bound for each address, and a
- * short bounded queue. A request that waits for its own client loses its place to one that has
+ * Request slots of one share: a fixed number of concurrent requests, a limit per address, and a
+ * short bounded queue. A request that waits for its own client loses its slot to one that has
  * waited the whole admission time.
  */
 import type { Clock } from "../base/clock.ts";
 
-/** A request that holds a place. */
+/** A request that holds a slot. */
 export interface HeldRequest {
-  /** What the bound per address counts; undefined where the address is shared by many clients. */
+  /** The key of the per-address limit; undefined where many clients share the address. */
   readonly address: string | undefined;
-  /** Whether the rest of its body is missing, or its answer waits to be read. */
+  /** Whether the rest of its body is missing, or its response waits to be read. */
   waitsForClient(): boolean;
-  /** Ends the request: its place is another's now. */
+  /** Ends the request: its slot was given to another one. */
   evict(): void;
 }
 
-/** Hands out places. */
-export interface Places {
-  /**
-   * Whether the holder got a place: at once, or within the admission time. `leave` gives it back.
-   */
+export interface RequestSlots {
+  /** Whether the holder got a slot: at once, or within the admission time. `leave` returns it. */
   enter(holder: HeldRequest): Promise<boolean>;
-  /** Does nothing for a holder that has no place any more. */
+  /** A no-op for a holder without a slot. */
   leave(holder: HeldRequest): void;
   inUse(): number;
 }
 
-/** How many places there are and what becomes of one request more. */
-export interface PlacesOptions {
-  readonly places: number;
+export interface RequestSlotsOptions {
+  readonly slots: number;
   readonly perAddress: number;
   readonly waitMs: number;
   /**
-   * Whose place a request takes that found none: that of the oldest holder that waits for its
-   * client, after `waitMs`; that of the oldest holder, at once; or nobody's.
+   * Which slot a request takes when none is free: that of the oldest holder that waits for its
+   * client, after `waitMs`; that of the oldest holder, at once; or none.
    */
   readonly evicts: "slowest" | "oldest" | "nobody";
 }
@@ -43,16 +39,16 @@ interface Waiter {
   readonly settle: (admitted: boolean) => void;
 }
 
-/** All places are free. */
-export function createPlaces(options: PlacesOptions, clock: Clock): Places {
-  const { places, perAddress, waitMs, evicts } = options;
+/** All slots are free. */
+export function createRequestSlots(options: RequestSlotsOptions, clock: Clock): RequestSlots {
+  const { slots, perAddress, waitMs, evicts } = options;
   /** In the order of admission. */
   const holders = new Set<HeldRequest>();
   const waiting = new Set<Waiter>();
   const counts = createCounts();
 
-  const hasRoom = ({ address }: HeldRequest): boolean =>
-    holders.size < places && counts.of(address) < perAddress;
+  const hasSlot = ({ address }: HeldRequest): boolean =>
+    holders.size < slots && counts.of(address) < perAddress;
   const admit = (holder: HeldRequest): void => {
     holders.add(holder);
     counts.add(holder.address, 1);
@@ -62,7 +58,7 @@ export function createPlaces(options: PlacesOptions, clock: Clock): Places {
     counts.add(holder.address, -1);
     return true;
   };
-  /** Whether the eviction of one holder leaves room for this one. */
+  /** Whether evicting one holder makes a slot available for this one. */
   const evictFor = (newcomer: HeldRequest): boolean => {
     const ownAddressIsFull = counts.of(newcomer.address) >= perAddress;
     for (const holder of holders) {
@@ -90,27 +86,27 @@ export function createPlaces(options: PlacesOptions, clock: Clock): Places {
     });
   return {
     enter(holder) {
-      if (hasRoom(holder) || (evicts === "oldest" && evictFor(holder))) {
+      if (hasSlot(holder) || (evicts === "oldest" && evictFor(holder))) {
         admit(holder);
         return Promise.resolve(true);
       }
-      return waiting.size < places ? wait(holder) : Promise.resolve(false);
+      return waiting.size < slots ? wait(holder) : Promise.resolve(false);
     },
     leave(holder) {
       if (!remove(holder)) return;
-      for (const waiter of waiting) if (hasRoom(waiter.holder)) return waiter.settle(true);
+      for (const waiter of waiting) if (hasSlot(waiter.holder)) return waiter.settle(true);
     },
     inUse: () => holders.size,
   };
 }
 
-/** How many of each address; an undefined one is not counted. */
+/** Counters per address; undefined is not counted. */
 export interface Counts {
   of(address: string | undefined): number;
   add(address: string | undefined, by: 1 | -1): void;
 }
 
-/** Nothing counted. Keeps no entry for a count of 0. */
+/** Keeps no entry for a count of 0. */
 export function createCounts(): Counts {
   const counts = new Map<string, number>();
   const of = (address: string | undefined): number =>

@@ -4,17 +4,17 @@ import {
   authToken,
   gatewayAllowedHosts,
   gatewayListen,
-  houseKeys,
+  processKeys,
   stateFolder,
   tokenOffLoopback,
-} from "../../../src/kernel/config/house-keys.ts";
+} from "../../../src/kernel/config/process-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 
 function load(environment: Record<string, string>): LoadResult {
   return loadConfig({
     environment: { HOME: "/home/ada", ...environment },
-    schema: defineSchema(houseKeys),
+    schema: defineSchema(processKeys),
     checks: [tokenOffLoopback],
     readFile: () => "0123456789abcdef0123",
   });
@@ -42,7 +42,7 @@ describe("the house's keys", () => {
     expect(load(environment).config?.get(stateFolder)).toBe(expected);
   });
 
-  it("say so when there is no place for state", () => {
+  it("say so when there is no location for state", () => {
     expect(load({ HOME: "" }).findings.map(formatFinding)).toEqual([
       "ERROR state.directory: is not known: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME is set — set STEWARD_STATE__DIRECTORY.",
     ]);

@@ -1,6 +1,6 @@
 /**
- * The house's own metrics: gateway, state, pool, jobs, the process; those of the runtime and of
- * telemetry itself are in `self-metrics.ts` (RESOLUTIONS §2, Metric names).
+ * Metrics of the gateway, state, pool, jobs and process. Those of the runtime and of telemetry
+ * itself are in `self-metrics.ts`.
  */
 import { catalogue, defineMetric } from "./catalogue.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -16,8 +16,8 @@ const pool = { group: "Pool" } as const;
 const jobs = { group: "Jobs" } as const;
 
 /**
- * Requests answered: `route` is a template, never a path; `method` of REST only; `protocol` rest,
- * connect, grpc or grpc-web; `code` an HTTP status or the name of gRPC's.
+ * `route` is a template, never a path; `method` is set for REST only; `protocol` is rest, connect,
+ * grpc or grpc-web; `code` is an HTTP status or the name of a gRPC status.
  */
 export const gatewayRequests = defineMetric({
   ...gateway,
@@ -58,8 +58,8 @@ export const gatewayConnections = defineMetric({
   help: "Open connections.",
 });
 /**
- * Requests refused before a handler saw them; `share` is owner, stranger or probe, for what the
- * listener itself refused a request.
+ * Requests refused before a handler ran; `share` (owner, stranger or probe) is set when the
+ * listener refused.
  */
 export const gatewayRefused = defineMetric({
   ...gateway,
@@ -182,8 +182,8 @@ export const jobsDuration = defineMetric({
   help: "Run time of finished jobs.",
 });
 
-/** All rows of the house. */
-export const houseMetrics: readonly AnyRow[] = catalogue(
+/** All metrics of the process. */
+export const processMetricRows: readonly AnyRow[] = catalogue(
   [
     gatewayRequests,
     gatewayDuration,

@@ -1,9 +1,7 @@
-/**
- * Reporters of the house: what costs nothing to read is read just before a snapshot, and only then.
- */
+/** Reports of the pool, components and certificates, read just before a snapshot. */
 import type { CertificateStatus } from "../listen/certificates.ts";
 import type { Pool } from "../pool/types.ts";
-import * as house from "./house-metrics.ts";
+import * as metrics from "./service-metrics.ts";
 import {
   certNotAfter,
   certNotBefore,
@@ -15,21 +13,19 @@ import type { Scope } from "./types.ts";
 
 const MILLISECONDS = 1_000;
 
-/** Reports a worker pool until disposed. */
+/** Until disposed. */
 export function reportPool(scope: Scope, pool: Pick<Pool, "status">): Disposable {
   return scope.observe(() => {
     const { threads, running, queued, limit, crashed } = pool.status();
-    scope.gauge(house.poolThreads, threads, {});
-    scope.gauge(house.poolRunning, running, {});
-    scope.gauge(house.poolQueued, queued, {});
-    scope.gauge(house.poolLimit, limit, {});
-    scope.total(house.poolCrashes, crashed, {});
+    scope.gauge(metrics.poolThreads, threads, {});
+    scope.gauge(metrics.poolRunning, running, {});
+    scope.gauge(metrics.poolQueued, queued, {});
+    scope.gauge(metrics.poolLimit, limit, {});
+    scope.total(metrics.poolCrashes, crashed, {});
   });
 }
 
-/**
- * Reports failures of components until disposed: their crashes, and what they tell of themselves.
- */
+/** Reports crashes and health of components until disposed. */
 export function reportComponents(
   scope: Scope,
   components: () => Iterable<{ readonly name: string; readonly errors: number }>,
@@ -40,7 +36,7 @@ export function reportComponents(
   });
 }
 
-/** Reports the certificate of a listener until disposed; nothing while it has none. */
+/** Until disposed; nothing while the listener has no certificate. */
 export function reportCertificate(
   scope: Scope,
   component: string,

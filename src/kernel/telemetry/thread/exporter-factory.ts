@@ -1,6 +1,6 @@
 /**
- * The exporter of each signal as its target wants it: over the network and renewed while it runs,
- * or to standard output.
+ * Creates the exporter of each signal: over the network, renewed when its credentials change, or to
+ * standard output.
  */
 import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
@@ -18,17 +18,15 @@ import { Renewing } from "./renewing.ts";
 import { logSize, metricSize, spanSize } from "./sized.ts";
 import type { SizeCheck } from "./sized.ts";
 
-/** What exporters need beside their target. */
-export interface WayOutDeps {
+export interface ExporterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly output: Output;
-  /** Gets the credentials of every target, renewed ones included. */
+  /** Receives the credentials of every target, also renewed ones. */
   readonly concealment: Concealment;
 }
 
-/** The way of metrics. */
-export function metricsOut(target: WireTarget, deps: WayOutDeps): PushMetricExporter {
+export function createMetricExporter(target: WireTarget, deps: ExporterDeps): PushMetricExporter {
   if (target.protocol === "stdout") return metricOutput(outputOptions(target, deps));
   return {
     ...networked("metrics", target, {
@@ -40,8 +38,7 @@ export function metricsOut(target: WireTarget, deps: WayOutDeps): PushMetricExpo
   };
 }
 
-/** The way of log records. */
-export function logsOut(target: WireTarget, deps: WayOutDeps): LogRecordExporter {
+export function createLogExporter(target: WireTarget, deps: ExporterDeps): LogRecordExporter {
   if (target.protocol === "stdout") return logOutput(outputOptions(target, deps));
   return networked("logs", target, {
     ...deps,
@@ -50,8 +47,7 @@ export function logsOut(target: WireTarget, deps: WayOutDeps): LogRecordExporter
   });
 }
 
-/** The way of spans. */
-export function tracesOut(target: WireTarget, deps: WayOutDeps): SpanExporter {
+export function createTraceExporter(target: WireTarget, deps: ExporterDeps): SpanExporter {
   if (target.protocol === "stdout") return spanOutput(outputOptions(target, deps));
   return networked("traces", target, {
     ...deps,
@@ -60,7 +56,7 @@ export function tracesOut(target: WireTarget, deps: WayOutDeps): SpanExporter {
   });
 }
 
-interface Networked<T> extends WayOutDeps {
+interface NetworkExporter<T> extends ExporterDeps {
   readonly make: (target: WireTarget, clock: Clock) => Exporter<T>;
   readonly tooLarge: SizeCheck<T> | undefined;
 }
@@ -68,7 +64,7 @@ interface Networked<T> extends WayOutDeps {
 function networked<T>(
   signal: Signal,
   target: WireTarget,
-  { clock, log, make, tooLarge, concealment }: Networked<T>,
+  { clock, log, make, tooLarge, concealment }: NetworkExporter<T>,
 ): Exporter<T> {
   const open = (used: WireTarget): Exporter<T> => {
     concealment.add([
@@ -92,6 +88,6 @@ function networked<T>(
   };
 }
 
-function outputOptions({ pretty, timeoutMs }: WireTarget, { output }: WayOutDeps): OutputOptions {
+function outputOptions({ pretty, timeoutMs }: WireTarget, { output }: ExporterDeps): OutputOptions {
   return { output, pretty, timeoutMs };
 }
