@@ -170,7 +170,7 @@ function parseDaemon(args: readonly string[]): Invocation {
     config: parsed.texts.get("config") || undefined,
     demo: parsed.switches.has("demo"),
   };
-  // Of several modes the first of these counts (facts, monitor-api §7).
+  // Of several modes the first of these counts.
   if (parsed.switches.has("healthcheck"))
     return {
       command: "healthcheck",
@@ -385,7 +385,7 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
   };
 }
 
-// parseArgs takes -config for five short options; the contract has long names with one dash.
+// parseArgs would read -config as five short options; these long names have one dash.
 function twoDashes(args: readonly string[]): (arg: string, index: number) => string {
   const end = args.indexOf("--");
   return (arg, index) =>

@@ -1,6 +1,6 @@
 /**
  * `steward -healthcheck`: asks the running daemon, on the admin listener if there is one, whether
- * it is ready, for containers and scripts (facts, monitor-api §7; RESOLUTIONS M40).
+ * it is ready, for containers and scripts.
  */
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";

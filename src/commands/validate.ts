@@ -47,7 +47,7 @@ export function validate(
   return 0;
 }
 
-/** The form of the contract's JSON: `severity`, `path`, `message`, `remediation`. */
+/** One finding of `-validate -json`: `severity`, `path`, `message`, `remediation`. */
 function jsonFinding(finding: Finding): Readonly<Record<string, string>> {
   const { message, remediation } = findingText(finding);
   return {

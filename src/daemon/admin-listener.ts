@@ -1,6 +1,6 @@
 /**
  * The admin surface's listener of its own. A port that is taken is no reason not to start: it is
- * tried again for as long as the process runs, and readiness hears how it stands (RESOLUTIONS M5).
+ * tried again for as long as the process runs, and readiness hears how it stands.
  */
 import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
 import { delay, systemClock, type Clock } from "../kernel/base/clock.ts";

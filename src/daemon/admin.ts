@@ -25,10 +25,7 @@ export interface AdminPlace {
   readonly auth: Pick<AuthOptions, "adminToken">;
 }
 
-/**
- * The admin surface as configured: on the gateway, on a listener of its own (RESOLUTIONS §2,
- * Listeners), or nowhere.
- */
+/** The admin surface as configured: on the gateway, on a listener of its own, or nowhere. */
 export function adminPlace(config: Config): AdminPlace {
   const token = config.get(adminToken);
   return {

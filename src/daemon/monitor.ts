@@ -79,15 +79,13 @@ export interface PlacedMonitor {
   readonly rpc: readonly BoundService[];
   /** Whether it answers calls. */
   running(): boolean;
-  /**
-   * Whether it holds the process's readiness back, and the line that says why (RESOLUTIONS M4, M6).
-   */
+  /** Whether it holds the process's readiness back, and the line that says why. */
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
 }
 
 /**
  * The monitor in its place. Without a credential it is idle: it collects and stores nothing, needs
- * no thread, and answers what it is asked all the same (RESOLUTIONS M28).
+ * no thread, and answers what it is asked all the same.
  */
 export function placeMonitor({
   clock,

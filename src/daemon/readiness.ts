@@ -1,7 +1,4 @@
-/**
- * Whether the process may take traffic, and the one line that says why not (contract, monitor §3;
- * RESOLUTIONS M4–M6).
- */
+/** Whether the process may take traffic, and the one line that says why not. */
 import type { ProbeResult } from "../../gateway/probe.ts";
 import type { ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
 import type { PlacedMonitor } from "./monitor.ts";

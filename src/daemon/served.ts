@@ -60,7 +60,7 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
   } = house;
   const { auth, landing } = adminPlace(config);
   const token = config.get(authToken);
-  // What REST does not show, rpc does not either (RESOLUTIONS M21).
+  // What REST does not show, rpc does not either.
   const seen = landing && config.get(adminEnabled);
   return {
     services: [
@@ -145,7 +145,7 @@ function plainRoutes(
   ];
 }
 
-/** Each service by its own measure (RESOLUTIONS §2, Readiness). */
+/** Each service by its own measure. */
 function serviceReady({ tokens, monitor, dedup }: ServedHouse, name: string): boolean {
   if (name.startsWith("steward.tokens.")) {
     const current = tokens?.current();

@@ -39,7 +39,7 @@ import type { Tracing } from "../kernel/telemetry/tracing.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { processScope, telemetryOptions, tellsOfItself } from "./telemetry-options.ts";
 
-/** The families that `/api/v1/metrics` shows (RESOLUTIONS §2, Metrics endpoints). */
+/** The families that `/api/v1/metrics` shows. */
 const SHOWN: readonly string[] = [
   "svc.sync.",
   "svc.analysis.",
@@ -173,10 +173,7 @@ export const METRICS_ROUTE: Omit<PlainRoute, "handle"> = {
   },
 };
 
-/**
- * `/api/v1/metrics`: the exposition, or while the switch is off 404 as text (contract dedup §4.1,
- * RESOLUTIONS D32).
- */
+/** `/api/v1/metrics`: the exposition, or while the switch is off 404 as text. */
 export function metricsRoute(telemetry: Telemetry, enabled: boolean): PlainRoute {
   return {
     ...METRICS_ROUTE,

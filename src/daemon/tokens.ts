@@ -67,10 +67,7 @@ export interface TokensPlace {
   readonly journalled: boolean;
 }
 
-/**
- * The service as a component. A sealed store is reported and lets the rest of the house serve
- * (RESOLUTIONS §2, Readiness).
- */
+/** The service as a component. A sealed store is reported and lets the rest of the house serve. */
 export function placeTokens(place: TokensPlace): PlacedTokens {
   const { configuration, state, scope, log, needs } = place;
   let tokens: Tokens | undefined;

@@ -1,4 +1,4 @@
-/** The look for newer releases as it is configured; a demo asks nobody (RESOLUTIONS M35). */
+/** The look for newer releases as it is configured; a demo asks nobody. */
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";

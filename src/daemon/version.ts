@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 /**
  * The version of this Steward, e.g. `0.1.0`, which is all that `-version` prints: what compares
- * versions reads it as it is (contract, monitor §9.3).
+ * versions reads it as it is.
  */
 export function stewardVersion(): string {
   return manifest().version;

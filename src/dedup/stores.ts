@@ -1,6 +1,6 @@
 /**
  * The environments of the document service as data: who opens, checks or backs them up reads the
- * same shapes (KERNEL §2).
+ * same shapes.
  */
 import { jobTables } from "../kernel/jobs/jobs.ts";
 import { settingsTable } from "../kernel/settings/table.ts";

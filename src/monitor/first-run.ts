@@ -1,6 +1,4 @@
-/**
- * Whether anything was collected yet: what holds readiness back after a start (RESOLUTIONS M4, M6).
- */
+/** Whether anything was collected yet: what holds readiness back after a start. */
 import type { Component, Health } from "../kernel/supervisor/component.ts";
 
 /** The component's name; the process looks for it among the parts of the monitor. */

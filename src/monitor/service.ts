@@ -1,4 +1,4 @@
-/** The monitor: all networks with what they share, on whichever thread it is placed (KERNEL §5). */
+/** The monitor: all networks with what they share, on whichever thread it is placed. */
 import type { Log, LogFields, LogLevel } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { CreatePlaced, ThreadContext } from "../kernel/threads/placed.ts";

@@ -1,7 +1,4 @@
-/**
- * What the monitor knows of itself, as plain data: whoever serves a status page reads it here
- * (facts, monitor-api §1).
- */
+/** What the monitor knows of itself, as plain data: whoever serves a status page reads it here. */
 import type { OperationStatus } from "../kernel/client/types.ts";
 import type { CardinalityInfo } from "../kernel/telemetry/types.ts";
 import type { CapabilityRow } from "./capability/matrix.ts";

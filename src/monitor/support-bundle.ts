@@ -1,6 +1,6 @@
 /**
  * `GET /api/support-bundle.zip`: what helps somebody else to understand this Steward, without
- * secrets and, unless asked for, without devices (facts, monitor-api §5.6).
+ * secrets and, unless asked for, without devices.
  */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";

@@ -1,7 +1,4 @@
-/**
- * The tokens service's configuration: its mounts, its seal and its audit (RESOLUTIONS §1.3 T21,
- * T23, T24; §2, Tokens keys).
- */
+/** The tokens service's configuration: its mounts, its seal and its audit. */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Complaint } from "../kernel/config/findings.ts";
 import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";

@@ -29,9 +29,7 @@ import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
 import { tokenRows } from "./vault/token-store/tables.ts";
 
-/**
- * What clients of the original take for its version; they gate features on it (RESOLUTIONS T20).
- */
+/** What clients of the original take for its version; they gate features on it. */
 const COMPATIBLE = "1.15.0";
 /** Those inside when the store is sealed have so long to finish. */
 const LEAVE_MS = 10_000;

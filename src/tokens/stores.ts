@@ -1,6 +1,6 @@
 /**
  * The environment of the tokens service as data: who opens, checks or backs it up reads the same
- * shapes (KERNEL §2).
+ * shapes.
  */
 import type { EnvSpec } from "../kernel/state/types.ts";
 import { auditTables } from "./vault/audit/tables.ts";

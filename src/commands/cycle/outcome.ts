@@ -1,6 +1,5 @@
 /**
- * What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that
- * (facts, monitor-api §7; RESOLUTIONS M40).
+ * What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { describeFailure, failureOf } from "../../kernel/client/failure.ts";

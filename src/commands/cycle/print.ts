@@ -1,4 +1,4 @@
-/** A cycle's outcome for people, and as JSON in the form of the facts (monitor-api §7). */
+/** Prints a cycle's outcome for people, or as JSON. */
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { printable } from "../../kernel/base/printable.ts";
 import { rootCause } from "../../kernel/client/failure.ts";

@@ -1,6 +1,6 @@
 /**
  * What the status advises of: the warnings of the configuration in the order of `-validate`, then
- * what this start leaves unused (RESOLUTIONS M27, M28).
+ * what this start leaves unused.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AdvisorySchema } from "../../gen/steward/monitor/v1/status_pb.ts";
@@ -32,9 +32,7 @@ export function advisoriesOf(
   ].map(advisory);
 }
 
-/**
- * A text with the key it begins with, when its first word looks like one (facts, monitor-api §1.1).
- */
+/** A text with the key it begins with, when its first word looks like one. */
 export function advisory(message: string): Advisory {
   const [first = ""] = message.split(/\s/, 1);
   const key = (first.split("=", 1)[0] ?? "").replace(/[:,.]+$/, "");

@@ -1,7 +1,4 @@
-/**
- * The parts of the process that can fail by themselves, and how its services stand (facts,
- * monitor-api §1.6; RESOLUTIONS §2, Status page).
- */
+/** The parts of the process that can fail by themselves, and how its services stand. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ComponentSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { adminEnabled, adminListen } from "../../kernel/config/admin-keys.ts";

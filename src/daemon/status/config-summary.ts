@@ -1,6 +1,6 @@
 /**
  * The configuration as the status shows it: every key of every service, and of a secret only
- * whether it is set and where (contract §2.2; facts, monitor-api §1.9).
+ * whether it is set and where.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {

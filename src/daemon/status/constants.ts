@@ -37,10 +37,7 @@ export interface ConstantFacts {
   readonly startedAtMs: number;
 }
 
-/**
- * Everything that is off in this version is there, with `enabled` false and zeros (RESOLUTIONS
- * §3.2).
- */
+/** Everything that is off in this version is there, with `enabled` false and zeros. */
 export function houseConstants(facts: ConstantFacts): HouseConstants {
   const {
     configuration: { config, warnings },

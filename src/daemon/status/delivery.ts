@@ -1,7 +1,4 @@
-/**
- * What became of what was exported, and how much was handed to exporters (contract §2.1.4; facts,
- * monitor-api §1.6).
- */
+/** What became of what was exported, and how much was handed to exporters. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {

@@ -1,7 +1,4 @@
-/**
- * The pull endpoint for the status: how it is configured, and what was pulled (contract §2.1.8;
- * facts, monitor-api §1.7).
- */
+/** The pull endpoint for the status: how it is configured, and what was pulled. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {

@@ -1,7 +1,4 @@
-/**
- * Memory and work of the process for the status: as of now, and their curves (contract §2.1.12;
- * RESOLUTIONS M33).
- */
+/** Memory and work of the process for the status: as of now, and their curves. */
 import { availableParallelism } from "node:os";
 import { PerformanceObserver } from "node:perf_hooks";
 import type { MessageInitShape } from "@bufbuild/protobuf";

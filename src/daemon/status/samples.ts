@@ -1,6 +1,6 @@
 /**
  * What is looked at every ten seconds for the curves of the status: the runtime, and what was
- * handed to exporters (facts, monitor-api §0, §1.6, §1.7).
+ * handed to exporters.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 

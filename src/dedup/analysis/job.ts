@@ -33,7 +33,7 @@ export interface AnalysisInput {
   readonly force: boolean;
 }
 
-/** What an analysis did, in the words of the API (facts §2.1). */
+/** What an analysis did, in the words of the API. */
 export interface AnalysisResult {
   readonly totalDocuments: number;
   /** Documents that were compared; together with the skipped ones all there are. */
@@ -97,8 +97,7 @@ export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput,
 }
 
 /**
- * Names the parameters that decide which groups there are: when it differs, the groups are stale
- * (RESOLUTIONS D22).
+ * Names the parameters that decide which groups there are: when it differs, the groups are stale.
  */
 function analysisFingerprint({
   numPermutations,

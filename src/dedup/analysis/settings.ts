@@ -1,7 +1,6 @@
 /**
- * The analysis parameters as run-time settings (contract, dedup configuration; KERNEL §1.2): one
- * row each, read by the file, the environment and the API alike. An analysis takes them once, at
- * its start.
+ * The analysis parameters as run-time settings: one row each, read by the file, the environment and
+ * the API alike. An analysis takes them once, at its start.
  */
 import type { Log } from "../../kernel/base/log.ts";
 import type { Config } from "../../kernel/config/config.ts";

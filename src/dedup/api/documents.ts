@@ -1,4 +1,4 @@
-/** Reading documents over the API (contract §4.5, facts §1.6). */
+/** Reading documents over the API. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { normalise } from "../../../workers/text/normalise.ts";

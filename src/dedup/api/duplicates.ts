@@ -1,4 +1,4 @@
-/** Reading duplicate groups and deciding about them (contract §4.6, facts §1.7). */
+/** Reading duplicate groups and deciding about them. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   DuplicateService,

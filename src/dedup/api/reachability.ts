@@ -1,7 +1,4 @@
-/**
- * Whether archives can be reached, asked at most every ten seconds and never twice at once
- * (RESOLUTIONS D26).
- */
+/** Whether archives can be reached, asked at most every ten seconds and never twice at once. */
 import { delay } from "../../kernel/base/clock.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";

@@ -1,4 +1,4 @@
-/** Starting a sync and telling how the last one went (contract §4.2). */
+/** Starting a sync and telling how the last one went. */
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { SyncService } from "../../gen/steward/dedup/v1/sync_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";

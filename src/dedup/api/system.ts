@@ -1,4 +1,4 @@
-/** Liveness and readiness over the API (contract §4.1, RESOLUTIONS D26). */
+/** Liveness and readiness over the API. */
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { SystemService } from "../../gen/steward/dedup/v1/system_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";

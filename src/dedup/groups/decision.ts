@@ -1,9 +1,8 @@
 /**
  * What a person decided about a group, and what of it still holds. The verdict belongs to the
  * members and texts it was given on. While a group has members that are new since then (`gained` in
- * its row), the verdict rests: the group is pending, and the verdict shows up in its history
- * (RESOLUTIONS D36). Nothing is rewritten for that, so the verdict is back when the new members are
- * gone.
+ * its row), the verdict rests: the group is pending, and the verdict shows up in its history.
+ * Nothing is rewritten for that, so the verdict is back when the new members are gone.
  */
 import { create } from "@bufbuild/protobuf";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";

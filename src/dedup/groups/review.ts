@@ -27,7 +27,7 @@ export function requireGroup(snapshot: Snapshot, id: string): StoredGroup {
   return group;
 }
 
-/** Members that readers see: none while the group is deleted (RESOLUTIONS D18). */
+/** Members that readers see: none while the group is deleted. */
 export function visibleMembers({ row, decision }: StoredGroup): readonly number[] {
   return statusOf(row, decision) === GroupStatus.DELETED ? [] : row.members;
 }

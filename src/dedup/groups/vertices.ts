@@ -3,11 +3,11 @@
  * that two texts were verified as near-duplicates. Everything is put into an order of its own (by
  * text hash), so that the groups do not depend on the order of the input.
  *
- * "Not a duplicate" (RESOLUTIONS D36) takes pairs of documents out. Such documents leave the vertex
- * of their text: documents of one text that stand in the same rejections become a vertex of their
- * own, whose documents are no pairs of one another (`equal` false), and two vertices that share a
- * rejection have no edge. All documents of a vertex therefore have the same neighbours, and there
- * are at most as many vertices as texts and distinct sets of rejections together.
+ * "Not a duplicate" takes pairs of documents out. Such documents leave the vertex of their text:
+ * documents of one text that stand in the same rejections become a vertex of their own, whose
+ * documents are no pairs of one another (`equal` false), and two vertices that share a rejection
+ * have no edge. All documents of a vertex therefore have the same neighbours, and there are at most
+ * as many vertices as texts and distinct sets of rejections together.
  */
 import type { Steps } from "./steps.ts";
 import { sortSteps } from "./steps.ts";

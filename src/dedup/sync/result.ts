@@ -10,7 +10,7 @@ export interface SyncInput {
   readonly purge: boolean;
 }
 
-/** What a sync did, in the words of the API (facts §2.1). */
+/** What a sync did, in the words of the API. */
 export interface SyncResult {
   /** Documents that the archives listed. */
   readonly totalFetched: number;

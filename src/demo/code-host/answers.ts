@@ -1,4 +1,4 @@
-/** The answers of the host before they are sent, and the wording of its refusals (facts §1.10). */
+/** The answers of the host before they are sent, and the wording of its refusals. */
 import type { Operation } from "./routes.ts";
 
 /** An answer: JSON text or nothing. */

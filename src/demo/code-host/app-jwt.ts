@@ -1,6 +1,6 @@
 /**
  * Whether a request comes from an app: the signature and the claims of its JWT, with upstream's
- * wording (facts §1.10).
+ * wording.
  */
 import { verify } from "node:crypto";
 import { refusal, type Reply } from "./answers.ts";

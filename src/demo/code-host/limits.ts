@@ -1,6 +1,6 @@
 /**
  * How much may be asked: the hourly quota of each installation's tokens, and the secondary limits
- * that upstream keeps to itself (facts §1.10).
+ * that upstream keeps to itself.
  */
 import { refusal, type Reply } from "./answers.ts";
 import type { CodeHostOptions, SecondaryLimit } from "./types.ts";

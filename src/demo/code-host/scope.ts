@@ -1,7 +1,4 @@
-/**
- * What a mint asks for, read from its body and held against what the installation was granted
- * (facts §1.10).
- */
+/** What a mint asks for, read from its body and held against what the installation was granted. */
 import { refusal, refusalOf, type Reply } from "./answers.ts";
 import type { Installation, Repository } from "./installation.ts";
 import { excess, withMetadata } from "./permissions.ts";

@@ -1,7 +1,7 @@
 /**
- * The publisher of annotations (facts, pipeline §6.9): remembers what it wrote, rolls up what comes
- * close together, writes at a limited rate. It drops rather than delays: telling it something costs
- * a look-up and never waits.
+ * The publisher of annotations: remembers what it wrote, rolls up what comes close together, writes
+ * at a limited rate. It drops rather than delays: telling it something costs a look-up and never
+ * waits.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";

@@ -1,7 +1,4 @@
-/**
- * What a person should see in the graphs: changes and expiries, as marks on a dashboard (facts,
- * pipeline §6.9).
- */
+/** What a person should see in the graphs: changes and expiries, as marks on a dashboard. */
 
 /** A kind of mark that can be switched off. */
 export type AnnotationCategory = "config_change" | "expiry" | "startup";

@@ -1,4 +1,4 @@
-/** An event of the audit as a log record (facts, pipeline §4.2). */
+/** An event of the audit as a log record. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { configAuditRecord } from "../catalogue/records.ts";
 import { joinTags } from "../flows/identity.ts";

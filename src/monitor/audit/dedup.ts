@@ -1,4 +1,4 @@
-/** Whether an event of the audit was counted before (facts, pipeline §1.8). */
+/** Whether an event of the audit was counted before. */
 import type { DedupSetStatus, IngestSource } from "../flows/types.ts";
 import { SeenKeys } from "../ingest/seen-keys.ts";
 import type { AuditEvent } from "./record.ts";

@@ -1,6 +1,6 @@
 /**
  * Watches the words of the audit: counts known and unknown ones, and warns of the latter once each
- * without repeating them (facts, pipeline §4.2).
+ * without repeating them.
  */
 import { createHash } from "node:crypto";
 import type { Log } from "../../kernel/base/log.ts";

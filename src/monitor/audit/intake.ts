@@ -1,6 +1,5 @@
 /**
- * The one way of audit events, whichever way they came in: read, count once, classify, log, mark
- * (facts, collectors §5.14).
+ * The one way of audit events, whichever way they came in: read, count once, classify, log, mark.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";

@@ -1,4 +1,4 @@
-/** An event of the configuration audit from parsed JSON (facts, pipeline §1.5). */
+/** An event of the configuration audit from parsed JSON. */
 import { boundName } from "../../kernel/base/bounded-name.ts";
 import type { Instant, InstantReader } from "../ingest/instants.ts";
 

@@ -1,7 +1,4 @@
-/**
- * The words of the configuration audit, and which of its changes matter to security (facts,
- * pipeline §4.2; RESOLUTIONS M14).
- */
+/** The words of the configuration audit, and which of its changes matter to security. */
 
 /**
  * Fields whose words are watched, since a word we do not know is a sign that the upstream has moved

@@ -1,6 +1,6 @@
 /**
- * What a network may be asked and what came of it, one row for each collector and each further call
- * (facts, monitor-api §1.5).
+ * What a network may be asked and what came of it, one row for each collector and each further
+ * call.
  */
 import type { Collector } from "../collectors/collector.ts";
 import type { CollectorOptions, NetworkOptions } from "../options.ts";

@@ -5,7 +5,7 @@
 import { toStewardError } from "../../kernel/base/errors.ts";
 import { failureOf } from "../../kernel/client/failure.ts";
 
-/** What is known of an operation (facts, collectors §4). */
+/** What is known of an operation. */
 export type ApiState =
   | "unknown"
   | "disabled"

@@ -1,7 +1,4 @@
-/**
- * Exports the capability matrix of a network and warns of scopes that are missing (facts,
- * collectors §4).
- */
+/** Exports the capability matrix of a network and warns of scopes that are missing. */
 import type { Log } from "../../kernel/base/log.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { capabilityScopeSatisfied, capabilityStatus } from "../catalogue/api.ts";

@@ -1,6 +1,6 @@
 /**
- * What an OAuth client asked for, held against what a collector needs (facts, collectors §4;
- * RESOLUTIONS M30). Advisory: only the control plane knows what it grants.
+ * What an OAuth client asked for, held against what a collector needs. Advisory: only the control
+ * plane knows what it grants.
  */
 
 /** How the scopes of a credential stand towards what is needed. */

@@ -1,7 +1,4 @@
-/**
- * Remembers for one network what the last call of each operation said, and exports it (facts,
- * collectors §4).
- */
+/** Remembers for one network what the last call of each operation said, and exports it. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {

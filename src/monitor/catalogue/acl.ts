@@ -1,4 +1,4 @@
-/** Metrics of the monitor: the policy file (facts, metric catalogue). */
+/** Metrics of the monitor: the policy file. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

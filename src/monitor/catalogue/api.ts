@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: calls of the control API and what they are allowed (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: calls of the control API and what they are allowed. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

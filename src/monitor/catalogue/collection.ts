@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: runs of collectors, checkpoints and duplicate sets (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: runs of collectors, checkpoints and duplicate sets. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

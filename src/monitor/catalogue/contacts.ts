@@ -1,4 +1,4 @@
-/** Metrics of the monitor: contact addresses (facts, metric catalogue). */
+/** Metrics of the monitor: contact addresses. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: what is known of devices, their keys, routes and ways to connect (facts,
- * metric catalogue).
- */
+/** Metrics of the monitor: what is known of devices, their keys, routes and ways to connect. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: reverse DNS and geography (facts, metric catalogue). */
+/** Metrics of the monitor: reverse DNS and geography. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

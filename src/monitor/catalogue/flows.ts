@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: traffic between nodes and changes of the configuration (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: traffic between nodes and changes of the configuration. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: what came in, by which way (facts, metric catalogue). */
+/** Metrics of the monitor: what came in, by which way. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: requests to clusters through the proxy (facts, metric catalogue). */
+/** Metrics of the monitor: requests to clusters through the proxy. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

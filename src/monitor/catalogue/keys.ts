@@ -1,4 +1,4 @@
-/** Metrics of the monitor: keys, tokens and OAuth clients (facts, metric catalogue). */
+/** Metrics of the monitor: keys, tokens and OAuth clients. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";

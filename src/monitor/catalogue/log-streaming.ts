@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: delivery of the control plane's own log streams (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: delivery of the control plane's own log streams. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

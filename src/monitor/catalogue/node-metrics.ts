@@ -1,4 +1,4 @@
-/** Metrics of the monitor: the agents of nodes (facts, metric catalogue). */
+/** Metrics of the monitor: the agents of nodes. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

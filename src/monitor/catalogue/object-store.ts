@@ -1,4 +1,4 @@
-/** Metrics of the monitor: reading exported logs from an object store (facts, metric catalogue). */
+/** Metrics of the monitor: reading exported logs from an object store. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

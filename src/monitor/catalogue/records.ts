@@ -1,6 +1,6 @@
 /**
- * Log records of the monitor (facts, log catalogue). The attributes of webhook events differ by
- * type; their row stands for a family of names.
+ * Log records of the monitor. The attributes of webhook events differ by type; their row stands for
+ * a family of names.
  */
 import { defineLogRecord } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyLogRow } from "../../kernel/telemetry/types.ts";

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: switches of the network (facts, metric catalogue). */
+/** Metrics of the monitor: switches of the network. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 

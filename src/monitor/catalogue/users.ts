@@ -1,4 +1,4 @@
-/** Metrics of the monitor: users and invites (facts, metric catalogue). */
+/** Metrics of the monitor: users and invites. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";

@@ -1,7 +1,4 @@
-/**
- * Opens what networks remember, and when that cannot be, says why and remembers in memory (facts,
- * pipeline §5.1; RESOLUTIONS M24).
- */
+/** Opens what networks remember, and when that cannot be, says why and remembers in memory. */
 import { accessSync, constants, existsSync, renameSync, rmSync } from "node:fs";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";

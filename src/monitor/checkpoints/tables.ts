@@ -1,6 +1,6 @@
 /**
  * What the monitor remembers between its starts, as tables: who opens, checks or backs them up
- * reads the same shapes (RESOLUTIONS M24).
+ * reads the same shapes.
  */
 import {
   MonitorEvidenceRowSchema,

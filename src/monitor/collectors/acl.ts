@@ -24,10 +24,7 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { unixSeconds } from "./units.ts";
 
-/**
- * The policy file (facts, collectors §5.5; headscale-real §8 for none stored and the time of its
- * change).
- */
+/** The policy file. */
 export const acl = defineCollector({
   name: "acl",
   description: "The policy file, its size and its risks",

@@ -1,6 +1,4 @@
-/**
- * Every collector, in the order in which they are registered and shown (facts, monitor-api §1.3b).
- */
+/** Every collector, in the order in which they are registered and shown. */
 import { acl } from "./acl.ts";
 import { auditlogs } from "./auditlogs.ts";
 import type { Collector } from "./collector.ts";

@@ -1,4 +1,4 @@
-/** The configuration audit log, window after window (facts, collectors §5.14). */
+/** The configuration audit log, window after window. */
 import { operations } from "../capability/operation.ts";
 import {
   configAuditChanges,

@@ -1,7 +1,7 @@
 /**
- * How a collector is declared (DESIGN, One way to declare each thing). Scheduling, freshness,
- * checkpoints, self-metrics, capability rows and the end of vanished series follow from the
- * declaration; a collector only asks and says what it learnt.
+ * How a collector is declared. Scheduling, freshness, checkpoints, self-metrics, capability rows
+ * and the end of vanished series follow from the declaration; a collector only asks and says what
+ * it learnt.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -74,7 +74,7 @@ export type CollectWindow = (
   window: TimeWindow,
 ) => Promise<{ readonly markMs?: number } | void>;
 
-/** How windows follow each other (facts, collectors §2.1). */
+/** How windows follow each other. */
 export interface WindowRule {
   readonly lagMs: number;
   readonly initialLookbackMs: number;

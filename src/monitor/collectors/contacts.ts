@@ -3,7 +3,7 @@ import { operations } from "../capability/operation.ts";
 import { contactNeedsVerification, contactsMetrics } from "../catalogue/contacts.ts";
 import { defineCollector } from "./collector.ts";
 
-/** Contacts that are not verified (facts, collectors §5.7). */
+/** Contacts that are not verified. */
 export const contacts = defineCollector({
   name: "contacts",
   description: "Contacts that are not verified",

@@ -42,10 +42,7 @@ const emits: readonly AnyRow[] = [
   enrichCacheSize,
 ];
 
-/**
- * Inventory, health, routes, connectivity and posture of devices; fills the device cache (facts,
- * collectors §5.1).
- */
+/** Inventory, health, routes, connectivity and posture of devices; fills the device cache. */
 export const devices = defineCollector({
   name: "devices",
   description:

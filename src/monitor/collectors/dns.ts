@@ -15,7 +15,7 @@ import type { Dns, Resolver } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Tick } from "./collector.ts";
 
-/** Resolvers, split zones, search paths and switches (facts, collectors §5.6). */
+/** Resolvers, split zones, search paths and switches. */
 export const dns = defineCollector({
   name: "dns",
   description: "Resolvers, split zones and search paths",

@@ -1,6 +1,6 @@
 /**
  * Whether flow logging is switched on at all: said where flow logs do not come by polling, whose
- * collector says it itself (facts, collectors §5.13).
+ * collector says it itself.
  */
 import { operations } from "../capability/operation.ts";
 import { featureEnabled } from "../catalogue/flows.ts";

@@ -1,6 +1,6 @@
 /**
- * Network flow logs, window after window (facts, collectors §5.13). A part of each window is read
- * again, for records may appear late.
+ * Network flow logs, window after window. A part of each window is read again, for records may
+ * appear late.
  */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";

@@ -25,10 +25,7 @@ import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { Tally } from "./tally.ts";
 import { dayOf, known, secondsSince, unixSeconds } from "./units.ts";
 
-/**
- * Keys (facts, collectors §5.3; the scopes by RESOLUTIONS M30, each of which shows its own kind of
- * key).
- */
+/** Keys. */
 export const keys = defineCollector({
   name: "keys",
   description: "Keys, tokens and OAuth clients: expiry, owners and how much they may do.",

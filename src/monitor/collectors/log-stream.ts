@@ -49,7 +49,7 @@ const streams: readonly (readonly [LogStreamType, Operation])[] = [
   ["network", operations.networkStream],
 ];
 
-/** Delivery of both logs (facts, collectors §5.10). */
+/** Delivery of both logs. */
 export const logStream = defineCollector({
   name: "logstream",
   key: "log_stream",

@@ -1,6 +1,5 @@
 /**
- * The collector of the agents of nodes: asks each, forwards what it says, and tells which answered
- * (facts, collectors §5.16).
+ * The collector of the agents of nodes: asks each, forwards what it says, and tells which answered.
  */
 import { toStewardError } from "../../kernel/base/errors.ts";
 import { operations } from "../capability/operation.ts";

@@ -20,7 +20,7 @@ import type { CollectorDeps, Tick } from "./collector.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { secondsSince } from "./units.ts";
 
-/** Applications (facts, collectors §5.11; the scope by RESOLUTIONS M30). */
+/** Applications. */
 export const oauthApps = defineCollector({
   name: "oauth_apps",
   description: "OAuth applications and their scopes",

@@ -1,6 +1,6 @@
 /**
  * The collectors that read exported logs from a bucket: flows, configuration audit, and what
- * recorders saw of clusters (facts, collectors §5.15).
+ * recorders saw of clusters.
  */
 import { operations } from "../capability/operation.ts";
 import { k8sAuditMetrics } from "../catalogue/k8s-audit.ts";

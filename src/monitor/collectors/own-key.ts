@@ -1,6 +1,6 @@
 /**
  * Which of the keys that a control plane tells is the one it was asked with: control planes show a
- * part of each key that identifies it (RESOLUTIONS M32).
+ * part of each key that identifies it.
  */
 import { receiveSecret, type SentSecret } from "../../kernel/threads/secrets.ts";
 import type { HeadscaleOptions, TailscaleAuth, TailscaleOptions } from "../options.ts";

@@ -15,7 +15,7 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { unixSeconds } from "./units.ts";
 
-/** Health of posture providers (facts, collectors §5.9). */
+/** Health of posture providers. */
 export const postureIntegrations = defineCollector({
   name: "posture_integrations",
   description: "How synchronising with posture providers goes",

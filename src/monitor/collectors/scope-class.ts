@@ -1,4 +1,4 @@
-/** How much a credential may do, as one word for its list of scopes (facts, collectors §5.3). */
+/** How much a credential may do, as one word for its list of scopes. */
 
 /** From the least to the most. */
 export const scopeClasses = ["none", "read", "all_read", "write", "all"] as const;

@@ -16,10 +16,7 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { Tally } from "./tally.ts";
 
-/**
- * Services, their ports and hosts (facts, collectors §5.12; the scope by RESOLUTIONS M30). Hosts
- * are devices and need their scope too.
- */
+/** Services, their ports and hosts. Hosts are devices and need their scope too. */
 export const services = defineCollector({
   name: "services",
   description: "Virtual-IP services",

@@ -20,7 +20,7 @@ import { eachGivingWay } from "./give-way.ts";
 import { Tally } from "./tally.ts";
 import { secondsSince, unixSeconds } from "./units.ts";
 
-/** Users (facts, collectors §5.2). */
+/** Users. */
 export const users = defineCollector({
   name: "users",
   description: "Users by role, status and type, their activity, and open invitations.",

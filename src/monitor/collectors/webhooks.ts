@@ -1,6 +1,6 @@
 /**
  * Webhook endpoints that the control plane calls, and which events they cover. Not the receiver:
- * that is `vpn.webhook.*` (RESOLUTIONS M39).
+ * that is `vpn.webhook.*`.
  */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
@@ -19,7 +19,7 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { secondsSince } from "./units.ts";
 
-/** Events an endpoint may subscribe to (facts, upstream API §1.4 no. 12). */
+/** Events an endpoint may subscribe to. */
 const EVENTS: readonly string[] = [
   "nodeCreated",
   "nodeNeedsApproval",
@@ -43,7 +43,7 @@ const EVENTS: readonly string[] = [
 const KNOWN: ReadonlySet<string> = new Set(EVENTS);
 const OTHER = "other";
 
-/** Webhook endpoints and their events (facts, collectors §5.8). */
+/** Webhook endpoints and their events. */
 export const webhooks = defineCollector({
   name: "webhooks",
   description: "Webhook endpoints and the events they cover",

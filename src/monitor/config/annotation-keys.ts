@@ -1,7 +1,4 @@
-/**
- * `annotations`: marks on a dashboard when something of note happens (facts, monitor-pipeline §6.9;
- * RESOLUTIONS M45).
- */
+/** `annotations`: marks on a dashboard when something of note happens. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import {
   defineKeyGroup,

@@ -132,7 +132,7 @@ export interface AuthFinding extends Complaint {
   readonly under: string;
 }
 
-/** Judges a credential (facts, monitor-api §8.2, §8.4). */
+/** Judges a credential. */
 export function judgeAuth(
   { method, apikey, oauth, workloadIdentity }: WrittenAuth,
   readFile: (path: string) => string,

@@ -1,4 +1,4 @@
-/** The keys that say which series there may be, and how many (facts, monitor-api §8.2). */
+/** The keys that say which series there may be, and how many. */
 import {
   defineKeyGroup,
   keysOf,

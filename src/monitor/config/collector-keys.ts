@@ -1,6 +1,4 @@
-/**
- * The keys of the collectors that read the present state of a network (facts, monitor-api §8.2).
- */
+/** The keys of the collectors that read the present state of a network. */
 import {
   defineKeyGroup,
   keysOf,

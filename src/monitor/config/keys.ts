@@ -20,7 +20,7 @@ import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
-/** The keys. They stand at the root of the file (RESOLUTIONS §2, Monitor keys). */
+/** The keys. They stand at the root of the file. */
 export const monitorKeys: Schema = [
   ...providerKeys,
   networks,

@@ -1,7 +1,4 @@
-/**
- * The keys of the collectors that read logs: flows, audit, and recordings of Kubernetes (facts,
- * monitor-api §8.2).
- */
+/** The keys of the collectors that read logs: flows, audit, and recordings of Kubernetes. */
 import {
   defineKeyGroup,
   keysOf,

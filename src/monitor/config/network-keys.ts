@@ -1,7 +1,4 @@
-/**
- * The list of networks, each with a control plane and a credential of its own (facts, monitor-api
- * §8.2; RESOLUTIONS M42).
- */
+/** The list of networks, each with a control plane and a credential of its own. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";

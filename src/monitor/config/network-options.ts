@@ -1,6 +1,6 @@
 /**
  * The networks to collect, each with its control plane settled. A network without a credential is
- * left out (RESOLUTIONS M28, M42).
+ * left out.
  */
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup } from "../../kernel/config/key-group.ts";

@@ -1,7 +1,4 @@
-/**
- * The keys of the collector that asks the agents on nodes (facts, monitor-api §8.2;
- * monitor-collectors §5.16).
- */
+/** The keys of the collector that asks the agents on nodes. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";

@@ -197,7 +197,7 @@ export interface FeedFinding extends Complaint {
 /** Partitions of more days than these are not looked through. */
 const LONGEST_BACKFILL_MS = 14 * 86_400_000;
 
-/** Judges a feed that is used (facts, monitor-api §8.2, §8.4). */
+/** Judges a feed that is used. */
 export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
   const findings: FeedFinding[] = [];
   const say = (

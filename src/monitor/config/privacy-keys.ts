@@ -1,7 +1,4 @@
-/**
- * `pii_filter`: what may be exported of people and of the inside of a network (facts,
- * monitor-collectors §8).
- */
+/** `pii_filter`: what may be exported of people and of the inside of a network. */
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
 import { boolean } from "../../kernel/config/types.ts";

@@ -1,7 +1,4 @@
-/**
- * Which control plane is asked, where it is and how: `provider`, `vpn`, `headscale` (facts,
- * monitor-api §8.2; RESOLUTIONS M13, M42).
- */
+/** Which control plane is asked, where it is and how: `provider`, `vpn`, `headscale`. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";

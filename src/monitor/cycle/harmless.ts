@@ -1,7 +1,4 @@
-/**
- * What of the configuration is left out, so that a cycle changes nothing anywhere (facts,
- * monitor-api §7).
- */
+/** What of the configuration is left out, so that a cycle changes nothing anywhere. */
 import type {
   CollectorOptions,
   LogOptions,

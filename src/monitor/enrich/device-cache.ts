@@ -1,6 +1,6 @@
 /**
  * The devices and services of a network by address and by id, replaced as a whole, with the
- * unverified tier below them (facts, collectors §6).
+ * unverified tier below them.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";

@@ -1,4 +1,4 @@
-/** From an address to the name that metrics and records show for it (facts, collectors §6). */
+/** From an address to the name that metrics and records show for it. */
 import type { Host } from "./addresses.ts";
 import type { DeviceCache, KnownDevice } from "./types.ts";
 

@@ -1,6 +1,6 @@
 /**
  * What flow records say of nodes: not verified by anybody, hence kept apart, for half an hour, and
- * bounded (facts, pipeline §4.1).
+ * bounded.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Names of the transports that flow records number (IANA protocol numbers; facts, collectors
- * §5.13).
- */
+/** Names of IANA protocol numbers, as flow records carry them. */
 
 const names = new Map<number, string>([
   [1, "icmp"],

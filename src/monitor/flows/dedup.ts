@@ -1,6 +1,6 @@
 /**
  * Whether a connection was counted before: by what this process saw lately, and by what was stored
- * of replayed windows (facts, pipeline §1.8).
+ * of replayed windows.
  */
 import { hash } from "node:crypto";
 import { SeenKeys } from "../ingest/seen-keys.ts";

@@ -1,7 +1,4 @@
-/**
- * A connection with everything that is known of it, and how that is found out (facts, pipeline
- * §4.1).
- */
+/** A connection with everything that is known of it, and how that is found out. */
 import type { Endpoint } from "../enrich/addresses.ts";
 import { nodeName } from "../enrich/names.ts";
 import { transportName } from "../enrich/transports.ts";

@@ -1,6 +1,6 @@
 /**
  * Flows as log records: one for each connection, or one for each record, up to a number for each
- * window (facts, pipeline §4.2).
+ * window.
  */
 import type {
   AttributeValue,

@@ -1,6 +1,6 @@
 /**
- * Who is at an end of a connection: user, tags and system (facts, collectors §5.13). The control
- * plane is asked first, the record's own references after.
+ * Who is at an end of a connection: user, tags and system. The control plane is asked first, the
+ * record's own references after.
  */
 import type { EndpointReader } from "../enrich/addresses.ts";
 import type { FlowRecord, NodeReference } from "./record.ts";

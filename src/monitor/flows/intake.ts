@@ -1,7 +1,7 @@
 /**
  * The one way of flow records, whichever way they came in: decode and check, count once, enrich,
- * roll up, log (DESIGN, second walk; facts, pipeline §4). Works in stretches of a few milliseconds,
- * for everything else of the monitor lives in its thread.
+ * roll up, log. Works in stretches of a few milliseconds, for everything else of the monitor lives
+ * in its thread.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";

@@ -1,6 +1,6 @@
 /**
  * A flow record from parsed JSON, whole or not at all: what breaks a rule is refused with every
- * distinct reason (facts, pipeline §1.5 and §1.6). What a record does not say stays absent.
+ * distinct reason. What a record does not say stays absent.
  */
 import { boundName } from "../../kernel/base/bounded-name.ts";
 import { createEndpointReader } from "../enrich/addresses.ts";

@@ -1,4 +1,4 @@
-/** How far a reporter is believed, and whether it speaks of itself (facts, collectors §5.13). */
+/** How far a reporter is believed, and whether it speaks of itself. */
 import type { DeviceCache } from "../enrich/types.ts";
 import type { FlowLogOptions } from "../options.ts";
 import type { FlowRecord } from "./record.ts";

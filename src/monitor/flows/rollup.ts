@@ -1,7 +1,7 @@
 /**
  * Traffic summed between two flushes, so that a flush says the busiest keys and one rest for each
- * kind: the number of series stays small and the totals stay exact (facts, pipeline §4.2). Keys are
- * numbers, made from numbers of interned texts.
+ * kind: the number of series stays small and the totals stay exact. Keys are numbers, made from
+ * numbers of interned texts.
  */
 import { coarseKind, noFace } from "./enriched.ts";
 import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";

@@ -1,7 +1,4 @@
-/**
- * Bytes and packets as series: of single connections, and of what was rolled up (facts, pipeline
- * §4.2).
- */
+/** Bytes and packets as series: of single connections, and of what was rolled up. */
 import type { Row, Scope } from "../../kernel/telemetry/types.ts";
 import {
   networkIo,

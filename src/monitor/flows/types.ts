@@ -1,7 +1,4 @@
-/**
- * Where flow records go, whichever way they came in: one conversion for all of them (DESIGN, second
- * walk).
- */
+/** Where flow records go, whichever way they came in: one conversion for all of them. */
 import type { SeenDigests } from "../checkpoints/types.ts";
 
 /** How a record came in. */

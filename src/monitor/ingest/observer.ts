@@ -1,4 +1,4 @@
-/** What came in by which way, and how late: `svc.ingest.*` (facts, pipeline §1.7). */
+/** What came in by which way, and how late: `svc.ingest.*`. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {

@@ -1,6 +1,6 @@
 /**
  * What became of calls of the control plane, by endpoint: one logical call counts once, with all
- * its attempts (facts, monitor-api §1.5).
+ * its attempts.
  */
 import { failureClasses } from "../../kernel/client/failure.ts";
 import type { CallReport } from "../../kernel/client/types.ts";

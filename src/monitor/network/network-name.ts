@@ -1,4 +1,4 @@
-/** The name of a network that is configured as `-`, its credential's own (facts, collectors §3). */
+/** The name of a network that is configured as `-`, its credential's own. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";

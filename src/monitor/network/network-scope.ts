@@ -44,8 +44,7 @@ export function networkScope(
   };
 }
 
-// To Headscale there are no networks to choose from, so the placeholder stands for nothing (facts,
-// collectors §9).
+// To Headscale there are no networks to choose from, so the placeholder stands for nothing.
 function isUnnamed({ kind }: NetworkOptions["provider"], name: string): boolean {
   return kind === "headscale" && name === OWN_NETWORK;
 }

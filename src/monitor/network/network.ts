@@ -1,7 +1,6 @@
 /**
  * One network, apart from all others: a control plane with a credential, a scope of series, a
- * schedule, caches and a memory of its own (facts, pipeline §5.4). What happens to one touches no
- * other.
+ * schedule, caches and a memory of its own. What happens to one touches no other.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";

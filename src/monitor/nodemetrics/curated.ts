@@ -1,7 +1,4 @@
-/**
- * Figures of an agent under names of our own, with the few label values that matter (facts,
- * collectors §5.16).
- */
+/** Figures of an agent under names of our own, with the few label values that matter. */
 import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import {
   nodeDerpHomeRegion,

@@ -1,7 +1,7 @@
 /**
- * A feed: lists a bucket, reads what is new, oldest first, and remembers it (facts, collectors
- * §5.15). An object counts whole or not at all; one that cannot be read is a gap that is kept and
- * tried again; what a run has no room for is left to the next.
+ * A feed: lists a bucket, reads what is new, oldest first, and remembers it. An object counts whole
+ * or not at all; one that cannot be read is a gap that is kept and tried again; what a run has no
+ * room for is left to the next.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";

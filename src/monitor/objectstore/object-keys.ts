@@ -1,7 +1,4 @@
-/**
- * What the name of an object tells: when it was written and how it is packed (facts, collectors
- * §5.15).
- */
+/** What the name of an object tells: when it was written and how it is packed. */
 import type { ObjectStoreOptions } from "../options.ts";
 
 /** How an object is packed. */

@@ -1,6 +1,6 @@
 /**
- * The records of a JSON value, whichever of the usual wrappings it has (facts, pipeline §1.3): a
- * list, `{"logs": [...]}`, `{"event": ...}`.
+ * The records of a JSON value, whichever of the usual wrappings it has: a list, `{"logs": [...]}`,
+ * `{"event": ...}`.
  */
 
 const MOST_DEPTH = 4;

@@ -1,4 +1,4 @@
-/** To which category of privacy an address belongs (facts, collectors §8). */
+/** To which category of privacy an address belongs. */
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { isOverlayAddress } from "../../kernel/base/overlay-address.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Hides what must not leave the house in what is exported. Pages and stores of the administrator
- * are not touched (contract, administration §2).
+ * are not touched.
  */
 import type {
   AnyLogRow,

@@ -1,6 +1,6 @@
 /**
- * Which attribute holds what kind of personal or internal data (facts, collectors §8): the whole
- * table. An attribute not named here is hidden only while its value is an address.
+ * Which attribute holds what kind of personal or internal data: the whole table. An attribute not
+ * named here is hidden only while its value is an address.
  */
 import type { PrivacyCategory } from "../options.ts";
 import type { AddressCategory } from "./address-class.ts";

@@ -1,6 +1,5 @@
 /**
- * What requests to a control plane leave in the network's series (facts, collectors §3): one
- * logical request, one count.
+ * What requests to a control plane leave in the network's series: one logical request, one count.
  */
 import type { CallReport } from "../../kernel/client/types.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";

@@ -23,7 +23,7 @@ import type {
   WebhookEndpoint,
 } from "./model.ts";
 
-/** The kinds of control plane (RESOLUTIONS M13). */
+/** The kinds of control plane. */
 export type ProviderKind = "tailscale" | "headscale";
 
 /** What a control plane may or may not offer; collectors without any of these ask nobody. */

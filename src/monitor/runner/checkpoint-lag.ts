@@ -1,4 +1,4 @@
-/** How far behind the windows of a collector are (facts, monitor-api §1.3). */
+/** How far behind the windows of a collector are. */
 
 /**
  * Intervals that a mark may lag beyond the collector's own lag, and go without gaining on the

@@ -1,7 +1,4 @@
-/**
- * Runs one collector of one network: its schedule, its windows, what is known of its runs (facts,
- * collectors §2).
- */
+/** Runs one collector of one network: its schedule, its windows, what is known of its runs. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";

@@ -1,7 +1,4 @@
-/**
- * Every collector of a network once, for who wants to know whether it can be collected (facts,
- * monitor-api §7).
- */
+/** Every collector of a network once, for who wants to know whether it can be collected. */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import type { CollectorRunner } from "./collector-runner.ts";

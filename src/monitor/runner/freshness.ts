@@ -1,4 +1,4 @@
-/** How old what a collector said is, and whether it should have run (facts, monitor-api §1.3). */
+/** How old what a collector said is, and whether it should have run. */
 
 /** `none`: it never succeeded. */
 export type Freshness = "none" | "ok" | "warning" | "stale";

@@ -1,7 +1,4 @@
-/**
- * How the runs of a collector went: the last ones each, all of them in sums (facts, monitor-api
- * §1.3).
- */
+/** How the runs of a collector went: the last ones each, all of them in sums. */
 
 /** Runs that are remembered one by one. */
 const REMEMBERED_RUNS = 60;

@@ -1,7 +1,4 @@
-/**
- * Exports how the runs of collectors go (facts, collectors §2). Nothing of it with
- * self-observability off.
- */
+/** Exports how the runs of collectors go. Nothing of it with self-observability off. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
   scrapeBudget,

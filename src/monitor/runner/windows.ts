@@ -1,4 +1,4 @@
-/** How windows follow each other (facts, collectors §2.1). */
+/** How windows follow each other. */
 import type { WindowRule } from "../collectors/collector.ts";
 import type { TimeWindow } from "../providers/provider.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Calls of control planes and the credential they are made with, as the documents show them (facts,
- * monitor-api §1.5; RESOLUTIONS M32).
- */
+/** Calls of control planes and the credential they are made with, as the documents show them. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {

@@ -1,4 +1,4 @@
-/** The capability matrix as the documents show it (facts, monitor-api §1.5). */
+/** The capability matrix as the documents show it. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {

@@ -1,7 +1,4 @@
-/**
- * Cardinality as the documents show it: counts, levels, alerts, growth and label values (facts,
- * monitor-api §1.10).
- */
+/** Cardinality as the documents show it: counts, levels, alerts, growth and label values. */
 import { create } from "@bufbuild/protobuf";
 import {
   CardinalityAlertSchema,

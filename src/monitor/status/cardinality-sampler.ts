@@ -1,6 +1,6 @@
 /**
  * Looks once a report interval at the series of all scopes: what a page shows is the count of the
- * last interval, not of the moment, so the rows are made once for each (facts, monitor-api §1.10).
+ * last interval, not of the moment, so the rows are made once for each.
  */
 import type { CardinalityInfo } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";

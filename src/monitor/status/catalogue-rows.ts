@@ -1,6 +1,5 @@
 /**
- * The catalogue as the documents show it: every metric with its live series, and every log record
- * (facts, monitor-api §1.7).
+ * The catalogue as the documents show it: every metric with its live series, and every log record.
  */
 import { create } from "@bufbuild/protobuf";
 import {

@@ -1,4 +1,4 @@
-/** Collectors as the documents show them (facts, monitor-api §1.3). */
+/** Collectors as the documents show them. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {

@@ -1,7 +1,4 @@
-/**
- * How the collectors do together: now, and every ten seconds of the last ten minutes (facts,
- * monitor-api §1.6).
- */
+/** How the collectors do together: now, and every ten seconds of the last ten minutes. */
 import { create } from "@bufbuild/protobuf";
 import { FleetSchema, type Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";

@@ -1,4 +1,4 @@
-/** The verdict over everything that can go wrong, and why (facts, monitor-api §1.2). */
+/** The verdict over everything that can go wrong, and why. */
 import { Signal, type Delivery } from "../../gen/steward/monitor/v1/export_pb.ts";
 import { Health, type HealthProblem } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { CollectorStatus } from "../runner/collector-runner.ts";

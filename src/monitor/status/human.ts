@@ -1,6 +1,6 @@
 /**
- * Times and sizes as the monitor's documents show them to people (facts, monitor-api §0). The
- * standard form of a duration is the kernel's `formatDuration`.
+ * Times and sizes as the monitor's documents show them to people. The standard form of a duration
+ * is the kernel's `formatDuration`.
  */
 
 const MINUTE_S = 60;

@@ -1,7 +1,4 @@
-/**
- * The agents of nodes as the documents show them: those of the first network that asks any (facts,
- * monitor-api §1.7).
- */
+/** The agents of nodes as the documents show them: those of the first network that asks any. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {

@@ -1,7 +1,4 @@
-/**
- * How many series each metric has, over several scopes of several threads (facts, monitor-api
- * §1.10).
- */
+/** How many series each metric has, over several scopes of several threads. */
 import { SERIES_PREFIX } from "../../kernel/telemetry/series/cardinality-history.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
 import type { MetricFacts } from "./house-facts.ts";

@@ -1,6 +1,5 @@
 /**
- * From the platform's answer to ours: its fields and digits, ours added, and when the token ends
- * (contract 2.3).
+ * From the platform's answer to ours: its fields and digits, ours added, and when the token ends.
  */
 import { createHash } from "node:crypto";
 import { isRawNumber, parseExact, type RawNumber } from "../logical/json.ts";

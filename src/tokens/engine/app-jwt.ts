@@ -1,6 +1,6 @@
 /**
  * The JWT that the app authenticates with: signed once, used until shortly before its end, dated by
- * the platform's clock (RESOLUTIONS T14).
+ * the platform's clock.
  */
 import { type KeyObject, sign } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";

@@ -6,7 +6,7 @@ import type { PlatformDeps } from "./platform/platform.ts";
 import type { Sessions } from "./session.ts";
 import type { BuildInfo } from "./types.ts";
 
-/** Platform calls while minting, those that wait for a connection included (KERNEL §5). */
+/** Platform calls while minting, those that wait for a connection included. */
 const MOST_IN_FLIGHT = 256;
 
 /** Handed to every path. */

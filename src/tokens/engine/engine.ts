@@ -1,6 +1,6 @@
 /**
  * The installation-token engine: a backend for any host, made of its paths and the type of its
- * secrets (contract, facts §1).
+ * secrets.
  */
 import { createBackend } from "../logical/backend.ts";
 import type { BackendFactory } from "../logical/types.ts";

@@ -1,6 +1,6 @@
 /**
- * The permissions that the platform knows (facts §1.10): only to warn by, for the platform may know
- * more tomorrow.
+ * The permissions that the platform knows: only to warn by, for the platform may know more
+ * tomorrow.
  */
 import { nearest } from "../../kernel/base/nearest.ts";
 

@@ -1,6 +1,4 @@
-/**
- * The app's private key: what people paste, mended, tried, and kept in one form (RESOLUTIONS T6).
- */
+/** The app's private key: what people paste, mended, tried, and kept in one form. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { logicalError, occurred } from "../logical/occurred.ts";

@@ -21,7 +21,7 @@ export interface ReadScope {
   readonly emptied: readonly string[];
 }
 
-/** Reads and checks the fields of contract 2.2. Throws `invalid`. */
+/** Reads and checks the fields that narrow a token. Throws `invalid`. */
 export function readScope(request: PathRequest): ReadScope {
   const { fields, data } = request;
   const scope: Scope = {
@@ -73,10 +73,7 @@ function checkScope(scope: Scope): void {
   }
 }
 
-/**
- * What is to be said about lists that were given empty. Throws `invalid` where that is refused
- * (RESOLUTIONS T13).
- */
+/** What is to be said about lists that were given empty. Throws `invalid` where that is refused. */
 export function emptiedWarnings(emptied: readonly string[], strict: boolean): readonly string[] {
   if (emptied.length === 0) return [];
   const names = emptied.join(", ");

@@ -1,7 +1,4 @@
-/**
- * Ends tokens: with the token itself, so that neither key nor configuration is needed (RESOLUTIONS
- * T12).
- */
+/** Ends tokens: with the token itself, so that neither key nor configuration is needed. */
 import type { SecretType } from "../logical/types.ts";
 import { logicalError } from "../logical/occurred.ts";
 import { DEFAULT_BASE_URL, parseBaseUrl } from "./base-url.ts";

@@ -1,6 +1,6 @@
 /**
  * What the engine keeps: in the original's own keys and JSON, so that either engine can take over
- * from the other (facts §1.3, 1.5).
+ * from the other.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseExact, writeExact } from "../logical/json.ts";

@@ -4,7 +4,7 @@ import type { Data } from "../logical/types.ts";
 
 /**
  * What `info` and the metrics say about the build; empty strings in a build without release
- * injections (RESOLUTIONS T17).
+ * injections.
  */
 export interface BuildInfo {
   readonly projectName: string;
@@ -19,7 +19,7 @@ export interface BuildInfo {
 /** Permission levels by name, e.g. `contents` → `read`. */
 export type Permissions = Readonly<Record<string, string>>;
 
-/** The app and how tokens are minted as it (contract 2.1). */
+/** The app and how tokens are minted as it. */
 export interface EngineConfig {
   readonly appId: number;
   /** PEM, PKCS#1. */
@@ -32,7 +32,7 @@ export interface EngineConfig {
   readonly maxPermissions: Permissions | undefined;
 }
 
-/** What a token is asked for (contract 2.2). Empty means "not given". */
+/** What a token is asked for. Empty means "not given". */
 export interface Scope {
   /** 0 when only an organisation was given. */
   readonly installationId: number;

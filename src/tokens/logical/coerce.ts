@@ -1,6 +1,5 @@
 /**
- * Weak coercion of single fields, value by value as the facts' §1.2 list them, with the error texts
- * that clients know.
+ * Weakly typed coercion of single field values, as Vault's framework does it, with its error texts.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import {

@@ -1,7 +1,7 @@
 /**
- * JSON that keeps the digits of its numbers (RESOLUTIONS T25): what a double would round or write
- * otherwise is held as its source text. Bounded in size and depth before anything is built. Its
- * messages never quote the text: bodies hold secrets.
+ * JSON that keeps the digits of its numbers: what a double would round or write otherwise is held
+ * as its source text. Bounded in size and depth before anything is built. Its messages never quote
+ * the text: bodies hold secrets.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseTree } from "../../kernel/json/tree.ts";

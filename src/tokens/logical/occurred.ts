@@ -1,4 +1,4 @@
-/** The texts of a secrets manager's own errors, as its clients know them (facts §1.3, samples). */
+/** The texts of a secrets manager's own errors, as its clients know them. */
 import { StewardError } from "../../kernel/base/errors.ts";
 
 /** A single error in the wrapping of the original's error list. */

@@ -12,9 +12,7 @@ export interface Pattern {
   match(path: string): ReadonlyMap<string, string> | undefined;
 }
 
-/**
- * Starts and ends with a letter, digit or underscore; `-` and `.` may stand between (facts §1.1).
- */
+/** Starts and ends with a letter, digit or underscore; `-` and `.` may stand between. */
 const NAME = String.raw`(\w(?:[\w.-]*\w)?)`;
 
 /**

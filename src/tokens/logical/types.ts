@@ -1,7 +1,7 @@
 /**
  * The shape of a backend behind a secrets manager's HTTP API: a request goes in, a response or
  * nothing comes out. Nothing here knows its host, so the same backend runs inside Steward and as a
- * plugin of a real Vault or OpenBao (KERNEL §4).
+ * plugin of a real Vault or OpenBao.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -163,9 +163,9 @@ export interface Fields {
 }
 
 /**
- * How a field is coerced beyond its proto type (facts §1.2): `comma_list` texts or numbers from
- * lists, JSON text or comma text; `pairs` of `key=value`; `duration` from seconds or text like
- * `1h30m`; `any` stays as it came.
+ * How a field is coerced beyond its proto type: `comma_list` texts or numbers from lists, JSON text
+ * or comma text; `pairs` of `key=value`; `duration` from seconds or text like `1h30m`; `any` stays
+ * as it came.
  */
 export type CoerceRule = "plain" | "comma_list" | "pairs" | "duration" | "any";
 
@@ -194,8 +194,8 @@ export interface RequestProof {
  */
 export interface Path {
   /**
-   * Segments by `/`; `:name` takes one segment of the facts' NAME form, `:name*` everything that is
-   * left. E.g. `token/:permissionset`.
+   * Segments by `/`. `:name` takes one segment, `:name*` all remaining ones, e.g.
+   * `token/:permissionset`.
    */
   readonly pattern: string;
   /** Further spellings, e.g. `permissionset/`. */

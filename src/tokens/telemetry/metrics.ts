@@ -1,6 +1,6 @@
 /**
- * The metrics of the tokens service, for those who run it (RESOLUTIONS §2, Metric names). The
- * engine's own families stay on its mount.
+ * The metrics of the tokens service, for those who run it. The engine's own families stay on its
+ * mount.
  */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";

@@ -36,7 +36,7 @@ import type { SealControl } from "./system/deps.ts";
 import { createTokens, type TokenStore } from "./token-store/token-store.ts";
 import type { Leases, RevokeBackend } from "./types.ts";
 
-/** Lease times of mounts that set none: 32 days, as in the original (facts §2.6). */
+/** Lease times of mounts that set none: 32 days, as in the original. */
 const SYSTEM_LIMITS = { defaultLeaseTtlMs: 2_764_800_000, maxLeaseTtlMs: 2_764_800_000 };
 
 /** What the inside is made of. */

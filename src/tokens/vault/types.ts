@@ -1,13 +1,12 @@
 /**
- * The seams of the secrets manager around its backends: who a token is, what its policies allow,
- * what is leased, what is audited. Each is one room; `core.ts` leads a request through them in the
- * order of KERNEL §4.
+ * Types shared by the parts of the secrets manager: tokens, policies, leases, audit. `core/core.ts`
+ * runs a request through them in that order.
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Snapshot, Tx } from "../../kernel/state/types.ts";
 import type { AuthGrant, Data, LogicalResponse, Operation, Remote } from "../logical/types.ts";
 
-/** What a policy can grant (facts §2.5). */
+/** What a policy can grant. */
 export type Capability =
   | "create"
   | "read"
@@ -94,7 +93,7 @@ export interface Policies {
   acl(names: readonly string[]): Acl;
 }
 
-/** The two kinds of tokens (facts §2.6). */
+/** The two kinds of tokens. */
 export type TokenType = "service" | "batch";
 
 /** A live token. Its id is not in it: `key` is the HMAC that the store knows it by. */
@@ -308,7 +307,7 @@ export interface Leases {
   tidy(): Promise<void>;
 }
 
-/** One request as the audit sees it (facts §2.7). The audit hashes what must be hashed. */
+/** One request as the audit sees it. The audit hashes what must be hashed. */
 export interface AuditRequest {
   readonly id: string;
   /** The effective one. */

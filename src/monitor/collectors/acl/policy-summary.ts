@@ -1,7 +1,4 @@
-/**
- * What the monitor says of a policy: how much is in it, and how open it is (facts, collectors
- * §5.5).
- */
+/** What the monitor says of a policy: how much is in it, and how open it is. */
 import { eachGivingWay } from "../give-way.ts";
 import { field, isPolicyObject, sizeOf } from "./policy-document.ts";
 import type { PolicyObject } from "./policy-document.ts";

@@ -1,6 +1,4 @@
-/**
- * What one rule of a policy lets through, and whether that is everything (facts, collectors §5.5).
- */
+/** What one rule of a policy lets through, and whether that is everything. */
 import { field, isPolicyObject, sizeOf } from "./policy-document.ts";
 
 /** How widely a rule is open. */

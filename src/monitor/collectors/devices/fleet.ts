@@ -1,6 +1,6 @@
 /**
  * Counts over all devices, their ages, and the complaints of the network lock. A count whose field
- * no device told is not said (RESOLUTIONS M31).
+ * no device told is not said.
  */
 import type { Row } from "../../../kernel/telemetry/types.ts";
 import {

@@ -1,6 +1,6 @@
 /**
  * Gauges of single devices: times, flags, distribution and counts of routes. What a device does not
- * say has no series (RESOLUTIONS M31).
+ * say has no series.
  */
 import type { Row } from "../../../kernel/telemetry/types.ts";
 import {

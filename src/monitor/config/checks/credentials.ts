@@ -1,7 +1,4 @@
-/**
- * Every network has the credential of its control plane, and none that means nothing (facts,
- * monitor-api §8.3, §8.4; RESOLUTIONS M28, M42).
- */
+/** Every network has the credential of its control plane, and none that means nothing. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Complaint, Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";

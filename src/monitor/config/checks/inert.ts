@@ -1,7 +1,4 @@
-/**
- * Settings that do nothing, or less than they seem to, with the others as they are (facts,
- * monitor-api §8.4).
- */
+/** Settings that do nothing, or less than they seem to, with the others as they are. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged, isWritten } from "../../../kernel/config/key-finding.ts";

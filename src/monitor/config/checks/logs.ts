@@ -1,7 +1,4 @@
-/**
- * Logs are read in windows that can end, and from feeds that are there and differ (facts,
- * monitor-api §8.2–8.4).
- */
+/** Logs are read in windows that can end, and from feeds that are there and differ. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";

@@ -1,7 +1,4 @@
-/**
- * Limits of series that agree with each other, and settings of flows that do something (facts,
- * monitor-api §8.2, §8.4).
- */
+/** Limits of series that agree with each other, and settings of flows that do something. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";

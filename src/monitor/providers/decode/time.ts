@@ -21,7 +21,7 @@ export function timeMs(value: unknown): number | undefined {
 
 /**
  * Whether it is the zero time, which says something else than `null`: Headscale refuses keys that
- * have it (facts, Headscale §1).
+ * have it.
  */
 export function isZeroTime(value: unknown): boolean {
   return typeof value === "string" && RFC_3339.test(value) && ZERO.test(value);

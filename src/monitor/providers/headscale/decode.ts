@@ -1,6 +1,4 @@
-/**
- * Headscale's answers, those of the release and of the coming version alike (facts, Headscale §8).
- */
+/** Headscale's answers, those of the release and of the coming version alike. */
 import { boundName } from "../../../kernel/base/bounded-name.ts";
 import { type Fields, fields, flag, inner, text, texts } from "../decode/fields.ts";
 import { isZeroTime, timeMs } from "../decode/time.ts";

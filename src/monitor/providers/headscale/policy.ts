@@ -1,6 +1,4 @@
-/**
- * Headscale's policy: a text in an object, or a 500 that says that there is none (RESOLUTIONS M46).
- */
+/** Headscale's policy: a text in an object, or a 500 that says that there is none. */
 import { createHash } from "node:crypto";
 import { failureOf, type Failure } from "../../../kernel/client/failure.ts";
 import { timeMs } from "../decode/time.ts";

@@ -1,4 +1,4 @@
-/** A control plane of one's own (facts, Headscale). */
+/** A control plane of one's own. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { bearer } from "../../../kernel/client/authorizers.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";

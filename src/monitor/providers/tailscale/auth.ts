@@ -11,7 +11,7 @@ import type { TailscaleAuth, TailscaleOptions } from "../../options.ts";
 import type { Granted } from "../provider.ts";
 import { clientCredentials, type FetchToken, tokenExchange, type TokenParts } from "./tokens.ts";
 
-/** A token is renewed so much before its end (facts, collectors §3). */
+/** A token is renewed so much before its end. */
 const EARLY_MS = 10_000;
 const TOKEN_BYTES = 64 * 1024;
 

@@ -1,4 +1,4 @@
-/** Devices of the hosted control plane and what hangs on each of them (facts, collectors §5.1). */
+/** Devices of the hosted control plane and what hangs on each of them. */
 import { count, type Fields, fields, flag, inner, members, text, texts } from "../decode/fields.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Connectivity, Device, DeviceInvite, PostureAttributes } from "../model.ts";

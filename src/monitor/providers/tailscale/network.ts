@@ -1,6 +1,4 @@
-/**
- * What the hosted control plane tells of a network as a whole (facts, collectors §5.4 to §5.12).
- */
+/** What the hosted control plane tells of a network as a whole. */
 import {
   count,
   type Fields,
@@ -38,7 +36,7 @@ const SWITCHES: readonly (readonly [SettingName, string])[] = [
   ["acls_externally_managed", "aclsExternallyManagedOn"],
 ];
 
-/** Switches. What a scope hides is null or absent, which is no "off" (RESOLUTIONS M31). */
+/** Switches. What a scope hides is null or absent, which is no "off". */
 export function settingsOf(told: Fields): Settings {
   const link = told["aclsExternalLink"];
   const switches = new Map<SettingName, boolean>();

@@ -1,6 +1,4 @@
-/**
- * People, keys and applications of the hosted control plane (facts, collectors §5.2, §5.3, §5.11).
- */
+/** People, keys and applications of the hosted control plane. */
 import { count, type Fields, flag, inner, list, text, texts } from "../decode/fields.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Key, OAuthApp, User, UserInvite } from "../model.ts";

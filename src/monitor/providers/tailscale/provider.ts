@@ -1,4 +1,4 @@
-/** The hosted control plane (facts, upstream APIs §1). */
+/** The hosted control plane. */
 import { failureOf } from "../../../kernel/client/failure.ts";
 import { pathOf } from "../../../kernel/client/url.ts";
 import type { TailscaleOptions } from "../../options.ts";

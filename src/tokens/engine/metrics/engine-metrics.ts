@@ -1,7 +1,4 @@
-/**
- * The engine's own families in the text exposition that scrapers of the original know (facts §1.8,
- * RESOLUTIONS T16).
- */
+/** The engine's own families in the text exposition that scrapers of the original know. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { BuildInfo } from "../types.ts";
 import { createSummary, type Summary } from "./summary.ts";

@@ -1,4 +1,4 @@
-/** `config`: the app that tokens are minted as (contract 2.1, RESOLUTIONS T4–T6). */
+/** `config`: the app that tokens are minted as. */
 import { EngineConfigFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
@@ -54,8 +54,7 @@ export function configPath(context: EngineContext): Path {
   });
 }
 
-// Additions appear only when they are set, so that a plain configuration reads as the contract has
-// it.
+// Newer fields appear only when they are set, so that a plain configuration keeps its known form.
 function shown(config: EngineConfig): Data {
   return {
     app_id: config.appId,

@@ -1,7 +1,4 @@
-/**
- * `doctor`: what is wrong with the configuration, and what to do about it. An addition to the
- * contract.
- */
+/** `doctor`: what is wrong with the engine's configuration, and how to fix it. */
 import { EngineDoctorFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";

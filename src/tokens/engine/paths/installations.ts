@@ -1,4 +1,4 @@
-/** `installations`: where the app is installed (RESOLUTIONS T18). */
+/** `installations`: where the app is installed. */
 import { EngineInstallationsFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";

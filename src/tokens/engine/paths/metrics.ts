@@ -5,7 +5,7 @@ import type { Path } from "../../logical/types.ts";
 import type { EngineContext } from "../context.ts";
 import { EXPOSITION_TYPE } from "../metrics/engine-metrics.ts";
 
-/** Text exposition, not a logical answer (contract 4). */
+/** Text exposition, not a logical answer. */
 export function metricsPath({ metrics }: EngineContext): Path {
   return definePath({
     pattern: "metrics",

@@ -1,7 +1,4 @@
-/**
- * `permissionset/:name` and their list: stored requests for tokens (contract 2.2, 4; RESOLUTIONS
- * T2, T9).
- */
+/** `permissionset/:name` and their list: stored requests for tokens. */
 import {
   EnginePermissionSetFieldsSchema,
   EnginePermissionSetsFieldsSchema,

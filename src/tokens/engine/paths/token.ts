@@ -1,4 +1,4 @@
-/** `token` and `token/:permissionset`: minting (contract 2.2, 2.3; RESOLUTIONS T7, T10). */
+/** `token` and `token/:permissionset`: minting. */
 import {
   EnginePermissionSetTokenFieldsSchema,
   EngineTokenFieldsSchema,

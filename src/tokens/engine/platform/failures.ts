@@ -1,6 +1,6 @@
 /**
- * What the platform's refusals mean, with cause and remedy (RESOLUTIONS T8). Nothing of it holds a
- * credential, a page or a stack.
+ * What the platform's refusals mean, with cause and remedy. Nothing of it holds a credential, a
+ * page or a stack.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { printable } from "../../../kernel/base/printable.ts";

@@ -1,6 +1,6 @@
 /**
  * Where the app is installed: found directly, else in the list; asked once for all who wait, and
- * remembered for a while (RESOLUTIONS T15).
+ * remembered for a while.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * The audit: every request and every answer stands in a file before anything happens and before
- * anything is said. While no device takes records nothing is done at all (RESOLUTIONS T23).
+ * anything is said. While no device takes records nothing is done at all.
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";

@@ -1,6 +1,6 @@
 /**
  * The records of the audit: one line of JSON each, in the shape and order that readers of Vault's
- * audit files know (facts §2.7).
+ * audit files know.
  */
 import { assert } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";

@@ -208,7 +208,7 @@ function auditOf(
   };
 }
 
-/** The 404 of Vault for a path below no mount (facts §2.2). */
+/** The 404 of Vault for a path below no mount. */
 function noHandler(path: string): StewardError {
   return new StewardError(
     "not_found",

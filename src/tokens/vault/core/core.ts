@@ -1,7 +1,7 @@
 /**
- * The way of a request through the secrets manager, in the order that makes it safe (KERNEL §4):
- * mount, token, existence, policy, wrap rules, audit on disk, backend, lease, audit on disk,
- * answer. HTTP, gRPC and Connect are only ways to build such a request.
+ * The way of a request through the secrets manager, in the order that makes it safe: mount, token,
+ * existence, policy, wrap rules, audit on disk, backend, lease, audit on disk, answer. HTTP, gRPC
+ * and Connect are only ways to build such a request.
  */
 import { toStewardError } from "../../../kernel/base/errors.ts";
 import { liveEntry, maxBodyBytes } from "./admission.ts";

@@ -1,7 +1,6 @@
 /**
  * The door of the secrets manager: five paths answer sealed and unsealed alike, everything else
- * only while the store is unsealed (RESOLUTIONS T22). It counts who is inside, so that sealing can
- * let them finish.
+ * only while the store is unsealed. It counts who is inside, so that sealing can let them finish.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";

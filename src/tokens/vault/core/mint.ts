@@ -39,7 +39,7 @@ export async function mint(deps: CoreDeps, journey: Journey): Promise<CoreAnswer
   return finish(deps, journey, response, intent);
 }
 
-/** A list without names is nothing there, as everywhere (facts §2.2). */
+/** A list without names is nothing there, as everywhere. */
 function listed(
   { operation }: Journey,
   response: LogicalResponse | undefined,

@@ -1,6 +1,6 @@
 /**
  * What stands beside a request's path and data, on every wire alike: its token, its namespace, its
- * wish to be wrapped (facts §2.1).
+ * wish to be wrapped.
  */
 import { withoutEnds } from "../../../kernel/base/ends.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";

@@ -1,4 +1,4 @@
-/** What a request's path may be, on every wire alike (facts §2.1). */
+/** What a request's path may be, on every wire alike. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 
 /** With it a lease's id is still a key of the store. */

@@ -1,6 +1,6 @@
 /**
  * Answers that wait to be fetched once: the envelope is kept sealed under a single-use token, and
- * goes with it (facts §2.2, §2.3).
+ * goes with it.
  */
 import { create } from "@bufbuild/protobuf";
 import { WrappedRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";

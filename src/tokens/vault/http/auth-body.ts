@@ -1,6 +1,6 @@
 /**
  * The `auth` member of an answer: a token that was just made or renewed, in the order of keys that
- * clients know (facts §2.2).
+ * clients know.
  */
 import type { IssuedAuth } from "../types.ts";
 

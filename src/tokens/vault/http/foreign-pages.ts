@@ -1,6 +1,6 @@
 /**
  * Pages of other origins on `/v1/*`: the rule of `sys/config/cors`, with the methods and headers of
- * the original (facts §2.3).
+ * the original.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, RequestHeaders } from "../../../kernel/service.ts";

@@ -1,7 +1,7 @@
 /**
- * One HTTP request below `/v1/` as a logical one, by Vault's rules (facts §2.1): the method names
- * the operation, data come from the query or from a body whose type is found by looking at it, and
- * paths have no way up.
+ * One HTTP request below `/v1/` as a logical one, by Vault's rules: the method names the operation,
+ * data come from the query or from a body whose type is found by looking at it, and paths have no
+ * way up.
  */
 import { isUtf8 } from "node:buffer";
 import { StewardError } from "../../../kernel/base/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * `/v1/*` as one plain route: whatever the method, the secrets manager reads the request and writes
- * the answer (KERNEL §4).
+ * the answer.
  */
 import { Access } from "../../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
@@ -12,7 +12,7 @@ import { writeCoreAnswer, writeHelp } from "./envelope.ts";
 import { originsOf, preflight, readableBy } from "./foreign-pages.ts";
 import { readVaultRequest } from "./read-request.ts";
 
-/** The time that a request has (RESOLUTIONS §2, Bodies). */
+/** The time that a request has. */
 const REQUEST_MS = 90_000;
 
 /** What the route stands on. */

@@ -16,7 +16,7 @@ import {
 } from "./tables.ts";
 import { leaseTimer } from "./timers.ts";
 
-/** Failed tries after which a lease is left alone (facts §1.6). */
+/** Failed tries after which a lease is left alone. */
 const MOST_ATTEMPTS = 6;
 /** The first wait after a failure; doubled with each further one. */
 const BACKOFF_MS = 10_000;

@@ -2,7 +2,7 @@
  * The leases: what was given out, until when, and its end. A request that may make something is
  * recorded before it does; a lease replaces that record in one change; at its time, or when
  * somebody says so, its backend is asked to revoke it, again and again, and what stays refused
- * stays in sight (KERNEL §4, facts §1.6).
+ * stays in sight.
  */
 import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";

@@ -18,7 +18,7 @@ import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
 import { tokenId } from "./tables.ts";
 
-/** Characters of a lease id behind its path (RESOLUTIONS §2, Identifiers). */
+/** Characters of a lease id behind its path. */
 export const LEASE_ID_LENGTH = 24;
 /** Those of them that tell the time: milliseconds up to the year 2081. */
 const TIME_LENGTH = 7;

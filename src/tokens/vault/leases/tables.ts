@@ -1,8 +1,8 @@
 /**
  * What leases lie in. Whatever a lease holds is sealed; keys are request paths, row numbers and the
- * HMACs that tokens are known by, none of them secret (KERNEL §2). Rows are numbered in the order
- * they come, so that they fill their pages, and the small tables that lead to them are walked
- * without opening one of them.
+ * HMACs that tokens are known by, none of them secret. Rows are numbered in the order they come, so
+ * that they fill their pages, and the small tables that lead to them are walked without opening one
+ * of them.
  */
 import { hash } from "node:crypto";
 import {

@@ -1,4 +1,4 @@
-/** What a mount's path and times may be (facts §2.3, RESOLUTIONS T24). */
+/** What a mount's path and times may be. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 
 /** First segments that the house keeps for itself. */

@@ -1,4 +1,4 @@
-/** The mounts and what their backends keep: everything sealed, keys in clear (KERNEL §2). */
+/** The mounts and what their backends keep: everything sealed, keys in clear. */
 import {
   MountRowSchema,
   VaultCorsRowSchema,

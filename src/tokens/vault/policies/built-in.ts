@@ -10,7 +10,7 @@ export const DEFAULT_POLICY = "default";
  */
 export const WRAPPING_POLICY = "response-wrapping";
 
-/** What every token may do for itself (facts §2.5). Served until it is written anew. */
+/** What every token may do for itself. Served until it is written anew. */
 export const DEFAULT_POLICY_TEXT: string = `# Tokens may look up, renew and revoke themselves.
 path "auth/token/lookup-self" {
     capabilities = ["read"]

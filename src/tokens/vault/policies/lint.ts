@@ -37,7 +37,7 @@ export function concernsMount({ path }: PathRule, point: string): boolean {
     .every((segment, index) => segments[index] === "+" || segments[index] === segment);
 }
 
-/** `…/token` and below on any mount but the token backend's (RESOLUTIONS T10). */
+/** `…/token` and below on any mount but the token backend's. */
 function isMinting(path: string): boolean {
   return !path.startsWith("auth/") && /\/token(?:\*?$|\/)/.test(path);
 }

@@ -1,6 +1,6 @@
 /**
- * What a rule says about the parameters of a request (facts §2.5). Values are compared as they were
- * sent: no type is ever turned into another.
+ * What a rule says about the parameters of a request. Values are compared as they were sent: no
+ * type is ever turned into another.
  */
 import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { isRawNumber, numberText } from "../../logical/json.ts";

@@ -1,6 +1,6 @@
 /**
  * Reads the text of a policy as rules. What would make a policy weaker here than it says is
- * refused, not skipped (facts §2.5).
+ * refused, not skipped.
  */
 import { GoValueError, parseGoDurationMs } from "../../logical/go-values.ts";
 import { numberText } from "../../logical/json.ts";

@@ -1,7 +1,7 @@
 /**
- * The seal of the store of tokens: whether its key is in memory (RESOLUTIONS T21). The key comes
- * from a file and the store opens by itself; without it the service is sealed and says why, and the
- * rest of Steward runs.
+ * The seal of the store of tokens: whether its key is in memory. The key comes from a file and the
+ * store opens by itself; without it the service is sealed and says why, and the rest of Steward
+ * runs.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";

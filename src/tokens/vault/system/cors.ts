@@ -1,7 +1,4 @@
-/**
- * Which pages of other origins may call the Vault API (facts §2.3). Nothing else of Steward follows
- * this.
- */
+/** Which pages of other origins may call the Vault API. Nothing else of Steward follows this. */
 import { create } from "@bufbuild/protobuf";
 import { VaultCorsRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
 import { CorsFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";

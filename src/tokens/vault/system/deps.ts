@@ -29,7 +29,7 @@ export interface SystemDeps {
   readonly rotation: Pick<KeyRotation, "status" | "rotate">;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** As Vault's clients read it (RESOLUTIONS T20). */
+  /** As Vault's clients read it. */
   readonly version: string;
   /** Name and id of this installation. */
   readonly cluster: () => { readonly name: string; readonly id: string };

@@ -1,7 +1,7 @@
 /**
- * The tokens: who a secret is, until when, how often, and what came of it (facts §2.6). A service
- * token is a row under the HMAC of its id; a batch token is its own record. Stored times are those
- * of the expiry clock; what is shown is wall time.
+ * The tokens: who a secret is, until when, how often, and what came of it. A service token is a row
+ * under the HMAC of its id; a batch token is its own record. Stored times are those of the expiry
+ * clock; what is shown is wall time.
  */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
@@ -21,7 +21,7 @@ import { openTokenSecrets, type TokenSecrets } from "./secrets.ts";
 import { TOKEN_TIMERS, tokenChildren, tokenRows } from "./tables.ts";
 import { effectiveTtl, type TtlLimits } from "./ttl.ts";
 
-/** How the id of a service token begins (RESOLUTIONS T19). */
+/** How the id of a service token begins. */
 const SERVICE_PREFIX = "hvs.";
 const RANDOM_LENGTH = 24;
 /** Clients send it in a header of at most 16 KiB. */

@@ -1,4 +1,4 @@
-/** How long a token lives: one calculation for new tokens and renewals (facts §2.6). */
+/** How long a token lives: one calculation for new tokens and renewals. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { goDurationText } from "../core/go-duration.ts";
 

@@ -1,4 +1,4 @@
-/** `role`, `role/:name`, `role/:name/role-id`: what applications log in to (facts §2.3). */
+/** `role`, `role/:name`, `role/:name/role-id`: what applications log in to. */
 import { create } from "@bufbuild/protobuf";
 import {
   ApproleRowSchema,

@@ -1,4 +1,4 @@
-/** `role/:name/secret-id` and its kin: what applications prove themselves with (facts §2.3). */
+/** `role/:name/secret-id` and its kin: what applications prove themselves with. */
 import { create } from "@bufbuild/protobuf";
 import {
   SecretIdRowSchema,

@@ -1,4 +1,4 @@
-/** Which policies a new token may have: those of its parent, or what its role says (facts §2.6). */
+/** Which policies a new token may have: those of its parent, or what its role says. */
 import type { TokenRoleRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import { DEFAULT_POLICY, ROOT_POLICY } from "../../policies/built-in.ts";

@@ -1,6 +1,6 @@
 /**
  * `auth/token/create` and its two kin: a token makes another, never one that may more than itself
- * or its role says (facts §2.6).
+ * or its role says.
  */
 import type { TokenRoleRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { TokenCreateFieldsSchema } from "../../../../gen/steward/tokens/v1/auth_fields_pb.ts";
