@@ -148,7 +148,7 @@ function watchOutput(stream: NodeJS.WriteStream): void {
 async function main(): Promise<number> {
   watchOutput(process.stdout);
   watchOutput(process.stderr);
-  // Timers of the house do not keep the process alive; while a command runs, this one does.
+  // Timers of the daemon do not keep the process alive; while a command runs, this one does.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     return await run(parseArguments(process.argv.slice(2)));

@@ -25,7 +25,7 @@ import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
-import { createFace } from "./status/face.ts";
+import { createStatusPublisher } from "./status/status-publisher.ts";
 import { createLatestClient } from "./versions/latest-client.ts";
 
 /** The monitor as the thread that it runs in holds it. */
@@ -101,22 +101,22 @@ export async function createMonitorWith(
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
   });
-  const face = createFace(
+  const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },
     options,
   );
-  context.add(face.component);
+  context.add(publisher.component);
   const attach = (ports: ThreadContext["ports"]): void => {
     if (ports[TELEMETRY_PORT] !== undefined)
       writer.attach(ports[TELEMETRY_PORT], {
         logs: options.logs !== undefined,
         spans: tracing !== undefined,
       });
-    face.attach(ports);
+    publisher.attach(ports);
   };
   attach(context.ports);
   context.onPorts(attach);
-  return { name: "monitor", rpc: [face.service], plain: [], status };
+  return { name: "monitor", rpc: [publisher.service], plain: [], status };
 }
 
 /** What the parts of a monitor are made with. */

@@ -23,7 +23,7 @@ import {
 } from "../../daemon/configuration.ts";
 import { monitorOptionsOf } from "../../daemon/monitor.ts";
 import { telemetryOptions } from "../../daemon/telemetry-options.ts";
-import { createHouseTelemetry } from "../../daemon/telemetry.ts";
+import { createProcessTelemetry } from "../../daemon/telemetry.ts";
 import type { CommandOutput } from "../validate.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";
@@ -140,7 +140,7 @@ async function observe(trial: Trial): Promise<CycleOutcome> {
     write: (line) => output.stderr(line),
     now: () => systemClock.now(),
   });
-  const { telemetry } = await createHouseTelemetry({
+  const { telemetry } = await createProcessTelemetry({
     config,
     schema: daemonSchema,
     clock: systemClock,

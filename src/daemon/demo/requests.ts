@@ -1,6 +1,6 @@
 /**
- * The demo's clients of the Vault API: jobs that mint tokens by permission sets, and one that asks
- * for more than its policy allows.
+ * Vault API clients of the demo: jobs that mint tokens by permission set, and one that its policy
+ * denies.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
@@ -9,11 +9,11 @@ import type { Secret } from "../../kernel/base/secret.ts";
 import type { Front } from "../../tokens/vault/core/front.ts";
 import type { CoreAnswer, CoreRequest } from "../../tokens/vault/core/types.ts";
 
-/** A minted token lives an hour, so that between three and nine leases are held. */
+/** A minted token lives an hour, so three to nine leases are held. */
 const EVERY_MS = 25 * 60_000;
-/** Of the job's token; a new one is made in each round. */
+/** TTL of a job's own token, created anew in each round. */
 const JOB_TTL = "30m";
-/** The policy, and the only permission set that it opens. */
+/** The policy and the only permission set that it allows. */
 const POLICY = "ci";
 const SETS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ci: { repositories: ["web"], permissions: { contents: "read" } },
@@ -28,16 +28,16 @@ export interface DemoRequestDeps {
   readonly root: Secret;
 }
 
-/** Where they go. */
+/** The mount that the requests go to. */
 export interface DemoMount {
-  /** With a slash at its end. */
+  /** With a trailing slash. */
   readonly mount: string;
   readonly organisation: string;
 }
 
 /**
- * Makes the permission sets and the policy, then goes round until the signal fires; what was asked
- * is then still answered. Never rejects.
+ * Creates the permission sets and the policy, then mints in rounds until the signal fires; a
+ * request in flight is finished. Never rejects.
  */
 export async function runDemoRequests(
   deps: DemoRequestDeps,
@@ -53,7 +53,7 @@ export async function runDemoRequests(
       await delay(clock, EVERY_MS, signal);
     }
   } catch (error) {
-    // E.g. somebody sealed the store or removed the mount, which the demo is there for.
+    // The user of the demo may have sealed the store or removed the mount.
     if (!signal.aborted)
       log.info("the demo's simulated jobs stopped minting tokens", {
         error: toStewardError(error),
@@ -76,7 +76,9 @@ async function prepare(
   await write(front, { path: `sys/policies/acl/${POLICY}`, data: { policy }, token: root });
 }
 
-/** Three tokens, and one that is refused: the job's token opens only its own permission set. */
+/**
+ * Mints three tokens; a fourth request is denied, since the job's policy allows one permission set.
+ */
 async function mintOnce(
   { front, root }: DemoRequestDeps,
   { mount, organisation }: DemoMount,

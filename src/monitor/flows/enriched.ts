@@ -22,7 +22,7 @@ export interface FlowKind {
 }
 
 /** One end, as it is shown. Everything is undefined where the record names no such end. */
-export interface Face extends Identity {
+export interface EndpointInfo extends Identity {
   readonly node: string | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface Face extends Identity {
 export interface EnrichedFlow {
   readonly connection: Connection;
   readonly kind: FlowKind;
-  readonly source: Face;
-  readonly destination: Face;
+  readonly source: EndpointInfo;
+  readonly destination: EndpointInfo;
 }
 
 /** What decides how much is found out. */
@@ -52,7 +52,12 @@ const DERP = 2;
 const paths = [undefined, "direct", "derp"] as const;
 
 /** The face of an end that is not there. */
-export const noFace: Face = { node: undefined, user: undefined, tags: undefined, os: undefined };
+export const noEndpointInfo: EndpointInfo = {
+  node: undefined,
+  user: undefined,
+  tags: undefined,
+  os: undefined,
+};
 
 /** Enriches connections. `references` are those of the record that the connection is of. */
 export function createEnricher(
@@ -61,12 +66,12 @@ export function createEnricher(
 ): (connection: Connection, references: References) => EnrichedFlow {
   const kinds = new Map<number, FlowKind>();
   const identities: Identities | undefined = options.identity ? createIdentities() : undefined;
-  const faceOf = (end: Endpoint | undefined, references: References): Face => {
-    if (end === undefined) return noFace;
+  const endpointInfoOf = (end: Endpoint | undefined, references: References): EndpointInfo => {
+    if (end === undefined) return noEndpointInfo;
     const device = devices.byAddress(end.host.address);
     const node = nodeName(devices, device, end.host, options.collapseExternal);
     return identities === undefined
-      ? { ...noFace, node }
+      ? { ...noEndpointInfo, node }
       : { node, ...identities.of(device ?? references.get(end.host.address)) };
   };
   return (connection, references) => {
@@ -74,8 +79,9 @@ export function createEnricher(
     return {
       connection,
       kind,
-      source: faceOf(connection.source, references),
-      destination: kind.path === "derp" ? noFace : faceOf(connection.destination, references),
+      source: endpointInfoOf(connection.source, references),
+      destination:
+        kind.path === "derp" ? noEndpointInfo : endpointInfoOf(connection.destination, references),
     };
   };
 }

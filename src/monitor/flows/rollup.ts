@@ -3,8 +3,8 @@
  * kind: the number of series stays small and the totals stay exact. Keys are numbers, made from
  * numbers of interned texts.
  */
-import { coarseKind, noFace } from "./enriched.ts";
-import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
+import { coarseKind, noEndpointInfo } from "./enriched.ts";
+import type { EnrichedFlow, EndpointInfo, FlowKind } from "./enriched.ts";
 import type { Counters } from "./record.ts";
 
 /** The node of what is not told by itself. */
@@ -26,12 +26,17 @@ export interface RollupOptions {
 }
 
 /** Told at a flush: a key with its sums, or the rest of a kind, whose nodes are `__other__`. */
-export type EmitSum = (kind: FlowKind, source: Face, destination: Face, sums: Counters) => void;
+export type EmitSum = (
+  kind: FlowKind,
+  source: EndpointInfo,
+  destination: EndpointInfo,
+  sums: Counters,
+) => void;
 
 interface Sum {
   readonly kind: FlowKind;
-  readonly source: Face;
-  readonly destination: Face;
+  readonly source: EndpointInfo;
+  readonly destination: EndpointInfo;
   txBytes: number;
   rxBytes: number;
   txPackets: number;
@@ -41,7 +46,7 @@ interface Sum {
 /** The sums since the last flush. */
 export class FlowRollup {
   readonly #options: RollupOptions;
-  readonly #rest: Face;
+  readonly #rest: EndpointInfo;
   readonly #kinds = new Map<number, number>();
   readonly #faces = new Map<string, number>();
   readonly #sums = new Map<number, Sum>();
@@ -49,7 +54,7 @@ export class FlowRollup {
 
   constructor(options: RollupOptions) {
     this.#options = options;
-    this.#rest = options.nodeDims ? { ...noFace, node: OTHER } : noFace;
+    this.#rest = options.nodeDims ? { ...noEndpointInfo, node: OTHER } : noEndpointInfo;
   }
 
   get size(): number {
@@ -76,7 +81,7 @@ export class FlowRollup {
   }
 
   /** The sum of a key, made if there is room. */
-  #find(kind: FlowKind, source: Face, destination: Face): Sum | undefined {
+  #find(kind: FlowKind, source: EndpointInfo, destination: EndpointInfo): Sum | undefined {
     const full = this.#sums.size >= MOST_KEYS;
     const kindNumber = numberOf(this.#kinds, kind.code, full ? 0 : MOST_KINDS);
     const sourceNumber = numberOf(this.#faces, this.#keyOf(source), full ? 0 : FACES);
@@ -107,14 +112,14 @@ export class FlowRollup {
     return sum;
   }
 
-  #keyOf({ node = "", user = "", tags = "", os = "" }: Face): string {
+  #keyOf({ node = "", user = "", tags = "", os = "" }: EndpointInfo): string {
     if (!this.#options.nodeDims) return "";
     return this.#options.identityDims ? `${node}\0${user}\0${tags}\0${os}` : node;
   }
 
-  #shown(face: Face): Face {
-    if (!this.#options.nodeDims) return noFace;
-    return this.#options.identityDims ? face : { ...noFace, node: face.node };
+  #shown(face: EndpointInfo): EndpointInfo {
+    if (!this.#options.nodeDims) return noEndpointInfo;
+    return this.#options.identityDims ? face : { ...noEndpointInfo, node: face.node };
   }
 }
 

@@ -7,7 +7,7 @@ import {
   networkPacketsRollup,
 } from "../catalogue/flows.ts";
 import type { CardinalityOptions } from "../options.ts";
-import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
+import type { EnrichedFlow, EndpointInfo, FlowKind } from "./enriched.ts";
 import type { EmitSum } from "./rollup.ts";
 
 /** Which dimensions series have. */
@@ -70,8 +70,8 @@ export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
 // out.
 function attributesOf(
   kind: FlowKind,
-  source: Face,
-  destination: Face,
+  source: EndpointInfo,
+  destination: EndpointInfo,
   { node, identity }: { readonly node: boolean; readonly identity: boolean },
 ): TrafficAttributes {
   return {

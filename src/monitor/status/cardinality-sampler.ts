@@ -14,7 +14,7 @@ import {
   type CardinalityDeps,
 } from "./cardinality-rows.ts";
 import { every } from "./every.ts";
-import type { MetricFacts } from "./house-facts.ts";
+import type { MetricFacts } from "./process-status.ts";
 import { mergeFacts, scopeFacts } from "./series-facts.ts";
 import { Turns } from "../../kernel/base/turns.ts";
 
@@ -27,7 +27,7 @@ export interface SampledDeps {
   /** Series of networks, by what the network is configured as. */
   readonly networks: () => ReadonlyMap<string, ScopeCardinality>;
   /** Series of the main thread, with label values. */
-  readonly house: () => Promise<readonly MetricFacts[]>;
+  readonly processStatus: () => Promise<readonly MetricFacts[]>;
   /** How rows are made now. */
   readonly rows: () => CardinalityDeps;
   readonly intervalMs: number;
@@ -103,12 +103,12 @@ class Sampler {
   }
 
   async #look(): Promise<void> {
-    const { own, networks, house, rows } = this.#deps;
+    const { own, networks, processStatus, rows } = this.#deps;
     const turns = new Turns();
-    const ofHouse = await house();
+    const processSeries = await processStatus();
     const ofNetworks = networks();
     const infos = [...own(), ...ofNetworks.values()];
-    this.#history.sample([...infos, asInfo(ofHouse)]);
+    this.#history.sample([...infos, asInfo(processSeries)]);
     const growth = this.#history.view();
     this.#looks += 1;
     if (this.#looks === 1 || growth.totals.at(-1) === 0) {
@@ -119,7 +119,7 @@ class Sampler {
     for (const info of infos) facts.push(...(await scopeFacts(info, turns)));
     this.#whole = await cardinalityInfo(
       rows(),
-      await mergeFacts([...facts, ...ofHouse], turns),
+      await mergeFacts([...facts, ...processSeries], turns),
       growth,
       turns,
     );

@@ -10,9 +10,9 @@ import type { NetworkStatus } from "../status.ts";
 
 /** Zeros where nobody asks agents. */
 export function nodeDiscovery(networks: readonly Pick<NetworkStatus, "told">[]): NodeDiscovery {
-  const asked = networks.find(({ told }) => told.nodeTargets !== undefined)?.told.nodeTargets?.();
-  if (asked === undefined) return create(NodeDiscoverySchema);
-  const { enabled, static: configured, lastOk, lastDiscoveryMs, targets } = asked;
+  const pending = networks.find(({ told }) => told.nodeTargets !== undefined)?.told.nodeTargets?.();
+  if (pending === undefined) return create(NodeDiscoverySchema);
+  const { enabled, static: configured, lastOk, lastDiscoveryMs, targets } = pending;
   return create(NodeDiscoverySchema, {
     enabled,
     static: configured,

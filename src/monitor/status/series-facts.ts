@@ -1,7 +1,7 @@
 /** How many series each metric has, over several scopes of several threads. */
 import { SERIES_PREFIX } from "../../kernel/telemetry/series/cardinality-history.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
-import type { MetricFacts } from "./house-facts.ts";
+import type { MetricFacts } from "./process-status.ts";
 import type { Turns } from "../../kernel/base/turns.ts";
 
 /** Where a scope sets no limit, so many series of one metric are told as too many. */
@@ -59,10 +59,10 @@ export async function scopeFacts(
 /** Series by metric, without anything else: cheap enough for each document. */
 export function seriesCounts(
   infos: readonly Pick<CardinalityInfo, "metrics">[],
-  house: readonly Pick<MetricFacts, "name" | "series">[],
+  processStatus: readonly Pick<MetricFacts, "name" | "series">[],
 ): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { name, series } of [...infos.flatMap(({ metrics }) => metrics), ...house])
+  for (const { name, series } of [...infos.flatMap(({ metrics }) => metrics), ...processStatus])
     counts.set(name, (counts.get(name) ?? 0) + series);
   return counts;
 }

@@ -59,7 +59,7 @@ export interface StatusApiDeps {
  * then the next one is made ahead.
  */
 class Form<T> {
-  asked = false;
+  pending = false;
   readonly #make: () => Promise<T>;
   #made: Promise<T> | undefined;
 
@@ -69,7 +69,7 @@ class Form<T> {
 
   /** For the one who asked. */
   ask(): Promise<T> {
-    this.asked = true;
+    this.pending = true;
     return this.ready();
   }
 
@@ -117,8 +117,8 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
     { renewMs: RENEW_MS, expireMs: EXPIRE_MS },
     async (before) => {
       const next = edition(await build());
-      if (before?.text.asked === true) await next.text.ready();
-      if (before?.packed.asked === true) await next.packed.ready();
+      if (before?.text.pending === true) await next.text.ready();
+      if (before?.packed.pending === true) await next.packed.ready();
       return next;
     },
   );

@@ -31,8 +31,8 @@ import type { CatalogueRows } from "./catalogue-rows.ts";
 import { createCollectorRows } from "./collector-rows.ts";
 import { createDeviceRows } from "./device-rows.ts";
 import { judge } from "./health.ts";
-import { createConfigPart, serviceInfo } from "./house-part.ts";
-import type { House } from "./house-port.ts";
+import { createConfigPart, serviceInfo } from "./process-part.ts";
+import type { ProcessStatusClient } from "./process-status-client.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
 import { nodeDiscovery } from "./node-discovery.ts";
 import { seriesCounts } from "./series-facts.ts";
@@ -41,7 +41,7 @@ import { Turns } from "../../kernel/base/turns.ts";
 /** What it is put together from. */
 export interface StatusDeps {
   readonly clock: Clock;
-  readonly house: House;
+  readonly processStatus: ProcessStatusClient;
   /** Several networks are configured: their collectors are shown with the network's name. */
   readonly several: boolean;
   readonly monitor: () => MonitorStatus;
@@ -88,7 +88,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
 
   return async () => {
     const turns = new Turns();
-    const { status: told, series } = await deps.house.ask({ labels: false });
+    const { status: told, series } = await deps.processStatus.ask({ labels: false });
     const nowMs = deps.clock.now();
     const { networks, checkpoints } = deps.monitor();
     const rows: NetworkRow[] = [];

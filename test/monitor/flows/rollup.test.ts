@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { noFace } from "../../../src/monitor/flows/enriched.ts";
-import type { EnrichedFlow, Face, FlowKind } from "../../../src/monitor/flows/enriched.ts";
+import { noEndpointInfo } from "../../../src/monitor/flows/enriched.ts";
+import type { EnrichedFlow, EndpointInfo, FlowKind } from "../../../src/monitor/flows/enriched.ts";
 import { FlowRollup, MOST_KEYS } from "../../../src/monitor/flows/rollup.ts";
 import type { RollupOptions } from "../../../src/monitor/flows/rollup.ts";
 
@@ -22,11 +22,16 @@ const udp: FlowKind = {
   region: undefined,
 };
 
-function face(node: string | undefined, user?: string): Face {
-  return { ...noFace, node, user };
+function face(node: string | undefined, user?: string): EndpointInfo {
+  return { ...noEndpointInfo, node, user };
 }
 
-function flow(kind: FlowKind, source: Face, destination: Face, bytes: number): EnrichedFlow {
+function flow(
+  kind: FlowKind,
+  source: EndpointInfo,
+  destination: EndpointInfo,
+  bytes: number,
+): EnrichedFlow {
   const connection = {
     type: 0,
     protocol: 6,

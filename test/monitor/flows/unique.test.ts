@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { noFace } from "../../../src/monitor/flows/enriched.ts";
+import { noEndpointInfo } from "../../../src/monitor/flows/enriched.ts";
 import type { EnrichedFlow } from "../../../src/monitor/flows/enriched.ts";
 import {
   MOST_SOURCES,
@@ -35,8 +35,8 @@ function flow(
       path: undefined,
       region: undefined,
     },
-    source: { ...noFace, node: source },
-    destination: { ...noFace, node: destination },
+    source: { ...noEndpointInfo, node: source },
+    destination: { ...noEndpointInfo, node: destination },
   };
 }
 

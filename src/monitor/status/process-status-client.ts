@@ -8,21 +8,21 @@ import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_p
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { AnyLogRow, AnyRow } from "../../kernel/telemetry/types.ts";
 import type {
-  HouseAnswer,
-  HouseField,
-  HouseMessage,
-  HouseQuestion,
-  HouseStatus,
+  ProcessStatusReply,
+  ProcessField,
+  ProcessStatusMessage,
+  ProcessStatusRequest,
+  ProcessStatus,
   MetricFacts,
-} from "./house-facts.ts";
-import { houseZeros } from "./house-zeros.ts";
+} from "./process-status.ts";
+import { emptyProcessStatus } from "./empty-process-status.ts";
 
 /** The main thread answers from memory; who waits longer shows what was so before. */
 const ANSWER_MS = 1_000;
 
 /** What is known of the house. */
-interface HouseView {
-  readonly status: HouseStatus;
+interface ProcessView {
+  readonly status: ProcessStatus;
   readonly series: readonly MetricFacts[];
 }
 
@@ -30,43 +30,43 @@ interface HouseView {
  * The catalogue of everything that is not the monitor's. The same object until the house tells
  * another.
  */
-export interface HouseCatalogue {
+export interface ProcessCatalogue {
   readonly metrics: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
 }
 
 /** The house, whether it answers or not. */
-export interface House {
+export interface ProcessStatusClient {
   /** Speaks over this port from now on, until it closes. */
   attach(port: MessagePort): void;
   /**
    * Never rejects: without an answer in time it is the last one, and zeros before the first.
    * `labels` asks for label values with the series.
    */
-  ask(wanted: { readonly labels: boolean }): Promise<HouseView>;
-  catalogue(): HouseCatalogue;
+  ask(wanted: { readonly labels: boolean }): Promise<ProcessView>;
+  catalogue(): ProcessCatalogue;
 }
 
 /** A house without a port. */
-export function createHouse(clock: Clock): House {
-  return new PortHouse(clock);
+export function createProcessStatusClient(clock: Clock): ProcessStatusClient {
+  return new PortClient(clock);
 }
 
-interface Asked {
+interface PendingRequest {
   readonly labels: boolean;
   readonly settle: () => void;
 }
 
-const fields = Object.keys(houseZeros()) as HouseField[];
+const fields = Object.keys(emptyProcessStatus()) as ProcessField[];
 
-class PortHouse implements House {
+class PortClient implements ProcessStatusClient {
   readonly #clock: Clock;
-  readonly #zeros = houseZeros();
-  readonly #asked = new Map<number, Asked>();
+  readonly #zeros = emptyProcessStatus();
+  readonly #pending = new Map<number, PendingRequest>();
   #port: MessagePort | undefined;
   #nextId = 0;
   #constants: Status | undefined;
-  #catalogue: HouseCatalogue = { metrics: [], records: [] };
+  #catalogue: ProcessCatalogue = { metrics: [], records: [] };
   #answer: Status | undefined;
   #series: readonly MetricFacts[] = [];
   #labelled: readonly MetricFacts[] | undefined;
@@ -78,7 +78,7 @@ class PortHouse implements House {
   attach(port: MessagePort): void {
     this.#port = port;
     this.#settleAll();
-    port.on("message", (message: HouseMessage) => this.#hear(message));
+    port.on("message", (message: ProcessStatusMessage) => this.#hear(message));
     port.on("close", () => {
       if (this.#port !== port) return;
       this.#port = undefined;
@@ -87,7 +87,7 @@ class PortHouse implements House {
     port.unref();
   }
 
-  async ask({ labels }: { readonly labels: boolean }): Promise<HouseView> {
+  async ask({ labels }: { readonly labels: boolean }): Promise<ProcessView> {
     const port = this.#port;
     if (port !== undefined) await this.#answered(port, labels);
     return {
@@ -96,7 +96,7 @@ class PortHouse implements House {
     };
   }
 
-  catalogue(): HouseCatalogue {
+  catalogue(): ProcessCatalogue {
     return this.#catalogue;
   }
 
@@ -106,36 +106,36 @@ class PortHouse implements House {
     return new Promise((resolve) => {
       const settle = (): void => {
         timer[Symbol.dispose]();
-        this.#asked.delete(id);
+        this.#pending.delete(id);
         resolve();
       };
       const timer = this.#clock.timer(this.#clock.monotonic() + ANSWER_MS, settle);
-      this.#asked.set(id, { labels, settle });
-      port.postMessage({ kind: "ask", id, labels } satisfies HouseQuestion);
+      this.#pending.set(id, { labels, settle });
+      port.postMessage({ kind: "ask", id, labels } satisfies ProcessStatusRequest);
     });
   }
 
-  #hear(message: HouseMessage): void {
+  #hear(message: ProcessStatusMessage): void {
     if (message.kind === "answer") return this.#take(message);
     this.#constants = fromBinary(StatusSchema, message.status);
     this.#catalogue = { metrics: message.metrics, records: message.records };
   }
 
   /** A late answer is still the newest there is. */
-  #take({ id, status, series }: HouseAnswer): void {
-    const asked = this.#asked.get(id);
+  #take({ id, status, series }: ProcessStatusReply): void {
+    const pending = this.#pending.get(id);
     this.#answer = fromBinary(StatusSchema, status);
     this.#series = series;
-    if (asked?.labels === true) this.#labelled = series;
-    asked?.settle();
+    if (pending?.labels === true) this.#labelled = series;
+    pending?.settle();
   }
 
   #settleAll(): void {
-    for (const { settle } of this.#asked.values()) settle();
+    for (const { settle } of this.#pending.values()) settle();
   }
 
   /** Of each field what was answered last, else what was told at the start, else zero. */
-  #status(): HouseStatus {
+  #status(): ProcessStatus {
     const entries = fields.map(
       (name) =>
         [
@@ -147,6 +147,6 @@ class PortHouse implements House {
           )[name],
         ] as const,
     );
-    return Object.fromEntries(entries) as unknown as HouseStatus;
+    return Object.fromEntries(entries) as unknown as ProcessStatus;
   }
 }

@@ -26,10 +26,10 @@ import {
 } from "../../gen/steward/monitor/v1/stores_pb.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import { humanBytes, humanDuration } from "./human.ts";
-import type { HouseStatus } from "./house-facts.ts";
+import type { ProcessStatus } from "./process-status.ts";
 
 /** Made anew for each caller. */
-export function houseZeros(): HouseStatus {
+export function emptyProcessStatus(): ProcessStatus {
   const never = humanDuration(0);
   return {
     provider: "",

@@ -7,7 +7,7 @@ import type { Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { AnyLogRow, AnyRow } from "../../kernel/telemetry/types.ts";
 
 /** The name of the port among those that the service is given. */
-export const HOUSE_PORT = "house";
+export const PROCESS_STATUS_PORT = "process-status";
 
 /** Series of one metric of a scope that lives in the main thread. */
 export interface MetricFacts {
@@ -23,7 +23,7 @@ export interface MetricFacts {
 }
 
 /** What never changes while the process runs; sent once, before anything is asked. */
-export interface HouseConstants {
+export interface ProcessConstants {
   readonly kind: "constants";
   /**
    * A `Status` in binary with: provider, refresh_ms, advisories, service, telemetry, config
@@ -37,7 +37,7 @@ export interface HouseConstants {
 }
 
 /** The thread wants to know. */
-export interface HouseQuestion {
+export interface ProcessStatusRequest {
   readonly kind: "ask";
   readonly id: number;
   /**
@@ -48,7 +48,7 @@ export interface HouseQuestion {
 }
 
 /** What is so now. */
-export interface HouseAnswer {
+export interface ProcessStatusReply {
   readonly kind: "answer";
   readonly id: number;
   /**
@@ -62,10 +62,10 @@ export interface HouseAnswer {
 }
 
 /** From the main thread. */
-export type HouseMessage = HouseConstants | HouseAnswer;
+export type ProcessStatusMessage = ProcessConstants | ProcessStatusReply;
 
 /** The fields of a status that are the house's to say; all others are the monitor's. */
-export type HouseField =
+export type ProcessField =
   | "provider"
   | "refreshMs"
   | "advisories"
@@ -89,4 +89,4 @@ export type HouseField =
   | "update";
 
 /** The house's part of a document. */
-export type HouseStatus = Pick<Status, HouseField>;
+export type ProcessStatus = Pick<Status, ProcessField>;
