@@ -17,7 +17,7 @@ import { loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./validate.ts";
 
 /** No more of an answer is read. */
-const MOST_BODY_BYTES = 4096;
+const MAX_BODY_BYTES = 4096;
 
 /**
  * 0 ready, 1 reached and not ready, 2 cannot ask: the configuration is not valid, or nobody answers
@@ -120,9 +120,9 @@ async function readSome(answer: IncomingMessage): Promise<string> {
   for await (const part of answer as AsyncIterable<Buffer>) {
     parts.push(part);
     size += part.length;
-    if (size >= MOST_BODY_BYTES) break;
+    if (size >= MAX_BODY_BYTES) break;
   }
-  return Buffer.concat(parts).subarray(0, MOST_BODY_BYTES).toString("utf8");
+  return Buffer.concat(parts).subarray(0, MAX_BODY_BYTES).toString("utf8");
 }
 
 function reason(error: unknown, timeoutMs: number): string {

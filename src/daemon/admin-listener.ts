@@ -12,7 +12,7 @@ import type { ListenTls } from "../kernel/listen/listener.ts";
 import type { Component, Health } from "../kernel/supervisor/component.ts";
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 /** Also reports the listener's certificate, if it has one. */
 export interface AdminListener extends Component {
@@ -36,7 +36,7 @@ export function adminListener(
     for (
       let waitMs = FIRST_WAIT_MS;
       !stopping.signal.aborted;
-      waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)
+      waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs)
     ) {
       const given = deps();
       const next = createGateway({ ...given, surface: "admin" }, { address, ...tlsOf(config) });

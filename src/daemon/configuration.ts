@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { analysisSound } from "../dedup/analysis/settings.ts";
+import { checkAnalysis } from "../dedup/analysis/settings.ts";
 import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import { adminKeys, adminListen, adminSound, adminTls } from "../kernel/config/admin-keys.ts";
@@ -48,7 +48,7 @@ import { samplerUsed, tracingKeys } from "../kernel/config/tracing-keys.ts";
 import { updateKeys } from "../kernel/config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
-import { networkLabelUsed } from "./profiler-network.ts";
+import { checkNetworkLabel } from "./profiler-network.ts";
 
 export interface DaemonArguments {
   readonly config: string | undefined;
@@ -86,9 +86,9 @@ const daemonChecks: readonly Check[] = [
   profileEndpointSound,
   profilerSound,
   profilesUsed,
-  networkLabelUsed,
+  checkNetworkLabel,
   ...monitorChecks,
-  analysisSound,
+  checkAnalysis,
   paperlessUnread,
 ];
 

@@ -26,7 +26,7 @@ export function profilerNetwork(config: Config): string | undefined {
 }
 
 /** Warns about a network label that has no network to show. */
-export const networkLabelUsed: Check = {
+export const checkNetworkLabel: Check = {
   needs: [profiler.networkLabel, profiler.enabled, networks, vpn.network],
   run: (config) =>
     config.get(profiler.networkLabel) !== "off" &&

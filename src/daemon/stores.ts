@@ -4,7 +4,7 @@ import { dedupStores } from "../dedup/stores.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
 import type { StorePlace } from "../kernel/state/folder-backup.ts";
 import type { EnvSpec } from "../kernel/state/types.ts";
-import { checkpointPlace } from "../monitor/checkpoints/place.ts";
+import { checkpointLocation } from "../monitor/checkpoints/location.ts";
 import { monitorStores } from "../monitor/checkpoints/tables.ts";
 import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { tokensStores } from "../tokens/stores.ts";
@@ -24,7 +24,7 @@ export function storesElsewhere({
 }: Pick<DaemonConfiguration, "config" | "stateDirectory">): StorePlace[] {
   const { store, filePath } = readKeyGroup(config, checkpoint);
   if (store === "memory" || filePath === "") return [];
-  const { directory, name } = checkpointPlace(resolve(filePath));
+  const { directory, name } = checkpointLocation(resolve(filePath));
   return directory === resolve(stateDirectory) ? [] : [{ directory, name }];
 }
 

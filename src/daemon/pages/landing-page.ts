@@ -19,7 +19,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createCall, type PlainRoute } from "../../kernel/service.ts";
 import type { ThreadHost } from "../../kernel/threads/placed.ts";
-import { askStatus } from "../../monitor/status/ask-status.ts";
+import { readStatus } from "../../monitor/status/read-status.ts";
 import { ENGINE_TYPE } from "../../tokens/engine/engine.ts";
 import type { Tokens } from "../../tokens/service.ts";
 import type { LastMints } from "../../tokens/telemetry/last-mints.ts";
@@ -85,7 +85,7 @@ async function statusOf(
   { component }: NonNullable<LandingPageSources["monitor"]>,
   signal: AbortSignal,
 ): Promise<StatusJson> {
-  return parseStatus(await askStatus(component, { signal, requestId: systemIds.uuid() }));
+  return parseStatus(await readStatus(component, { signal, requestId: systemIds.uuid() }));
 }
 
 /**

@@ -65,7 +65,7 @@ export const analysisKeys: Keys = {
 export const analysisSchema: Schema = Object.values(analysisKeys);
 
 /** Refuses what file and environment say when their rules over several keys are broken. */
-export const analysisSound: Check = {
+export const checkAnalysis: Check = {
   needs: analysisSchema,
   run: (config) =>
     brokenRules(

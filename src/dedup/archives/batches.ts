@@ -5,7 +5,7 @@ const ITEMS = 128;
 const TEXT_BYTES = 4 * 1024 * 1024;
 
 /** An item with how far the archive was read when it was found. */
-export interface PlacedItem {
+export interface PositionedItem {
   readonly item: ArchiveItem;
   readonly fraction: number;
 }
@@ -14,7 +14,9 @@ export interface PlacedItem {
  * Batches of at most 128 items and 4 MiB of text in memory (two bytes a unit). A larger single
  * document is a batch of its own.
  */
-export async function* inBatches(items: AsyncIterable<PlacedItem>): AsyncGenerator<ArchiveBatch> {
+export async function* inBatches(
+  items: AsyncIterable<PositionedItem>,
+): AsyncGenerator<ArchiveBatch> {
   let batch: ArchiveItem[] = [];
   let bytes = 0;
   let fraction = 0;

@@ -10,7 +10,7 @@ import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
 import { failed, passedOver, readAlready, readAlreadyBelow } from "./archive.ts";
 import { inBatches } from "./batches.ts";
-import type { PlacedItem } from "./batches.ts";
+import type { PositionedItem } from "./batches.ts";
 import { cutText, decodeText } from "./decode.ts";
 import { createGlobs } from "./globs.ts";
 import type { Globs } from "./globs.ts";
@@ -125,7 +125,10 @@ async function* readFolder(
   }
 }
 
-async function readFound({ found, fraction }: Found, options: ReadOptions): Promise<PlacedItem> {
+async function readFound(
+  { found, fraction }: Found,
+  options: ReadOptions,
+): Promise<PositionedItem> {
   if (found.kind !== "file") return { item: found, fraction };
   // The walk gives real paths.
   if (options.claim?.(found.path) === false) return { item: readAlreadyBelow(found.ref), fraction };

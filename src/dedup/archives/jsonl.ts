@@ -18,7 +18,7 @@ import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
 import { failed, readAlready } from "./archive.ts";
 import { inBatches } from "./batches.ts";
-import type { PlacedItem } from "./batches.ts";
+import type { PositionedItem } from "./batches.ts";
 import { decodeUtf8 } from "./decode.ts";
 import { asArchiveError } from "./folder.ts";
 import { createLineSplitter } from "./lines.ts";
@@ -137,12 +137,12 @@ async function* readLines(
   pool: Pool,
   chunks: AsyncIterable<Chunk>,
   options: ReadOptions,
-): AsyncGenerator<PlacedItem> {
+): AsyncGenerator<PositionedItem> {
   const splitter = createLineSplitter(LINE_BYTES);
   const firstLines = new Map<string, number>();
   let fraction = 0;
   let turnEnds = performance.now() + TURN_MS;
-  const place = async (line: Line): Promise<PlacedItem | undefined> => {
+  const place = async (line: Line): Promise<PositionedItem | undefined> => {
     const item = await readLine(pool, line, firstLines, options);
     return item && { item, fraction };
   };

@@ -8,11 +8,11 @@ import type { Schedule } from "../../kernel/supervisor/schedule.ts";
 import type { SyncInput, SyncResult } from "./result.ts";
 
 /** No archive takes longer; a sync that hangs is cancelled then. */
-const LONGEST_MS = 24 * 3_600_000;
+const MAX_DURATION_MS = 24 * 3_600_000;
 /**
  * A start is soon followed by a sync, for the archives may have changed meanwhile, but not at once.
  */
-const MOST_STAGGER_MS = 300_000;
+const MAX_STAGGER_MS = 300_000;
 const HISTORY = 20;
 
 /** What a run works with. */
@@ -29,9 +29,9 @@ export function createSyncSchedule({ jobs, job }: SyncScheduleDeps, everyMs: num
   return {
     name: "sync",
     everyMs,
-    staggerMs: Math.min(everyMs, MOST_STAGGER_MS),
+    staggerMs: Math.min(everyMs, MAX_STAGGER_MS),
     overlap: "never",
-    timeoutMs: LONGEST_MS,
+    timeoutMs: MAX_DURATION_MS,
     history: HISTORY,
     async run({ signal }) {
       const { id } = jobs.active(job.exclusive) ?? (await begin(jobs, job));

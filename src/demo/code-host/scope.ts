@@ -11,7 +11,7 @@ export interface Scope {
   readonly repositories: readonly Repository[] | undefined;
 }
 
-const MOST_REPOSITORIES = 500;
+const MAX_REPOSITORIES = 500;
 
 const NAME_NOT_GRANTED = refusalOf(
   "mint",
@@ -80,10 +80,10 @@ function invalid(name: string, message: string): Reply {
 function checkList(name: string, value: unknown, type: "string" | "number"): Reply | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) return invalid(name, `${shown(value)} is not an array.`);
-  if (value.length > MOST_REPOSITORIES)
+  if (value.length > MAX_REPOSITORIES)
     return invalid(
       name,
-      `No more than ${MOST_REPOSITORIES} items are allowed; ${value.length} were supplied.`,
+      `No more than ${MAX_REPOSITORIES} items are allowed; ${value.length} were supplied.`,
     );
   const index = value.findIndex((each) =>
     type === "number" ? !Number.isSafeInteger(each) : typeof each !== "string",
@@ -106,10 +106,10 @@ function checkPermissions(value: unknown): Reply | undefined {
     : invalid(`permissions/properties/${wrong[0]}`, `${shown(wrong[1])} is not a string.`);
 }
 
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN_LENGTH = 100;
 
 function shown(value: unknown): string {
-  return value === null ? "nil" : JSON.stringify(value).slice(0, LONGEST_SHOWN);
+  return value === null ? "nil" : JSON.stringify(value).slice(0, MAX_SHOWN_LENGTH);
 }
 
 function listOf(value: unknown): readonly unknown[] {

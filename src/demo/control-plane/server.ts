@@ -64,8 +64,8 @@ export interface ControlPlaneSpec<Operation extends string> {
   readonly refuse: (status: number, message: string) => Reply;
 }
 
-const MOST_AT_ONCE = 4096;
-const MOST_SEEN = 1000;
+const MAX_CONCURRENT = 4096;
+const MAX_SEEN = 1000;
 const BODY_BYTES = 4 * 1024 * 1024;
 
 /** Starts to listen. Throws what the listener throws. */
@@ -78,7 +78,7 @@ export async function startControlPlane<Operation extends string>(
   const faults = createFaults<Operation>();
   const see = (request: SeenRequest<Operation>): void => {
     counts.set(request.operation, (counts.get(request.operation) ?? 0) + 1);
-    if (seen.push(request) > MOST_SEEN) seen.shift();
+    if (seen.push(request) > MAX_SEEN) seen.shift();
   };
   const listener = createListener(
     {
@@ -87,8 +87,8 @@ export async function startControlPlane<Operation extends string>(
       address: { host: "127.0.0.1", port: spec.port ?? 0 },
       credential: false,
       limits: {
-        connections: MOST_AT_ONCE,
-        owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE },
+        connections: MAX_CONCURRENT,
+        owner: { requests: MAX_CONCURRENT, requestsPerAddress: MAX_CONCURRENT },
       },
       handle: (request, response) =>
         serve(request, response, { spec, deps, faults, see, latencyMs: plane.latencyMs }),

@@ -43,7 +43,7 @@ export interface Network {
 }
 
 const DEFAULT_DEVICES = 25;
-const MOST_DEVICES = 50_000;
+const MAX_DEVICES = 50_000;
 const DEFAULT_TALKERS = 250;
 
 /** Throws a RangeError for a number of devices that is none. */
@@ -54,8 +54,8 @@ export function createNetwork({
   talkers = DEFAULT_TALKERS,
   conditions = {},
 }: NetworkOptions): Network {
-  if (!Number.isInteger(count) || count < 0 || count > MOST_DEVICES)
-    throw new RangeError(`a simulated network has 0 to ${MOST_DEVICES} devices, not ${count}`);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_DEVICES)
+    throw new RangeError(`a simulated network has 0 to ${MAX_DEVICES} devices, not ${count}`);
   const identities = createIdentities(seed);
   const people = createPeople(count, domain, identities);
   const roster = withConditions(createRoster(count, seed, people, identities), conditions);

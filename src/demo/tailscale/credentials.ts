@@ -38,7 +38,7 @@ interface Token extends Caller {
   readonly expiresAtMs: number;
 }
 
-const MOST_TOKENS = 10_000;
+const MAX_TOKENS = 10_000;
 const DEFAULT_SCOPES: readonly string[] = ["all:read"];
 
 /** Tokens beyond 10,000 push the oldest out. */
@@ -58,7 +58,7 @@ export function createCredentials(
     const text = `tskey-api-${ids.base62(17)}-${ids.base62(32)}`;
     tokens.set(text, { clientId, scopes, kind, expiresAtMs: nowMs + tokenLifetimeMs });
     const [oldest] = tokens.keys();
-    if (tokens.size > MOST_TOKENS && oldest !== undefined) tokens.delete(oldest);
+    if (tokens.size > MAX_TOKENS && oldest !== undefined) tokens.delete(oldest);
     return json(
       {
         access_token: text,

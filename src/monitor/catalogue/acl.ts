@@ -96,7 +96,6 @@ export const aclWildcardRules = defineMetric({
   help: "Non-deny rules with a wildcard, per section and position (src, dst).",
 });
 
-/** All rows of this file. */
 export const aclMetrics: readonly AnyRow[] = catalogue([
   aclAutoapprovers,
   aclLastChanged,

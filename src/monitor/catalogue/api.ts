@@ -1,4 +1,4 @@
-/** Metrics of the monitor: calls of the control API and what they are allowed. */
+/** Metrics of the monitor: control API calls and their permissions. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -104,7 +104,6 @@ export const subrequestFailures = defineMetric({
   when: "per-entity subrequests enabled",
 });
 
-/** All rows of this file. */
 export const apiMetrics: readonly AnyRow[] = catalogue([
   apiAvailability,
   apiDuration,

@@ -153,7 +153,6 @@ export const scrapeSuccess = defineMetric({
   when: "self_observability.enabled",
 });
 
-/** All rows of this file. */
 export const collectionMetrics: readonly AnyRow[] = catalogue([
   checkpointDiskSize,
   checkpointPersistAge,

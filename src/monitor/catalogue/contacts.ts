@@ -11,5 +11,4 @@ export const contactNeedsVerification = defineMetric({
   help: "1 when the contact address is unverified; types account, support, security.",
 });
 
-/** All rows of this file. */
 export const contactsMetrics: readonly AnyRow[] = catalogue([contactNeedsVerification]);

@@ -66,7 +66,6 @@ export const dnsSplitZonesCount = defineMetric({
   help: "Split-DNS domains configured.",
 });
 
-/** All rows of this file. */
 export const dnsMetrics: readonly AnyRow[] = catalogue([
   dnsMagicDns,
   dnsNameserversCount,

@@ -99,7 +99,6 @@ const rdnsRefreshes = defineMetric({
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
 
-/** All rows of this file. */
 export const enrichmentMetrics: readonly AnyRow[] = catalogue([
   geoipDatabaseBuildTime,
   geoipDownloads,

@@ -107,7 +107,6 @@ export const keysCount = defineMetric({
   help: "Keys by type, auth kind, revoked and invalid.",
 });
 
-/** All rows of this file. */
 export const keysMetrics: readonly AnyRow[] = catalogue([
   keyAllowedTags,
   keyExpiry,

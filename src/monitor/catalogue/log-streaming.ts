@@ -83,7 +83,6 @@ export const logstreamSpoofedEntries = defineMetric({
   when: "stream configured",
 });
 
-/** All rows of this file. */
 export const logStreamingMetrics: readonly AnyRow[] = catalogue([
   logstreamBytesSent,
   logstreamConfigured,

@@ -51,7 +51,6 @@ export const oauthAppsCount = defineMetric({
   help: "OAuth applications registered.",
 });
 
-/** All rows of this file. */
 export const oauthAppsMetrics: readonly AnyRow[] = catalogue([
   oauthAppNodeAttributes,
   oauthAppRedirectUris,

@@ -146,7 +146,6 @@ export const objectstoreSkipped = defineMetric({
   when: "source objectstore",
 });
 
-/** All rows of this file. */
 export const objectStoreMetrics: readonly AnyRow[] = catalogue([
   objectstoreBacklog,
   objectstoreBytes,

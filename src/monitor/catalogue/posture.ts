@@ -50,7 +50,6 @@ export const postureIntegrationsCount = defineMetric({
   help: "Posture integrations configured; 0 when the API answers 404.",
 });
 
-/** All rows of this file. */
 export const postureMetrics: readonly AnyRow[] = catalogue([
   postureIntegrationError,
   postureIntegrationLastSync,

@@ -47,7 +47,6 @@ export const piiFilterCategory = defineMetric({
   when: "self_observability.enabled",
 });
 
-/** All rows of this file. */
 export const publishingMetrics: readonly AnyRow[] = catalogue([
   adminAuthRejected,
   annotationDegraded,

@@ -110,7 +110,6 @@ const webhookSchemaDrift = defineMetric({
   when: "webhook.enabled",
 });
 
-/** All rows of this file. */
 export const receiversMetrics: readonly AnyRow[] = catalogue([
   streamDecodeErrors,
   streamInflight,

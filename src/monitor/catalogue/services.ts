@@ -28,7 +28,6 @@ export const servicesCount = defineMetric({
   help: "Virtual-IP services in the network.",
 });
 
-/** All rows of this file. */
 export const servicesMetrics: readonly AnyRow[] = catalogue([
   serviceHosts,
   servicePorts,

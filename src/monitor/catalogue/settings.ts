@@ -26,7 +26,6 @@ export const settingUsersExternalNetworksRole = defineMetric({
   help: "Constant 1 with the role allowed to join other networks.",
 });
 
-/** All rows of this file. */
 export const settingsMetrics: readonly AnyRow[] = catalogue([
   settingDevicesKeyDuration,
   settingEnabled,

@@ -64,7 +64,6 @@ export const usersCount = defineMetric({
   help: "Users by role, status and type.",
 });
 
-/** All rows of this file. */
 export const usersMetrics: readonly AnyRow[] = catalogue([
   userConnected,
   userDevices,

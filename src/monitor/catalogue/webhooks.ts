@@ -53,7 +53,6 @@ export const webhookEndpointsEventSubscriptions = defineMetric({
   help: "Endpoints subscribed per event type; 18 known types plus other, zero-seeded.",
 });
 
-/** All rows of this file. */
 export const webhooksMetrics: readonly AnyRow[] = catalogue([
   webhookEndpointAge,
   webhookEndpointSubscriptions,

@@ -14,10 +14,7 @@ const names = new Map<number, string>([
   [132, "sctp"],
 ]);
 
-/**
- * The name of a protocol: its number where it has none, `unknown` for 0, nothing and what is no
- * protocol.
- */
+/** `unknown` for 0, undefined and invalid numbers; the number itself if it has no name. */
 export function transportName(protocol: number | undefined): string {
   if (protocol === undefined || protocol < 1 || protocol > 255) return "unknown";
   return names.get(protocol) ?? String(protocol);

@@ -1,4 +1,4 @@
-/** A connection with everything that is known of it, and how that is found out. */
+/** Enriches connections with names, identities and services. */
 import type { Endpoint } from "../enrich/addresses.ts";
 import { nodeName } from "../enrich/names.ts";
 import { transportName } from "../enrich/transports.ts";
@@ -9,24 +9,23 @@ import type { Identities, Identity, References } from "./identity.ts";
 import { PHYSICAL, trafficTypes } from "./record.ts";
 import type { Connection } from "./record.ts";
 
-/** Everything of a connection that is not about who: equal kinds have equal codes. */
+/** Dimensions of a connection other than its endpoints; equal kinds have equal codes. */
 export interface FlowKind {
   readonly code: number;
   readonly transport: string;
   readonly type: (typeof trafficTypes)[number];
-  /** Registered name of the destination's port. */
+  /** Registered service of the destination port. */
   readonly service: string | undefined;
-  /** Of physical traffic with a destination only. */
+  /** Only for physical traffic with a destination. */
   readonly path: "direct" | "derp" | undefined;
   readonly region: string | undefined;
 }
 
-/** One end, as it is shown. Everything is undefined where the record names no such end. */
+/** One endpoint. All fields are undefined where the record has none. */
 export interface EndpointInfo extends Identity {
   readonly node: string | undefined;
 }
 
-/** A connection as metrics and records need it. */
 export interface EnrichedFlow {
   readonly connection: Connection;
   readonly kind: FlowKind;
@@ -34,24 +33,23 @@ export interface EnrichedFlow {
   readonly destination: EndpointInfo;
 }
 
-/** What decides how much is found out. */
 export interface EnricherOptions {
   readonly collapseExternal: boolean;
-  /** Users, tags and systems are wanted. */
+  /** Whether users, tags and operating systems are looked up. */
   readonly identity: boolean;
 }
 
-/** By this address a node writes that it talks through a relay; the port is the relay's region. */
+/** Address by which a node marks relayed traffic; the port is the relay region. */
 const RELAY = "127.3.3.40";
-/** Kinds remembered; all are forgotten when they are more. */
-const MOST_KINDS = 8_192;
+/** Cached kinds; the cache is cleared when full. */
+const MAX_KINDS = 8_192;
 const PORTS = 65_536;
 const NO_PATH = 0;
 const DIRECT = 1;
 const DERP = 2;
 const paths = [undefined, "direct", "derp"] as const;
 
-/** The face of an end that is not there. */
+/** A missing endpoint. */
 export const noEndpointInfo: EndpointInfo = {
   node: undefined,
   user: undefined,
@@ -59,7 +57,7 @@ export const noEndpointInfo: EndpointInfo = {
   os: undefined,
 };
 
-/** Enriches connections. `references` are those of the record that the connection is of. */
+/** `references` are the node references of the connection's record. */
 export function createEnricher(
   devices: DeviceCache,
   options: EnricherOptions,
@@ -103,7 +101,7 @@ function kindOf(
     (path === DERP ? PORTS + port : (service?.id ?? 0));
   const known = kinds.get(code);
   if (known !== undefined) return known;
-  if (kinds.size >= MOST_KINDS) kinds.clear();
+  if (kinds.size >= MAX_KINDS) kinds.clear();
   const kind: FlowKind = {
     code,
     transport: transportName(protocol),
@@ -116,7 +114,7 @@ function kindOf(
   return kind;
 }
 
-/** The kind without service and region, for when there are too many of those. */
+/** The kind without service and region, used when there are too many. */
 export function coarseKind(kind: FlowKind): FlowKind {
   return {
     ...kind,

@@ -1,7 +1,4 @@
-/**
- * The thread's end of the port to the house: what it told once, and what it answers when it is
- * asked.
- */
+/** Requests the process's part of the status from the main thread over a message port. */
 import { fromBinary, isFieldSet } from "@bufbuild/protobuf";
 import type { MessagePort } from "node:worker_threads";
 import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
@@ -17,37 +14,35 @@ import type {
 } from "./process-status.ts";
 import { emptyProcessStatus } from "./empty-process-status.ts";
 
-/** The main thread answers from memory; who waits longer shows what was so before. */
+/**
+ * Longest wait for a reply; then the last known values are shown. The main thread replies from
+ * memory.
+ */
 const ANSWER_MS = 1_000;
 
-/** What is known of the house. */
 interface ProcessView {
   readonly status: ProcessStatus;
   readonly series: readonly MetricFacts[];
 }
 
-/**
- * The catalogue of everything that is not the monitor's. The same object until the house tells
- * another.
- */
+/** Catalogue of the process and the other services. The same object until it changes. */
 export interface ProcessCatalogue {
   readonly metrics: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
 }
 
-/** The house, whether it answers or not. */
 export interface ProcessStatusClient {
-  /** Speaks over this port from now on, until it closes. */
+  /** Uses this port until it closes. */
   attach(port: MessagePort): void;
   /**
-   * Never rejects: without an answer in time it is the last one, and zeros before the first.
-   * `labels` asks for label values with the series.
+   * Never rejects: without a timely reply it resolves with the last one, or zeros before the first.
+   * `labels` requests label values too.
    */
-  ask(wanted: { readonly labels: boolean }): Promise<ProcessView>;
+  request(wanted: { readonly labels: boolean }): Promise<ProcessView>;
   catalogue(): ProcessCatalogue;
 }
 
-/** A house without a port. */
+/** Starts without a port. */
 export function createProcessStatusClient(clock: Clock): ProcessStatusClient {
   return new PortClient(clock);
 }
@@ -87,7 +82,7 @@ class PortClient implements ProcessStatusClient {
     port.unref();
   }
 
-  async ask({ labels }: { readonly labels: boolean }): Promise<ProcessView> {
+  async request({ labels }: { readonly labels: boolean }): Promise<ProcessView> {
     const port = this.#port;
     if (port !== undefined) await this.#answered(port, labels);
     return {
@@ -121,7 +116,7 @@ class PortClient implements ProcessStatusClient {
     this.#catalogue = { metrics: message.metrics, records: message.records };
   }
 
-  /** A late answer is still the newest there is. */
+  /** A late reply is still the newest. */
   #take({ id, status, series }: ProcessStatusReply): void {
     const pending = this.#pending.get(id);
     this.#answer = fromBinary(StatusSchema, status);
@@ -134,7 +129,7 @@ class PortClient implements ProcessStatusClient {
     for (const { settle } of this.#pending.values()) settle();
   }
 
-  /** Of each field what was answered last, else what was told at the start, else zero. */
+  /** Each field comes from the last reply, else from the constants, else zero. */
   #status(): ProcessStatus {
     const entries = fields.map(
       (name) =>

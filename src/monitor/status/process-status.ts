@@ -1,15 +1,15 @@
 /**
- * What the status tells of the house around the monitor. The main thread knows it, the monitor's
- * thread writes the documents: so the thread asks over a port, and gets the part of the document
- * that is the house's, as a message, with what cannot be one beside it.
+ * Messages of the process status port. The monitor's thread writes the status, the main thread
+ * knows the process; so the monitor requests the process's part as a serialized `Status` message,
+ * with series that do not fit into it.
  */
 import type { Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { AnyLogRow, AnyRow } from "../../kernel/telemetry/types.ts";
 
-/** The name of the port among those that the service is given. */
+/** Name of the port among those the service receives. */
 export const PROCESS_STATUS_PORT = "process-status";
 
-/** Series of one metric of a scope that lives in the main thread. */
+/** Series of one metric in a scope of the main thread. */
 export interface MetricFacts {
   readonly name: string;
   readonly series: number;
@@ -22,37 +22,32 @@ export interface MetricFacts {
   }[];
 }
 
-/** What never changes while the process runs; sent once, before anything is asked. */
+/** Values that never change while the process runs; sent once, first. */
 export interface ProcessConstants {
   readonly kind: "constants";
   /**
-   * A `Status` in binary with: provider, refresh_ms, advisories, service, telemetry, config
-   * (without what the checkpoints' store decides), receivers, and everything that is off in this
-   * version.
+   * Serialized `Status` with: provider, refresh_ms, advisories, service, telemetry, config (without
+   * the checkpoint store), receivers, and features that this version lacks.
    */
   readonly status: Uint8Array;
-  /** The catalogue of the other services and of the house; the monitor knows its own. */
+  /** Catalogue of the process and the other services. */
   readonly metrics: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
 }
 
-/** The thread wants to know. */
 export interface ProcessStatusRequest {
   readonly kind: "ask";
   readonly id: number;
-  /**
-   * Whether the series of the main thread are wanted with their label values: only for the page of
-   * cardinality.
-   */
+  /** Whether to include label values, which only the cardinality page needs. */
   readonly labels: boolean;
 }
 
-/** What is so now. */
+/** Current values. */
 export interface ProcessStatusReply {
   readonly kind: "answer";
   readonly id: number;
   /**
-   * A `Status` in binary with: components, health_problems (without the monitor's own), delivery,
+   * Serialized `Status` with: components, health_problems (without the monitor's own), delivery,
    * metrics_serving, profiling, runtime, services, telemetry's throughput, tls_certificates,
    * update.
    */
@@ -61,10 +56,10 @@ export interface ProcessStatusReply {
   readonly series: readonly MetricFacts[];
 }
 
-/** From the main thread. */
+/** Sent by the main thread. */
 export type ProcessStatusMessage = ProcessConstants | ProcessStatusReply;
 
-/** The fields of a status that are the house's to say; all others are the monitor's. */
+/** Status fields that the process fills; the monitor fills all others. */
 export type ProcessField =
   | "provider"
   | "refreshMs"
@@ -88,5 +83,5 @@ export type ProcessField =
   | "tlsCertificates"
   | "update";
 
-/** The house's part of a document. */
+/** The process's part of a status. */
 export type ProcessStatus = Pick<Status, ProcessField>;

@@ -1,7 +1,4 @@
-/**
- * The monitor's face: everything that its documents are made of, tied together, with the part of
- * its life that takes samples.
- */
+/** Assembles the status API and the samplers behind it. */
 import type { BoundService } from "../../kernel/service.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -25,29 +22,27 @@ import {
 import { createStatusApi } from "./status-api.ts";
 import { createStatusBuilder } from "./status-builder.ts";
 
-/** What is shown. */
 export interface StatusPublisherDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly monitor: () => MonitorStatus;
-  /** Series of this thread that are no network's. */
+  /** Series of this thread that belong to no network. */
   readonly ownSeries: () => readonly ScopeCardinality[];
 }
 
-/** The documents, and what must live for them. */
 export interface StatusPublisher {
   readonly service: BoundService;
   /** Takes samples while it runs. */
   readonly component: Component;
-  /** Takes the port to the house among those that the service is given. */
+  /** Attaches the process status port, if present. */
   attach(ports: ThreadContext["ports"]): void;
 }
 
 const NAME = "status";
-/** Where no network says. */
+/** Used where no network configures thresholds. */
 const defaultThresholds: Thresholds = { warningThreshold: 2_000, criticalThreshold: 8_000 };
 
-/** A face; documents are whole from the beginning. */
+/** Documents are complete from the start. */
 export function createStatusPublisher(
   deps: StatusPublisherDeps,
   options: MonitorOptions,
@@ -63,7 +58,7 @@ export function createStatusPublisher(
     networks: () => seriesOf(monitor()),
     intervalMs: options.metricIntervalMs,
     enabled: options.selfObservability.enabled,
-    processStatus: async () => (await processStatus.ask({ labels: true })).series,
+    processStatus: async () => (await processStatus.request({ labels: true })).series,
     rows: () => ({ thresholds, expositionName: (metric) => catalogue().expositionName(metric) }),
   });
   const fleet = createFleetSampler(clock, () =>
@@ -104,17 +99,17 @@ function seriesOf({ networks }: MonitorStatus): Map<string, ScopeCardinality> {
   );
 }
 
-/** The monitor's own catalogue and the house's; made again when the house tells another. */
+/** The monitor's catalogue merged with the process's; rebuilt when the latter changes. */
 function catalogueOf(processStatus: ProcessStatusClient): () => CatalogueRows {
   let made: { readonly of: ProcessCatalogue; readonly rows: CatalogueRows } | undefined;
   return () => {
-    const told = processStatus.catalogue();
-    if (made?.of !== told)
+    const current = processStatus.catalogue();
+    if (made?.of !== current)
       made = {
-        of: told,
+        of: current,
         rows: createCatalogueRows(
-          [...monitorMetrics, ...told.metrics],
-          [...monitorRecords, ...told.records],
+          [...monitorMetrics, ...current.metrics],
+          [...monitorRecords, ...current.records],
         ),
       };
     return made.rows;

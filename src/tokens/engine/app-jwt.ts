@@ -16,7 +16,7 @@ const LASTS_S = 540;
 const RENEWED_BEFORE_MS = 60_000;
 
 /** Below it a difference is as likely the resolution of the Date header. */
-const LEAST_SKEW_MS = 5_000;
+const MIN_SKEW_MS = 5_000;
 
 /** A signature made with another idea of the platform's clock is renewed, too. */
 const RESIGNED_AFTER_MS = 20_000;
@@ -55,7 +55,7 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
 
   function skewMs(): number {
     const measured = skew.skewMs();
-    return Math.abs(measured) < LEAST_SKEW_MS ? 0 : measured;
+    return Math.abs(measured) < MIN_SKEW_MS ? 0 : measured;
   }
 
   return {
@@ -85,7 +85,7 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
       skew = createSkew(clock);
       skew.sample(date, sentAtMs);
       held = undefined;
-      return Math.abs(skewMs() - before) >= LEAST_SKEW_MS;
+      return Math.abs(skewMs() - before) >= MIN_SKEW_MS;
     },
     issuerRefused() {
       if (issuer === appId) return false;

@@ -7,7 +7,7 @@ import type { Sessions } from "./session.ts";
 import type { BuildInfo } from "./types.ts";
 
 /** Platform calls while minting, those that wait for a connection included. */
-const MOST_IN_FLIGHT = 256;
+const MAX_IN_FLIGHT = 256;
 
 /** Handed to every path. */
 export interface EngineContext {
@@ -34,7 +34,7 @@ export function createInFlight(): InFlight {
   let taken = 0;
   return {
     enter() {
-      if (taken >= MOST_IN_FLIGHT)
+      if (taken >= MAX_IN_FLIGHT)
         throw new StewardError(
           "exhausted",
           `${taken} requests to the platform are in flight; retry later`,

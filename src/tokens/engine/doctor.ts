@@ -32,7 +32,7 @@ export interface Check {
 }
 
 /** The JWT's dates bear a minute; half of it is worth telling. */
-const MOST_SKEW_MS = 30_000;
+const MAX_SKEW_MS = 30_000;
 
 /** What to look at beside the app itself. */
 export interface Examined {
@@ -137,10 +137,10 @@ function clockCheck(context: EngineContext, reply: HttpReply): Check {
       : `${Math.abs(Math.round(skewMs / 1_000))} s ${skewMs > 0 ? "behind" : "ahead of"} the platform's`;
   return {
     name: "clock",
-    ok: Math.abs(skewMs) <= MOST_SKEW_MS,
+    ok: Math.abs(skewMs) <= MAX_SKEW_MS,
     detail,
     remedy:
-      Math.abs(skewMs) <= MOST_SKEW_MS
+      Math.abs(skewMs) <= MAX_SKEW_MS
         ? ""
         : "correct this machine's clock; JWTs are corrected meanwhile, but leases expire by this clock",
   };

@@ -34,7 +34,7 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
  * So many permissions are warned about one by one; the others are counted, for each hint compares
  * with every name there is.
  */
-const MOST_WARNINGS = 20;
+const MAX_WARNINGS = 20;
 
 const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
@@ -45,14 +45,14 @@ export function permissionWarnings(
   const doubtful = Object.entries(permissions).filter(
     ([name, level]) => levelsOf(name)?.includes(level) !== true,
   );
-  const warnings = doubtful.slice(0, MOST_WARNINGS).map(([name, level]) => {
+  const warnings = doubtful.slice(0, MAX_WARNINGS).map(([name, level]) => {
     const levels = levelsOf(name);
     return levels === undefined
       ? `unknown permission ${quote(name)}${hint(name)}`
       : `permission ${name} knows ${levels.join(" and ")}, not ${quote(level)}`;
   });
-  return doubtful.length > MOST_WARNINGS
-    ? [...warnings, `${doubtful.length - MOST_WARNINGS} more permissions look wrong`]
+  return doubtful.length > MAX_WARNINGS
+    ? [...warnings, `${doubtful.length - MAX_WARNINGS} more permissions look wrong`]
     : warnings;
 }
 

@@ -3,11 +3,11 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { logicalError, occurred } from "../logical/occurred.ts";
 
-const LEAST_BITS = 1024;
+const MIN_BITS = 1024;
 const USUAL_BITS = 2048;
 
 /** Far above a key of 16,384 bits. */
-const LONGEST_TEXT = 65_536;
+const MAX_TEXT_LENGTH = 65_536;
 
 /** A key that signs. */
 export interface AppKey {
@@ -26,9 +26,9 @@ export function readPrivateKey(text: string): AppKey {
       "unable to parse private key: it is not an RSA key; the platform's apps have RSA keys, generate one in the app's settings",
     );
   const bits = object.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (bits < LEAST_BITS)
+  if (bits < MIN_BITS)
     throw refused(
-      `unable to parse private key: it has ${bits} bits, at least ${LEAST_BITS} are needed; generate a new one in the app's settings`,
+      `unable to parse private key: it has ${bits} bits, at least ${MIN_BITS} are needed; generate a new one in the app's settings`,
     );
   attempt(object);
   const warnings =
@@ -42,7 +42,7 @@ export function readPrivateKey(text: string): AppKey {
 
 // The first block of a text in which line ends may have become `\n`, blanks or nothing.
 function mend(text: string): string {
-  if (text.length > LONGEST_TEXT) throw notPem(`it has more than ${LONGEST_TEXT} characters`);
+  if (text.length > MAX_TEXT_LENGTH) throw notPem(`it has more than ${MAX_TEXT_LENGTH} characters`);
   const lines = text.replaceAll(String.raw`\r`, "").replaceAll(String.raw`\n`, "\n");
   const begin = /-----BEGIN ([A-Z0-9 ]{1,40})-----/.exec(lines);
   const rest = begin === null ? "" : lines.slice(begin.index + begin[0].length);

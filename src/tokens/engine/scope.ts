@@ -10,7 +10,7 @@ import { permissionsOf } from "./platform/installations.ts";
 import type { Permissions, Scope } from "./types.ts";
 
 /** The platform's limit of either list. */
-const MOST_REPOSITORIES = 500;
+const MAX_REPOSITORIES = 500;
 
 const LISTS = ["repositories", "repository_ids", "permissions"] as const;
 
@@ -65,10 +65,10 @@ function checkScope(scope: Scope): void {
     ["repositories", scope.repositories],
     ["repository_ids", scope.repositoryIds],
   ] as const) {
-    if (list.length > MOST_REPOSITORIES)
+    if (list.length > MAX_REPOSITORIES)
       throw refused(
         field,
-        `${field} takes at most ${MOST_REPOSITORIES} repositories, not ${list.length}; request several tokens, or omit it for all repositories of the installation`,
+        `${field} takes at most ${MAX_REPOSITORIES} repositories, not ${list.length}; request several tokens, or omit it for all repositories of the installation`,
       );
   }
 }

@@ -38,16 +38,16 @@ export type Coerced =
  * Items of one list, members of one map: more than any field can mean. Vault's own default for
  * either.
  */
-const MOST_ITEMS = 10_000;
+const MAX_ITEMS = 10_000;
 
 /** Items that cannot be coerced before the rest is not looked at. */
-const MOST_WRONG = 100;
+const MAX_ERRORS = 100;
 
 /** Characters of a text that holds a list or a map as JSON. */
-const LONGEST_JSON = 1024 * 1024;
+const MAX_JSON_LENGTH = 1024 * 1024;
 
 /** A permission's name with its level, or what was meant to be one. */
-const LONGEST_PAIR = 64;
+const MAX_PAIR_LENGTH = 64;
 
 /** Coerces a value to a kind. Throws GoValueError; its text never quotes what may be secret. */
 export function coerce(value: unknown, kind: Exclude<Kind, "any">): Coerced {
@@ -110,7 +110,7 @@ function toDurationMs(value: unknown, at: string): number {
 // One value is a list of one. An empty text or object is an empty list.
 function items<T>(value: unknown, item: (value: unknown, at: string) => T, commas: boolean): T[] {
   const list = itemsOf(value, commas);
-  if (list.length > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
+  if (list.length > MAX_ITEMS) throw new GoValueError(`a list has more than ${MAX_ITEMS} items`);
   const out: T[] = [];
   const wrong: string[] = [];
   for (const [index, one] of list.entries()) {
@@ -119,7 +119,7 @@ function items<T>(value: unknown, item: (value: unknown, at: string) => T, comma
     } catch (error) {
       if (!(error instanceof GoValueError)) throw error;
       wrong.push(error.message);
-      if (wrong.length === MOST_WRONG) break;
+      if (wrong.length === MAX_ERRORS) break;
     }
   }
   if (wrong.length > 0)
@@ -146,7 +146,7 @@ function trimmedItems(text: string): readonly string[] {
   let commas = 0;
   for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) {
     commas += 1;
-    if (commas > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
+    if (commas > MAX_ITEMS) throw new GoValueError(`a list has more than ${MAX_ITEMS} items`);
   }
   return text
     .split(",")
@@ -172,7 +172,7 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
     return;
   }
   if (typeof value !== "string")
-    throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), LONGEST_PAIR)}`);
+    throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), MAX_PAIR_LENGTH)}`);
   const json = depth < 2 ? (jsonOf(value, "{") ?? jsonOf(value, "[")) : undefined;
   if (json !== undefined) return addPairs(pairs, json, depth + 1);
   for (const pair of trimmedItems(value)) {
@@ -183,20 +183,20 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
 
 function addPair(pairs: Map<string, string>, key: string, value: string): void {
   pairs.set(key, value);
-  if (pairs.size > MOST_ITEMS) throw new GoValueError(`a map has more than ${MOST_ITEMS} entries`);
+  if (pairs.size > MAX_ITEMS) throw new GoValueError(`a map has more than ${MAX_ITEMS} entries`);
 }
 
 function splitPair(pair: string): readonly [string, string] {
   const at = pair.indexOf("=");
-  if (at < 1) throw new GoValueError(`invalid key pair ${quoted(pair, LONGEST_PAIR)}`);
+  if (at < 1) throw new GoValueError(`invalid key pair ${quoted(pair, MAX_PAIR_LENGTH)}`);
   return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
 }
 
 // A text that is JSON of the wanted shape; undefined when it is just a text.
 function jsonOf(text: string, opening: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(opening)) return undefined;
-  if (text.length > LONGEST_JSON)
-    throw new GoValueError(`JSON in a text has more than ${LONGEST_JSON} characters`);
+  if (text.length > MAX_JSON_LENGTH)
+    throw new GoValueError(`JSON in a text has more than ${MAX_JSON_LENGTH} characters`);
   try {
     return parseExact(text.trim(), requestLimits);
   } catch (error) {

@@ -164,14 +164,14 @@ function unknownFields(names: readonly string[]): Error {
 }
 
 /** Names that a message shows, and how much of each. */
-const MOST_SHOWN = 20;
-const LONGEST_SHOWN = 64;
+const MAX_SHOWN = 20;
+const MAX_SHOWN_LENGTH = 64;
 
 function shown(names: readonly string[]): readonly string[] {
-  const first = smallest(names, MOST_SHOWN).map((name) =>
-    name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name,
+  const first = smallest(names, MAX_SHOWN).map((name) =>
+    name.length > MAX_SHOWN_LENGTH ? `${name.slice(0, MAX_SHOWN_LENGTH)}…` : name,
   );
-  return names.length > MOST_SHOWN ? [...first, `… (${names.length - MOST_SHOWN} more)`] : first;
+  return names.length > MAX_SHOWN ? [...first, `… (${names.length - MAX_SHOWN} more)`] : first;
 }
 
 /** The first names in their order, without sorting all of them. */

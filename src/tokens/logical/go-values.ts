@@ -12,10 +12,10 @@ export class GoValueError extends Error {
  * Longer than any number, duration or boolean, shorter than any token or key that somebody puts
  * into the wrong field.
  */
-const LONGEST_VALUE = 24;
+const MAX_VALUE_LENGTH = 24;
 
 /** A text in Go's `%q` form; of a longer one only its length is told, since it may be a secret. */
-export function quoted(text: string, longest: number = LONGEST_VALUE): string {
+export function quoted(text: string, longest: number = MAX_VALUE_LENGTH): string {
   return text.length > longest ? `a text of ${text.length} characters` : JSON.stringify(text);
 }
 
@@ -66,7 +66,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /** The largest duration of Go: 2^63 ns. */
-const LONGEST_MS = 9_223_372_036_854;
+const MAX_DURATION_MS = 9_223_372_036_854;
 
 /**
  * `parseutil.ParseDurationSecond` of a text: seconds (`60`), days (`7d`) or Go's units (`1h30m`).
@@ -84,7 +84,7 @@ export function parseGoDurationMs(text: string): number {
 /** A duration in milliseconds within Go's range. */
 export function checkedDuration(ms: number): number {
   if (ms < 0) throw new GoValueError("cannot provide negative value");
-  if (!(ms <= LONGEST_MS)) throw new GoValueError("the duration is longer than 292 years");
+  if (!(ms <= MAX_DURATION_MS)) throw new GoValueError("the duration is longer than 292 years");
   // What is some time stays some: none means "the usual time" or "not wrapped" to whoever reads it.
   return ms > 0 ? Math.max(1, Math.floor(ms)) : 0;
 }

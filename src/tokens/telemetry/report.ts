@@ -16,7 +16,7 @@ import type { TokensObserver } from "./observer.ts";
 
 const MILLISECONDS = 1_000;
 /** Mounts are as many as operators make; labels are not. */
-const MOST_MOUNTS = 100;
+const MAX_MOUNTS = 100;
 const OTHER = "__other__";
 const NONE = "(none)";
 const OWNER = "tokens";
@@ -40,7 +40,7 @@ export function createTokensReport(scope: Scope): TokensObserver {
   const mounts = new Set<string>();
   const labelOf = (point: string): string => {
     if (mounts.has(point)) return point;
-    if (mounts.size >= MOST_MOUNTS) return OTHER;
+    if (mounts.size >= MAX_MOUNTS) return OTHER;
     mounts.add(point);
     return point;
   };

@@ -6,7 +6,7 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 import { logicalError } from "../logical/occurred.ts";
 
 /** Networks of one list. */
-const MOST_CIDRS = 256;
+const MAX_CIDRS = 256;
 
 interface Network {
   readonly address: string;
@@ -16,8 +16,8 @@ interface Network {
 
 /** The networks in their full spelling. Throws `invalid` naming the first that is none. */
 export function parseCidrs(field: string, given: readonly string[]): readonly string[] {
-  if (given.length > MOST_CIDRS)
-    throw logicalError(`${field} holds at most ${MOST_CIDRS} networks`, { field, rule: "count" });
+  if (given.length > MAX_CIDRS)
+    throw logicalError(`${field} holds at most ${MAX_CIDRS} networks`, { field, rule: "count" });
   return given.map((text) => {
     const network = networkOf(text.trim());
     if (network === undefined)

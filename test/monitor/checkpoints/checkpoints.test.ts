@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { openCheckpoints, type Checkpoints } from "../../../src/monitor/checkpoints/open.ts";
-import { checkpointPlace } from "../../../src/monitor/checkpoints/place.ts";
+import { checkpointLocation } from "../../../src/monitor/checkpoints/location.ts";
 import type { MonitorOptions } from "../../../src/monitor/options.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
@@ -226,12 +226,12 @@ describe("the checkpoint file", () => {
     expect((await open()).status().path).toBe(join(directory, "check-points.mdb"));
     expect(readFileSync(path, "utf8")).toBe("{}");
     expect(lines.join("")).toContain("is opened with the extension");
-    expect(checkpointPlace("/x/.mdb")).toEqual({
+    expect(checkpointLocation("/x/.mdb")).toEqual({
       directory: "/x",
       name: "mdb",
       path: "/x/mdb.mdb",
     });
-    expect(checkpointPlace("/x/é")).toEqual({
+    expect(checkpointLocation("/x/é")).toEqual({
       directory: "/x",
       name: "checkpoints",
       path: "/x/checkpoints.mdb",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { noEndpointInfo } from "../../../src/monitor/flows/enriched.ts";
 import type { EnrichedFlow, EndpointInfo, FlowKind } from "../../../src/monitor/flows/enriched.ts";
-import { FlowRollup, MOST_KEYS } from "../../../src/monitor/flows/rollup.ts";
+import { FlowRollup, MAX_KEYS } from "../../../src/monitor/flows/rollup.ts";
 import type { RollupOptions } from "../../../src/monitor/flows/rollup.ts";
 
 const tcp: FlowKind = {
@@ -132,11 +132,11 @@ describe("The roll-up", () => {
   });
 
   it("holds no more than its keys; what comes beyond goes to the rest, known keys still grow", () => {
-    const flows = Array.from({ length: MOST_KEYS + 500 }, (_, at) =>
+    const flows = Array.from({ length: MAX_KEYS + 500 }, (_, at) =>
       flow(tcp, face(`s${at}`), face(`d${at}`), 1),
     );
-    const said = flushed([...flows, flow(tcp, face("s0"), face("d0"), 1)], MOST_KEYS);
-    expect(said).toHaveLength(MOST_KEYS + 1);
+    const said = flushed([...flows, flow(tcp, face("s0"), face("d0"), 1)], MAX_KEYS);
+    expect(said).toHaveLength(MAX_KEYS + 1);
     expect(said.find(({ key }) => key === "tcp https s0  d0")?.bytes).toBe(6);
     expect(said.find(({ key }) => key.includes("__other__"))?.bytes).toBe(1_500);
   });

@@ -29,10 +29,11 @@ import type {
 } from "../../../src/monitor/options.ts";
 import type { Provider } from "../../../src/monitor/providers/provider.ts";
 import { createMonitorWith } from "../../../src/monitor/service.ts";
-import type {
-  ProcessStatusMessage,
-  ProcessStatusRequest,
-  MetricFacts,
+import {
+  PROCESS_STATUS_PORT,
+  type MetricFacts,
+  type ProcessStatusMessage,
+  type ProcessStatusRequest,
 } from "../../../src/monitor/status/process-status.ts";
 import { createManualClock, type ManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
@@ -201,5 +202,5 @@ function portTo(processStatus: FakeProcess): Record<string, MessagePort> {
     } satisfies ProcessStatusMessage);
   });
   onTestFinished(() => port1.close());
-  return { processStatus: port2 };
+  return { [PROCESS_STATUS_PORT]: port2 };
 }

@@ -7,7 +7,7 @@ import { createSummary, type Summary } from "./summary.ts";
  * Pairs of installation and organisation that keep their names; anybody may ask for any
  * organisation.
  */
-const MOST_PAIRS = 100;
+const MAX_PAIRS = 100;
 const OTHERS = "__other__";
 
 const QUANTILES = [0.5, 0.9, 0.99] as const;
@@ -58,7 +58,7 @@ export function createEngineMetrics(clock: Clock, build: BuildInfo): EngineMetri
   function pairLabels(installationId: string, orgName: string): string {
     const labels = `installation_id="${escaped(installationId)}",org_name="${escaped(orgName)}"`;
     if (pairs.has(labels)) return labels;
-    if (pairs.size >= MOST_PAIRS) return `installation_id="${OTHERS}",org_name="${OTHERS}"`;
+    if (pairs.size >= MAX_PAIRS) return `installation_id="${OTHERS}",org_name="${OTHERS}"`;
     pairs.add(labels);
     return labels;
   }

@@ -13,7 +13,7 @@ import type { Scope } from "../types.ts";
 import { SCOPE_RULES } from "./token.ts";
 
 /** Longest name that is stored. */
-const LONGEST_NAME = 256;
+const MAX_NAME_LENGTH = 256;
 
 /** One permission set. Fields that it does not know are ignored with a warning. */
 export function permissionSetPath({ host }: EngineContext): Path {
@@ -66,8 +66,8 @@ async function write(
   request: PathRequest,
 ): Promise<LogicalResponse | undefined> {
   const name = nameOf(request);
-  if (name.length > LONGEST_NAME)
-    throw logicalError(`name must have at most ${LONGEST_NAME} characters`, {
+  if (name.length > MAX_NAME_LENGTH)
+    throw logicalError(`name must have at most ${MAX_NAME_LENGTH} characters`, {
       field: "name",
       rule: "length",
     });

@@ -22,10 +22,10 @@ export interface Attempted {
 /** What the platform asks for after a secondary limit that names no time. */
 const SECONDARY_WAIT_MS = 60_000;
 
-const LONGEST_QUOTE = 300;
+const MAX_QUOTE_LENGTH = 300;
 
 /** Error bodies are looked into up to here. */
-const LARGEST_ERROR_BODY = 64 * 1024;
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 /** The error of an answer that is no success, or of none. `nowMs` is wall time. */
 export function platformFailure(
@@ -223,7 +223,7 @@ function statusLine({ status, statusText }: HttpReply): string {
 
 /** The platform's own words, on one line, without anything that looks like a credential. */
 function messageOf(reply: HttpReply): string | undefined {
-  if (reply.body.length === 0 || reply.body.length > LARGEST_ERROR_BODY || isPage(reply))
+  if (reply.body.length === 0 || reply.body.length > MAX_ERROR_BODY_BYTES || isPage(reply))
     return undefined;
   let message: unknown;
   try {
@@ -232,7 +232,7 @@ function messageOf(reply: HttpReply): string | undefined {
     return undefined;
   }
   if (typeof message !== "string" || message === "") return undefined;
-  return printable(message.slice(0, LONGEST_QUOTE))
+  return printable(message.slice(0, MAX_QUOTE_LENGTH))
     .replaceAll(/\bgh[a-z]_[\w.-]+|\bv1\.[\w-]{16,}|\beyJ[\w-]+(?:\.[\w-]*){0,2}/g, "[secret]")
     .replace(/[.:;\s]+$/, "");
 }

@@ -16,16 +16,16 @@ const FOUND_FOR_MS = 300_000;
 const MISSING_FOR_MS = 30_000;
 
 /** Organisations remembered; the oldest go first. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /**
  * No account's name is longer. What is asked for is remembered, so a longer text must not get that
  * far.
  */
-const LONGEST_LOGIN = 100;
+const MAX_LOGIN_LENGTH = 100;
 
 /** Pages of a hundred. */
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 
 /** A whole lookup, all its pages included. */
 const LOOKUP_MS = 60_000;
@@ -75,7 +75,7 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
       untilMs: clock.monotonic() + (id === undefined ? MISSING_FOR_MS : FOUND_FOR_MS),
     });
     for (const oldest of known.keys()) {
-      if (known.size <= MOST_REMEMBERED) break;
+      if (known.size <= MAX_REMEMBERED) break;
       known.delete(oldest);
     }
     return id;
@@ -83,7 +83,7 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
 
   return {
     async find(name, signal) {
-      if (name.length > LONGEST_LOGIN) return foundOf(name, undefined, false);
+      if (name.length > MAX_LOGIN_LENGTH) return foundOf(name, undefined, false);
       const login = name.toLowerCase();
       const held = known.get(login);
       if (held !== undefined && clock.monotonic() < held.untilMs)
@@ -181,8 +181,8 @@ async function* pages(
 ): AsyncGenerator<readonly Installation[], void, undefined> {
   let at: string | URL | undefined = "app/installations?per_page=100";
   for (let page = 0; at !== undefined; page++) {
-    if (page === MOST_PAGES)
-      throw new StewardError("upstream", `${FINDING.failed}: more than ${MOST_PAGES} pages`, {
+    if (page === MAX_PAGES)
+      throw new StewardError("upstream", `${FINDING.failed}: more than ${MAX_PAGES} pages`, {
         rule: "pages",
       });
     const { outcome, next } = await platform.get(at, signal);

@@ -16,9 +16,9 @@ import { createMintBody, type MintBody } from "./mint-body.ts";
 const API_VERSION = "2022-11-28";
 
 /** Of any answer but that to a mint. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 
 /** What all calls share. */
 export interface PlatformDeps {
@@ -62,7 +62,7 @@ type AppCall = Omit<HttpCall, "headers" | "sink" | "origin">;
 export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Platform {
   async function asApp(
     call: AppCall,
-    sink: () => BodySink = () => wholeBody(MOST_BYTES),
+    sink: () => BodySink = () => wholeBody(MAX_BYTES),
   ): Promise<HttpReply | HttpLost> {
     const first = await once(call, sink());
     const refusal = first.lost === undefined ? jwtRefusal(first) : undefined;
@@ -100,7 +100,7 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
         const outcome = await asApp({ method: "GET", path: url.pathname + url.search, signal });
         if (outcome.lost !== undefined) return { outcome, next: undefined };
         const target =
-          [301, 302, 307, 308].includes(outcome.status) && hop < MOST_REDIRECTS
+          [301, 302, 307, 308].includes(outcome.status) && hop < MAX_REDIRECTS
             ? outcome.headers["location"]
             : undefined;
         const address = target === undefined ? undefined : sameOrigin(url, target);
@@ -124,7 +124,7 @@ export function revokeToken(
     origin: base.origin,
     path: `${base.prefix}installation/token`,
     headers,
-    sink: wholeBody(MOST_BYTES),
+    sink: wholeBody(MAX_BYTES),
     ...(signal === undefined ? {} : { signal }),
   });
 }

@@ -8,7 +8,7 @@ import { DEFAULT_POLICY, ROOT_POLICY, WRAPPING_POLICY } from "../policies/built-
 import type { IssuedAuth, MadeToken, Policies, TokenEntry, TokenType } from "../types.ts";
 
 /** Policies of one token. */
-const MOST_POLICIES = 256;
+const MAX_POLICIES = 256;
 
 /** Lower case, sorted, each once; `root` makes all others void. */
 export function sanitized(policies: readonly string[], addDefault: boolean): readonly string[] {
@@ -25,8 +25,8 @@ export function sanitized(policies: readonly string[], addDefault: boolean): rea
  * exist.
  */
 export function checkPolicies(policies: Policies, names: readonly string[]): readonly string[] {
-  if (names.length > MOST_POLICIES)
-    throw logicalError(`a token has at most ${MOST_POLICIES} policies`, {
+  if (names.length > MAX_POLICIES)
+    throw logicalError(`a token has at most ${MAX_POLICIES} policies`, {
       field: "policies",
       rule: "count",
     });

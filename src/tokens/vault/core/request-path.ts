@@ -2,15 +2,15 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 
 /** With it a lease's id is still a key of the store. */
-const LONGEST_PATH = 1_400;
+const MAX_PATH_LENGTH = 1_400;
 
 /**
  * A decoded path, with the slash that lists end in. Throws `invalid` for one with a way up, a
  * control character, or more than 1,400 bytes.
  */
 export function requestPath(path: string, { list }: { readonly list: boolean }): string {
-  if (Buffer.byteLength(path) > LONGEST_PATH)
-    throw refusal(`the path is longer than ${LONGEST_PATH} bytes`);
+  if (Buffer.byteLength(path) > MAX_PATH_LENGTH)
+    throw refusal(`the path is longer than ${MAX_PATH_LENGTH} bytes`);
   if (path.split("/").includes("..")) throw refusal("relative paths not supported");
   if (hasControl(path))
     throw refusal("the path holds control characters; percent-encode only what belongs to a name");

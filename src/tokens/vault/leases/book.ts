@@ -17,7 +17,7 @@ import {
 import { leaseTimer } from "./timers.ts";
 
 /** Failed tries after which a lease is left alone. */
-const MOST_ATTEMPTS = 6;
+const MAX_ATTEMPTS = 6;
 /** The first wait after a failure; doubled with each further one. */
 const BACKOFF_MS = 10_000;
 
@@ -79,7 +79,7 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       if (row === undefined) return void due.clear(tx, leaseTimer(seq));
       const attempts = row.attempts + 1;
       tx.put(leases, seq, { ...row, attempts, failure: why });
-      if (attempts < MOST_ATTEMPTS) {
+      if (attempts < MAX_ATTEMPTS) {
         tx.put(endingLeases, seq, true);
         due.set(
           tx,
@@ -101,9 +101,9 @@ export function createBook({ due, clock, random }: BookDeps): Book {
 }
 
 /** The longest request path that a lease can be given under, in bytes. */
-export const LONGEST_PATH = 1_400;
+export const MAX_PATH_LENGTH = 1_400;
 
 /** Whether text can be a lease id at all; callers may ask for anything. */
 export function isKey(id: string): boolean {
-  return id.isWellFormed() && Buffer.byteLength(id) <= LONGEST_PATH + 100;
+  return id.isWellFormed() && Buffer.byteLength(id) <= MAX_PATH_LENGTH + 100;
 }

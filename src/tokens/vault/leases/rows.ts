@@ -28,7 +28,7 @@ const TIME_LENGTH = 7;
  * needs the token and plain facts beside it; an answer may list thousands of repositories with all
  * their links.
  */
-const MOST_DATA_LENGTH = 2 * 1024;
+const MAX_DATA_LENGTH = 2 * 1024;
 
 /**
  * The last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, of which the first tell
@@ -133,7 +133,7 @@ function pathOf(id: string): string {
 
 function keptJson(data: Data): string {
   const whole = JSON.stringify(data);
-  if (whole.length <= MOST_DATA_LENGTH) return whole;
+  if (whole.length <= MAX_DATA_LENGTH) return whole;
   return JSON.stringify(
     Object.fromEntries(
       Object.entries(data).filter(([, value]) => typeof value !== "object" || isRawNumber(value)),

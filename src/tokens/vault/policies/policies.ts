@@ -14,7 +14,7 @@ import { protobufCodec } from "../../../kernel/state/values.ts";
 import type { Acl, Policies, PolicyDocument } from "../types.ts";
 import { compileAcl, rootAcl } from "./acl.ts";
 import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY, WRAPPING_POLICY } from "./built-in.ts";
-import { concernsMount, lintPolicy, MOST_WARNINGS } from "./lint.ts";
+import { concernsMount, lintPolicy, MAX_WARNINGS } from "./lint.ts";
 import { MAX_POLICY_LENGTH } from "./hcl-parser.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
 
@@ -32,8 +32,8 @@ export const policyTables: readonly AnyTable[] = [
 ] as readonly unknown[] as readonly AnyTable[];
 
 /** Compiled unions of policies in memory. */
-const MOST_COMPILED = 1_000;
-const LONGEST_NAME = 256;
+const MAX_COMPILED = 1_000;
+const MAX_NAME_LENGTH = 256;
 /** Nobody writes these. */
 const BUILT_IN: readonly string[] = [ROOT_POLICY, WRAPPING_POLICY];
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -106,7 +106,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       const turns = new Turns();
       const found: string[] = [];
       for (const name of list()) {
-        if (found.length >= MOST_WARNINGS) break;
+        if (found.length >= MAX_WARNINGS) break;
         if (turns.over) await turns.give();
         found.push(
           ...warnings(name, (rule) => concernsMount(rule, point)).map(
@@ -114,7 +114,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
           ),
         );
       }
-      return found.slice(0, MOST_WARNINGS);
+      return found.slice(0, MAX_WARNINGS);
     },
     async write(given, policy) {
       const name = given.toLowerCase();
@@ -125,7 +125,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       if (!isName(name))
         throw new StewardError(
           "invalid",
-          `a policy's name has 1 to ${LONGEST_NAME} characters, no control characters and no slash at its ends`,
+          `a policy's name has 1 to ${MAX_NAME_LENGTH} characters, no control characters and no slash at its ends`,
           { field: "name", rule: "name" },
         );
       if (policy === "")
@@ -166,7 +166,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       const fresh = compile(names);
       compiled.delete(key);
       compiled.set(key, fresh);
-      if (compiled.size > MOST_COMPILED)
+      if (compiled.size > MAX_COMPILED)
         for (const oldest of compiled.keys()) {
           compiled.delete(oldest);
           break;
@@ -186,7 +186,7 @@ function firstEnd(rules: readonly PathRule[], nowMs: number): number {
 function isName(name: string): boolean {
   return (
     name.length > 0 &&
-    name.length <= LONGEST_NAME &&
+    name.length <= MAX_NAME_LENGTH &&
     name.isWellFormed() &&
     !/\p{Cc}|^\/|\/$/u.test(name)
   );

@@ -14,7 +14,7 @@ import type { Ids } from "../../../kernel/base/ids.ts";
 const KEY_NAME = "tokens.key";
 const KEY_BYTES = 32;
 /** A key takes 64 characters at most; the rest is room for blanks. */
-const LONGEST_FILE = 1_024;
+const MAX_FILE_LENGTH = 1_024;
 
 /** Where a key is expected. */
 export interface KeyPlace {
@@ -62,7 +62,7 @@ export async function readKey(place: KeyPlace): Promise<Uint8Array | undefined> 
     const stat = await file.stat();
     if (!stat.isFile()) throw unusable(path, "is no file", "name a file");
     if (kind !== "credential") assertPrivate(place, stat);
-    if (stat.size > LONGEST_FILE)
+    if (stat.size > MAX_FILE_LENGTH)
       throw unusable(path, `has ${stat.size} bytes`, "put nothing but the key in it");
     const key = parseKey(await file.readFile("utf8"));
     if (key === undefined)

@@ -33,7 +33,7 @@ export const ROLE_COERCE: Readonly<Record<string, CoerceRule>> = {
   period: "duration",
 };
 /** Characters of a role id. */
-const LONGEST_ROLE_ID = 1_024;
+const MAX_ROLE_ID_LENGTH = 1_024;
 
 /** The paths of roles. */
 export function rolePaths(context: ApproleContext): readonly Path[] {
@@ -216,8 +216,8 @@ export function changed(row: ApproleRow, fields: Fields): ApproleRow {
 }
 
 function check(row: ApproleRow): void {
-  if (row.roleId === "" || row.roleId.length > LONGEST_ROLE_ID)
-    throw logicalError(`role_id has 1 to ${LONGEST_ROLE_ID} characters`, {
+  if (row.roleId === "" || row.roleId.length > MAX_ROLE_ID_LENGTH)
+    throw logicalError(`role_id has 1 to ${MAX_ROLE_ID_LENGTH} characters`, {
       field: "role_id",
       rule: "length",
     });

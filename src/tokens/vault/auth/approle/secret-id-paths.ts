@@ -33,7 +33,7 @@ const COERCE: Readonly<Record<string, CoerceRule>> = {
   token_bound_cidrs: "comma_list",
   ttl: "duration",
 };
-const LONGEST_SECRET_ID = 4_096;
+const MAX_SECRET_ID_LENGTH = 4_096;
 const METADATA_LIMITS = { bytes: 16 * 1024, depth: 4, values: 10_000 };
 
 /** Finds the secret id that a request names. */
@@ -200,8 +200,8 @@ async function existingRole(
 
 function customOf(fields: Fields): string {
   const secretId = fields.text("secret_id") ?? "";
-  if (secretId === "" || secretId.length > LONGEST_SECRET_ID)
-    throw logicalError(`missing secret_id; it has 1 to ${LONGEST_SECRET_ID} characters`, {
+  if (secretId === "" || secretId.length > MAX_SECRET_ID_LENGTH)
+    throw logicalError(`missing secret_id; it has 1 to ${MAX_SECRET_ID_LENGTH} characters`, {
       field: "secret_id",
       rule: "length",
     });

@@ -25,7 +25,7 @@ import { tokenRole } from "./roles.ts";
 import { hasSudo } from "./sudo.ts";
 
 /** Of a name that a message repeats. */
-const LONGEST_ECHO = 100;
+const MAX_ECHO_LENGTH = 100;
 const COERCE: Readonly<Record<string, CoerceRule>> = {
   policies: "comma_list",
   ttl: "duration",
@@ -171,7 +171,7 @@ function roleOf({ env }: AuthDeps, { path, fields }: PathRequest): Wish["role"] 
   if (name === undefined) return undefined;
   const row = tokenRole(env, name);
   if (row === undefined)
-    throw logicalError(`unknown role ${name.slice(0, LONGEST_ECHO)}`, {
+    throw logicalError(`unknown role ${name.slice(0, MAX_ECHO_LENGTH)}`, {
       field: "role_name",
       rule: "role",
     });
