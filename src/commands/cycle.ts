@@ -52,7 +52,7 @@ export async function cycle(
 
 function refusal({ mode, timeoutMs }: CycleArguments, thrown: unknown): CycleOutcome {
   return {
-    asked: { mode, timeoutMs },
+    requested: { mode, timeoutMs },
     results: [],
     refused: textOfError(toStewardError(thrown)),
     exportAttempted: false,

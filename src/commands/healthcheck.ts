@@ -45,7 +45,7 @@ export async function healthcheck(
   }
   const url = probeUrl(address, secured);
   try {
-    const { status, body } = await ask(url, AbortSignal.timeout(options.timeoutMs));
+    const { status, body } = await probe(url, AbortSignal.timeout(options.timeoutMs));
     if (status >= 200 && status < 300) {
       output.stdout(`healthcheck: ready (${url} -> ${status})\n`);
       return 0;
@@ -95,7 +95,7 @@ function probeUrl({ host, port }: Address, secured: boolean): string {
  * One GET. The certificate is our own and made for another name, so it is not checked: nothing
  * secret is sent.
  */
-function ask(
+function probe(
   url: string,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly body: string }> {

@@ -145,7 +145,7 @@ function plainRoutes(
 function serviceReady({ tokens, monitor, dedup }: ServedDaemon, name: string): boolean {
   if (name.startsWith("steward.tokens.")) {
     const current = tokens?.current();
-    return current !== undefined && current.front.isOpen() && current.health().unable !== true;
+    return current !== undefined && current.gate.isOpen() && current.health().unable !== true;
   }
   return (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.healthy()) ?? false;
 }

@@ -16,10 +16,10 @@ import { createEngine, ENGINE_TYPE, unreleased } from "./engine/engine.ts";
 import type { ProxyOptions } from "./engine/platform/http.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
-import { unobserved, watchFront, type TokensObserver } from "./telemetry/observer.ts";
+import { unobserved, watchSealGate, type TokensObserver } from "./telemetry/observer.ts";
 import type { TokensLevels } from "./telemetry/report.ts";
 import type { AuditDeviceConfig } from "./vault/audit/audit.ts";
-import { createFront, type Front } from "./vault/core/front.ts";
+import { createSealGate, type SealGate } from "./vault/core/seal-gate.ts";
 import { vaultRoute } from "./vault/http/route.ts";
 import { openManager, type Manager, type ShowRoot } from "./vault/manager.ts";
 import type { MountSpec } from "./vault/mounts/mounts.ts";
@@ -60,7 +60,7 @@ export interface TokensOptions {
 /** The running service. */
 export interface Tokens {
   readonly service: Service;
-  readonly front: Front;
+  readonly gate: SealGate;
   readonly env: Env;
   /** The inside while it is unsealed. */
   manager(): Manager | undefined;
@@ -104,7 +104,7 @@ export async function openTokens(
 
 class Inside implements Tokens {
   readonly service: Service;
-  readonly front: Front;
+  readonly gate: SealGate;
   readonly env: Env;
   readonly #deps: TokensDeps;
   readonly #options: TokensOptions;
@@ -127,7 +127,7 @@ class Inside implements Tokens {
     this.#seal = seal;
     this.#version = `${COMPATIBLE}+steward.${options.version}`;
     this.#control = {
-      status: () => ({ ...seal.status(), sealed: !this.front.isOpen() }),
+      status: () => ({ ...seal.status(), sealed: !this.gate.isOpen() }),
       seal: () => this.#sleep(),
       unseal: (key) =>
         this.#inTurn(async () => {
@@ -141,8 +141,8 @@ class Inside implements Tokens {
       version: this.#version,
       cluster: () => this.#manager?.cluster ?? { name: "", id: "" },
     };
-    this.front = watchFront(
-      createFront({
+    this.gate = watchSealGate(
+      createSealGate({
         status: createBackend({
           type: "system",
           paths: statusPaths(shown),
@@ -159,11 +159,11 @@ class Inside implements Tokens {
     this.service = {
       name: "tokens",
       rpc: [
-        logicalHandlers(this.front),
-        engineHandlers(this.front),
-        systemHandlers(shown, this.front),
+        logicalHandlers(this.gate),
+        engineHandlers(this.gate),
+        systemHandlers(shown, this.gate),
       ],
-      plain: [vaultRoute({ core: this.front, cors: () => vaultCors(env) })],
+      plain: [vaultRoute({ core: this.gate, cors: () => vaultCors(env) })],
     };
   }
 
@@ -243,7 +243,7 @@ class Inside implements Tokens {
       throw error;
     }
     this.#manager = manager;
-    this.front.open(manager.core);
+    this.gate.open(manager.core);
   }
 
   /**
@@ -268,7 +268,7 @@ class Inside implements Tokens {
     const { clock } = this.#deps;
     const { promise: late, resolve } = Promise.withResolvers<void>();
     using _timer = clock.timer(clock.monotonic() + deadlineMs, resolve);
-    await Promise.race([this.front.close(), late]);
+    await Promise.race([this.gate.close(), late]);
   }
 
   async #stopManager(deadlineMs: number): Promise<void> {

@@ -10,7 +10,7 @@ import type { CycleArguments } from "../arguments.ts";
 
 /** The outcome. */
 export interface CycleOutcome {
-  readonly asked: Pick<CycleArguments, "mode" | "timeoutMs">;
+  readonly requested: Pick<CycleArguments, "mode" | "timeoutMs">;
   /** In the order of networks and collectors. */
   readonly results: readonly CollectorResult[];
   /** What collectors had to go without; no failure. */

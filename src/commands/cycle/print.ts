@@ -12,7 +12,7 @@ import { exitCode, isAuthFailure, textOfError, type CycleOutcome } from "./outco
  * verdict.
  */
 export function formatOutcome(outcome: CycleOutcome): string {
-  const { asked, results, denied = [], closeError, aclValidateSkipped, exposition } = outcome;
+  const { requested, results, denied = [], closeError, aclValidateSkipped, exposition } = outcome;
   const lines = [
     ...table(results),
     ...denied.map(
@@ -28,7 +28,7 @@ export function formatOutcome(outcome: CycleOutcome): string {
       : []),
     ...(closeError === undefined ? [] : [`export: ${closeError}`]),
   ];
-  return [...lines, ...`${asked.mode}: ${verdict(outcome)}`.split("\n")]
+  return [...lines, ...`${requested.mode}: ${verdict(outcome)}`.split("\n")]
     .map((line) => `${printable(line)}\n`)
     .join("");
 }
@@ -96,7 +96,7 @@ function failures({ results, closeError, exposition }: CycleOutcome): string {
 /** With its last line break. */
 export function formatOutcomeJson(outcome: CycleOutcome): string {
   const {
-    asked: { mode, timeoutMs },
+    requested: { mode, timeoutMs },
     results,
     refused,
     closeError = refused,

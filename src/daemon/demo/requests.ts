@@ -6,7 +6,7 @@ import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
-import type { Front } from "../../tokens/vault/core/front.ts";
+import type { SealGate } from "../../tokens/vault/core/seal-gate.ts";
 import type { CoreAnswer, CoreRequest } from "../../tokens/vault/core/types.ts";
 
 /** A minted token lives an hour, so three to nine leases are held. */
@@ -24,7 +24,7 @@ const SETS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 export interface DemoRequestDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly front: Pick<Front, "handle">;
+  readonly gate: Pick<SealGate, "handle">;
   readonly root: Secret;
 }
 
@@ -62,40 +62,40 @@ export async function runDemoRequests(
 }
 
 async function prepare(
-  { front, root }: DemoRequestDeps,
+  { gate, root }: DemoRequestDeps,
   { mount, organisation }: DemoMount,
 ): Promise<void> {
   for (const [name, scope] of Object.entries(SETS)) {
-    await write(front, {
+    await write(gate, {
       path: `${mount}permissionset/${name}`,
       data: { org_name: organisation, ...scope },
       token: root,
     });
   }
   const policy = `path "${mount}token/ci" { capabilities = ["create", "update", "read"] }`;
-  await write(front, { path: `sys/policies/acl/${POLICY}`, data: { policy }, token: root });
+  await write(gate, { path: `sys/policies/acl/${POLICY}`, data: { policy }, token: root });
 }
 
 /**
  * Mints three tokens; a fourth request is denied, since the job's policy allows one permission set.
  */
 async function mintOnce(
-  { front, root }: DemoRequestDeps,
+  { gate, root }: DemoRequestDeps,
   { mount, organisation }: DemoMount,
 ): Promise<void> {
-  const created = await write(front, {
+  const created = await write(gate, {
     path: "auth/token/create",
     data: { policies: [POLICY], ttl: JOB_TTL, display_name: "ci-job" },
     token: root,
   });
   const job = created.auth?.id;
   for (const name of Object.keys(SETS))
-    await write(front, {
+    await write(gate, {
       path: `${mount}token/${name}`,
       data: {},
       token: name === POLICY ? job : root,
     });
-  await write(front, {
+  await write(gate, {
     path: `${mount}token`,
     data: { org_name: organisation, repositories: ["api"] },
     token: job,
@@ -105,10 +105,10 @@ async function mintOnce(
 }
 
 function write(
-  front: Pick<Front, "handle">,
+  gate: Pick<SealGate, "handle">,
   request: Pick<CoreRequest, "path" | "data" | "token">,
 ): Promise<CoreAnswer> {
-  return front.handle({
+  return gate.handle({
     verb: "write",
     ...request,
     remote: undefined,

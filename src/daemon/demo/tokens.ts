@@ -42,7 +42,7 @@ export async function startDemoTokens(
     // Tokens of an earlier demo ended with its code host.
     await tokens.manager()?.leases.revokePrefix(MOUNT, { sync: true, force: true });
     await configure(tokens, host, root);
-    return running(deps, { front: tokens.front, host, root });
+    return running(deps, { gate: tokens.gate, host, root });
   } catch (error) {
     await host.codeHost.stop();
     throw error;
@@ -52,10 +52,10 @@ export async function startDemoTokens(
 function running(
   { clock, log }: CodeHostDeps,
   {
-    front,
+    gate,
     host,
     root,
-  }: { readonly front: Tokens["front"]; readonly host: DemoCodeHost; readonly root: Secret },
+  }: { readonly gate: Tokens["gate"]; readonly host: DemoCodeHost; readonly root: Secret },
 ): DemoTokens {
   const ended = new AbortController();
   let requests = Promise.resolve();
@@ -64,7 +64,7 @@ function running(
     organisation: host.organisation,
     begin() {
       requests = runDemoRequests(
-        { clock, log, front, root },
+        { clock, log, gate, root },
         { mount: MOUNT, organisation: host.organisation },
         ended.signal,
       );
@@ -109,7 +109,7 @@ async function configure(
   { codeHost, appId, privateKeyPem }: DemoCodeHost,
   token: Secret,
 ): Promise<void> {
-  await tokens.front.handle({
+  await tokens.gate.handle({
     verb: "write",
     path: `${MOUNT}config`,
     data: { app_id: appId, prv_key: privateKeyPem, base_url: codeHost.url, strict_scopes: true },

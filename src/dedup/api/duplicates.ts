@@ -152,9 +152,9 @@ function documentOf({ documents }: DuplicatesApiDeps, id: string): DocumentRow |
 function memberOf(
   deps: DuplicatesApiDeps,
   group: StoredGroup | undefined,
-  asked: { readonly id: string; readonly field: "docA" | "docB"; readonly documentId: string },
+  requested: { readonly id: string; readonly field: "docA" | "docB"; readonly documentId: string },
 ): DocumentRow {
-  const { id, field, documentId } = asked;
+  const { id, field, documentId } = requested;
   const row = documentOf(deps, documentId);
   if (row && group && visibleMembers(group).includes(row.docNo)) return row;
   const message = `${field} must be the id of a member of duplicate group "${id.slice(0, 64)}"; GET /api/v1/duplicates/{id} lists them`;

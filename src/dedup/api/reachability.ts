@@ -59,7 +59,7 @@ export function createReachability(clock: Clock): Reachability {
     if (last !== undefined && (!last.done || clock.monotonic() - last.endedAtMs < KEPT_MS))
       return last;
     const probe: Probe = {
-      answer: ask(archive),
+      answer: check(archive),
       beganAtMs: clock.monotonic(),
       done: false,
       outcome: last?.outcome,
@@ -92,7 +92,7 @@ export function createReachability(clock: Clock): Reachability {
   };
 }
 
-async function ask(archive: Archive): Promise<string | undefined> {
+async function check(archive: Archive): Promise<string | undefined> {
   try {
     await archive.check(AbortSignal.timeout(CHECK_MS));
     return undefined;

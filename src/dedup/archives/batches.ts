@@ -20,16 +20,16 @@ export async function* inBatches(
   let batch: ArchiveItem[] = [];
   let bytes = 0;
   let fraction = 0;
-  for await (const placed of items) {
-    const size = placed.item.kind === "document" ? placed.item.text.length * 2 : 0;
+  for await (const positioned of items) {
+    const size = positioned.item.kind === "document" ? positioned.item.text.length * 2 : 0;
     if (batch.length > 0 && (batch.length === ITEMS || bytes + size > TEXT_BYTES)) {
       yield { items: batch, fraction };
       batch = [];
       bytes = 0;
     }
-    batch.push(placed.item);
+    batch.push(positioned.item);
     bytes += size;
-    fraction = Math.max(fraction, placed.fraction);
+    fraction = Math.max(fraction, positioned.fraction);
   }
   if (batch.length > 0) yield { items: batch, fraction };
 }

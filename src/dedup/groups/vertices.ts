@@ -216,10 +216,10 @@ function* adjacencySteps(
     for (let at = start[vertex] as number; at < (start[vertex + 1] as number); at++) {
       const entry = unsorted[at] as number;
       const other = ends[entry ^ 1] as number;
-      const place = free[other] as number;
-      to[place] = vertex;
-      edge[place] = entry >> 1;
-      free[other] = place + 1;
+      const slot = free[other] as number;
+      to[slot] = vertex;
+      edge[slot] = entry >> 1;
+      free[other] = slot + 1;
     }
     if (vertex % 1024 === 1023) yield;
   }

@@ -74,10 +74,10 @@ export function createTally(before: Pick<Progress, "inserted" | "updated" | "rec
   const errors: string[] = [];
   const reasons = new Map<string, number>();
   let failed = 0;
-  let unsaid = 0;
+  let unreported = 0;
   const say = (sentence: string): void => {
     if (errors.length < ERRORS) errors.push(sentence);
-    else unsaid += 1;
+    else unreported += 1;
   };
   return {
     fetched: 0,
@@ -94,7 +94,7 @@ export function createTally(before: Pick<Progress, "inserted" | "updated" | "rec
     remark: say,
     result(durationMs, syncType) {
       const { fetched, inserted, updated, unchanged, reconciled } = this;
-      const all = unsaid > 0 ? [...errors, `and ${unsaid} more`] : [...errors];
+      const all = unreported > 0 ? [...errors, `and ${unreported} more`] : [...errors];
       const skipReasons = Object.fromEntries(
         [...reasons].sort((left, right) => right[1] - left[1]),
       );

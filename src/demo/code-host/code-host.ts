@@ -223,8 +223,9 @@ class SimulatedHost implements CodeHost {
   }
 
   #dress(reply: Reply, { headers }: ServerRequest): Outgoing {
-    const asked = headers["x-github-api-version"];
-    const version = typeof asked === "string" && VERSIONS.includes(asked) ? asked : USUAL_VERSION;
+    const requested = headers["x-github-api-version"];
+    const version =
+      typeof requested === "string" && VERSIONS.includes(requested) ? requested : USUAL_VERSION;
     const encodings = headers["accept-encoding"];
     return this.#dresser.dress(
       reply,

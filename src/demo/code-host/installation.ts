@@ -99,7 +99,7 @@ function installationText(
   { api, web }: Bases,
 ): string {
   const paths = spec.singleFilePaths ?? [];
-  const place =
+  const settingsPath =
     account.type === "Organization" ? `organizations/${account.login}/settings` : "settings";
   const paused = typeof spec.suspendedAt === "string";
   return JSON.stringify({
@@ -109,7 +109,7 @@ function installationText(
     repository_selection: spec.repositorySelection ?? "all",
     access_tokens_url: `${api}/app/installations/${spec.id}/access_tokens`,
     repositories_url: `${api}/installation/repositories`,
-    html_url: `${web}/${place}/installations/${spec.id}`,
+    html_url: `${web}/${settingsPath}/installations/${spec.id}`,
     app_id: app.id,
     app_slug: app.slug,
     target_id: account.id,

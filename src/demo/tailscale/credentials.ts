@@ -100,13 +100,13 @@ export function createCredentials(
           client === undefined ? "unknown client" : "client secret does not match",
         );
       const granted = client.scopes ?? DEFAULT_SCOPES;
-      const asked = (form.get("scope") ?? "").split(/\s+/).filter((scope) => scope !== "");
-      const foreign = asked.find(
+      const operation = (form.get("scope") ?? "").split(/\s+/).filter((scope) => scope !== "");
+      const foreign = operation.find(
         (scope) => !KNOWN_SCOPES.includes(scope) || !covers(granted, scope),
       );
       if (foreign !== undefined)
         return refuseToken(400, "invalid_scope", `scope ${foreign} is not granted to this client`);
-      return issue(id, asked.length === 0 ? granted : asked, "client", call.nowMs);
+      return issue(id, operation.length === 0 ? granted : operation, "client", call.nowMs);
     },
     exchange(call) {
       const form = new URLSearchParams(call.body);

@@ -1,4 +1,7 @@
-/** The app's private key: what people paste, mended, tried, and kept in one form. */
+/**
+ * Parses the app's private key: repairs common paste damage, verifies that it signs, and normalises
+ * it.
+ */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { logicalError, occurred } from "../logical/occurred.ts";
@@ -9,7 +12,7 @@ const USUAL_BITS = 2048;
 /** Far above a key of 16,384 bits. */
 const MAX_TEXT_LENGTH = 65_536;
 
-/** A key that signs. */
+/** A key that can sign. */
 export interface AppKey {
   readonly object: KeyObject;
   /** PKCS#1, which every reader of the store understands. */
@@ -18,7 +21,7 @@ export interface AppKey {
   readonly warnings: readonly string[];
 }
 
-/** Reads a key. Throws `invalid`, naming what is wrong and never a part of the key. */
+/** Throws `invalid` with the cause, never quoting the key. */
 export function readPrivateKey(text: string): AppKey {
   const object = parse(mend(text));
   if (object.asymmetricKeyType !== "rsa")
@@ -40,7 +43,7 @@ export function readPrivateKey(text: string): AppKey {
   return { object, pem: String(object.export({ type: "pkcs1", format: "pem" })), bits, warnings };
 }
 
-// The first block of a text in which line ends may have become `\n`, blanks or nothing.
+// The first PEM block, with newlines that may have become `\n`, spaces or nothing.
 function mend(text: string): string {
   if (text.length > MAX_TEXT_LENGTH) throw notPem(`it has more than ${MAX_TEXT_LENGTH} characters`);
   const lines = text.replaceAll(String.raw`\r`, "").replaceAll(String.raw`\n`, "\n");
@@ -62,7 +65,7 @@ function parse(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    // The library's reason says nothing that helps, and nothing of it may quote the key.
+    // The library's message does not help and might quote the key.
     throw refused(
       "unable to parse private key: the block is damaged or incomplete; paste the complete file from the platform",
     );
@@ -74,7 +77,7 @@ function attempt(key: KeyObject): void {
   try {
     if (verify("RSA-SHA256", probe, createPublicKey(key), sign("RSA-SHA256", probe, key))) return;
   } catch {
-    // Told below: a key whose numbers do not fit each other may fail either way.
+    // Handled below: inconsistent key numbers may fail in either place.
   }
   throw refused(
     "unable to parse private key: it cannot sign; paste the complete file from the platform",

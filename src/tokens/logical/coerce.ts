@@ -12,7 +12,7 @@ import {
 } from "./go-values.ts";
 import { isRawNumber, numberText, parseExact, requestLimits } from "./json.ts";
 
-/** What a field becomes. */
+/** Target kind of a field. */
 export type Kind =
   | "text"
   | "integer"
@@ -25,7 +25,6 @@ export type Kind =
   | "pairs"
   | "any";
 
-/** A coerced value, by kind. */
 export type Coerced =
   | string
   | number
@@ -34,22 +33,19 @@ export type Coerced =
   | readonly number[]
   | ReadonlyMap<string, string>;
 
-/**
- * Items of one list, members of one map: more than any field can mean. Vault's own default for
- * either.
- */
+/** Items of a list or members of a map. Vault's default for either. */
 const MAX_ITEMS = 10_000;
 
-/** Items that cannot be coerced before the rest is not looked at. */
+/** Invalid items after which coercion stops. */
 const MAX_ERRORS = 100;
 
-/** Characters of a text that holds a list or a map as JSON. */
+/** Characters of a JSON text that holds a list or a map. */
 const MAX_JSON_LENGTH = 1024 * 1024;
 
-/** A permission's name with its level, or what was meant to be one. */
+/** A permission name with its level, or an attempt at one. */
 const MAX_PAIR_LENGTH = 64;
 
-/** Coerces a value to a kind. Throws GoValueError; its text never quotes what may be secret. */
+/** Throws GoValueError; its text never quotes values that may be secret. */
 export function coerce(value: unknown, kind: Exclude<Kind, "any">): Coerced {
   return coercions[kind](value, "");
 }
@@ -107,7 +103,7 @@ function toDurationMs(value: unknown, at: string): number {
     : checkedDuration(Math.trunc(Number(digits)) * 1_000);
 }
 
-// One value is a list of one. An empty text or object is an empty list.
+// A single value is a list of one; an empty text or object is an empty list.
 function items<T>(value: unknown, item: (value: unknown, at: string) => T, commas: boolean): T[] {
   const list = itemsOf(value, commas);
   if (list.length > MAX_ITEMS) throw new GoValueError(`a list has more than ${MAX_ITEMS} items`);
@@ -141,7 +137,7 @@ function itemsOf(value: unknown, commas: boolean): readonly unknown[] {
   return (jsonOf(value, "[") as readonly unknown[] | undefined) ?? trimmedItems(value);
 }
 
-// Stray commas at either end or doubled are no items; neither are blanks around one.
+// Empty items from stray commas are dropped, and surrounding spaces trimmed.
 function trimmedItems(text: string): readonly string[] {
   let commas = 0;
   for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) {
@@ -154,7 +150,7 @@ function trimmedItems(text: string): readonly string[] {
     .filter((item) => item !== "");
 }
 
-// `a=read,b=write`, JSON text of an object or list, an object, a list of any of these.
+// Accepts `a=read,b=write`, JSON text of an object or list, an object, or a list of these.
 function toPairs(value: unknown): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>();
   addPairs(pairs, value, 0);
@@ -192,7 +188,7 @@ function splitPair(pair: string): readonly [string, string] {
   return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
 }
 
-// A text that is JSON of the wanted shape; undefined when it is just a text.
+// JSON of the wanted shape, else undefined.
 function jsonOf(text: string, opening: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(opening)) return undefined;
   if (text.length > MAX_JSON_LENGTH)

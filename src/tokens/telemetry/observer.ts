@@ -2,7 +2,7 @@
 import { toStewardError, type Code } from "../../kernel/base/errors.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CoreRequest } from "../vault/core/types.ts";
-import type { Front } from "../vault/core/front.ts";
+import type { SealGate } from "../vault/core/seal-gate.ts";
 import type { AuditService } from "../vault/audit/audit.ts";
 import type { Mounts } from "../vault/mounts/mounts.ts";
 import type { RevokeBackend } from "../vault/types.ts";
@@ -32,8 +32,8 @@ export const unobserved: TokensObserver = {
 };
 
 /** A front whose requests are told. `mounts` is undefined while the store is sealed. */
-export function watchFront(
-  front: Front,
+export function watchSealGate(
+  gate: SealGate,
   {
     clock,
     observe,
@@ -43,30 +43,30 @@ export function watchFront(
     readonly observe: TokensObserver;
     readonly mounts: () => Mounts | undefined;
   },
-): Front {
+): SealGate {
   return {
-    ...front,
+    ...gate,
     async handle(request) {
       const { verb: operation, path } = request;
       // Looked up before: the request may take its own mount away.
-      const place = mounts()?.match(path);
-      const mount = place?.mount.point;
+      const matched = mounts()?.match(path);
+      const mount = matched?.mount.point;
       const mints =
-        place?.mount.class === "secret" &&
+        matched?.mount.class === "secret" &&
         (operation === "read" || operation === "write") &&
-        place.mount.backend.find(place.rest)?.mints === true;
+        matched.mount.backend.find(matched.rest)?.mints === true;
       const beganMs = clock.monotonic();
-      const told = (outcome: Outcome): void => {
+      const report = (outcome: Outcome): void => {
         observe.request({ mount, operation, outcome });
         if (mints && mount !== undefined)
           observe.mint({ mount, outcome, tookMs: clock.monotonic() - beganMs });
       };
       try {
-        const answer = await front.handle(request);
-        told("ok");
+        const answer = await gate.handle(request);
+        report("ok");
         return answer;
       } catch (error) {
-        told(toStewardError(error).code);
+        report(toStewardError(error).code);
         throw error;
       }
     },
@@ -75,7 +75,7 @@ export function watchFront(
 
 /** An audit whose records are told. */
 export function watchAudit(audit: AuditService, observe: TokensObserver): AuditService {
-  const told = async (type: "request" | "response", recorded: Promise<void>): Promise<void> => {
+  const report = async (type: "request" | "response", recorded: Promise<void>): Promise<void> => {
     try {
       await recorded;
     } catch (error) {
@@ -86,9 +86,9 @@ export function watchAudit(audit: AuditService, observe: TokensObserver): AuditS
   };
   return {
     ...audit,
-    request: (request, error) => told("request", audit.request(request, error)),
-    response: (request, response) => told("response", audit.response(request, response)),
-    summary: (summary) => told("request", audit.summary(summary)),
+    request: (request, error) => report("request", audit.request(request, error)),
+    response: (request, response) => report("response", audit.response(request, response)),
+    summary: (summary) => report("request", audit.summary(summary)),
   };
 }
 

@@ -7,7 +7,7 @@ import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { ask, NOW_MS, setClock, silent } from "../control-plane/support.ts";
 
 const real = readFileSync(
-  new URL("../headscale/samples/node-5252-metrics.txt", import.meta.url),
+  new URL("../../support/headscale/samples/node-5252-metrics.txt", import.meta.url),
   "utf8",
 );
 const names = (text: string): string[] =>

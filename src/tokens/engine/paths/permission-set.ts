@@ -1,4 +1,4 @@
-/** `permissionset/:name` and their list: stored requests for tokens. */
+/** `permissionset/:name` and their list: stored token scopes. */
 import {
   EnginePermissionSetFieldsSchema,
   EnginePermissionSetsFieldsSchema,
@@ -12,10 +12,9 @@ import { deleteSet, hasSet, listSets, loadConfig, loadSet, saveSet } from "../st
 import type { Scope } from "../types.ts";
 import { SCOPE_RULES } from "./token.ts";
 
-/** Longest name that is stored. */
 const MAX_NAME_LENGTH = 256;
 
-/** One permission set. Fields that it does not know are ignored with a warning. */
+/** Unknown fields are ignored with a warning. */
 export function permissionSetPath({ host }: EngineContext): Path {
   return definePath({
     pattern: "permissionset/:name",
@@ -39,7 +38,6 @@ export function permissionSetPath({ host }: EngineContext): Path {
   });
 }
 
-/** The names of all permission sets. */
 export function permissionSetsPath({ host }: EngineContext): Path {
   return definePath({
     pattern: "permissionsets",

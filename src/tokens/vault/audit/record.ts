@@ -162,13 +162,13 @@ export function createRecorder(hasher: Hasher, options: RecordOptions): Recorder
     const data =
       request.data === undefined ? undefined : hashedData(request.data, hasher, room.data);
     return then(data, (written) => {
-      const members = { auth: auth(request, room), request: asked(request, written) };
+      const members = { auth: auth(request, room), request: requestOf(request, written) };
       if (room === ROOMS[0]) (request.written ??= []).push({ of: request, by: kept, members });
       return members;
     });
   }
 
-  function asked(request: AuditRequest, data: string | undefined): string {
+  function requestOf(request: AuditRequest, data: string | undefined): string {
     const hashed =
       request.token === undefined ? undefined : hashedToken(request.token.id, request.token.entry);
     return object({

@@ -50,14 +50,19 @@ export const TOKEN_TYPES: readonly string[] = [
 ];
 
 /** The type of a token from what its role and its maker say. Throws `invalid`. */
-export function tokenTypeOf(role: string | undefined, asked: string | undefined): TokenType {
-  if (asked !== undefined && asked !== "" && asked !== "service" && asked !== "batch")
+export function tokenTypeOf(role: string | undefined, requested: string | undefined): TokenType {
+  if (
+    requested !== undefined &&
+    requested !== "" &&
+    requested !== "service" &&
+    requested !== "batch"
+  )
     throw logicalError(
-      `invalid 'type' value ${JSON.stringify(asked.slice(0, 40))}; known are service and batch`,
+      `invalid 'type' value ${JSON.stringify(requested.slice(0, 40))}; known are service and batch`,
       { field: "type", rule: "type" },
     );
   if (role === "service" || role === "batch") return role;
-  if (asked === "service" || asked === "batch") return asked;
+  if (requested === "service" || requested === "batch") return requested;
   return role === "default-batch" ? "batch" : "service";
 }
 

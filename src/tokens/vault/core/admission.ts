@@ -6,7 +6,7 @@ import type { RequestHeaders } from "../../../kernel/service.ts";
 import { admits } from "../cidrs.ts";
 import { WRAPPING_POLICY } from "../policies/built-in.ts";
 import type { TokenEntry } from "../types.ts";
-import { placeOf } from "./place.ts";
+import { resolvePath } from "./mounted-path.ts";
 import { tokenIn } from "./request-head.ts";
 import type { Core, CoreDeps, RequestHead } from "./types.ts";
 
@@ -37,7 +37,7 @@ export function maxBodyBytes(deps: CoreDeps, head: RequestHead): number {
   const entry = liveEntry(deps, head);
   if (entry !== undefined && !isWrapping(entry) && admits(entry.boundCidrs, head.remote?.address))
     return AUTHENTICATED_BODY_BYTES;
-  return entry !== undefined || placeOf(deps, head)?.declared?.unauthenticated === true
+  return entry !== undefined || resolvePath(deps, head)?.declared?.unauthenticated === true
     ? OPEN_BODY_BYTES
     : 0;
 }

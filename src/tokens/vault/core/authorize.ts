@@ -7,8 +7,8 @@ import { occurred } from "../../logical/occurred.ts";
 import type { LogicalRequest, Operation } from "../../logical/types.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
 import { admits } from "../cidrs.ts";
-import { placeOf, type Place } from "./place.ts";
-import type { CoreDeps, CoreRequest, Journey, Standing } from "./types.ts";
+import { resolvePath, type MountedPath } from "./mounted-path.ts";
+import type { CoreDeps, CoreRequest, RequestContext, Standing } from "./types.ts";
 
 /** Nothing was asked of a policy. */
 const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
@@ -22,19 +22,19 @@ export async function authorize(
   deps: CoreDeps,
   request: CoreRequest,
   requestId: string,
-): Promise<Journey> {
-  const place = placeOf(deps, request);
+): Promise<RequestContext> {
+  const mounted = resolvePath(deps, request);
   const entry = request.unread === true ? undefined : await liveToken(deps, request);
   if (entry === undefined)
-    return await refuseStranger(deps, {
+    return await rejectUnauthenticated(deps, {
       request,
       requestId,
-      place,
+      mounted,
       entry,
       operation: undecided(request),
     });
   try {
-    return await decide(deps, { request, requestId, place, entry });
+    return await decide(deps, { request, requestId, mounted, entry });
   } catch (error) {
     if (entry.numUses === -1) await deps.tokens.revoke(entry.key);
     throw error;
@@ -45,14 +45,14 @@ export async function authorize(
  * A request to a path that needs no token; undefined for any other. Trusted backends still see a
  * live token, e.g. the one to unwrap.
  */
-export function openJourney(
+export function unauthenticatedContext(
   deps: CoreDeps,
   request: CoreRequest,
   requestId: string,
-): Journey | undefined {
-  const place = placeOf(deps, request);
-  if (place?.declared?.unauthenticated !== true || request.verb === "help") return undefined;
-  const { mount, rest, declared } = place;
+): RequestContext | undefined {
+  const mounted = resolvePath(deps, request);
+  if (mounted?.declared?.unauthenticated !== true || request.verb === "help") return undefined;
+  const { mount, rest, declared } = mounted;
   const operation = undecided(request);
   const sent = mount.trusted ? request.token : undefined;
   const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
@@ -70,7 +70,7 @@ export function openJourney(
     mount,
     rest,
     standing,
-    audited: auditOf({ request, requestId, place, entry, operation }, OPEN),
+    audited: auditOf({ request, requestId, mounted, entry, operation }, OPEN),
   };
 }
 
@@ -78,7 +78,7 @@ export function openJourney(
  * Without a live token. An unknown token counts as an attempt, none does not: whoever names none
  * guesses nothing.
  */
-async function refuseStranger(
+async function rejectUnauthenticated(
   deps: CoreDeps,
   refused: Undecided & { readonly operation: Operation },
 ): Promise<never> {
@@ -104,17 +104,17 @@ async function liveToken(
 interface Undecided {
   readonly request: CoreRequest;
   readonly requestId: string;
-  readonly place: Place | undefined;
+  readonly mounted: MountedPath | undefined;
   readonly entry: TokenEntry | undefined;
 }
 
 async function decide(
   deps: CoreDeps,
   undecidedRequest: Undecided & { readonly entry: TokenEntry },
-): Promise<Journey> {
-  const { request, requestId, place, entry } = undecidedRequest;
+): Promise<RequestContext> {
+  const { request, requestId, mounted, entry } = undecidedRequest;
   const operation =
-    place === undefined ? undecided(request) : await operationOf(request, requestId, place);
+    mounted === undefined ? undecided(request) : await operationOf(request, requestId, mounted);
   const known = { ...undecidedRequest, operation };
   const decision =
     operation === "help"
@@ -123,10 +123,10 @@ async function decide(
           operation,
           path: request.path,
           data: request.data,
-          sudo: place?.declared?.sudo === true,
+          sudo: mounted?.declared?.sudo === true,
         });
   if (!decision.allowed) return refuse(deps, known);
-  if (place === undefined) throw noHandler(request.path);
+  if (mounted === undefined) throw noHandler(request.path);
   let wrapTtlMs: number | undefined;
   try {
     wrapTtlMs = wrapTtlOf(decision, request.wrapTtlMs);
@@ -138,16 +138,16 @@ async function decide(
     entry,
     decision,
     wrapTtlMs,
-    declared: place.declared,
+    declared: mounted.declared,
   };
   return {
     request,
     requestId,
     operation,
-    mount: place.mount,
-    rest: place.rest,
+    mount: mounted.mount,
+    rest: mounted.rest,
     standing,
-    audited: auditOf({ ...known, place }, decision),
+    audited: auditOf({ ...known, mounted }, decision),
   };
 }
 
@@ -155,7 +155,7 @@ async function decide(
 async function operationOf(
   request: CoreRequest,
   requestId: string,
-  { mount, rest }: Place,
+  { mount, rest }: MountedPath,
 ): Promise<Operation> {
   if (request.verb !== "write") return request.verb;
   const probe: LogicalRequest = {
@@ -191,7 +191,7 @@ async function auditRefusal(
 }
 
 function auditOf(
-  { request, requestId, place, entry, operation }: Undecided & { readonly operation: Operation },
+  { request, requestId, mounted, entry, operation }: Undecided & { readonly operation: Operation },
   decision: Decision,
 ): AuditRequest {
   return {
@@ -200,7 +200,7 @@ function auditOf(
     path: request.path,
     data: Object.keys(request.data).length === 0 ? undefined : request.data,
     remote: request.remote,
-    mount: place?.mount,
+    mount: mounted?.mount,
     token: request.token === undefined ? undefined : { id: request.token, entry },
     wrapTtlMs: request.wrapTtlMs,
     granting: decision.granting,
@@ -220,12 +220,12 @@ function noHandler(path: string): StewardError {
 /**
  * Policies allow a wrap time within bounds only; undefined when the answer is not to be wrapped.
  */
-function wrapTtlOf(decision: Decision, asked: number | undefined): number | undefined {
+function wrapTtlOf(decision: Decision, requestedMs: number | undefined): number | undefined {
   const { minMs, maxMs } = decision.wrap;
-  if (minMs !== undefined && (asked ?? 0) < minMs)
+  if (minMs !== undefined && (requestedMs ?? 0) < minMs)
     throw new StewardError("denied", "permission denied", { rule: "wrapping" });
   // Who must not wrap for longer must wrap.
-  if (maxMs !== undefined && (asked === undefined || asked > maxMs))
+  if (maxMs !== undefined && (requestedMs === undefined || requestedMs > maxMs))
     throw new StewardError("denied", "permission denied", { rule: "wrapping" });
-  return asked;
+  return requestedMs;
 }

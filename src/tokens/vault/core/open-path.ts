@@ -7,62 +7,62 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { RequestProof } from "../../logical/types.ts";
 import { liveEntry } from "./admission.ts";
-import { requestOf } from "./mint.ts";
-import type { CoreAnswer, CoreDeps, Journey } from "./types.ts";
+import { requestOf } from "./handle-authorized.ts";
+import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
 /** Serves such a request by `serve`. */
 export async function serveOpen(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   serve: () => Promise<CoreAnswer>,
 ): Promise<CoreAnswer> {
-  const address = journey.request.remote?.address;
-  const isStranger = liveEntry(deps, journey.request) === undefined;
-  const hasRecord = isStranger && deps.refusals.enter(address);
+  const address = context.request.remote?.address;
+  const isUnauthenticated = liveEntry(deps, context.request) === undefined;
+  const hasRecord = isUnauthenticated && deps.refusals.enter(address);
   try {
-    if (isStranger && !hasRecord) await rehearse(deps, journey);
+    if (isUnauthenticated && !hasRecord) await dryRun(deps, context);
     const answer = await serve();
     if (hasRecord) deps.refusals.leave(address);
     return answer;
   } catch (error) {
-    const subject = isWrongProof(error) ? subjectOf(journey) : undefined;
+    const subject = isWrongProof(error) ? subjectOf(context) : undefined;
     throw (subject === undefined ? undefined : deps.attempts.failed(address, subject)) ?? error;
   }
 }
 
 /** Throws what `serve` would, after counting the failure in place of its records. */
-async function rehearse(deps: CoreDeps, journey: Journey): Promise<void> {
-  const tryOut = proofOf(journey)?.verify ?? harmless(journey);
+async function dryRun(deps: CoreDeps, context: RequestContext): Promise<void> {
+  const tryOut = proofOf(context)?.verify ?? harmless(context);
   try {
     await tryOut?.();
   } catch (error) {
-    deps.refusals.add(journey.request.remote?.address);
+    deps.refusals.add(context.request.remote?.address);
     throw error;
   }
 }
 
-function proofOf(journey: Journey): RequestProof | undefined {
-  return journey.mount.backend.proof(requestOf(journey, undefined));
+function proofOf(context: RequestContext): RequestProof | undefined {
+  return context.mount.backend.proof(requestOf(context, undefined));
 }
 
 /**
  * What was guessed at: what the proof names, else a token that is unknown, which its backend does
  * not get to see.
  */
-function subjectOf(journey: Journey): string | undefined {
-  const proof = proofOf(journey);
+function subjectOf(context: RequestContext): string | undefined {
+  const proof = proofOf(context);
   return proof === undefined
     ? undefined
-    : (proof.subject ?? journey.request.token?.use((id) => id));
+    : (proof.subject ?? context.request.token?.use((id) => id));
 }
 
 /** The operation itself where it changes nothing: a read, or one that the path does not have. */
-function harmless(journey: Journey): (() => Promise<unknown>) | undefined {
-  const { operation, mount, standing } = journey;
+function harmless(context: RequestContext): (() => Promise<unknown>) | undefined {
+  const { operation, mount, standing } = context;
   const isRead = operation === "read" || operation === "list";
   const isServed = standing.declared !== undefined && operation in standing.declared.operations;
   return isRead || !isServed
-    ? () => mount.backend.handle(requestOf(journey, undefined))
+    ? () => mount.backend.handle(requestOf(context, undefined))
     : undefined;
 }
 

@@ -45,7 +45,7 @@ export type RequestHead = Pick<CoreRequest, "path" | "token" | "remote">;
 export interface CoreAnswer {
   readonly requestId: string;
   /** It was a read, list or help: no data then means that nothing is there. */
-  readonly asked: boolean;
+  readonly isRead: boolean;
   readonly response: LogicalResponse | undefined;
   readonly lease:
     | { readonly id: string; readonly renewable: boolean; readonly durationSeconds: number }
@@ -89,7 +89,7 @@ export interface CoreDeps {
 }
 
 /** A request on its way. */
-export interface Journey {
+export interface RequestContext {
   readonly request: CoreRequest;
   readonly requestId: string;
   readonly operation: Operation;

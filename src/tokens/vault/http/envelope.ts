@@ -24,7 +24,7 @@ export function writeCoreAnswer(answer: CoreAnswer): PlainAnswer {
     return { status, headers: { "cache-control": "no-store", "content-type": contentType }, body };
   }
   if (isNothing(answer))
-    return answer.asked ? NOTHING_THERE : { status: 204, headers: VAULT_HEADERS, body: "" };
+    return answer.isRead ? NOTHING_THERE : { status: 204, headers: VAULT_HEADERS, body: "" };
   return { status: response?.status ?? 200, headers: VAULT_HEADERS, body: envelope(answer) };
 }
 

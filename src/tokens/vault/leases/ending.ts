@@ -67,7 +67,7 @@ export interface Ending {
 export function createEnding(deps: EndingDeps): Ending {
   const { book, env } = deps;
   const timed = createRevoker({ ...deps, parallel: BATCH * PARALLEL });
-  const asked = createRevoker({ ...deps, parallel: BATCH });
+  const onDemand = createRevoker({ ...deps, parallel: BATCH });
   let running = 0;
   const end = async (
     batch: readonly StoredLease[],
@@ -120,7 +120,7 @@ export function createEnding(deps: EndingDeps): Ending {
       }
     },
     async now(lease) {
-      raise(await end([lease], { revoker: asked, signal: deps.stopping(), failed: "keep" }));
+      raise(await end([lease], { revoker: onDemand, signal: deps.stopping(), failed: "keep" }));
     },
     soon: ({ seq }) =>
       env.write(
@@ -130,12 +130,15 @@ export function createEnding(deps: EndingDeps): Ending {
         { urgent: true },
       ),
     async forceOne(lease) {
-      await end([lease], { revoker: asked, signal: deps.stopping(), failed: "drop" });
+      await end([lease], { revoker: onDemand, signal: deps.stopping(), failed: "drop" });
     },
     async belowNow(below) {
       const signal = deps.stopping();
       for (const batch of batchesBelow(env, below, BATCH))
-        raise(await end(rowsOf(env, batch), { revoker: asked, signal, failed: "keep" }), "named");
+        raise(
+          await end(rowsOf(env, batch), { revoker: onDemand, signal, failed: "keep" }),
+          "named",
+        );
     },
     async force(below, signal) {
       let asks = true;
@@ -147,7 +150,11 @@ export function createEnding(deps: EndingDeps): Ending {
           });
           continue;
         }
-        const outcomes = await end(rowsOf(env, batch), { revoker: asked, signal, failed: "drop" });
+        const outcomes = await end(rowsOf(env, batch), {
+          revoker: onDemand,
+          signal,
+          failed: "drop",
+        });
         asks =
           outcomes.length === 0 ||
           outcomes.some(

@@ -7,7 +7,7 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env, Keyring } from "../../../kernel/state/types.ts";
-import { keyPlaces, makeKey, parseKey, readKey, type KeyPlace } from "./root-key.ts";
+import { keyLocations, makeKey, parseKey, readKey, type KeyLocation } from "./root-key.ts";
 
 /** What a seal works with. The environment has sealed tables. */
 export interface SealDeps {
@@ -70,7 +70,7 @@ export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Se
   if (keyring === undefined)
     throw new StewardError("internal", `assertion failed: ${deps.env.name} has sealed tables`);
   const state = new SealState(deps, { keyring, invented: options.invented === true });
-  await state.open(keyPlaces({ ...options, directory: deps.directory }));
+  await state.open(keyLocations({ ...options, directory: deps.directory }));
   return state;
 }
 
@@ -127,9 +127,9 @@ class SealState implements Seal {
     this.#deps.log.warn("the store of tokens is sealed until it is unsealed or Steward restarts");
   }
 
-  async open(places: readonly KeyPlace[]): Promise<void> {
+  async open(locations: readonly KeyLocation[]): Promise<void> {
     try {
-      await this.#openBy(places);
+      await this.#openBy(locations);
     } catch (error) {
       if (!(error instanceof StewardError) || (error.code !== "invalid" && error.code !== "denied"))
         throw error;
@@ -139,13 +139,13 @@ class SealState implements Seal {
     }
   }
 
-  async #openBy(places: readonly KeyPlace[]): Promise<void> {
-    for (const place of places) {
-      const key = await readKey(place);
-      if (key !== undefined) return await this.#use(place, key);
+  async #openBy(locations: readonly KeyLocation[]): Promise<void> {
+    for (const location of locations) {
+      const key = await readKey(location);
+      if (key !== undefined) return await this.#use(location, key);
     }
-    const last = places.at(-1);
-    if (last === undefined || last.kind !== "house" || this.#initialized)
+    const last = locations.at(-1);
+    if (last === undefined || last.kind !== "state-directory" || this.#initialized)
       throw missing(last?.path ?? "", this.#initialized);
     await this.#use(last, await makeKey(last, this.#deps.ids));
     if (!this.#invented)
@@ -155,10 +155,10 @@ class SealState implements Seal {
       );
   }
 
-  async #use(place: KeyPlace, key: Uint8Array): Promise<void> {
-    await this.#take(key, place.path);
-    if (place.kind !== "house" || this.#invented) return;
-    this.#advisory = `the key of the tokens service (${place.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
+  async #use(location: KeyLocation, key: Uint8Array): Promise<void> {
+    await this.#take(key, location.path);
+    if (location.kind !== "state-directory" || this.#invented) return;
+    this.#advisory = `the key of the tokens service (${location.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
     this.#deps.log.warn(this.#advisory, {
       remedy:
         "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key",

@@ -28,7 +28,7 @@ export function createSystemBackend(deps: SystemDeps): Backend {
       ...auditPaths(deps),
       ...keyPaths(deps),
       corsPath(deps),
-    ].map(forgiving),
+    ].map(ignoringUnknown),
     help: "The secrets manager itself: its seal, mounts, policies, leases and audit.",
   });
 }
@@ -37,6 +37,6 @@ export function createSystemBackend(deps: SystemDeps): Backend {
  * As in the original, what a path below `sys/` does not know it leaves out, and says so: clients
  * send more than is needed.
  */
-function forgiving(path: Path): Path {
+function ignoringUnknown(path: Path): Path {
   return path.unknown === "refuse" ? { ...path, unknown: "warn" } : path;
 }

@@ -247,25 +247,25 @@ async function makeSecretId(
 }
 
 function limitedUses(fields: Fields, role: ApproleRow): number {
-  const asked = countOf(fields, "num_uses");
-  if (asked === undefined) return role.secretIdNumUses;
-  if (role.secretIdNumUses > 0 && (asked === 0 || asked > role.secretIdNumUses))
+  const requested = countOf(fields, "num_uses");
+  if (requested === undefined) return role.secretIdNumUses;
+  if (role.secretIdNumUses > 0 && (requested === 0 || requested > role.secretIdNumUses))
     throw logicalError("num_uses cannot be higher than the role's secret_id_num_uses", {
       field: "num_uses",
       rule: "secret_id_num_uses",
     });
-  return asked;
+  return requested;
 }
 
 function limitedTtl(fields: Fields, role: ApproleRow): number {
-  const asked = fields.durationMs("ttl");
-  if (asked === undefined) return role.secretIdTtlMs;
-  if (role.secretIdTtlMs > 0 && (asked === 0 || asked > role.secretIdTtlMs))
+  const requested = fields.durationMs("ttl");
+  if (requested === undefined) return role.secretIdTtlMs;
+  if (role.secretIdTtlMs > 0 && (requested === 0 || requested > role.secretIdTtlMs))
     throw logicalError("ttl cannot be longer than the role's secret_id_ttl", {
       field: "ttl",
       rule: "secret_id_ttl",
     });
-  return asked;
+  return requested;
 }
 
 function within(field: string, fields: Fields, outer: readonly string[]): readonly string[] {

@@ -10,7 +10,7 @@ export interface PolicyQuestion {
   /** Of the token that asks. */
   readonly parent: readonly string[];
   /** Empty when none were named. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   readonly noDefault: boolean;
   readonly sudo: boolean;
   readonly role: TokenRoleRow | undefined;
@@ -43,15 +43,15 @@ function hasLists(role: TokenRoleRow): boolean {
   ].some((list) => list.length > 0);
 }
 
-function byParent({ parent, asked, noDefault, sudo, role }: PolicyQuestion): readonly string[] {
+function byParent({ parent, requested, noDefault, sudo, role }: PolicyQuestion): readonly string[] {
   const without = noDefault || role?.noDefaultPolicy === true;
   // What is inherited has `default` only when the parent has it.
-  if (asked.length === 0)
+  if (requested.length === 0)
     return sanitized(
       parent.filter((name) => !without || name !== DEFAULT_POLICY),
       false,
     );
-  const wanted = sanitized(asked, false);
+  const wanted = sanitized(requested, false);
   if (sudo) return sanitized(wanted, !without);
   const own = sanitized(parent, false);
   if (!own.includes(ROOT_POLICY) && !wanted.every((name) => own.includes(name))) {
@@ -65,7 +65,7 @@ function byParent({ parent, asked, noDefault, sudo, role }: PolicyQuestion): rea
 }
 
 function byRole(
-  { parent, asked, noDefault }: PolicyQuestion,
+  { parent, requested, noDefault }: PolicyQuestion,
   role: TokenRoleRow,
 ): readonly string[] {
   const { allowedPolicies, allowedPoliciesGlob, disallowedPolicies, disallowedPoliciesGlob } = role;
@@ -76,14 +76,14 @@ function byRole(
   const limited = allowedPolicies.length > 0 || allowedPoliciesGlob.length > 0;
   const allowed = sanitized(allowedPolicies, addDefault);
   const policies =
-    asked.length > 0
-      ? sanitized(asked, addDefault)
+    requested.length > 0
+      ? sanitized(requested, addDefault)
       : limited
         ? allowed
         : sanitized(parent, addDefault);
   if (
     limited &&
-    asked.length > 0 &&
+    requested.length > 0 &&
     !policies.every(
       (name) =>
         allowed.includes(name) || allowedPoliciesGlob.some((glob) => matchesGlob(glob, name)),

@@ -157,7 +157,7 @@ function wishOf(
   checkBatch(type, wish);
   const policies = childPolicies({
     parent: parent.policies,
-    asked: fields.texts("policies") ?? [],
+    requested: fields.texts("policies") ?? [],
     noDefault: fields.boolean("no_default_policy") === true,
     sudo,
     role: row,

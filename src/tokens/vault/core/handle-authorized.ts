@@ -8,7 +8,7 @@ import type { Data, LogicalRequest, LogicalResponse, SecretGrant } from "../../l
 import type { HostRequest } from "../auth/context.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { AuditResponse, Intent, IssuedAuth, LeaseInfo, TokenEntry } from "../types.ts";
-import type { CoreAnswer, CoreDeps, Journey } from "./types.ts";
+import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 import { goDurationText } from "./go-duration.ts";
 
 /** What the end of a token may take whose lease could not be stored. */
@@ -17,31 +17,34 @@ const ONE_USE =
   "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
 
 /** Serves an authorised request. */
-export async function mint(deps: CoreDeps, journey: Journey): Promise<CoreAnswer> {
-  const { standing } = journey;
+export async function handleAuthorized(
+  deps: CoreDeps,
+  context: RequestContext,
+): Promise<CoreAnswer> {
+  const { standing } = context;
   const mints =
     standing.declared?.mints === true &&
-    (journey.operation === "create" ||
-      journey.operation === "update" ||
-      journey.operation === "read");
+    (context.operation === "create" ||
+      context.operation === "update" ||
+      context.operation === "read");
   if (mints && standing.entry?.numUses === -1)
     throw new StewardError("invalid", ONE_USE, { rule: "num_uses" });
-  const [intent] = await begin(deps, journey, mints);
+  const [intent] = await begin(deps, context, mints);
   const effect = intent === undefined ? undefined : new EffectRecord();
   let response: LogicalResponse | undefined;
   try {
-    response = listed(journey, await journey.mount.backend.handle(requestOf(journey, effect)));
+    response = listed(context, await context.mount.backend.handle(requestOf(context, effect)));
   } catch (error) {
     if (intent !== undefined) await settle(deps, intent, effect, error);
     throw error;
   }
   if (intent !== undefined && response?.secret === undefined) deps.leases.drop(intent);
-  return finish(deps, journey, response, intent);
+  return finish(deps, context, response, intent);
 }
 
 /** A list without names is nothing there, as everywhere. */
 function listed(
-  { operation }: Journey,
+  { operation }: RequestContext,
   response: LogicalResponse | undefined,
 ): LogicalResponse | undefined {
   const keys = response?.data?.["keys"];
@@ -51,7 +54,7 @@ function listed(
 /** Both records at once; neither without the other. */
 async function begin(
   deps: CoreDeps,
-  { requestId, request, mount, standing, audited }: Journey,
+  { requestId, request, mount, standing, audited }: RequestContext,
   mints: boolean,
 ): Promise<[Intent | undefined]> {
   if (!mints) {
@@ -109,7 +112,7 @@ async function settle(
 
 /** The request as the mount's backend sees it. */
 export function requestOf(
-  { request, requestId, operation, mount, rest, standing }: Journey,
+  { request, requestId, operation, mount, rest, standing }: RequestContext,
   effect: EffectRecord | undefined,
 ): LogicalRequest {
   const { entry, tokenId } = standing;
@@ -133,24 +136,24 @@ export function requestOf(
 
 async function finish(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   response: LogicalResponse | undefined,
   intent: Intent | undefined,
 ): Promise<CoreAnswer> {
-  const { mount, requestId, operation, standing } = journey;
+  const { mount, requestId, operation, standing } = context;
   const auth = issuedBy(mount, response);
   const warnings = [...(response?.warnings ?? [])];
   const leased =
     response?.secret === undefined
       ? undefined
-      : lease(deps, journey, response, { grant: response.secret, intent, warnings });
+      : lease(deps, context, response, { grant: response.secret, intent, warnings });
   const answer: CoreAnswer = {
     requestId,
     response,
     warnings,
     auth,
     wrap: undefined,
-    asked: operation === "read" || operation === "list" || operation === "help",
+    isRead: operation === "read" || operation === "list" || operation === "help",
     lease:
       leased === undefined
         ? undefined
@@ -164,11 +167,11 @@ async function finish(
   const wrappable = response?.data !== undefined || auth !== undefined;
   try {
     if (standing.wrapTtlMs !== undefined && wrappable && operation !== "list")
-      return await wrapped(deps, journey, answer, leased);
-    await Promise.all([leased?.stored, deps.audit.response(journey.audited, auditOf(answer))]);
+      return await wrapped(deps, context, answer, leased);
+    await Promise.all([leased?.stored, deps.audit.response(context.audited, auditOf(answer))]);
     return answer;
   } catch (error) {
-    await undo(deps, journey, { leased, auth, response, intent });
+    await undo(deps, context, { leased, auth, response, intent });
     throw error;
   }
 }
@@ -188,7 +191,7 @@ interface Leased {
 
 function lease(
   deps: CoreDeps,
-  { request, mount, standing }: Journey,
+  { request, mount, standing }: RequestContext,
   response: LogicalResponse,
   {
     grant,
@@ -225,14 +228,14 @@ function lease(
 
 async function wrapped(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   answer: CoreAnswer,
   leased: Leased | undefined,
 ): Promise<CoreAnswer> {
   await leased?.stored;
   const { token, info } = await deps.wrapping.wrap(answer, {
-    path: journey.request.path,
-    ttlMs: journey.standing.wrapTtlMs ?? 0,
+    path: context.request.path,
+    ttlMs: context.standing.wrapTtlMs ?? 0,
   });
   const outer: CoreAnswer = {
     ...answer,
@@ -242,7 +245,7 @@ async function wrapped(
     wrap: info,
     warnings: [],
   };
-  await deps.audit.response(journey.audited, {
+  await deps.audit.response(context.audited, {
     wrap: {
       token,
       accessor: info.accessor,
@@ -268,7 +271,7 @@ function auditOf({ response, lease, auth, warnings }: CoreAnswer): AuditResponse
  */
 async function undo(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   made: {
     readonly leased: Leased | undefined;
     readonly auth: IssuedAuth | undefined;
@@ -284,7 +287,7 @@ async function undo(
         () => false,
       );
       if (stored) await deps.leases.revoke(leased.info.id, { sync: false });
-      else await endUnstored(deps, journey, { id: leased.info.id, response, intent });
+      else await endUnstored(deps, context, { id: leased.info.id, response, intent });
     }
     if (auth?.made === true) await deps.tokens.revoke(auth.entry.key);
   } catch (error) {
@@ -297,7 +300,7 @@ async function undo(
 /** The lease is on no disk, e.g. a full one: only this process still knows what was made. */
 async function endUnstored(
   deps: CoreDeps,
-  { requestId, request, mount }: Journey,
+  { requestId, request, mount }: RequestContext,
   {
     id,
     response,

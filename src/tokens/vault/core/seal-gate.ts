@@ -17,14 +17,14 @@ const STATUS_PATHS: ReadonlySet<string> = new Set([
 ]);
 
 /** What is behind the door. */
-export interface FrontDeps {
+export interface SealGateDeps {
   /** Answers the five paths, below `sys/`. */
   readonly status: Backend;
   readonly ids: Ids;
 }
 
 /** A core whose inside may come and go. */
-export interface Front extends Core {
+export interface SealGate extends Core {
   /** Lets requests in from now on. */
   open(core: Core): void;
   /** Lets nobody in any more. Resolves when all that are inside have left. */
@@ -33,7 +33,7 @@ export interface Front extends Core {
 }
 
 /** A closed door. */
-export function createFront({ status, ids }: FrontDeps): Front {
+export function createSealGate({ status, ids }: SealGateDeps): SealGate {
   let inside: Core | undefined;
   let count = 0;
   /** Shared by all who wait: two may seal at once. */
@@ -86,7 +86,7 @@ async function bare(status: Backend, ids: Ids, request: CoreRequest): Promise<Co
   });
   return {
     requestId,
-    asked: request.verb !== "write" && request.verb !== "delete",
+    isRead: request.verb !== "write" && request.verb !== "delete",
     response,
     lease: undefined,
     auth: undefined,
