@@ -46,7 +46,6 @@ const DOING: Readonly<Record<AnalysisPhase, string>> = {
   verify: "comparing",
 };
 
-/** What one run works with. */
 interface Run {
   readonly options: DedupArguments;
   readonly parameters: AnalysisParameters;

@@ -1,6 +1,6 @@
 /**
- * `steward -healthcheck`: asks the running daemon, on the admin listener if there is one, whether
- * it is ready, for containers and scripts.
+ * `steward -healthcheck`: probes whether the running daemon is ready, on the admin listener if
+ * there is one, for containers and scripts.
  */
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -20,8 +20,8 @@ import type { CommandOutput } from "./validate.ts";
 const MAX_BODY_BYTES = 4096;
 
 /**
- * 0 ready, 1 reached and not ready, 2 cannot ask: the configuration is not valid, or nobody answers
- * in time.
+ * Exits 0 when ready, 1 when reached but not ready, 2 when the probe failed: invalid configuration
+ * or no response in time.
  */
 export async function healthcheck(
   options: HealthcheckArguments,

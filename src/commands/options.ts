@@ -26,7 +26,7 @@ export type OptionTable = Readonly<Record<string, Option>>;
 /** What collects once. */
 export type CycleMode = "exposition-check" | "preflight" | "once";
 
-/** Only one of them can be asked for. */
+/** Mutually exclusive. */
 export const cycleModes: readonly CycleMode[] = ["exposition-check", "preflight", "once"];
 
 /** The daemon's options. */

@@ -1,6 +1,6 @@
 /**
- * `steward -validate`: judges the configuration without starting anything: its rules, and whether
- * the paths it names are there (docs/configuration.md).
+ * `steward -validate`: checks the configuration's rules and paths without starting anything
+ * (docs/configuration.md).
  */
 import { findingText, formatFinding, type Finding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";

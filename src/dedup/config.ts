@@ -72,7 +72,6 @@ export const apiMetricsEnabled = defineKey({
   help: "Serves the metrics of the process and of the document service at /api/v1/metrics. When off, that path is 404.",
 });
 
-/** All of the above. */
 export const dedupKeys: Schema = [
   dedupArchives,
   dedupSyncInterval,

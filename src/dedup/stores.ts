@@ -39,7 +39,6 @@ export const sketchStore: Spec = {
   maxBytes: 128 * GIB,
 };
 
-/** All of the above. */
 export const dedupStores: readonly Spec[] = [mainStore, textStore, sketchStore];
 
 function anyTables(tables: readonly unknown[]): readonly AnyTable[] {

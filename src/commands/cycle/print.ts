@@ -49,7 +49,7 @@ function table(results: readonly CollectorResult[]): string[] {
     result: width((row) => row.result),
     took: width((row) => row.took),
   };
-  // A cause that several collectors share is said once.
+  // A cause shared by several collectors is printed once.
   const firstOf = new Map<string, string>();
   const textOf = (network: string, collector: string, error: StewardError): string => {
     const cause = `${network} ${rootCause(error)}`;

@@ -113,7 +113,7 @@ function lockFor({ stateDirectory }: DaemonConfiguration): ReturnType<typeof loc
   }
 }
 
-/** Nothing listens, and only what was asked for is sent. */
+/** Opens no listener, and exports only what was requested. */
 function telemetryFor(
   { mode, exports }: CycleArguments,
   { config }: DaemonConfiguration,

@@ -35,7 +35,7 @@ export interface DuplicatesPageOptions {
   readonly version: string;
 }
 
-/** The route. It requires the same access as the API that it reads. */
+/** It requires the same access as the API that it reads. */
 export function duplicatesRoute(
   { service }: Pick<Dedup, "service">,
   options: DuplicatesPageOptions,

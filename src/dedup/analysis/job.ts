@@ -27,7 +27,6 @@ import { createClassifier, documentPairs, foundGroups } from "./outcome.ts";
 import type { AnalysisParameters } from "./parameters.ts";
 import type { SketchStore } from "./sketch-store.ts";
 
-/** What an analysis is asked for. */
 export interface AnalysisInput {
   /** Sign and score everything again. */
   readonly force: boolean;
@@ -57,7 +56,6 @@ export interface AnalysisResult {
   readonly durationMs: number;
 }
 
-/** What the job stands on. */
 export interface AnalysisJobDeps {
   /** Holds documents, groups, decisions, meta and the jobs themselves. */
   readonly env: Env;
@@ -187,7 +185,7 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   };
 }
 
-/** A store gives up what was not made with the asked parameters; nothing was made with these. */
+/** Clears stored sketches of other parameters. */
 async function dropSketches(sketches: SketchStore): Promise<void> {
   for await (const block of sketches.load(new Uint8Array())) await sketches.drop([block.id]);
 }

@@ -9,7 +9,6 @@ import type { AnalysisInput, AnalysisResult } from "../analysis/job.ts";
 import type { GroupIndex } from "../groups/index.ts";
 import { metaNumber } from "../meta.ts";
 
-/** What the answers come from. */
 export interface AnalysisApiDeps {
   readonly env: Env;
   readonly jobs: Pick<Jobs, "start" | "active">;

@@ -16,7 +16,6 @@ import type { DocumentFilter } from "../documents/index.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import { hexOf } from "../tables.ts";
 
-/** What the answers come from. */
 export interface DocumentsApiDeps {
   readonly store: DocumentStore;
   /** The groups that a document is in. */

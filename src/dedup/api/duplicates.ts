@@ -28,7 +28,6 @@ import {
 import type { StoredGroup } from "../groups/store.ts";
 import { readGroup } from "../groups/store.ts";
 
-/** What the answers come from. */
 export interface DuplicatesApiDeps {
   readonly env: Env;
   readonly documents: Pick<DocumentStore, "byId" | "fullText">;

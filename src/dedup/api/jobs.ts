@@ -9,7 +9,6 @@ import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import { frameData, listQuery, showEvent, showJob, showStatus } from "./job-view.ts";
 import { eventFrame, withKeepAlive } from "./sse.ts";
 
-/** What the answers come from. */
 export interface JobsApiDeps {
   readonly jobs: Jobs;
   readonly clock: Clock;

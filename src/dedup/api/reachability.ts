@@ -1,4 +1,4 @@
-/** Whether archives can be reached, asked at most every ten seconds and never twice at once. */
+/** Checks whether archives can be reached, at most every ten seconds and never concurrently. */
 import { delay } from "../../kernel/base/clock.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -49,7 +49,7 @@ interface Probe {
   endedAtMs: number;
 }
 
-/** Nothing asked yet. */
+/** Makes no check yet. */
 export function createReachability(clock: Clock): Reachability {
   const probes = new Map<string, Probe>();
   const probeOf = (archive: Archive): Probe => {

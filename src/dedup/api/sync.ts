@@ -11,7 +11,6 @@ import type { DocumentStore } from "../documents/store.ts";
 import { metaNumber } from "../meta.ts";
 import type { SyncInput, SyncResult } from "../sync/result.ts";
 
-/** What the answers come from. */
 export interface SyncApiDeps {
   readonly env: Env;
   readonly store: DocumentStore;

@@ -9,7 +9,6 @@ import type { Env } from "../../kernel/state/types.ts";
 import type { Archive } from "../archives/archive.ts";
 import type { Reachability } from "./reachability.ts";
 
-/** What the answers come from. */
 export interface SystemDeps {
   readonly clock: Clock;
   /** The environments without which the document service cannot work. */

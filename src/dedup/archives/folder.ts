@@ -162,7 +162,7 @@ async function readDocument(
       signal,
     });
     if (head.kind === "head") return asDocument(file, head);
-    // Without an ending, a large file is more likely a program than a text that somebody misses.
+    // Without an extension, a large file is more likely a program than a text.
     return file.type.kind === "plain" && head.reason === "too large"
       ? { ...head, failure: false }
       : head;
@@ -193,6 +193,6 @@ function asDocument({ ref, type }: FoundFile, head: FileHead): ArchiveItem | Htm
     return { ...shared, notes, title: stem, text, html: true };
   }
   const title = type.kind === "markdown" ? (headingOf(text) ?? stem) : stem;
-  // One unit more than is kept, so that whoever cuts can tell.
+  // One unit more than is kept, so that truncation can be detected.
   return { ...shared, title, text: cutText(text, TEXT_UNITS + 2) };
 }

@@ -28,7 +28,6 @@ interface DocumentPage {
   readonly total: number;
 }
 
-/** The list of documents. */
 export interface DocumentIndex {
   /** Adds a document or takes over its changed columns. */
   put(row: DocumentRow): void;

@@ -62,7 +62,6 @@ export interface DocumentStore {
   dropTexts(docNos: readonly number[]): Promise<void>;
 }
 
-/** What the store stands on. */
 export interface DocumentStoreDeps {
   /** Holds the table `documents`. */
   readonly env: Env;

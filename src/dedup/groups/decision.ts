@@ -27,7 +27,7 @@ export interface Verdict {
   readonly atMs: number;
 }
 
-/** The record of a group that nobody has decided about. */
+/** The record of an undecided group. */
 export function newDecision(createdAtMs: number): DecisionRow {
   return create(DecisionRowSchema, {
     status: GroupStatus.PENDING,
@@ -41,7 +41,7 @@ export function statusOf(row: Pick<GroupRow, "gained">, decision: DecisionRow): 
   return row.gained ? GroupStatus.PENDING : (decision.status as GroupStatus);
 }
 
-/** Earlier verdicts, oldest first, with the one that rests. */
+/** Earlier verdicts, oldest first, including a suspended one. */
 export function historyOf(
   row: Pick<GroupRow, "gained">,
   decision: DecisionRow,

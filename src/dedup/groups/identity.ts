@@ -14,10 +14,7 @@ export interface KnownGroup {
   readonly members: readonly number[];
   /** A person's verdict stands, perhaps resting behind new members. */
   readonly decided: boolean;
-  /**
-   * The verdict is "not a duplicate": it holds for its members and passes on to nobody who lacks
-   * one of them.
-   */
+  /** The verdict is "not a duplicate": only a group with all its members inherits it. */
   readonly rejected: boolean;
 }
 

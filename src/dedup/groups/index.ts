@@ -28,7 +28,6 @@ interface GroupPage {
   readonly totalMemberCount: number;
 }
 
-/** The list of groups. */
 export interface GroupIndex {
   /** Adds a group or takes over its changed columns. */
   put(generation: number, row: GroupRow, decision: DecisionRow): void;

@@ -186,7 +186,7 @@ function showPairs(
   );
 }
 
-/** The groups a document is in, but for deleted ones, whose memberships nobody sees. */
+/** The groups a document is in, except deleted ones. */
 export function showMemberships(
   snapshot: Snapshot,
   docNo: number,

@@ -11,7 +11,7 @@ export interface PrimaryCandidate {
   readonly archiveRef: string;
   readonly paperlessId?: number | undefined;
   readonly wordCount: number;
-  /** Share of ordinary characters, 0 to 1; undefined when nobody looked. */
+  /** Share of ordinary characters, 0 to 1; undefined when not measured. */
   readonly quality?: number | undefined;
   readonly correspondent?: string | undefined;
   readonly documentType?: string | undefined;

@@ -38,7 +38,7 @@ interface TextClass {
 export interface GraphInput {
   readonly classes: readonly TextClass[];
   readonly edges: Iterable<TextEdge>;
-  /** Sets of documents of which no two are duplicates, as a person said. */
+  /** Sets of documents that a reviewer marked as no duplicates of each other. */
   readonly rejections: readonly (readonly number[])[];
 }
 
@@ -130,7 +130,7 @@ function compareVertices(a: Vertex, b: Vertex): number {
   return compareText(a.hash, b.hash) || (a.documents[0] ?? 0) - (b.documents[0] ?? 0);
 }
 
-/** The vertices of each text, made when first asked for. */
+/** The vertices of each text, created on first use. */
 interface Parts {
   readonly vertices: readonly Vertex[];
   /** Numbers of the vertices of a text. */

@@ -1,8 +1,7 @@
-/** What a sync is asked for, what it counts and what it tells at its end. */
+/** Input, counters and result of a sync. */
 import type { SkippedItem } from "../archives/archive.ts";
 import type { ValueCodec } from "../../kernel/state/types.ts";
 
-/** What a sync is asked for. */
 export interface SyncInput {
   /** Read what is known again, and believe in what is gone. */
   readonly force: boolean;

@@ -33,7 +33,6 @@ import type {
   TokenCounts,
 } from "./types.ts";
 
-/** What a code host needs. */
 export interface CodeHostDeps {
   readonly clock: Clock;
   readonly ids: Ids;

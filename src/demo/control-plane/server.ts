@@ -14,7 +14,6 @@ import type { Routes } from "../routes.ts";
 import { closing, readBody, send } from "../serving/outgoing.ts";
 import { dress } from "./sending.ts";
 
-/** What a simulator needs. */
 export interface ControlPlaneDeps {
   readonly clock: Clock;
   readonly ids: Ids;

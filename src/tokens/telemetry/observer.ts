@@ -1,4 +1,4 @@
-/** What the secrets manager tells of its work to whoever counts it; it knows nothing of metrics. */
+/** Interface through which the secrets manager reports events; independent of metrics. */
 import { toStewardError, type Code } from "../../kernel/base/errors.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CoreRequest } from "../vault/core/types.ts";
@@ -7,10 +7,10 @@ import type { AuditService } from "../vault/audit/audit.ts";
 import type { Mounts } from "../vault/mounts/mounts.ts";
 import type { RevokeBackend } from "../vault/types.ts";
 
-/** How something ended. */
+/** How an operation ended. */
 export type Outcome = "ok" | Code;
 
-/** Hears of everything that happens once. No method throws. */
+/** Receives each event once. No method throws. */
 export interface TokensObserver {
   /** `mount` is undefined where nothing is mounted, or while the store is sealed. */
   request(seen: {
@@ -23,7 +23,7 @@ export interface TokensObserver {
   audit(seen: { readonly type: "request" | "response"; readonly ok: boolean }): void;
 }
 
-/** Hears nothing. */
+/** Ignores events. */
 export const unobserved: TokensObserver = {
   request: () => undefined,
   mint: () => undefined,
@@ -31,7 +31,7 @@ export const unobserved: TokensObserver = {
   audit: () => undefined,
 };
 
-/** A front whose requests are told. `mounts` is undefined while the store is sealed. */
+/** Wraps a gate to report its requests. `mounts` is undefined while the store is sealed. */
 export function watchSealGate(
   gate: SealGate,
   {
@@ -48,7 +48,7 @@ export function watchSealGate(
     ...gate,
     async handle(request) {
       const { verb: operation, path } = request;
-      // Looked up before: the request may take its own mount away.
+      // Resolved first, since the request may remove its own mount.
       const matched = mounts()?.match(path);
       const mount = matched?.mount.point;
       const mints =
@@ -73,7 +73,7 @@ export function watchSealGate(
   };
 }
 
-/** An audit whose records are told. */
+/** Wraps an audit to report its records. */
 export function watchAudit(audit: AuditService, observe: TokensObserver): AuditService {
   const report = async (type: "request" | "response", recorded: Promise<void>): Promise<void> => {
     try {
@@ -92,7 +92,7 @@ export function watchAudit(audit: AuditService, observe: TokensObserver): AuditS
   };
 }
 
-/** Revocations that are told, each try by itself. */
+/** Wraps revocation to report each attempt. */
 export function watchRevocations(revoke: RevokeBackend, observe: TokensObserver): RevokeBackend {
   return async (lease, signal) => {
     try {

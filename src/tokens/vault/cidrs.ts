@@ -38,7 +38,7 @@ export function isSubset(inner: readonly string[], outer: readonly string[]): bo
   });
 }
 
-/** Lists that were asked about, as long as somebody holds them: a token's is asked at each use. */
+/** Compiled lists, cached while referenced: a token's list is checked at each use. */
 const compiled = new WeakMap<readonly string[], BlockList>();
 
 /**
@@ -62,7 +62,7 @@ export function admits(cidrs: readonly string[], address: string | undefined): b
   return list.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
 }
 
-/** Texts that are no network let nobody in. */
+/** Invalid texts match no address. */
 function listOf(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of cidrs) {

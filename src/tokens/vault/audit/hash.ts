@@ -1,6 +1,6 @@
 /**
- * How the audit writes what nobody may read from it: by a keyed hash that still lets equal values
- * be found.
+ * Keyed hashes of confidential values in the audit; equal values have equal hashes, so they can be
+ * searched.
  */
 import { createHmac, createSecretKey } from "node:crypto";
 import { isRawNumber } from "../../logical/json.ts";

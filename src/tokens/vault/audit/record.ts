@@ -283,7 +283,7 @@ interface KnownEntry {
   readonly remainder: string;
 }
 
-/** The line in the first room in which it is short enough. */
+/** The line within the first budget that makes it short enough. */
 function fitting(write: (room: Room) => string | Promise<string>): string | Promise<string> {
   const first = write(ROOMS[0]);
   return typeof first === "string" && isShort(first) ? first : shortened(first, write);

@@ -1,7 +1,4 @@
-/**
- * Who asks, and may they: everything between a request's arrival and its audit record. A refusal is
- * audited, too.
- */
+/** Authorizes a request: from arrival to its audit record. Denials are audited too. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { occurred } from "../../logical/occurred.ts";
 import type { LogicalRequest, Operation } from "../../logical/types.ts";
@@ -10,13 +7,13 @@ import { admits } from "../cidrs.ts";
 import { resolvePath, type MountedPath } from "./mounted-path.ts";
 import type { CoreDeps, CoreRequest, RequestContext, Standing } from "./types.ts";
 
-/** Nothing was asked of a policy. */
+/** Decision without a policy check. */
 const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
 const REFUSED: Decision = { allowed: false, granting: [], wrap: {}, root: false };
 
 /**
- * A request that may go on. Throws `denied` after the refusal was audited, `not_found` where
- * nothing is mounted.
+ * Resolves with an allowed request. Throws `denied` after auditing, `not_found` where nothing is
+ * mounted.
  */
 export async function authorize(
   deps: CoreDeps,
@@ -42,7 +39,7 @@ export async function authorize(
 }
 
 /**
- * A request to a path that needs no token; undefined for any other. Trusted backends still see a
+ * Context of a request to an unauthenticated path, else undefined. Trusted backends still receive a
  * live token, e.g. the one to unwrap.
  */
 export function unauthenticatedContext(
@@ -75,8 +72,8 @@ export function unauthenticatedContext(
 }
 
 /**
- * Without a live token. An unknown token counts as an attempt, none does not: whoever names none
- * guesses nothing.
+ * Rejects a request without a live token. An unknown token counts as a failed attempt; a missing
+ * one does not.
  */
 async function rejectUnauthenticated(
   deps: CoreDeps,
@@ -90,7 +87,7 @@ async function rejectUnauthenticated(
 }
 
 /**
- * The token, if it lives, may come from where it comes from, and has a use left, which this takes.
+ * Checks that the token is live, allowed from this address and has a use left, which is consumed.
  */
 async function liveToken(
   deps: CoreDeps,
@@ -151,7 +148,7 @@ async function decide(
   };
 }
 
-/** A POST is a create when the backend says that the thing is not there. */
+/** A POST is a create when the backend reports that the resource does not exist. */
 async function operationOf(
   request: CoreRequest,
   requestId: string,
@@ -208,7 +205,7 @@ function auditOf(
   };
 }
 
-/** The 404 of Vault for a path below no mount. */
+/** Vault's 404 for a path without a mount. */
 function noHandler(path: string): StewardError {
   return new StewardError(
     "not_found",
@@ -217,14 +214,12 @@ function noHandler(path: string): StewardError {
   );
 }
 
-/**
- * Policies allow a wrap time within bounds only; undefined when the answer is not to be wrapped.
- */
+/** The wrap TTL within the policies' bounds; undefined without wrapping. */
 function wrapTtlOf(decision: Decision, requestedMs: number | undefined): number | undefined {
   const { minMs, maxMs } = decision.wrap;
   if (minMs !== undefined && (requestedMs ?? 0) < minMs)
     throw new StewardError("denied", "permission denied", { rule: "wrapping" });
-  // Who must not wrap for longer must wrap.
+  // A maximum makes wrapping mandatory.
   if (maxMs !== undefined && (requestedMs === undefined || requestedMs > maxMs))
     throw new StewardError("denied", "permission denied", { rule: "wrapping" });
   return requestedMs;

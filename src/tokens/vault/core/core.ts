@@ -1,7 +1,6 @@
 /**
- * The way of a request through the secrets manager, in the order that makes it safe: mount, token,
- * existence, policy, wrap rules, audit on disk, backend, lease, audit on disk, answer. HTTP, gRPC
- * and Connect are only ways to build such a request.
+ * The request pipeline: mount, token, existence, policy, wrapping rules, durable audit, backend,
+ * lease, durable audit, response. HTTP, gRPC and Connect only build such requests.
  */
 import { toStewardError } from "../../../kernel/base/errors.ts";
 import { liveEntry, maxBodyBytes } from "./admission.ts";
@@ -10,7 +9,6 @@ import { handleAuthorized } from "./handle-authorized.ts";
 import { serveOpen } from "./open-path.ts";
 import type { Core, CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
-/** Creates the request pipeline. */
 export function createCore(deps: CoreDeps): Core {
   return {
     async handle(request) {
@@ -21,7 +19,7 @@ export function createCore(deps: CoreDeps): Core {
       try {
         return await serve(deps, context);
       } finally {
-        // A token's last use is over, whatever came of it.
+        // A token's last use is consumed, whatever the outcome.
         const { entry } = context.standing;
         if (entry?.numUses === -1) await deps.tokens.revoke(entry.key);
       }
@@ -37,7 +35,7 @@ async function serve(deps: CoreDeps, context: RequestContext): Promise<CoreAnswe
     return await handleAuthorized(deps, context);
   } catch (thrown) {
     const error = toStewardError(thrown);
-    // What cannot be audited is not said; the client learns that the audit failed.
+    // A result that cannot be audited is not returned; the client sees the audit failure.
     await audit.response(context.audited, { error: error.message });
     throw thrown;
   }

@@ -1,7 +1,6 @@
 /**
- * From an allowed request to its answer: the audit record and, where something is made outside, the
- * intent are on disk before the backend runs; the lease and the second audit record are on disk
- * before anybody is answered.
+ * Handles an authorized request. The audit record and, for minting paths, the intent are durable
+ * before the backend runs; the lease and the second audit record are durable before the response.
  */
 import { assert, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Data, LogicalRequest, LogicalResponse, SecretGrant } from "../../logical/types.ts";
@@ -11,12 +10,11 @@ import type { AuditResponse, Intent, IssuedAuth, LeaseInfo, TokenEntry } from ".
 import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 import { goDurationText } from "./go-duration.ts";
 
-/** What the end of a token may take whose lease could not be stored. */
+/** Deadline for revoking a token whose lease could not be stored. */
 const UNDO_MS = 30_000;
 const ONE_USE =
   "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
 
-/** Serves an authorised request. */
 export async function handleAuthorized(
   deps: CoreDeps,
   context: RequestContext,
@@ -42,7 +40,7 @@ export async function handleAuthorized(
   return finish(deps, context, response, intent);
 }
 
-/** A list without names is nothing there, as everywhere. */
+/** An empty list means "no data", as in Vault. */
 function listed(
   { operation }: RequestContext,
   response: LogicalResponse | undefined,
@@ -51,7 +49,7 @@ function listed(
   return operation === "list" && Array.isArray(keys) && keys.length === 0 ? undefined : response;
 }
 
-/** Both records at once; neither without the other. */
+/** Writes both records; if one fails, neither counts. */
 async function begin(
   deps: CoreDeps,
   { requestId, request, mount, standing, audited }: RequestContext,
@@ -77,14 +75,14 @@ async function begin(
   return [intent.value];
 }
 
-/** Only what the path declares may be kept: what else a client sends could be anything. */
+/** Keeps only declared fields: undeclared ones could hold anything. */
 function declaredOnly(data: Data, names: readonly string[]): Data {
   return Object.fromEntries(
     names.filter((name) => Object.hasOwn(data, name)).map((name) => [name, data[name]]),
   );
 }
 
-/** What a backend says about its call to the outside. */
+/** Records what a backend reports about its external call. */
 class EffectRecord {
   about: Data = {};
   begun = false;
@@ -126,7 +124,7 @@ export function requestOf(
     ...(request.remote === undefined ? {} : { remote: request.remote }),
     ...(entry === undefined ? {} : { requester: requesterOf(entry) }),
     ...(effect === undefined ? {} : { effect }),
-    // Only built-in backends may see the token itself.
+    // Only built-in backends receive the token itself.
     ...(tokenId === undefined || !mount.trusted
       ? {}
       : { sentToken: tokenId, ...(entry === undefined ? {} : { token: { id: tokenId, entry } }) }),
@@ -176,7 +174,7 @@ async function finish(
   }
 }
 
-/** Only backends of the house hand out tokens: whoever lives elsewhere could make itself root. */
+/** Only built-in backends may issue tokens: others could make themselves root. */
 function issuedBy(mount: Mount, response: LogicalResponse | undefined): IssuedAuth | undefined {
   const auth = response?.auth;
   if (auth === undefined) return undefined;
@@ -211,7 +209,7 @@ function lease(
     warnings.push(
       `TTL of "${goDurationText(grant.ttlMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; TTL value is capped accordingly`,
     );
-  // A batch token is not stored, so what it leased belongs to its parent.
+  // A batch token is not stored, so its leases belong to its parent.
   const owner = entry === undefined ? undefined : entry.type === "batch" ? entry.parent : entry.key;
   const registered = deps.leases.register({
     path: request.path,
@@ -221,7 +219,7 @@ function lease(
     intent,
     token: owner === undefined ? undefined : { key: owner, expiresAtMs: entry?.expiresAtMs },
   });
-  // Whoever waits for it comes later; until then a failure must not count as unhandled.
+  // Awaited later; until then a rejection must not count as unhandled.
   registered.stored.catch(() => undefined);
   return registered;
 }
@@ -266,8 +264,8 @@ function auditOf({ response, lease, auth, warnings }: CoreAnswer): AuditResponse
 }
 
 /**
- * What was made and will not be handed out ends now; a failure here leaves a record: the lease with
- * its timer, or an orphan.
+ * Revokes what was created but cannot be returned; on failure a record remains: the lease with its
+ * timer, or an orphan.
  */
 async function undo(
   deps: CoreDeps,
@@ -297,7 +295,7 @@ async function undo(
   }
 }
 
-/** The lease is on no disk, e.g. a full one: only this process still knows what was made. */
+/** The lease could not be stored, e.g. on a full disk: only this process knows what was created. */
 async function endUnstored(
   deps: CoreDeps,
   { requestId, request, mount }: RequestContext,

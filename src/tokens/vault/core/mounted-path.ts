@@ -1,11 +1,8 @@
-/**
- * Where a request's path leads: its mount, the rest of the path below it, and the declared path.
- */
+/** Resolves a request's path: its mount, the path below it, and the declared path. */
 import type { Path } from "../../logical/types.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { CoreDeps } from "./types.ts";
 
-/** A mounted path. */
 export interface MountedPath {
   readonly mount: Mount;
   readonly rest: string;

@@ -1,8 +1,7 @@
 /**
- * Requests to paths that need no token. While an address has failed too often for records of its
- * own (`refusals.ts`), its requests are tried without effect first: one that fails is counted and
- * never reaches the audit, one that would succeed goes the usual way, its record on disk before
- * anything happens.
+ * Requests to unauthenticated paths. Once an address has failed too often for individual audit
+ * records (`refusals.ts`), its requests first run without side effects: a failing one is counted
+ * and not audited, a succeeding one is then handled normally, with its record durable first.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { RequestProof } from "../../logical/types.ts";
@@ -10,7 +9,7 @@ import { liveEntry } from "./admission.ts";
 import { requestOf } from "./handle-authorized.ts";
 import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
-/** Serves such a request by `serve`. */
+/** Handles such a request through `serve`. */
 export async function serveOpen(
   deps: CoreDeps,
   context: RequestContext,
@@ -30,7 +29,7 @@ export async function serveOpen(
   }
 }
 
-/** Throws what `serve` would, after counting the failure in place of its records. */
+/** Throws what `serve` would, and counts the failure instead of recording it. */
 async function dryRun(deps: CoreDeps, context: RequestContext): Promise<void> {
   const tryOut = proofOf(context)?.verify ?? harmless(context);
   try {
@@ -45,10 +44,7 @@ function proofOf(context: RequestContext): RequestProof | undefined {
   return context.mount.backend.proof(requestOf(context, undefined));
 }
 
-/**
- * What was guessed at: what the proof names, else a token that is unknown, which its backend does
- * not get to see.
- */
+/** What was guessed: the proof's subject, else an unknown token, which its backend never sees. */
 function subjectOf(context: RequestContext): string | undefined {
   const proof = proofOf(context);
   return proof === undefined
@@ -56,7 +52,9 @@ function subjectOf(context: RequestContext): string | undefined {
     : (proof.subject ?? context.request.token?.use((id) => id));
 }
 
-/** The operation itself where it changes nothing: a read, or one that the path does not have. */
+/**
+ * The operation itself if it has no side effects: a read, or one that the path does not support.
+ */
 function harmless(context: RequestContext): (() => Promise<unknown>) | undefined {
   const { operation, mount, standing } = context;
   const isRead = operation === "read" || operation === "list";
@@ -66,7 +64,7 @@ function harmless(context: RequestContext): (() => Promise<unknown>) | undefined
     : undefined;
 }
 
-/** A refusal; what fails for other reasons says nothing about the proof. */
+/** Whether the failure concerns the proof. */
 function isWrongProof(error: unknown): boolean {
   return error instanceof StewardError && (error.code === "invalid" || error.code === "denied");
 }

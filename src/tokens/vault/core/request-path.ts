@@ -1,12 +1,12 @@
-/** What a request's path may be, on every wire alike. */
+/** Validates request paths, on every transport. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 
-/** With it a lease's id is still a key of the store. */
+/** Bytes; leaves room for a lease id in a store key. */
 const MAX_PATH_LENGTH = 1_400;
 
 /**
- * A decoded path, with the slash that lists end in. Throws `invalid` for one with a way up, a
- * control character, or more than 1,400 bytes.
+ * A decoded path; lists end in a slash. Throws `invalid` for `..`, a control character, or more
+ * than 1,400 bytes.
  */
 export function requestPath(path: string, { list }: { readonly list: boolean }): string {
   if (Buffer.byteLength(path) > MAX_PATH_LENGTH)

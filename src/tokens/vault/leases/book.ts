@@ -21,7 +21,6 @@ const MAX_ATTEMPTS = 6;
 /** The first wait after a failure; doubled with each further one. */
 const BACKOFF_MS = 10_000;
 
-/** What changes are made with. */
 export interface BookDeps {
   readonly due: Due;
   readonly clock: StoredClock;
@@ -29,7 +28,6 @@ export interface BookDeps {
   readonly random: () => number;
 }
 
-/** The changes. */
 export interface Book {
   add(tx: Tx, seq: number, row: LeaseRow): void;
   /** Whether it was there. */

@@ -1,7 +1,6 @@
 /**
- * What is written before something may be made outside, and what is left of it when nobody knows
- * what came of it: an intent becomes a lease, is dropped, or becomes an orphan that is shown until
- * the last moment at which what may exist is still good.
+ * Intents and orphans. An intent is written before something may be created externally; it becomes
+ * a lease, is dropped, or becomes an orphan, which is listed until the latest possible expiry.
  */
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -26,7 +25,6 @@ export const ORPHAN_LIFE_MS = 3_600_000 + 600_000;
 const CHUNK = 64;
 const MAX_ABOUT_LENGTH = 16 * 1024;
 
-/** What records work with. */
 export interface RecordDeps {
   readonly env: Env;
   readonly due: Due;

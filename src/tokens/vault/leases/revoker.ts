@@ -1,6 +1,6 @@
 /**
- * Asks backends to revoke leases: a deadline for each call, a bounded number at once, and no secret
- * in what is said about failures.
+ * Revokes leases through their backends: a deadline per call, bounded concurrency, and no secrets
+ * in failure texts.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
@@ -33,7 +33,6 @@ export type Revoker = (
   signal: AbortSignal,
 ) => Promise<readonly Outcome[]>;
 
-/** What a revoker works with. */
 export interface RevokerDeps {
   readonly revoke: RevokeBackend;
   readonly clock: Clock;

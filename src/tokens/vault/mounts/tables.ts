@@ -68,7 +68,6 @@ export const identityRow: Table<string, Uint8Array> = defineTable({
   sealed: true,
 });
 
-/** All of the above. */
 export const mountTables: readonly AnyTable[] = [
   mountRows,
   storedValues,

@@ -7,7 +7,7 @@ export const MAX_WARNINGS = 20;
 const CREATE = capabilityBit("create") ?? 0;
 const UPDATE = capabilityBit("update") ?? 0;
 
-/** Texts for whoever wrote the policy. */
+/** Warnings for the policy's author. */
 export function lintPolicy(rules: readonly PathRule[]): readonly string[] {
   const warnings = rules.flatMap((rule) => {
     const { path, capabilities } = rule;

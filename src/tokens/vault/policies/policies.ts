@@ -1,7 +1,4 @@
-/**
- * The stored policies and what they allow together, compiled when first asked and kept until any
- * policy changes.
- */
+/** Stored policies and their union, compiled on first use and cached until any policy changes. */
 import { create } from "@bufbuild/protobuf";
 import { PolicyRowSchema, type PolicyRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -26,7 +23,6 @@ const policyRows: Table<string, PolicyRow> = defineTable({
   limit: { rows: 10_000 },
   sealed: true,
 });
-/** All of the above. */
 export const policyTables: readonly AnyTable[] = [
   policyRows,
 ] as readonly unknown[] as readonly AnyTable[];

@@ -13,13 +13,13 @@ import type { Ids } from "../../../kernel/base/ids.ts";
 /** The name of the key in the state folder, and of the systemd credential. */
 const KEY_NAME = "tokens.key";
 const KEY_BYTES = 32;
-/** A key takes 64 characters at most; the rest is room for blanks. */
+/** A key takes at most 64 characters; the rest allows for whitespace. */
 const MAX_FILE_LENGTH = 1_024;
 
 /** Where a key is expected. */
 export interface KeyLocation {
   readonly path: string;
-  /** `house` lies in the state folder and may be made there; the others are somebody's own. */
+  /** `state-directory` may be created by Steward; the other kinds are provided by the operator. */
   readonly kind: "state-directory" | "file" | "credential";
 }
 
@@ -54,7 +54,7 @@ export async function readKey(location: KeyLocation): Promise<Uint8Array | undef
   const { path, kind } = location;
   let file: FileHandle | undefined;
   try {
-    // A key in the state folder is ours; one that is mounted by somebody else may well be a link.
+    // Steward's own key file must not be a link; a mounted one may be.
     file = await open(
       path,
       constants.O_RDONLY |

@@ -1,7 +1,6 @@
 /**
- * The seal of the store of tokens: whether its key is in memory. The key comes from a file and the
- * store opens by itself; without it the service is sealed and says why, and the rest of Steward
- * runs.
+ * The seal of the tokens store: whether its key is in memory. The key is read from a file at start;
+ * without it the service is sealed, reports why, and the rest of Steward runs.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
@@ -9,7 +8,7 @@ import type { Log } from "../../../kernel/base/log.ts";
 import type { Env, Keyring } from "../../../kernel/state/types.ts";
 import { keyLocations, makeKey, parseKey, readKey, type KeyLocation } from "./root-key.ts";
 
-/** What a seal works with. The environment has sealed tables. */
+/** The environment has sealed tables. */
 export interface SealDeps {
   readonly env: Env;
   /** The state folder. */
@@ -28,10 +27,7 @@ export interface SealOptions {
    * key in the state folder.
    */
   readonly credentials: string | undefined;
-  /**
-   * Nothing of worth is kept, as in the demo: nobody is told to save the key or to keep it
-   * elsewhere.
-   */
+  /** The store holds nothing of value, as in the demo: no advice about protecting the key. */
   readonly invented?: boolean;
 }
 
@@ -48,7 +44,6 @@ interface SealStatus {
   readonly advisory: string | undefined;
 }
 
-/** The seal. */
 export interface Seal {
   status(): SealStatus;
   /**
@@ -61,9 +56,9 @@ export interface Seal {
 }
 
 /**
- * Opens the store when its key is there; makes the key at the first start. Never throws for a key
- * that is missing, wrong or badly kept: the store stays sealed and `status` says why. Throws what
- * the store throws, e.g. `disk_full`.
+ * Opens the store with its key; creates the key at the first start. Does not throw for a missing,
+ * wrong or badly protected key: the store stays sealed and `status` has the reason. Throws store
+ * errors, e.g. `disk_full`.
  */
 export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Seal> {
   const { keyring } = deps.env;

@@ -1,4 +1,4 @@
-/** The house's own backend, mounted at `sys/`. */
+/** The built-in backend at `sys/`. */
 import { createBackend } from "../../logical/backend.ts";
 import type { Backend, Path } from "../../logical/types.ts";
 import { auditPaths } from "./audit.ts";
@@ -34,8 +34,8 @@ export function createSystemBackend(deps: SystemDeps): Backend {
 }
 
 /**
- * As in the original, what a path below `sys/` does not know it leaves out, and says so: clients
- * send more than is needed.
+ * Like Vault, paths below `sys/` ignore unknown fields with a warning, since clients send more than
+ * needed.
  */
 function ignoringUnknown(path: Path): Path {
   return path.unknown === "refuse" ? { ...path, unknown: "warn" } : path;

@@ -18,7 +18,7 @@ export interface VaultCors {
 
 const OFF: VaultCors = { enabled: false, allowedOrigins: [], allowedHeaders: [] };
 const ORIGINS_MOST = 100;
-/** The rule of each store, asked for with every request. */
+/** Cached per store, since every request needs it. */
 const known = new WeakMap<Env, VaultCors>();
 
 /** The rule in force; a sealed store answers no foreign page. */
@@ -29,7 +29,6 @@ export function vaultCors(env: Env): VaultCors {
   return rule;
 }
 
-/** The path. */
 export function corsPath({ env }: SystemDeps): Path {
   return definePath({
     pattern: "config/cors",

@@ -16,7 +16,7 @@ export interface SealControl {
   unseal(key: string): Promise<void>;
 }
 
-/** The house's own backend works on everything there is. */
+/** The built-in backend has access to everything. */
 export interface SystemDeps {
   readonly env: Env;
   readonly mounts: () => Mounts;

@@ -1,4 +1,4 @@
-/** Tokens that were asked for lately, so that a busy token costs no decryption. Holds no ids. */
+/** Recently used tokens, so that a busy token costs no decryption. Holds no ids. */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { TokenEntry } from "../types.ts";
 

@@ -9,7 +9,7 @@ import type { ApproleStorage } from "./storage.ts";
 export interface ApproleContext extends AuthDeps {
   readonly host: Host;
   readonly storage: ApproleStorage;
-  /** By role: whoever changes a role or its secret ids holds it. */
+  /** Per role; held while the role or its secret ids change. */
   readonly lock: NamedLock;
 }
 

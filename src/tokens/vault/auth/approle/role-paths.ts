@@ -105,8 +105,8 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
 }
 
 /**
- * One writer of roles at a time, because role ids are unique among all of them; and nobody with
- * this role's secret ids meanwhile.
+ * Serializes role changes, because role ids are unique across roles, and locks this role's secret
+ * ids.
  */
 export function alone<T>(
   { lock }: ApproleContext,

@@ -1,13 +1,12 @@
-/** Which policies a new token may have: those of its parent, or what its role says. */
+/** Policies of a new token: within its parent's, or by its role. */
 import type { TokenRoleRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import { DEFAULT_POLICY, ROOT_POLICY } from "../../policies/built-in.ts";
 import { matchesGlob } from "../../policies/parameters.ts";
 import { sanitized } from "../grants.ts";
 
-/** Who asks for what. */
 export interface PolicyQuestion {
-  /** Of the token that asks. */
+  /** Policies of the creating token. */
   readonly parent: readonly string[];
   /** Empty when none were named. */
   readonly requested: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * `auth/token/create` and its two kin: a token makes another, never one that may more than itself
- * or its role says.
+ * `auth/token/create` and its variants: a token creates another, never with more permissions than
+ * itself or its role allows.
  */
 import type { TokenRoleRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { TokenCreateFieldsSchema } from "../../../../gen/steward/tokens/v1/auth_fields_pb.ts";
@@ -61,7 +61,7 @@ export function createPaths(deps: AuthDeps): readonly Path[] {
   ];
 }
 
-/** What is asked, with the role's word applied. */
+/** The request combined with its role. */
 interface Wish {
   readonly role: { readonly name: string; readonly row: TokenRoleRow } | undefined;
   readonly sudo: boolean;

@@ -1,4 +1,4 @@
-/** `auth/token/roles`: rules that tokens are made by, instead of those of whoever asks. */
+/** `auth/token/roles`: rules for created tokens that replace those of the creating token. */
 import { create } from "@bufbuild/protobuf";
 import {
   TokenRoleRowSchema,
