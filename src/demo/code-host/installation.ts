@@ -7,7 +7,7 @@ import { accountObject } from "./account.ts";
 import { repositoryText } from "./repository.ts";
 import type { AppSpec, InstallationSpec } from "./types.ts";
 
-/** Where an answer says it comes from. */
+/** Base URLs in responses. */
 export interface Bases {
   /** Base of API addresses. */
   readonly api: string;
@@ -44,7 +44,7 @@ export interface Installation {
 
 const INSTALLED_AT = "2025-03-04T09:26:53Z";
 
-/** Two bases at most are ever asked for: the root and `/api/v3`. */
+/** At most two bases occur: the root and `/api/v3`. */
 function perBase(make: (bases: Bases) => string): (bases: Bases) => string {
   const made = new Map<string, string>();
   return (bases) => {

@@ -1,4 +1,4 @@
-/** What a mint asks for, read from its body and held against what the installation was granted. */
+/** Reads the scope of a mint from its body and compares it with the installation's permissions. */
 import { refusal, refusalOf, type Reply } from "./answers.ts";
 import type { Installation, Repository } from "./installation.ts";
 import { excess, withMetadata } from "./permissions.ts";

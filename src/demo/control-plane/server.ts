@@ -1,6 +1,6 @@
 /**
- * What the simulators of both control planes share: a loopback port, the faults, what was asked,
- * answers held back or spoilt.
+ * Shared server of both simulated control planes: a loopback port, faults, request log, delayed or
+ * damaged responses.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
@@ -39,7 +39,7 @@ export interface ControlPlane<Operation extends string> {
   readonly faults: Faults<Operation>;
   /** Waits this long before each answer; 0 at first. */
   latencyMs: number;
-  /** How often each operation was asked for, refused ones included. */
+  /** Requests per operation, rejected ones included. */
   requests(): Readonly<Partial<Record<Operation, number>>>;
   /** The latest requests, oldest first; at most 1000. */
   seen(): readonly SeenRequest<Operation>[];

@@ -11,7 +11,7 @@ import { createRoutes } from "../routes.ts";
 import type { Device } from "./devices.ts";
 import type { Network } from "./network.ts";
 
-/** The only thing that can be asked: `/<node>/metrics`, by host name, stable or decimal id. */
+/** The only resource: `/<node>/metrics`, by host name, stable or decimal id. */
 type AgentOperation = "metrics" | "unknown";
 
 /** Which nodes. */

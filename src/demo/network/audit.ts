@@ -62,7 +62,7 @@ export interface AuditEvent {
   readonly deferredMs?: number;
 }
 
-/** What the events tell of. */
+/** Subjects of the events. */
 export interface AuditSubject {
   readonly people: readonly Person[];
   readonly devices: Devices;

@@ -1,7 +1,6 @@
 /**
- * A private network that lives: one model behind the simulators of both control planes. A function
- * of seed and time: the past stays as it was however often it is asked for, also by another
- * process.
+ * A private network that changes over time: one model behind the simulators of both control planes.
+ * It is a function of seed and time, so the past is always reproduced exactly, in any process.
  */
 import { auditIn, type AuditEvent } from "./audit.ts";
 import type { Window } from "./cycle.ts";

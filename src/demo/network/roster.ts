@@ -26,7 +26,7 @@ export interface Machine {
   readonly host: string;
   readonly platform: Platform;
   readonly client: string;
-  /** Who it belongs to; tagged machines belong to nobody. */
+  /** Owner; undefined for tagged machines. */
   readonly owner: Person | undefined;
   readonly tags: readonly string[];
   readonly addresses: readonly [ipv4: string, ipv6: string];
@@ -48,7 +48,7 @@ export interface Machine {
   readonly authorized: boolean;
 }
 
-/** Places of machines that do not depend on the instant that somebody looks at. */
+/** Roster indexes of machines that are the same at every instant. */
 export interface Conditions {
   /** Not connected; last seen within the last three days. */
   readonly offline?: readonly number[];

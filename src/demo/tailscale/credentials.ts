@@ -1,4 +1,4 @@
-/** Who may ask: API keys, OAuth clients with their access tokens, and clients of other issuers. */
+/** Authentication: API keys, OAuth clients with their access tokens, and workload identity. */
 import type { Ids } from "../../kernel/base/ids.ts";
 import { equalSecrets } from "../../kernel/base/secret.ts";
 import { headerOf, json, type Call, type Reply } from "../control-plane/reply.ts";
@@ -14,7 +14,7 @@ export interface Caller {
 
 /** The credentials. */
 export interface Credentials {
-  /** Undefined for whoever shows nothing that is in force. */
+  /** Undefined without valid credentials. */
   caller(call: Call<string>): Caller | undefined;
   /** The token endpoint. */
   token(call: Call<string>): Reply;

@@ -22,8 +22,8 @@ const RETENTION_MS = 30 * 86_400_000;
 const MAX_WINDOW_MS = 7 * 86_400_000;
 
 /**
- * How many flow records one answer has at most; a network that had more is asked for less at a
- * time. Audit events are few.
+ * Most flow records in a response; clients of a busier network must use shorter windows. Audit
+ * events are few.
  */
 const MAX_RECORDS = 100_000;
 
@@ -45,8 +45,7 @@ export function windowOf(query: URLSearchParams): Window | { readonly wrong: str
 }
 
 /**
- * Records whose window begins in the one asked for and that are known by now. Undefined when they
- * are too many.
+ * Records known by now whose window begins in the requested one. Undefined when there are too many.
  */
 export function flowLogs(
   network: Network,

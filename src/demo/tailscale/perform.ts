@@ -1,4 +1,4 @@
-/** One request after its fault: who asks, whether they may, and what the network says. */
+/** Performs one request after faults are applied: authentication, authorization, response. */
 import { headerOf, json, type Call, type Reply } from "../control-plane/reply.ts";
 import type { Network } from "../network/network.ts";
 import { INVALID_TOKEN, NO_TAILNET, NOT_FOUND, refuse, SCOPE_MISSING } from "./answers.ts";
