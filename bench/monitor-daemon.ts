@@ -6,8 +6,8 @@
 import { BroadcastChannel } from "node:worker_threads";
 import { setTimeout as sleep } from "node:timers/promises";
 import { configureDaemon, daemonSchema } from "../src/daemon/configuration.ts";
-import { monitorOptionsOf, placeMonitor } from "../src/daemon/monitor.ts";
-import { createHouseTelemetry } from "../src/daemon/telemetry.ts";
+import { monitorOptionsOf, hostMonitor } from "../src/daemon/monitor.ts";
+import { createProcessTelemetry } from "../src/daemon/telemetry.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { systemIds } from "../src/kernel/base/ids.ts";
 import { createLog } from "../src/kernel/base/log.ts";
@@ -45,7 +45,7 @@ const log = createLog({
   write: (line) => process.stderr.write(line),
   now: () => systemClock.now(),
 });
-const { telemetry } = await createHouseTelemetry({
+const { telemetry } = await createProcessTelemetry({
   config: configuration.config,
   schema: daemonSchema,
   clock: systemClock,
@@ -53,7 +53,7 @@ const { telemetry } = await createHouseTelemetry({
   version: "0.0.0",
   pull: true,
 });
-const monitor = placeMonitor({
+const monitor = hostMonitor({
   clock: systemClock,
   ids: systemIds,
   on: "thread",

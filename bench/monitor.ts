@@ -108,7 +108,7 @@ class Daemon {
     this.#pull = (await this.#hear()).pull ?? "";
   }
 
-  tell(order: Order): Promise<Said> {
+  publish(order: Order): Promise<Said> {
     this.#child.send(order);
     return this.#hear();
   }
@@ -116,7 +116,7 @@ class Daemon {
   /** Its last run of a collector, once one ended after `sinceMs`. */
   async ran(collector: string, sinceMs: number): Promise<Run> {
     for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; await sleep(POLL_MS)) {
-      const run = (await this.tell("runs")).runs?.find((each) => each.collector === collector);
+      const run = (await this.publish("runs")).runs?.find((each) => each.collector === collector);
       if (run !== undefined && run.finishedMs > sinceMs) return run;
     }
     throw new Error(`collector ${collector} did not run`);
@@ -127,10 +127,10 @@ class Daemon {
    * long it took.
    */
   async measure(name: string, work: () => Promise<number | undefined>): Promise<number> {
-    await this.tell("begin");
+    await this.publish("begin");
     const began = performance.now();
     const tookMs = (await work()) ?? performance.now() - began;
-    const { threads = [] } = await this.tell("end");
+    const { threads = [] } = await this.publish("end");
     const shown = threads.filter(
       ({ thread }) => thread === "telemetry" || SERVING.includes(thread),
     );
@@ -222,7 +222,7 @@ async function startNetwork(): Promise<{
 async function collect(daemon: Daemon): Promise<void> {
   const beganMs = Date.now();
   // Its thread loads its modules while it starts, which is no part of collecting.
-  await daemon.tell("start");
+  await daemon.publish("start");
   await daemon.measure(
     "collect, all new",
     async () => (await daemon.ran("devices", beganMs)).tookMs,
@@ -249,7 +249,7 @@ async function exportAll(daemon: Daemon, receiver: Receiver, series: number): Pr
     receiver.clear();
     worst = Math.max(
       worst,
-      await daemon.measure(`export ${round}`, async () => (await daemon.tell("flush")).tookMs),
+      await daemon.measure(`export ${round}`, async () => (await daemon.publish("flush")).tookMs),
     );
     const points = pointsOf(receiver);
     if (points < SERIES || points < series * 0.9)

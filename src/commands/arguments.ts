@@ -24,7 +24,7 @@ import {
 } from "./options.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
 
-/** What `steward dedup` was asked for. What is undefined was not said. */
+/** Arguments of `steward dedup`; undefined means not given. */
 export interface DedupArguments {
   /**
    * Folders and JSONL files as given; `-` is standard input and comes once at most. Never empty.
@@ -42,28 +42,25 @@ export interface DedupArguments {
   readonly state: string | undefined;
 }
 
-/** What `-validate` was asked for. */
 export interface ValidateArguments extends DaemonArguments {
   readonly json: boolean;
   readonly warningsAsErrors: boolean;
 }
 
-/** What `-print-effective-config` was asked for. */
 export interface EffectiveConfigArguments extends DaemonArguments {
   readonly format: "json" | "yaml";
   readonly provenance: boolean;
 }
 
-/** What `-print-effective-config-yaml` was asked for: a file that loads to the same values. */
+/** Prints a file that loads to the same values. */
 export type ConfigFileArguments = DaemonArguments;
 
-/** What `-healthcheck` was asked for. */
 export interface HealthcheckArguments extends DaemonArguments {
   /** For the whole probe. */
   readonly timeoutMs: number;
 }
 
-/** What `-preflight`, `-once` or `-exposition-check` was asked for. */
+/** Arguments of `-preflight`, `-once` and `-exposition-check`. */
 export interface CycleArguments extends DaemonArguments {
   readonly mode: CycleMode;
   readonly json: boolean;
@@ -73,19 +70,17 @@ export interface CycleArguments extends DaemonArguments {
   readonly exports: boolean;
 }
 
-/** What `steward backup` was asked for. */
 export interface BackupArguments extends DaemonArguments {
   /** The folder to make or to fill; it must be empty. */
   readonly target: string;
 }
 
-/** What `steward check` was asked for. */
 export interface CheckArguments extends DaemonArguments {
   /** A state folder or a backup; undefined is the state folder of the configuration. */
   readonly directory: string | undefined;
 }
 
-/** What `steward root-token` was asked for: where the state folder is. */
+/** Locates the state directory. */
 export type RootTokenArguments = DaemonArguments;
 
 /** Arguments of `steward rotate-key`. */
@@ -170,7 +165,7 @@ function parseDaemon(args: readonly string[]): Invocation {
     config: parsed.texts.get("config") || undefined,
     demo: parsed.switches.has("demo"),
   };
-  // Of several modes the first of these counts (facts, monitor-api §7).
+  // Of several modes the first of these counts.
   if (parsed.switches.has("healthcheck"))
     return {
       command: "healthcheck",
@@ -385,7 +380,7 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
   };
 }
 
-// parseArgs takes -config for five short options; the contract has long names with one dash.
+// parseArgs would read -config as five short options; these long names have one dash.
 function twoDashes(args: readonly string[]): (arg: string, index: number) => string {
   const end = args.indexOf("--");
   return (arg, index) =>

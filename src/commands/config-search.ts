@@ -1,7 +1,4 @@
-/**
- * Where the daemon's configuration is looked for when nobody says where it is
- * (docs/configuration.md, "Where the file is").
- */
+/** Default locations of the configuration file (docs/configuration.md, "Where the file is"). */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../kernel/config/key.ts";

@@ -1,6 +1,6 @@
 /**
  * `steward -preflight`, `-once` and `-exposition-check`: every collector of every network runs
- * once, without a listener (facts, monitor-api §7).
+ * once, without a listener.
  */
 import { delay, systemClock } from "../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
@@ -52,7 +52,7 @@ export async function cycle(
 
 function refusal({ mode, timeoutMs }: CycleArguments, thrown: unknown): CycleOutcome {
   return {
-    asked: { mode, timeoutMs },
+    requested: { mode, timeoutMs },
     results: [],
     refused: textOfError(toStewardError(thrown)),
     exportAttempted: false,

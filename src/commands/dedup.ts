@@ -1,7 +1,4 @@
-/**
- * `steward dedup`: documents in, groups of near-duplicates out, without a daemon (RESOLUTIONS D38,
- * M40).
- */
+/** `steward dedup`: documents in, groups of near-duplicates out, without a daemon. */
 import { analyse } from "../dedup/analysis/engine.ts";
 import type { AnalysisOutcome, AnalysisPhase } from "../dedup/analysis/engine.ts";
 import { documentPairs, groupDocuments } from "../dedup/analysis/outcome.ts";
@@ -49,7 +46,6 @@ const DOING: Readonly<Record<AnalysisPhase, string>> = {
   verify: "comparing",
 };
 
-/** What one run works with. */
 interface Run {
   readonly options: DedupArguments;
   readonly parameters: AnalysisParameters;

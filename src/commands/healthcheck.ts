@@ -1,6 +1,6 @@
 /**
- * `steward -healthcheck`: asks the running daemon, on the admin listener if there is one, whether
- * it is ready, for containers and scripts (facts, monitor-api §7; RESOLUTIONS M40).
+ * `steward -healthcheck`: probes whether the running daemon is ready, on the admin listener if
+ * there is one, for containers and scripts.
  */
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -17,11 +17,11 @@ import { loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./validate.ts";
 
 /** No more of an answer is read. */
-const MOST_BODY_BYTES = 4096;
+const MAX_BODY_BYTES = 4096;
 
 /**
- * 0 ready, 1 reached and not ready, 2 cannot ask: the configuration is not valid, or nobody answers
- * in time.
+ * Exits 0 when ready, 1 when reached but not ready, 2 when the probe failed: invalid configuration
+ * or no response in time.
  */
 export async function healthcheck(
   options: HealthcheckArguments,
@@ -45,7 +45,7 @@ export async function healthcheck(
   }
   const url = probeUrl(address, secured);
   try {
-    const { status, body } = await ask(url, AbortSignal.timeout(options.timeoutMs));
+    const { status, body } = await probe(url, AbortSignal.timeout(options.timeoutMs));
     if (status >= 200 && status < 300) {
       output.stdout(`healthcheck: ready (${url} -> ${status})\n`);
       return 0;
@@ -95,7 +95,7 @@ function probeUrl({ host, port }: Address, secured: boolean): string {
  * One GET. The certificate is our own and made for another name, so it is not checked: nothing
  * secret is sent.
  */
-function ask(
+function probe(
   url: string,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly body: string }> {
@@ -120,9 +120,9 @@ async function readSome(answer: IncomingMessage): Promise<string> {
   for await (const part of answer as AsyncIterable<Buffer>) {
     parts.push(part);
     size += part.length;
-    if (size >= MOST_BODY_BYTES) break;
+    if (size >= MAX_BODY_BYTES) break;
   }
-  return Buffer.concat(parts).subarray(0, MOST_BODY_BYTES).toString("utf8");
+  return Buffer.concat(parts).subarray(0, MAX_BODY_BYTES).toString("utf8");
 }
 
 function reason(error: unknown, timeoutMs: number): string {

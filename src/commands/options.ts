@@ -26,10 +26,10 @@ export type OptionTable = Readonly<Record<string, Option>>;
 /** What collects once. */
 export type CycleMode = "exposition-check" | "preflight" | "once";
 
-/** Only one of them can be asked for. */
+/** Mutually exclusive. */
 export const cycleModes: readonly CycleMode[] = ["exposition-check", "preflight", "once"];
 
-/** The daemon's options; the names are the contract's. */
+/** The daemon's options. */
 export const daemonOptions: OptionTable = {
   config: { value: "text" },
   demo: {},
@@ -51,9 +51,7 @@ export const daemonOptions: OptionTable = {
   help: { short: "h" },
 };
 
-/**
- * The options of `steward dedup`. Ranges are those of the API's settings (facts, dedup settings).
- */
+/** The options of `steward dedup`. Ranges are those of the API's settings. */
 export const dedupOptions: OptionTable = {
   threshold: { value: { from: 0, to: 1, whole: false } },
   "min-words": { value: { from: 1, to: 1000, whole: true } },

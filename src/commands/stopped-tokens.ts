@@ -19,9 +19,7 @@ import { tokensOptionsOf } from "../daemon/tokens.ts";
 import type { CommandOutput } from "./validate.ts";
 import { stewardVersion } from "../daemon/version.ts";
 
-/**
- * A state folder that this process holds, with what the configuration says of the tokens service.
- */
+/** A state directory locked by this process, and the tokens service's configuration. */
 export interface StoppedTokens {
   readonly deps: Omit<TokensDeps, "observe">;
   readonly options: TokensOptions;

@@ -1,6 +1,6 @@
 /**
- * `steward -validate`: judges the configuration without starting anything: its rules, and whether
- * the paths it names are there (docs/configuration.md).
+ * `steward -validate`: checks the configuration's rules and paths without starting anything
+ * (docs/configuration.md).
  */
 import { findingText, formatFinding, type Finding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
@@ -47,7 +47,7 @@ export function validate(
   return 0;
 }
 
-/** The form of the contract's JSON: `severity`, `path`, `message`, `remediation`. */
+/** One finding of `-validate -json`: `severity`, `path`, `message`, `remediation`. */
 function jsonFinding(finding: Finding): Readonly<Record<string, string>> {
   const { message, remediation } = findingText(finding);
   return {

@@ -1,6 +1,6 @@
 /**
- * The admin surface's listener of its own. A port that is taken is no reason not to start: it is
- * tried again for as long as the process runs, and readiness hears how it stands (RESOLUTIONS M5).
+ * The separate listener of the admin API (`admin.listen`). A port in use does not stop the start:
+ * opening it is retried for as long as the process runs, and readiness reports it.
  */
 import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
 import { delay, systemClock, type Clock } from "../kernel/base/clock.ts";
@@ -12,16 +12,14 @@ import type { ListenTls } from "../kernel/listen/listener.ts";
 import type { Component, Health } from "../kernel/supervisor/component.ts";
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
-/** A component with a certificate, if it has one. */
+/** Also reports the listener's certificate, if it has one. */
 export interface AdminListener extends Component {
   certificate(): CertificateStatus | undefined;
 }
 
-/**
- * The listener; undefined when none is configured. `deps` are the gateway's, asked for at each try.
- */
+/** Undefined when `admin.listen` is empty. `deps` is called at each attempt to open the port. */
 export function adminListener(
   config: Config,
   needs: readonly string[],
@@ -38,7 +36,7 @@ export function adminListener(
     for (
       let waitMs = FIRST_WAIT_MS;
       !stopping.signal.aborted;
-      waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)
+      waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs)
     ) {
       const given = deps();
       const next = createGateway({ ...given, surface: "admin" }, { address, ...tlsOf(config) });

@@ -1,6 +1,6 @@
 /**
- * The admin surface in the house: where it is served, who may see it, and what is counted of those
- * who may not.
+ * The admin API as configured: which listener serves it, who may use it, and the count of refused
+ * requests.
  */
 import type { AdminRefusal } from "../../gateway/access/admin-refusal.ts";
 import type { AuthOptions } from "../../gateway/access/authorize.ts";
@@ -14,22 +14,18 @@ import {
 import type { Config } from "../kernel/config/config.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { adminAuthRejected } from "../monitor/catalogue/publishing.ts";
-import { tellsOfItself } from "./telemetry-options.ts";
+import { exportsSelfMetrics } from "./telemetry-options.ts";
 
-/** What the configuration says of it to the gateway. */
-export interface AdminPlace {
-  /** What of it all the gateway answers for. */
+export interface AdminSurface {
+  /** The surfaces that the gateway listener serves. */
   readonly surface: Surface;
-  /** Whether the status page and what belongs to it is served. */
+  /** Whether the gateway serves the status page and its assets. */
   readonly landing: boolean;
   readonly auth: Pick<AuthOptions, "adminToken">;
 }
 
-/**
- * The admin surface as configured: on the gateway, on a listener of its own (RESOLUTIONS §2,
- * Listeners), or nowhere.
- */
-export function adminPlace(config: Config): AdminPlace {
+/** Reads the configuration: the admin API is on the gateway, on its own listener, or off. */
+export function adminSurface(config: Config): AdminSurface {
   const token = config.get(adminToken);
   return {
     surface: config.get(adminEnabled) && config.get(adminListen) === undefined ? "all" : "gateway",
@@ -38,9 +34,9 @@ export function adminPlace(config: Config): AdminPlace {
   };
 }
 
-/** Counts refusals by their reason, where the process tells of itself. */
+/** Counts refusals by reason; a no-op when self-observability is off. */
 export function countAdminRefusals(config: Config, scope: Scope): (reason: AdminRefusal) => void {
-  const counts = tellsOfItself(config);
+  const counts = exportsSelfMetrics(config);
   return (reason) => {
     if (counts) scope.add(adminAuthRejected, 1, { reason });
   };

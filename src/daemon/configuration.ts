@@ -1,9 +1,10 @@
 /**
- * The daemon's configuration: every owner's keys in one schema, and whether this start is the demo.
+ * The daemon's configuration: one schema of every service's keys, and whether this start is the
+ * demo.
  */
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { analysisSound } from "../dedup/analysis/settings.ts";
+import { checkAnalysis } from "../dedup/analysis/settings.ts";
 import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import { adminKeys, adminListen, checkAdmin, adminTls } from "../kernel/config/admin-keys.ts";
@@ -47,15 +48,14 @@ import { samplerUsed, tracingKeys } from "../kernel/config/tracing-keys.ts";
 import { updateKeys } from "../kernel/config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
-import { networkLabelUsed } from "./profiler-network.ts";
+import { checkNetworkLabel } from "./profiler-network.ts";
 
-/** What the daemon was asked for. */
 export interface DaemonArguments {
   readonly config: string | undefined;
   readonly demo: boolean;
 }
 
-/** Every key there is. */
+/** Schema of all keys. */
 export const daemonSchema = defineSchema(
   processKeys,
   otlpKeys,
@@ -70,7 +70,7 @@ export const daemonSchema = defineSchema(
   tokensKeys,
 );
 
-/** Every rule over several keys. */
+/** Rules that span several keys. */
 const daemonChecks: readonly Check[] = [
   tokenOffLoopback,
   clearTextOffLoopback,
@@ -86,15 +86,15 @@ const daemonChecks: readonly Check[] = [
   checkProfileEndpoint,
   checkProfiler,
   profilesUsed,
-  networkLabelUsed,
+  checkNetworkLabel,
   ...monitorChecks,
-  analysisSound,
+  checkAnalysis,
   paperlessUnread,
 ];
 
 /**
- * What replaces the defaults in a demo: its metrics can be pulled from a free port, and the page
- * counts series before anybody has left it.
+ * Defaults of the demo: metrics are served on a free port, and the status page counts series even
+ * while nothing scrapes.
  */
 const demoSettings: ReadonlyMap<string, string> = new Map([
   [scrapeEnabled.path, "true"],
@@ -102,23 +102,23 @@ const demoSettings: ReadonlyMap<string, string> = new Map([
   [otlpMetricInterval.path, "10s"],
 ]);
 
-/** A sound configuration with what follows from it. */
+/** A valid configuration with values derived from it. */
 export interface DaemonConfiguration {
   readonly config: Config;
-  /** Nothing worse than warnings. */
+  /** No finding here is an error. */
   readonly warnings: readonly Finding[];
   readonly demo: DemoDecision;
-  /** The file that was read. */
+  /** Path of the configuration file, if there was one. */
   readonly file: string | undefined;
   /** Absolute `state.directory`. */
   readonly stateRoot: string;
-  /** Where the environments live: the root, or `demo` inside it. */
+  /** Directory of the LMDB environments: `stateRoot`, or `demo` inside it. */
   readonly stateDirectory: string;
 }
 
 /**
- * Reads file and environment by the daemon's schema. Throws nothing. Without a decision it is not
- * the demo, and what is said of the demo's variables is what a start would say.
+ * Reads the file and the environment. Never throws. The result assumes no demo, so that findings
+ * about the demo's variables equal those of a start.
  */
 export function loadDaemonConfig(
   file: string | undefined,
@@ -144,7 +144,7 @@ export function loadDaemonConfig(
   };
 }
 
-/** The configuration to run with. Throws `invalid` with all findings, one a line. */
+/** The configuration to run with. Throws `invalid` with all findings, one per line. */
 export function configureDaemon(
   options: DaemonArguments,
   environment: Environment,

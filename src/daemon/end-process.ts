@@ -1,23 +1,18 @@
-/**
- * How the process ends: after what is being stored and what was printed, whatever else still runs.
- */
+/** Ends the process after pending writes and printed output, whatever else still runs. */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { haltWrites } from "../kernel/state/last-write.ts";
 
-/**
- * A change that is being stored, and output that nobody reads, are waited for no longer than this.
- */
+/** Longest wait for a pending write, and for output that nobody reads. */
 const LAST_WRITE_MS = 2_000;
 const LAST_OUTPUT_MS = 1_000;
 
-/** Ends the process with a code. */
+/** Never resolves. */
 export type EndProcess = (code: number) => Promise<never>;
 
 /**
- * Ends the process with this code. When the disk does not take the last change in time it is killed
- * instead, since an exit under LMDB may never come to its end; what was acknowledged is stored
- * either way.
+ * Ends the process with this code. If the disk does not take the last write in time, the process
+ * kills itself, since `exit` can hang while LMDB writes; acknowledged data is durable either way.
  */
 export async function endProcess(code: number, exit: (code: number) => never): Promise<never> {
   const isQuiet = await haltWrites(LAST_WRITE_MS);
@@ -34,11 +29,8 @@ export async function endProcess(code: number, exit: (code: number) => never): P
   return await new Promise<never>(() => {}); // the signal is on its way
 }
 
-/**
- * From now on an error that nobody caught is logged and ends the process with 1. Node's own
- * handling may hang under LMDB.
- */
-export function heedUncaught(log: Log, end: EndProcess): void {
+/** Logs an uncaught error and exits with 1. Node's own handling may hang while LMDB writes. */
+export function exitOnUncaught(log: Log, end: EndProcess): void {
   let ends = false;
   process.on("uncaughtException", (thrown: unknown, origin) => {
     if (ends) return;
@@ -52,9 +44,9 @@ export function heedUncaught(log: Log, end: EndProcess): void {
 }
 
 /**
- * What may be told of an error that nobody expected. Its text may quote what it failed on, e.g. a
- * body or a header with a secret, so only our own errors and slips of the language are quoted; of
- * others the kind and the places remain.
+ * Describes an unexpected error without secrets: its message may quote a body or a header, so only
+ * our own errors and built-in error kinds are quoted. Of others the kind and the stack locations
+ * remain.
  */
 export function describeUncaught(thrown: unknown): {
   readonly kind: string;
@@ -67,18 +59,18 @@ export function describeUncaught(thrown: unknown): {
       thrown instanceof ReferenceError ||
       thrown instanceof RangeError) &&
     !("code" in thrown);
-  const places = thrown.stack
+  const locations = thrown.stack
     ?.split("\n")
     .filter((line) => /^ {4}at /.test(line))
     .join("\n");
   return {
     kind: thrown.name,
     text: thrown instanceof StewardError || isSlip ? thrown.message : undefined,
-    stack: places,
+    stack: locations,
   };
 }
 
-/** Resolves when all that was written has left, or nobody reads it any more. */
+/** Resolves when everything written has been flushed, or the reader is gone. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write("", () => resolve());

@@ -1,12 +1,12 @@
 /**
- * What is not well with the process, root causes first. The headline and the cards of `/` and the
+ * Health problems of the process, root causes first. The headline and the cards of `/` and the
  * status are drawn from this one list; each probe has a rule of its own (docs/readiness.md).
  */
 import type { ComponentState, Health } from "../kernel/supervisor/component.ts";
 
-/** Something that is not well; `steward.monitor.v1.HealthProblem`. */
+/** Mirrors `steward.monitor.v1.HealthProblem`. */
 export interface Problem {
-  /** The component. */
+  /** Component name. */
   readonly part: string;
   readonly reason: string;
   readonly remedy: string;
@@ -27,7 +27,7 @@ const PORT = (key: string): string =>
   `stop the process that uses the port, or set ${key} to another address; Steward retries automatically`;
 const CONFIG = "#config";
 
-/** What to do and where to read on, where the component itself names nothing better. */
+/** Remedy and link for components that give none. */
 const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
   state: {
     remedy:
@@ -46,10 +46,7 @@ const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
 };
 const OTHER = "/readyz?verbose=1";
 
-/**
- * The monitor is not among them: it judges its own parts, and where it does not answer its page
- * says so.
- */
+/** Excludes the monitor, which reports its own problems. */
 export function processProblems({ states, stores }: ProcessHealth): Problem[] {
   const state: Problem[] = stores.ok
     ? []
@@ -84,8 +81,8 @@ function problem(part: string, reason: string, remedy: string): Problem {
 }
 
 /**
- * Export that fails is among the monitor's findings by signal; of telemetry only a thread that
- * stays down is left.
+ * Failed exports are reported by the monitor per signal; telemetry appears only when its thread
+ * stays down.
  */
 function isTroubled({ name, phase }: ComponentState): boolean {
   if (name === "monitor") return false;
@@ -95,8 +92,8 @@ function isTroubled({ name, phase }: ComponentState): boolean {
 }
 
 /**
- * Without which component it is of: a store that takes no writes is the cause of what its service
- * says.
+ * The reason without the component it names: a store that takes no writes is the cause of its
+ * service's failure.
  */
 function saysOf(reason: string): string {
   return reason.replace(/^component \w[\w-]*: /, "");

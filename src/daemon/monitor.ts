@@ -1,7 +1,4 @@
-/**
- * Places the monitor in the house: its configuration, its thread, and what of it decides over
- * readiness.
- */
+/** Hosts the monitor: its options from the configuration, its thread, and its part of readiness. */
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
@@ -18,14 +15,11 @@ import { monitorOptions } from "../monitor/config/monitor-options.ts";
 import { FIRST_RUN } from "../monitor/first-run.ts";
 import { monitorModule } from "../monitor/module.ts";
 import type { MonitorOptions, NetworkOptions } from "../monitor/options.ts";
-import { HOUSE_PORT } from "../monitor/status/house-facts.ts";
+import { PROCESS_STATUS_PORT } from "../monitor/status/process-status.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { stewardVersion } from "./version.ts";
 
-/**
- * What the configuration says of the monitor. A demo collects its simulated network, none of the
- * configured ones, and asks nobody for versions.
- */
+/** The monitor's options. A demo collects only its simulated network and looks up no versions. */
 export function monitorOptionsOf(
   { config, demo, stateDirectory, warnings }: DaemonConfiguration,
   environment: Environment,
@@ -46,59 +40,53 @@ export function monitorOptionsOf(
   };
 }
 
-/** Of the monitor's thread: 100,000 series of several networks take a quarter of it. */
+/** Heap limit of the monitor's thread: 100,000 series in several networks need a quarter of it. */
 const HEAP_MB = 512;
-/** What was measured last may take so long to be sent. */
+/** Longest flush of the last measurements at a stop. */
 const FLUSH_MS = 5_000;
 
-/** What it is placed with. */
-export interface MonitorPlace {
-  /** Of this thread; a thread of the monitor's own has the system's. */
+export interface HostMonitorDeps {
+  /** Used when the monitor runs in this thread; a thread of its own uses the system clock. */
   readonly clock: Clock;
   readonly ids: Ids;
   readonly options: MonitorOptions;
   readonly telemetry: Pick<Telemetry, "port" | "flush" | "component">;
-  /** Ports to what the status tells of the house; one for each start. */
-  readonly house?: () => MessagePort;
+  /** Opens a port to the process's part of the status; called at each start. */
+  readonly processStatus?: () => MessagePort;
   readonly log: RootLog;
-  /** Telemetry among them. */
+  /** Includes telemetry. */
   readonly needs: readonly string[];
-  /** The main thread where there is nothing to collect. */
+  /** An idle monitor always runs in the main thread. */
   readonly on: Placement;
 }
 
-/** The placed monitor. */
-export interface PlacedMonitor {
+export interface HostedMonitor {
   readonly component: ThreadHost;
   /**
-   * Takes the place of telemetry's component: whenever that starts anew, the monitor gets a new
-   * port to it.
+   * Replaces telemetry's component: whenever telemetry restarts, the monitor gets a new port to it.
    */
   readonly telemetry: Component;
-  /** What the gateway serves of it, whether it runs or not; without it a call is `not_ready`. */
+  /** Served whether the monitor runs or not; while it does not, calls fail with `not_ready`. */
   readonly rpc: readonly BoundService[];
-  /** Whether it answers calls. */
   running(): boolean;
-  /**
-   * Whether it holds the process's readiness back, and the line that says why (RESOLUTIONS M4, M6).
-   */
+  /** Whether the monitor lets the process be ready, and the reasons if not. */
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
 }
 
 /**
- * The monitor in its place. Without a credential it is idle: it collects and stores nothing, needs
- * no thread, and answers what it is asked all the same (RESOLUTIONS M28).
+ * Hosts the monitor. Without a credential it is idle: it collects and stores nothing and needs no
+ * thread, but still answers calls.
  */
-export function placeMonitor({
+export function hostMonitor({
   clock,
   ids,
   options,
   telemetry,
-  house,
+  processStatus,
   log,
   needs,
   on,
-}: MonitorPlace): PlacedMonitor {
+}: HostMonitorDeps): HostedMonitor {
   const idle = options.networks.length === 0;
   if (idle)
     log
@@ -111,7 +99,7 @@ export function placeMonitor({
     clock,
     ids,
     log,
-    ports: () => portsOf(telemetry, house),
+    ports: () => portsOf(telemetry, processStatus),
     drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)),
   };
   const host = createServiceHost(deps, monitorModule, {
@@ -138,7 +126,7 @@ export function placeMonitor({
   };
 }
 
-/** Nothing is opened, and nobody asked, for what collects nothing. */
+/** An idle monitor opens nothing and sends no request. */
 function idleOptions(options: MonitorOptions): MonitorOptions {
   return {
     ...options,
@@ -149,8 +137,8 @@ function idleOptions(options: MonitorOptions): MonitorOptions {
 }
 
 /**
- * Buckets without credentials of their own are read with those of the machine, which the store's
- * library finds in these variables.
+ * Buckets without credentials of their own use the AWS SDK's default credential chain, which reads
+ * these variables.
  */
 function ambientVariables({ networks }: MonitorOptions): readonly string[] {
   const feeds = networks.flatMap(({ collectors: { flowlogs, auditlogs, k8sAudit } }) => [
@@ -163,12 +151,12 @@ function ambientVariables({ networks }: MonitorOptions): readonly string[] {
 
 function portsOf(
   telemetry: Pick<Telemetry, "port">,
-  house: MonitorPlace["house"],
+  processStatus: HostMonitorDeps["processStatus"],
 ): ReturnType<NonNullable<HostDeps["ports"]>> {
   const port = telemetry.port();
   return {
     ...(port === undefined ? {} : { telemetry: port }),
-    ...(house === undefined ? {} : { [HOUSE_PORT]: house() }),
+    ...(processStatus === undefined ? {} : { [PROCESS_STATUS_PORT]: processStatus() }),
   };
 }
 
@@ -181,9 +169,10 @@ function isRunning(host: ThreadHost): boolean {
 }
 
 /**
- * Once something was collected, a collector that fails and a thread that starts anew close nothing.
+ * After the first collection, a failing collector or a restarting thread no longer affects
+ * readiness.
  */
-function readiness(host: ThreadHost): PlacedMonitor["ready"] {
+function readiness(host: ThreadHost): HostedMonitor["ready"] {
   let open = false;
   return () => {
     const first = host.states().find(({ name }) => name === FIRST_RUN);

@@ -1,4 +1,4 @@
-/** The nightly backups of the daemon, as configured. */
+/** Nightly backups as configured. */
 import { join, resolve } from "node:path";
 import { systemClock } from "../kernel/base/clock.ts";
 import { assert } from "../kernel/base/errors.ts";
@@ -17,7 +17,10 @@ import type { DaemonConfiguration } from "./configuration.ts";
 import { derivedStores, storesElsewhere } from "./stores.ts";
 import { stewardVersion } from "./version.ts";
 
-/** The component, or none when backups are off or this is a demo. `needs` hold the stores. */
+/**
+ * Undefined when backups are off or this is a demo. `needs` names the components that own the
+ * stores.
+ */
 export function nightlyBackups(
   configuration: DaemonConfiguration,
   log: Log,

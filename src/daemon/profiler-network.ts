@@ -1,4 +1,4 @@
-/** The network that profiles are tagged with, where there is one with a name that may be told. */
+/** The `network` tag of pushed profiles. */
 import { createHash } from "node:crypto";
 import type { Config } from "../kernel/config/config.ts";
 import { atKey } from "../kernel/config/key-finding.ts";
@@ -9,12 +9,12 @@ import { privacy } from "../monitor/config/privacy-keys.ts";
 import { vpn } from "../monitor/config/provider-keys.ts";
 
 const HASH_CHARACTERS = 12;
-/** The credential's own network: what it is called is known only later. */
+/** Placeholder for the credential's own network, whose name is known only after a call. */
 const UNNAMED = "-";
 
 /**
- * The value of the tag `network`; undefined for none. A name that privacy hides, or that a tag
- * cannot hold, is hashed.
+ * The value of the `network` tag, or undefined. A name that the privacy settings hide, or that a
+ * tag cannot hold, is hashed.
  */
 export function profilerNetwork(config: Config): string | undefined {
   const label = config.get(profiler.networkLabel);
@@ -25,8 +25,8 @@ export function profilerNetwork(config: Config): string | undefined {
     : createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
 }
 
-/** A label without a network to tell. */
-export const networkLabelUsed: Check = {
+/** Warns about a network label that has no network to show. */
+export const checkNetworkLabel: Check = {
   needs: [profiler.networkLabel, profiler.enabled, networks, vpn.network],
   run: (config) =>
     config.get(profiler.networkLabel) !== "off" &&

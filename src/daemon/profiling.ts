@@ -1,7 +1,4 @@
-/**
- * Profiles of the process as they are configured: the routes, the parts that run, and what the
- * status says of them.
- */
+/** Profiling as configured: routes, components, and its part of the status. */
 import { readFileSync } from "node:fs";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
@@ -26,30 +23,28 @@ import { processScope } from "./telemetry-options.ts";
 
 const APPLICATION = "steward";
 
-/** What profiling is made with. */
-export interface HouseProfilingDeps {
+export interface ProfilingDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly version: string;
-  /** Of the process. */
+  /** Environment of the process. */
   readonly environment: Environment;
-  /** The process's own. */
+  /** The process's own scope. */
   readonly scope: Pick<Scope, "add" | "gauge" | "record">;
 }
 
-/** What the house runs, serves and tells of it. */
-export interface HouseProfiling {
-  /** None while neither the endpoint nor the profiler is on. */
+export interface ProcessProfiling {
+  /** Empty while the endpoint and the profiler are off. */
   readonly components: readonly Component[];
-  /** For the gateway. */
+  /** Routes for the gateway. */
   readonly routes: readonly PlainRoute[];
   readonly status: () => ProfilingStatus;
 }
 
-/** Throws when a file of a certificate cannot be read. */
-export function houseProfiling(deps: HouseProfilingDeps): HouseProfiling {
+/** Throws when a certificate file cannot be read. */
+export function configureProfiling(deps: ProfilingDeps): ProcessProfiling {
   const { config, clock } = deps;
   const push = pushOptions(config);
   const endpoint = config.get(profileEndpoint.enabled);
@@ -87,7 +82,7 @@ function configured(config: Config, push: PushOptions | undefined): Configured {
   };
 }
 
-function profilerOptions(deps: HouseProfilingDeps, push: PushOptions): ProfilerOptions {
+function profilerOptions(deps: ProfilingDeps, push: PushOptions): ProfilerOptions {
   const { server, headers, basic, tls } = push;
   const read = (file: string): string => readFileSync(file, "utf8");
   return {
@@ -115,9 +110,9 @@ function profilerOptions(deps: HouseProfilingDeps, push: PushOptions): ProfilerO
   };
 }
 
-/** Who this is, as metrics say it. */
+/** Identifies this process with the same attributes as its metrics. */
 function tagsOf(
-  { config, version, environment }: HouseProfilingDeps,
+  { config, version, environment }: ProfilingDeps,
   { tags }: PushOptions,
 ): ReadonlyMap<string, string> {
   const instance = processScope(config, { version, environment }).resource["service.instance.id"];
@@ -130,7 +125,7 @@ function tagsOf(
   ]);
 }
 
-/** Only what came from files can change. */
+/** Only values read from files are reloaded. */
 function reloadOf({ reloadMs, headers, basic, tls }: PushOptions): WireReload | undefined {
   if (reloadMs === undefined) return undefined;
   const given = (file: string): string | undefined => (file === "" ? undefined : file);

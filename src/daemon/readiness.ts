@@ -1,28 +1,25 @@
-/**
- * Whether the process may take traffic, and the one line that says why not (contract, monitor §3;
- * RESOLUTIONS M4–M6).
- */
+/** Whether the process may take traffic, and if not, the one-line reason (docs/readiness.md). */
 import type { ProbeResult } from "../../gateway/probe.ts";
 import type { ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
-import type { PlacedMonitor } from "./monitor.ts";
+import type { HostedMonitor } from "./monitor.ts";
 
 /** Components that open a port. */
 const LISTENERS: ReadonlySet<string> = new Set(["gateway", "admin", "metrics"]);
 const READY: ProbeResult = { ok: true, reasons: [] };
 
-/** What is asked; all of it answers from memory. */
+/** Reads memory only. */
 export interface ReadinessSources {
   readonly supervisor: Pick<Supervisor, "ready" | "states">;
-  readonly monitor: Pick<PlacedMonitor, "running" | "ready"> | undefined;
+  readonly monitor: Pick<HostedMonitor, "running" | "ready"> | undefined;
 }
 
-/** The first that applies: the process stops; something has yet to begin; a part is broken. */
+/** The first reason that applies: stopping; a component has not started; a component is broken. */
 export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeResult {
   const states = supervisor.states();
   const [first] = supervisor.ready().reasons;
   if (first === "stopping") return unready(first);
   const failures = states.filter((state) => isBroken(state, monitor));
-  // A thread that broke before its first run does not wait for it.
+  // A thread that failed before its first collection is reported as broken, not as starting.
   const collected = failures.some(({ name }) => name === "monitor") ? undefined : monitor?.ready();
   if (collected?.ok === false) return { ok: false, reasons: collected.reasons };
   const waiting = states
@@ -37,8 +34,8 @@ export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeRes
 }
 
 /**
- * A required part that is not well, or a store that takes no writes; of the monitor, which only
- * reports, its thread.
+ * A required component that is unhealthy, or a store that takes no writes. The monitor counts only
+ * when its thread is down.
  */
 function isBroken(
   { name, phase, readiness }: ComponentState,

@@ -1,6 +1,6 @@
 /**
- * The daemon: places the services, starts everything in order, says where it listens, and stops
- * when told to.
+ * The daemon: creates the services, starts components in dependency order, prints the listening
+ * addresses, and stops on a signal.
  */
 import { fstatSync } from "node:fs";
 import { join } from "node:path";
@@ -50,64 +50,61 @@ import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import type { UpdateCheck } from "../kernel/updates/update-check.ts";
 import { adminListener, type AdminListener } from "./admin-listener.ts";
-import { adminPlace } from "./admin.ts";
+import { adminSurface } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { createDemoMetrics, type DemoMetrics } from "./demo/metrics.ts";
 import { startDemoNetwork } from "./demo/network.ts";
-import { heedUncaught, type EndProcess } from "./end-process.ts";
+import { exitOnUncaught, type EndProcess } from "./end-process.ts";
 import type { ProcessHealth } from "./health.ts";
-import { placeHouseMonitor } from "./monitor-placement.ts";
-import type { PlacedMonitor } from "./monitor.ts";
+import { createMonitorHost } from "./monitor-host.ts";
+import type { HostedMonitor } from "./monitor.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
-import { createHouseTelemetry, type HouseTelemetry } from "./telemetry.ts";
-import { houseProfiling, type HouseProfiling } from "./profiling.ts";
+import { createProcessTelemetry, type ProcessTelemetry } from "./telemetry.ts";
+import { configureProfiling, type ProcessProfiling } from "./profiling.ts";
 import { systemRuntime, type DaemonRuntime } from "./runtime.ts";
 import { served } from "./served.ts";
-import type { HouseStatusDeps } from "./status/process-status.ts";
+import type { ProcessStatusDeps } from "./status/process-status.ts";
 import { watchStores } from "./status/stores.ts";
-import { isJournalled, placeTokens, type PlacedTokens } from "./tokens.ts";
-import { houseUpdates } from "./updates.ts";
+import { isJournalled, hostTokens, type HostedTokens } from "./tokens.ts";
+import { configureUpdateCheck } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
 
-/** Everything is stopped within this time, or left behind. */
+/** Longest orderly stop; what still runs then is abandoned. */
 const STOP_MS = 30_000;
-/** What a stop at once still waits for the last change to be stored. */
+/** Longest wait for a pending write when a second signal forces the stop. */
 const LAST_WRITE_MS = 2_000;
-/** The demo's archive is the same everywhere. */
+/** Fixed, so that the demo's archive is the same everywhere. */
 const DEMO_SEED = 1;
 const DEMO_ARCHIVE = "demo";
-/** Everything that counts needs it, so that it stops last and sends what was counted. */
+/** Everything that counts depends on it, so that it stops last and sends the final values. */
 const TELEMETRY = "telemetry";
 
-/** What the parts of one run share. */
-interface House extends Pick<DaemonRuntime, "clock" | "ids"> {
+/** State that the parts of one run share. */
+interface Daemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly configuration: DaemonConfiguration;
   readonly log: Log;
   readonly pool: Pool;
   readonly supervisor: Supervisor;
-  readonly telemetry: HouseTelemetry;
+  readonly telemetry: ProcessTelemetry;
   readonly notifier: Notifier;
   readonly state: StateFactory;
-  readonly tokens: PlacedTokens | undefined;
-  readonly monitor: PlacedMonitor | undefined;
-  readonly profiling: HouseProfiling;
+  readonly tokens: HostedTokens | undefined;
+  readonly monitor: HostedMonitor | undefined;
+  readonly profiling: ProcessProfiling;
   readonly updates: UpdateCheck;
   readonly health: () => ProcessHealth;
   dedup?: Dedup;
-  /** The document service, or the one that refuses its requests while a store cannot be used. */
+  /** The document service, or its stand-in that refuses requests while a store cannot be used. */
   documents?: Service;
   refusal?: StewardError | undefined;
-  /** The stores on their way to be closed. */
+  /** Closing of the stores, once begun. */
   closing?: Promise<void> | undefined;
   gateway?: Gateway;
   admin?: AdminListener | undefined;
   demoMetrics?: DemoMetrics;
 }
 
-/**
- * Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from
- * starting.
- */
+/** Runs until a signal asks to stop; resolves with the exit code. Rejects when the start fails. */
 export async function serve(
   configuration: DaemonConfiguration,
   signals: StopSignals,
@@ -122,12 +119,12 @@ export async function serve(
     write: (line) => process.stderr.write(line),
     now: () => clock.now(),
   });
-  heedUncaught(log, end);
+  exitOnUncaught(log, end);
   logConsole(log);
   const threads = config.get(poolThreads);
   const pool = createPool({ clock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
-  const telemetry = await createHouseTelemetry({
+  const telemetry = await createProcessTelemetry({
     config,
     schema: daemonSchema,
     pool,
@@ -156,13 +153,13 @@ export async function serve(
   );
   const { state } = stores;
   const tokens = config.get(servicesTokens)
-    ? placeTokens({
+    ? hostTokens({
         configuration,
         state: () => state,
         scope: telemetry.scope,
         log: log.child("tokens"),
         needs: [TELEMETRY],
-        tell: (line) => process.stderr.write(line),
+        print: (line) => process.stderr.write(line),
         journalled: isJournalled(process.env, fstatSync(process.stderr.fd)),
       })
     : undefined;
@@ -172,23 +169,23 @@ export async function serve(
       ? await startDemoNetwork({ clock, ids, log: log.child("demo") }, config)
       : undefined;
   const facts = { clock, ids, version: stewardVersion(), scope: telemetry.scope };
-  const profiling = houseProfiling({
+  const profiling = configureProfiling({
     ...facts,
     config,
     log: log.child("profiler"),
     environment: process.env,
   });
-  const updates = houseUpdates({ ...facts, configuration, log: log.child("updates") });
+  const updates = configureUpdateCheck({ ...facts, configuration, log: log.child("updates") });
   const supervisor = createSupervisor({ clock, log: log.child("supervisor") });
   const health = (): ProcessHealth => ({ states: supervisor.states(), stores: stores.health() });
-  const monitor = placeHouseMonitor({
+  const monitor = createMonitorHost({
     clock,
     log,
     configuration,
     environment: process.env,
     demoNetwork: demoNetwork?.options,
     needs: [TELEMETRY],
-    house: telemetry,
+    processTelemetry: telemetry,
     readings,
     ids,
     on: monitorOn,
@@ -196,9 +193,9 @@ export async function serve(
     stores: () => stores.health(),
     profiling: () => profiling.status(),
     updates: () => updates.status(),
-    certificates: () => certificatesOf(house),
+    certificates: () => certificatesOf(daemon),
   });
-  const house: House = {
+  const daemon: Daemon = {
     clock,
     ids,
     configuration,
@@ -219,30 +216,29 @@ export async function serve(
     log.warn(lock.advisory, {
       remedy: `give the folder to the user that runs Steward: chown -R USER ${configuration.stateDirectory}`,
     });
-  for (const component of components(house)) house.supervisor.add(component);
-  telemetry.reportComponents(house.supervisor);
-  telemetry.reportCertificate("admin", () => house.admin?.certificate());
-  heed(house, signals);
+  for (const component of components(daemon)) daemon.supervisor.add(component);
+  telemetry.reportComponents(daemon.supervisor);
+  telemetry.reportCertificate("admin", () => daemon.admin?.certificate());
+  stopOnSignals(daemon, signals);
   try {
-    await house.supervisor.start();
-    await greet(house);
+    await daemon.supervisor.start();
+    await printStartLines(daemon);
     await signals.first;
     return 0;
   } catch (error) {
-    // A signal during the start is a stop like any other.
+    // A signal during the start stops the daemon like any other.
     if (signals.stopRequested()) return 0;
     throw error;
   } finally {
-    await house.supervisor.stop(STOP_MS);
+    await daemon.supervisor.stop(STOP_MS);
     await demoNetwork?.stop();
-    // Even a stop at once lets a change that LMDB is storing end: a process that exits under it can
-    // hang for ever.
-    await Promise.race([house.closing?.catch(() => undefined), delay(clock, LAST_WRITE_MS)]);
+    // Even a forced stop waits for a pending LMDB write: `exit` during it can hang for ever.
+    await Promise.race([daemon.closing?.catch(() => undefined), delay(clock, LAST_WRITE_MS)]);
     lock.release();
   }
 }
 
-function announce({ configuration, log }: Pick<House, "configuration" | "log">): void {
+function announce({ configuration, log }: Pick<Daemon, "configuration" | "log">): void {
   const { demo, file, stateDirectory, warnings } = configuration;
   for (const finding of warnings) log.warn(formatFinding(finding));
   if (demo.demo)
@@ -254,9 +250,9 @@ function announce({ configuration, log }: Pick<House, "configuration" | "log">):
 }
 
 /** The first signal stops everything in order, the second one at once. */
-function heed({ supervisor, notifier, log }: House, signals: StopSignals): void {
-  // A wish to reopen files: the audit listens for it while it runs. With nobody listening the
-  // process would end.
+function stopOnSignals({ supervisor, notifier, log }: Daemon, signals: StopSignals): void {
+  // SIGHUP reopens files; the audit handles it while it runs. Without a listener the signal would
+  // end the process.
   process.on("SIGHUP", () => undefined);
   signals.listen((signal, insisted) => {
     log.info(insisted ? "stopping at once" : "stopping", { signal });
@@ -265,42 +261,47 @@ function heed({ supervisor, notifier, log }: House, signals: StopSignals): void 
   });
 }
 
-function components(house: House): Component[] {
-  const { config } = house.configuration;
-  const { telemetry, pull } = telemetryComponents(house);
-  const parts: Component[] = [telemetry, poolComponent(house), gatewayComponent(house)];
+function components(daemon: Daemon): Component[] {
+  const { config } = daemon.configuration;
+  const { telemetry, pull } = telemetryComponents(daemon);
+  const parts: Component[] = [telemetry, poolComponent(daemon), gatewayComponent(daemon)];
   if (config.get(servicesDedup)) {
     const scheduler = createScheduler(
-      { clock: house.clock, log: house.log.child("schedules") },
+      { clock: daemon.clock, log: daemon.log.child("schedules") },
       { name: "dedup-schedules", needs: ["dedup"] },
     );
-    parts.push(dedupComponent(house, scheduler), scheduler);
+    parts.push(dedupComponent(daemon, scheduler), scheduler);
   }
-  if (house.tokens !== undefined) parts.push(house.tokens.component);
-  if (house.monitor !== undefined) parts.push(house.monitor.component);
+  if (daemon.tokens !== undefined) parts.push(daemon.tokens.component);
+  if (daemon.monitor !== undefined) parts.push(daemon.monitor.component);
   if (pull !== undefined) parts.push(pull);
-  house.admin = adminListener(config, servicesOf(house), () => served(house, "admin"), house.clock);
-  if (house.admin !== undefined) parts.push(house.admin);
-  parts.push(
-    ...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)),
-    house.updates,
-    ...house.profiling.components,
+  daemon.admin = adminListener(
+    config,
+    servicesOf(daemon),
+    () => served(daemon, "admin"),
+    daemon.clock,
   );
-  // First to start is last to stop: a stop that takes its time is alive, too.
-  if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
+  if (daemon.admin !== undefined) parts.push(daemon.admin);
+  parts.push(
+    ...nightlyBackups(daemon.configuration, daemon.log.child("backups"), servicesOf(daemon)),
+    daemon.updates,
+    ...daemon.profiling.components,
+  );
+  // First to start is last to stop, so the systemd watchdog is notified during a slow stop.
+  if (daemon.notifier.watchdog !== undefined) parts.unshift(daemon.notifier.watchdog);
   return parts;
 }
 
-function telemetryComponents(house: House): Pick<DemoMetrics, "telemetry" | "pull"> {
-  const { pull, component } = house.telemetry.telemetry;
-  const telemetry = house.monitor?.telemetry ?? component;
-  if (!house.configuration.demo.demo) return { telemetry, pull };
-  house.demoMetrics = createDemoMetrics(telemetry, pull);
-  return house.demoMetrics;
+function telemetryComponents(daemon: Daemon): Pick<DemoMetrics, "telemetry" | "pull"> {
+  const { pull, component } = daemon.telemetry.telemetry;
+  const telemetry = daemon.monitor?.telemetry ?? component;
+  if (!daemon.configuration.demo.demo) return { telemetry, pull };
+  daemon.demoMetrics = createDemoMetrics(telemetry, pull);
+  return daemon.demoMetrics;
 }
 
-/** Names of what must run before it can be served or copied. */
-function servicesOf({ configuration, tokens }: House): string[] {
+/** Components that must run before the gateway serves or a backup copies. */
+function servicesOf({ configuration, tokens }: Daemon): string[] {
   return [
     TELEMETRY,
     ...(configuration.config.get(servicesDedup) ? ["dedup"] : []),
@@ -308,7 +309,7 @@ function servicesOf({ configuration, tokens }: House): string[] {
   ];
 }
 
-function poolComponent({ pool }: House): Component {
+function poolComponent({ pool }: Daemon): Component {
   return {
     name: "pool",
     needs: [TELEMETRY],
@@ -318,32 +319,32 @@ function poolComponent({ pool }: House): Component {
   };
 }
 
-function dedupComponent(house: House, scheduler: Scheduler): Component {
-  const { configuration, log, pool } = house;
+function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
+  const { configuration, log, pool } = daemon;
   const { demo, config } = configuration;
   return {
     name: "dedup",
     needs: ["pool"],
     readiness: "required",
     health() {
-      if (house.refusal !== undefined) return refusing(house.refusal);
-      return house.dedup === undefined
+      if (daemon.refusal !== undefined) return refusing(daemon.refusal);
+      return daemon.dedup === undefined
         ? { ok: true }
-        : dedupHealth(house.dedup, config.get(dedupArchives));
+        : dedupHealth(daemon.dedup, config.get(dedupArchives));
     },
     async start(signal) {
       const deps = {
         config,
-        state: house.state,
+        state: daemon.state,
         pool,
         scheduler,
-        clock: house.clock,
-        ids: house.ids,
+        clock: daemon.clock,
+        ids: daemon.ids,
         log: log.child("dedup"),
-        jobChanged: house.telemetry.jobChanged,
+        jobChanged: daemon.telemetry.jobChanged,
       };
       const options = {
-        archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)),
+        archives: (await archiveRows(daemon)).map((row) => openArchive({ pool }, row)),
         demo: demo.demo,
       };
       const started = await startOrRefuse("dedup", {
@@ -351,22 +352,22 @@ function dedupComponent(house: House, scheduler: Scheduler): Component {
         signal,
         log: deps.log,
       });
-      if (started.service !== undefined) house.dedup = started.service;
-      house.refusal = started.refusal;
-      house.documents =
+      if (started.service !== undefined) daemon.dedup = started.service;
+      daemon.refusal = started.refusal;
+      daemon.documents =
         started.service === undefined
-          ? refuseDedup({ clock: house.clock, ...options }, started.refusal)
+          ? refuseDedup({ clock: daemon.clock, ...options }, started.refusal)
           : started.service.service;
     },
     async stop(deadlineMs) {
-      house.closing = house.dedup?.close(deadlineMs);
-      await house.closing;
+      daemon.closing = daemon.dedup?.close(deadlineMs);
+      await daemon.closing;
     },
   };
 }
 
-/** The configured archives, with the invented one first in a demo. */
-async function archiveRows({ configuration }: House): Promise<ArchiveConfig[]> {
+/** The configured archives; in a demo the generated archive comes first. */
+async function archiveRows({ configuration }: Daemon): Promise<ArchiveConfig[]> {
   const configured = configuration.config
     .get(dedupArchives)
     .filter((row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE);
@@ -376,32 +377,32 @@ async function archiveRows({ configuration }: House): Promise<ArchiveConfig[]> {
   return [{ name: DEMO_ARCHIVE, kind: "folder", path, include: [], exclude: [] }, ...configured];
 }
 
-function gatewayComponent(house: House): Component {
-  const { config } = house.configuration;
+function gatewayComponent(daemon: Daemon): Component {
+  const { config } = daemon.configuration;
   return {
     name: "gateway",
-    needs: servicesOf(house),
+    needs: servicesOf(daemon),
     readiness: "required",
     async start() {
-      house.gateway = createGateway(
-        { ...served(house, "gateway"), surface: adminPlace(config).surface },
+      daemon.gateway = createGateway(
+        { ...served(daemon, "gateway"), surface: adminSurface(config).surface },
         { address: config.get(gatewayListen), ...tlsOf(config) },
       );
-      await house.gateway.start();
-      house.telemetry.reportPort(house.gateway);
+      await daemon.gateway.start();
+      daemon.telemetry.reportPort(daemon.gateway);
     },
     async stop(deadlineMs) {
-      await house.gateway?.stop(deadlineMs);
+      await daemon.gateway?.stop(deadlineMs);
     },
   };
 }
 
-/** Of each listener that has one. */
+/** Certificates by listener, for those with TLS. */
 function certificatesOf({
   gateway,
   admin,
   telemetry,
-}: House): ReturnType<HouseStatusDeps["certificates"]> {
+}: Daemon): ReturnType<ProcessStatusDeps["certificates"]> {
   return {
     gateway: gateway?.certificate(),
     admin: admin?.certificate(),
@@ -414,8 +415,8 @@ function tlsOf(config: Config): { readonly tls?: ListenTls } {
   return certFile === "" ? {} : { tls: { certFile, keyFile } };
 }
 
-/** The start line first, then what a person wants to know. */
-async function greet({
+/** Prints the start line, then the addresses and hints. */
+async function printStartLines({
   configuration,
   dedup,
   tokens,
@@ -424,12 +425,12 @@ async function greet({
   notifier,
   telemetry,
   demoMetrics,
-}: House): Promise<void> {
+}: Daemon): Promise<void> {
   const { host } = configuration.config.get(gatewayListen);
   const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
   const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
-  // Not before every address is taken: a start that fails must not have used up the one time that
-  // the token is shown.
+  // Only after all ports are open: a failed start must not consume the one time the root token is
+  // shown.
   await tokens?.showRoot();
   process.stdout.write(`steward listening on ${url}\n`);
   telemetry.telemetry.openOutput();

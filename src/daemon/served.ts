@@ -1,7 +1,4 @@
-/**
- * All that is served: the services' methods and routes, and who may see them. The gateway and the
- * admin listener each answer for their part of it.
- */
+/** What each listener serves: the services' methods and routes, and their access rules. */
 import type { GatewayDeps } from "../../gateway/gateway.ts";
 import { apiMetricsEnabled } from "../dedup/config.ts";
 import type { Dedup } from "../dedup/service.ts";
@@ -17,38 +14,37 @@ import type { Pool } from "../kernel/pool/types.ts";
 import type { PlainRoute, Service } from "../kernel/service.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { supportBundleRoute } from "../monitor/support-bundle.ts";
-import { adminPlace, countAdminRefusals } from "./admin.ts";
+import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { duplicatesRoute } from "./pages/duplicates-page.ts";
 import type { ProcessHealth } from "./health.ts";
 import { indexRoute } from "./pages/index-page.ts";
 import { landingPage } from "./pages/landing-page.ts";
-import type { PlacedMonitor } from "./monitor.ts";
-import type { HouseProfiling } from "./profiling.ts";
+import type { HostedMonitor } from "./monitor.ts";
+import type { ProcessProfiling } from "./profiling.ts";
 import { readinessOf } from "./readiness.ts";
 import type { DaemonRuntime } from "./runtime.ts";
-import { metricsRoute, type HouseTelemetry } from "./telemetry.ts";
-import type { PlacedTokens } from "./tokens.ts";
+import { metricsRoute, type ProcessTelemetry } from "./telemetry.ts";
+import type { HostedTokens } from "./tokens.ts";
 import { stewardVersion } from "./version.ts";
 
-/** What is served of the house. */
-export interface ServedHouse extends Pick<DaemonRuntime, "clock" | "ids"> {
+export interface ServedDaemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly configuration: DaemonConfiguration;
   readonly log: Log;
   readonly pool: Pool;
   readonly supervisor: Supervisor;
-  readonly telemetry: HouseTelemetry;
-  readonly profiling: HouseProfiling;
-  readonly tokens: PlacedTokens | undefined;
-  readonly monitor: PlacedMonitor | undefined;
+  readonly telemetry: ProcessTelemetry;
+  readonly profiling: ProcessProfiling;
+  readonly tokens: HostedTokens | undefined;
+  readonly monitor: HostedMonitor | undefined;
   readonly dedup?: Dedup;
   readonly documents?: Service;
   /** Current component and store states, for the headline of the page. */
   readonly health: () => ProcessHealth;
 }
 
-/** What a listener serves of it; to be asked once every service runs. */
-export function served(house: ServedHouse, listener: "gateway" | "admin"): GatewayDeps {
+/** What a listener serves. Call it once every service runs. */
+export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): GatewayDeps {
   const {
     configuration: { config },
     clock,
@@ -57,23 +53,23 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
     supervisor,
     telemetry,
     monitor,
-  } = house;
-  const { auth, landing } = adminPlace(config);
+  } = daemon;
+  const { auth, landing } = adminSurface(config);
   const token = config.get(authToken);
-  // What REST does not show, rpc does not either (RESOLUTIONS M21).
+  // Methods hidden from REST are hidden from rpc too.
   const seen = landing && config.get(adminEnabled);
   return {
     services: [
-      ...(house.documents?.rpc ?? []),
-      ...(house.tokens?.service()?.rpc ?? []),
+      ...(daemon.documents?.rpc ?? []),
+      ...(daemon.tokens?.service()?.rpc ?? []),
       ...(seen ? (monitor?.rpc ?? []) : []),
     ],
-    plain: plainRoutes(house, listener),
+    plain: plainRoutes(daemon, listener),
     probes: {
       live: () => ({ ok: true, reasons: [] }),
       ready: () => readinessOf({ supervisor, monitor }),
       components: () => supervisor.states(),
-      serviceReady: (name) => serviceReady(house, name),
+      serviceReady: (name) => serviceReady(daemon, name),
     },
     auth: {
       ...(token === undefined ? {} : { token }),
@@ -87,7 +83,7 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
     ids,
     observe: telemetry.observe,
     landing,
-    pages: { demo: house.configuration.demo.demo, version: stewardVersion() },
+    pages: { demo: daemon.configuration.demo.demo, version: stewardVersion() },
     adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }
@@ -100,12 +96,12 @@ function plainRoutes(
     pool,
     monitor,
     clock,
-    ...house
-  }: ServedHouse,
+    ...daemon
+  }: ServedDaemon,
   listener: "gateway" | "admin",
 ): readonly PlainRoute[] {
-  const { documents } = house;
-  const vault = house.tokens?.service();
+  const { documents } = daemon;
+  const vault = daemon.tokens?.service();
   return [
     ...(vault?.plain ?? []),
     ...profiling.routes,
@@ -115,10 +111,10 @@ function plainRoutes(
     ...(monitor === undefined
       ? []
       : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
-    ...(listener === "gateway" && house.dedup !== undefined
-      ? [duplicatesRoute(house.dedup, { demo: demo.demo, version: stewardVersion() })]
+    ...(listener === "gateway" && daemon.dedup !== undefined
+      ? [duplicatesRoute(daemon.dedup, { demo: demo.demo, version: stewardVersion() })]
       : []),
-    ...(listener === "gateway" && adminPlace(config).surface === "gateway"
+    ...(listener === "gateway" && adminSurface(config).surface === "gateway"
       ? [
           indexRoute({
             demo: demo.demo,
@@ -130,14 +126,14 @@ function plainRoutes(
       : landingPage(
           {
             monitor,
-            dedup: house.dedup,
-            tokens: house.tokens?.current(),
-            lastMints: house.tokens?.lastMints,
+            dedup: daemon.dedup,
+            tokens: daemon.tokens?.current(),
+            lastMints: daemon.tokens?.lastMints,
             refusing: {
-              dedup: documents !== undefined && house.dedup === undefined,
-              tokens: vault !== undefined && house.tokens?.current() === undefined,
+              dedup: documents !== undefined && daemon.dedup === undefined,
+              tokens: vault !== undefined && daemon.tokens?.current() === undefined,
             },
-            health: house.health,
+            health: daemon.health,
             clock,
           },
           { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" },
@@ -145,11 +141,11 @@ function plainRoutes(
   ];
 }
 
-/** Each service by its own measure (RESOLUTIONS §2, Readiness). */
-function serviceReady({ tokens, monitor, dedup }: ServedHouse, name: string): boolean {
+/** Each service has its own readiness rule. */
+function serviceReady({ tokens, monitor, dedup }: ServedDaemon, name: string): boolean {
   if (name.startsWith("steward.tokens.")) {
     const current = tokens?.current();
-    return current !== undefined && current.front.isOpen() && current.health().unable !== true;
+    return current !== undefined && current.gate.isOpen() && current.health().unable !== true;
   }
   return (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.healthy()) ?? false;
 }

@@ -1,34 +1,34 @@
-/** All stores of the daemon: who checks or copies the state folder knows them from here. */
+/** All stores of the daemon, for backups and checks of the state directory. */
 import { resolve } from "node:path";
 import { dedupStores } from "../dedup/stores.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
 import type { StoreLocation } from "../kernel/state/folder-backup.ts";
 import type { EnvSpec } from "../kernel/state/types.ts";
-import { checkpointPlace } from "../monitor/checkpoints/place.ts";
+import { checkpointLocation } from "../monitor/checkpoints/location.ts";
 import { monitorStores } from "../monitor/checkpoints/tables.ts";
 import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { tokensStores } from "../tokens/stores.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 
-/** The stores of every service, whether it runs or not. */
+/** Stores of every service, running or not. */
 export const daemonStores: readonly Omit<EnvSpec, "directory">[] = [
   ...monitorStores,
   ...dedupStores,
   ...tokensStores,
 ];
 
-/** Stores that the configuration puts outside of the state folder: they belong to its backups. */
+/** Stores that the configuration puts outside the state directory. Backups include them. */
 export function storesElsewhere({
   config,
   stateDirectory,
 }: Pick<DaemonConfiguration, "config" | "stateDirectory">): StoreLocation[] {
   const { store, filePath } = readKeyGroup(config, checkpoint);
   if (store === "memory" || filePath === "") return [];
-  const { directory, name } = checkpointPlace(resolve(filePath));
+  const { directory, name } = checkpointLocation(resolve(filePath));
   return directory === resolve(stateDirectory) ? [] : [{ directory, name }];
 }
 
-/** Names of those that are made anew from the others. */
+/** Names of stores that can be rebuilt from others. */
 export function derivedStores(): string[] {
   return daemonStores.filter(({ derived }) => derived).map(({ name }) => name);
 }

@@ -1,5 +1,5 @@
 /**
- * What the keys of export mean to telemetry: exporters with their credentials read, and the pull
+ * Telemetry options from the configuration: exporters with their credentials, and the pull
  * endpoint.
  */
 import { readFileSync } from "node:fs";
@@ -36,9 +36,7 @@ import type {
   TelemetryOptions,
 } from "../kernel/telemetry/options.ts";
 
-/**
- * Throws when a file of a certificate cannot be read. `pull`: whether `/api/v1/metrics` may ask.
- */
+/** Throws when a certificate file cannot be read. `pull`: whether `/api/v1/metrics` is served. */
 export function telemetryOptions(config: Config, pull: boolean): TelemetryOptions {
   const metrics = targetOf(config, "metrics");
   const logs = targetOf(config, "logs");
@@ -72,7 +70,7 @@ export function telemetryOptions(config: Config, pull: boolean): TelemetryOption
   };
 }
 
-/** The process's own scope: what is said of the house, not of a network. */
+/** The scope of the process itself, as opposed to one network's. */
 export function processScope(
   config: Config,
   { version, environment }: { readonly version: string; readonly environment: Environment },
@@ -95,10 +93,8 @@ export function processScope(
   };
 }
 
-/**
- * Whether the house tells of itself: the process, its runtime, series, deliveries and components.
- */
-export function tellsOfItself(config: Config): boolean {
+/** Whether the process exports metrics about itself: runtime, series, delivery, components. */
+export function exportsSelfMetrics(config: Config): boolean {
   return config.get(selfObservability.enabled);
 }
 
@@ -146,7 +142,7 @@ function networkTarget(options: ExporterOptions, reloadMs: number | undefined): 
   };
 }
 
-/** Only what came from files can change. */
+/** Only values read from files are reloaded. */
 function reloadOf({ headers, basic, tls }: ExporterOptions, everyMs: number): ReloadOptions {
   const passwordFile = basic && secretFile(basic.password);
   return {

@@ -1,7 +1,4 @@
-/**
- * The process's telemetry as it is configured: where metrics are pushed, and the route that they
- * are pulled from.
- */
+/** The process's telemetry as configured: export, and the route that Prometheus scrapes. */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { RootLog } from "../kernel/base/log.ts";
@@ -37,9 +34,9 @@ import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { TelemetryOptions } from "../kernel/telemetry/options.ts";
 import type { Tracing } from "../kernel/telemetry/tracing.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
-import { processScope, telemetryOptions, tellsOfItself } from "./telemetry-options.ts";
+import { processScope, telemetryOptions, exportsSelfMetrics } from "./telemetry-options.ts";
 
-/** The families that `/api/v1/metrics` shows (RESOLUTIONS §2, Metrics endpoints). */
+/** Metric families that `/api/v1/metrics` shows. */
 const SHOWN: readonly string[] = [
   "svc.sync.",
   "svc.analysis.",
@@ -57,53 +54,49 @@ const SHOWN: readonly string[] = [
   "svc.up",
 ];
 
-/** What telemetry is made of. */
-export interface HouseTelemetryDeps {
+export interface ProcessTelemetryDeps {
   readonly config: Config;
-  /** Every key of the configuration; the values of its secrets are kept out of all lines. */
+  /** Every configuration key; values of secret keys are redacted in all lines. */
   readonly schema: Schema;
-  /** Undefined in a command that has none. */
+  /** Absent in a command that has no pool. */
   readonly pool?: Pool;
   readonly clock: Clock;
   readonly log: RootLog;
   readonly version: string;
-  /** Whether anything may be pulled. */
+  /** Whether metrics may be scraped. */
   readonly pull: boolean;
-  /** What runs, where that is not all that is configured. */
+  /** Overrides the configured exporters. */
   readonly options?: TelemetryOptions;
 }
 
-/**
- * Telemetry with the process's own scope open and reported, and what the parts of the house tell it
- * by.
- */
-export interface HouseTelemetry {
+/** Telemetry with the process's own scope, and the hooks by which components report. */
+export interface ProcessTelemetry {
   readonly telemetry: Telemetry;
-  /** The process's own, for services that bring rows of their own. */
+  /** The process's own scope; services add their metrics to it. */
   readonly scope: Scope;
-  /** For the gateway. */
+  /** Observes the gateway's requests. */
   readonly observe: RequestObserver;
-  /** For the jobs of each service. */
+  /** Called at each change of a job. */
   readonly jobChanged: (job: Job) => void;
-  /** The factory with what it opens reported. */
+  /** Returns the factory, with metrics for every store that it opens. */
   reportState(state: StateFactory): StateFactory;
-  /** Reports the gateway's port, and its certificate, for as long as the process lives. */
+  /** Reports the gateway's port and certificate until the process ends. */
   reportPort(port: ReportedPort & Pick<Listener, "certificate">): void;
-  /** Reports the certificate of another listener for as long as the process lives. */
+  /** Reports the certificate of another listener until the process ends. */
   reportCertificate(listener: string, certificate: Listener["certificate"]): void;
-  /** Reports the failures of the process's components for as long as it lives. */
+  /** Reports component failures until the process ends. */
   reportComponents(supervisor: Pick<Supervisor, "states">): void;
 }
 
-/**
- * Lines of the log are exported when there is a receiver for them, spans when tracing is on too.
- */
-export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<HouseTelemetry> {
+/** Logs are exported when a receiver is configured; spans too when tracing is on. */
+export async function createProcessTelemetry(
+  deps: ProcessTelemetryDeps,
+): Promise<ProcessTelemetry> {
   const { config, clock, log, version } = deps;
   const options = deps.options ?? telemetryOptions(config, deps.pull);
   const telemetry = createTelemetry({ clock, log: log.child("telemetry") }, options);
   const scope = telemetry.scope(processScope(config, { version, environment: process.env }));
-  const itself = tellsOfItself(config);
+  const itself = exportsSelfMetrics(config);
   if (itself) {
     reportProcess(scope, { version });
     reportTelemetry(scope, telemetry);
@@ -143,7 +136,7 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
   };
 }
 
-/** The SDK's tracing is loaded by those who want it. */
+/** Loads the OpenTelemetry SDK only when tracing is on. */
 async function tracingOf(config: Config, telemetry: Telemetry): Promise<Tracing | undefined> {
   if (!config.get(tracingEnabled)) return undefined;
   const { createTracing } = await import("../kernel/telemetry/tracing.ts");
@@ -157,7 +150,7 @@ async function tracingOf(config: Config, telemetry: Telemetry): Promise<Tracing 
   );
 }
 
-/** The route of the exposition without its handler. */
+/** The metrics route without its handler. */
 export const METRICS_ROUTE: Omit<PlainRoute, "handle"> = {
   verb: "GET",
   template: "/api/v1/metrics",
@@ -173,10 +166,7 @@ export const METRICS_ROUTE: Omit<PlainRoute, "handle"> = {
   },
 };
 
-/**
- * `/api/v1/metrics`: the exposition, or while the switch is off 404 as text (contract dedup §4.1,
- * RESOLUTIONS D32).
- */
+/** `/api/v1/metrics`: the exposition, or 404 as text when it is off. */
 export function metricsRoute(telemetry: Telemetry, enabled: boolean): PlainRoute {
   return {
     ...METRICS_ROUTE,

@@ -1,6 +1,6 @@
 /**
- * Places the tokens service in the house: its configuration, its component, the demo's code host,
- * and the signal that rotates its audit.
+ * Hosts the tokens service: its configuration, its component, the demo's code host, and the signal
+ * that reopens audit files.
  */
 import { systemClock } from "../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../kernel/base/errors.ts";
@@ -29,50 +29,41 @@ import type { DaemonConfiguration } from "./configuration.ts";
 import { startDemoTokens, type DemoTokens } from "./demo/tokens.ts";
 import { stewardVersion } from "./version.ts";
 
-/** The placed service. */
-export interface PlacedTokens {
+export interface HostedTokens {
   readonly component: Component;
-  /** Once it has started; undefined while it refuses. */
+  /** Undefined until the service has started, and while it refuses requests. */
   current(): Tokens | undefined;
-  /** Since the process started; from memory. */
+  /** Since the process started; reads memory only. */
   readonly lastMints: () => LastMints;
-  /**
-   * The service once it has started, or the one that refuses its requests while the store cannot be
-   * used.
-   */
+  /** The started service, or its stand-in that refuses requests while the store cannot be used. */
   service(): Service | undefined;
-  /** The running demo's. */
+  /** Present in a running demo. */
   demo(): DemoTokens | undefined;
   /**
-   * Makes and shows the first root token, unless there is one or nobody may see it; logs what keeps
-   * it from being stored.
+   * Creates and prints the first root token, unless one exists or nobody can see it; logs a failure
+   * to store it.
    */
   showRoot(): Promise<void>;
 }
 
-/** What it is placed with. */
-export interface TokensPlace {
+export interface HostTokensDeps {
   readonly configuration: DaemonConfiguration;
   readonly state: () => StateFactory;
-  /** The process's own. */
+  /** The process's own scope. */
   readonly scope: Scope;
   readonly log: Log;
   readonly needs: readonly string[];
-  /**
-   * Writes a line for the person who started the daemon, and for nobody else: it goes to no log and
-   * no exporter.
-   */
-  readonly tell: (line: string) => void;
-  /** What is told is kept by systemd's journal. */
+  /** Prints a line for the person who started the daemon; it goes to no log and no exporter. */
+  readonly print: (line: string) => void;
+  /** Whether standard error goes to systemd's journal. */
   readonly journalled: boolean;
 }
 
 /**
- * The service as a component. A sealed store is reported and lets the rest of the house serve
- * (RESOLUTIONS §2, Readiness).
+ * Creates the service's component. A sealed store is reported and does not stop the other services.
  */
-export function placeTokens(place: TokensPlace): PlacedTokens {
-  const { configuration, state, scope, log, needs } = place;
+export function hostTokens(deps: HostTokensDeps): HostedTokens {
+  const { configuration, state, scope, log, needs } = deps;
   let tokens: Tokens | undefined;
   let refusal: StewardError | undefined;
   let demo: DemoTokens | undefined;
@@ -80,7 +71,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
   const mints = watchMints(systemClock, createTokensReport(scope));
   const reopen = (): void => {
     tokens?.reopenAudit().then(
-      // Whoever moved a file away may take it from now on.
+      // The rotated file may be removed from now on.
       () => log.info("reopened the audit files", { signal: "SIGHUP" }),
       (thrown: unknown) =>
         log.error("reopening the audit files failed", { error: toStewardError(thrown) }),
@@ -135,14 +126,14 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
     service,
     demo: () => demo,
     async showRoot() {
-      if (tokens !== undefined) await showRoot(place, tokens);
+      if (tokens !== undefined) await showRoot(deps, tokens);
     },
   };
 }
 
 /**
- * What the configuration says of the service. `environment` names proxies and systemd's
- * credentials; a demo's code host is on this machine, so that it asks no proxy.
+ * The service's options. `environment` names proxies and systemd credentials; a demo uses no proxy,
+ * since its code host is local.
  */
 export function tokensOptionsOf(
   { config, demo, stateDirectory }: DaemonConfiguration,
@@ -165,11 +156,11 @@ export function tokensOptionsOf(
 }
 
 /**
- * The demo makes a root token of its own, anew at each start. A journal would keep what is shown,
- * so there none is.
+ * The demo creates its own root token at each start. A journal would store what is printed, so none
+ * is created there.
  */
 async function showRoot(
-  { configuration: { demo }, log, tell, journalled }: TokensPlace,
+  { configuration: { demo }, log, print, journalled }: HostTokensDeps,
   tokens: Tokens,
 ): Promise<void> {
   if (demo.demo) return;
@@ -179,7 +170,7 @@ async function showRoot(
         "there is no root token of the Vault API yet; none is printed because the journal would store it",
         { remedy: "stop Steward, run `steward root-token` as its user, and start it again" },
       );
-    else tell(`root token of the Vault API, shown only once and not stored: ${token}\n`);
+    else print(`root token of the Vault API, shown only once and not stored: ${token}\n`);
     return !journalled;
   };
   await tokens.showRoot(show).catch((thrown: unknown) => {
@@ -194,8 +185,7 @@ async function showRoot(
 }
 
 /**
- * Whether standard error goes to systemd's journal (systemd.exec(5), $JOURNAL_STREAM: device and
- * inode of the stream).
+ * Whether standard error is systemd's journal (systemd.exec(5), $JOURNAL_STREAM: device and inode).
  */
 export function isJournalled(
   environment: Environment,

@@ -1,4 +1,4 @@
-/** The look for newer releases as it is configured; a demo asks nobody (RESOLUTIONS M35). */
+/** The check for newer releases, as configured. A demo never checks. */
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
@@ -12,23 +12,22 @@ import {
 import { versionChecks } from "../monitor/config/upkeep-keys.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 
-/** What it is made with. */
-export interface HouseUpdatesDeps {
+export interface UpdateCheckDeps {
   readonly configuration: Pick<DaemonConfiguration, "config" | "demo">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly version: string;
-  /** The process's own. */
+  /** The process's own scope. */
   readonly scope: Parameters<typeof reportUpdate>[0];
 }
 
-/** The check, reported for as long as the process lives. */
-export function houseUpdates({
+/** The check; its result is reported until the process ends. */
+export function configureUpdateCheck({
   configuration: { config, demo },
   scope,
   ...deps
-}: HouseUpdatesDeps): UpdateCheck {
+}: UpdateCheckDeps): UpdateCheck {
   const { enabled, url } = readKeyGroup(config, selfVersions);
   const check = createUpdateCheck(deps, {
     enabled: enabled && url !== "" && !demo.demo,

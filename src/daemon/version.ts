@@ -1,32 +1,29 @@
-/** Which Steward this is. */
+/** Version and build information. */
 import { readFileSync, statSync } from "node:fs";
 import { type as systemType, machine, release } from "node:os";
 import { join, resolve } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/**
- * The version of this Steward, e.g. `0.1.0`, which is all that `-version` prints: what compares
- * versions reads it as it is (contract, monitor §9.3).
- */
+/** The version, e.g. `0.1.0`. `-version` prints exactly this, for tools that compare versions. */
 export function stewardVersion(): string {
   return manifest().version;
 }
 
-/** What a report of a fault should begin with: version, commit, Node and system, one a line. */
+/** Version, commit, Node and system, one per line, for bug reports. */
 export function versionReport(): string {
   const commit = manifest().gitHead ?? commitOf(ROOT) ?? "unknown (not a clone)";
   return `steward ${stewardVersion()}\ncommit  ${commit}\nnode    ${process.versions.node}\nsystem  ${systemType()} ${release()} ${machine()}\n`;
 }
 
-/** A built tree names its commit as packages do. */
+/** A built tree records its commit in `gitHead`, as npm does. */
 function manifest(): { readonly version: string; readonly gitHead?: string } {
   return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as ReturnType<
     typeof manifest
   >;
 }
 
-/** The commit of the clone at `root`, read without git; undefined where there is none. */
+/** The commit of the clone at `root`, read without git; undefined if there is none. */
 export function commitOf(root: string): string | undefined {
   try {
     const folder = gitFolder(root);
@@ -38,7 +35,7 @@ export function commitOf(root: string): string | undefined {
   }
 }
 
-/** `.git` is a folder, or in a linked worktree a file that names one. */
+/** `.git` is a directory, or in a linked worktree a file that names one. */
 function gitFolder(root: string): string {
   const path = join(root, ".git");
   return statSync(path).isDirectory()
@@ -52,8 +49,8 @@ function gitFolder(root: string): string {
 }
 
 /**
- * A branch is a file, or a line among the packed ones. Of a linked worktree both lie in the folder
- * of the main one.
+ * A branch is a loose file or a line of `packed-refs`. A linked worktree keeps both in the main
+ * worktree's directory.
  */
 function readBranch(folder: string, branch: string): string | undefined {
   const common = resolve(folder, readIfThere(join(folder, "commondir"))?.trim() ?? ".");

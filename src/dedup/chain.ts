@@ -16,7 +16,7 @@ export interface ChainDeps {
   readonly log: Log;
 }
 
-/** Starts jobs that nobody asked for by hand. */
+/** Starts jobs automatically. */
 export interface Chain {
   /**
    * Starts an analysis now, or once more when the one that runs has ended: it began before the
@@ -39,7 +39,7 @@ export function createChain({ jobs, sync, analysis, log }: ChainDeps): Chain {
       await jobs.start(type, input);
     } catch (thrown) {
       const error = toStewardError(thrown);
-      // Somebody asked for the same at the same moment: that is what was wanted.
+      // The same job was started by someone else at this moment.
       if (error.code !== "already_running")
         log.error(`cannot start the ${type.type}`, { error: thrown });
     }

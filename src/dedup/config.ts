@@ -1,7 +1,4 @@
-/**
- * The document service's configuration: which archives there are and how often they are read
- * (RESOLUTIONS §2, Dedup keys).
- */
+/** The document service's configuration: which archives there are and how often they are read. */
 import type { Complaint } from "../kernel/config/findings.ts";
 import { defineKey, type Schema } from "../kernel/config/key.ts";
 import type { Check } from "../kernel/config/load.ts";
@@ -75,7 +72,6 @@ export const apiMetricsEnabled = defineKey({
   help: "Serves the metrics of the process and of the document service at /api/v1/metrics. When off, that path is 404.",
 });
 
-/** All of the above. */
 export const dedupKeys: Schema = [
   dedupArchives,
   dedupSyncInterval,

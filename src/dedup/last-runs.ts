@@ -15,7 +15,7 @@ export interface FailedRun {
 
 /** The failures of the newest runs. */
 export interface LastRuns {
-  /** To be called with each change of a job. A cancelled run says nothing of the next one. */
+  /** Call for each change of a job. Cancelled runs are ignored. */
   note(job: Pick<Job, "id" | "type" | "status" | "error">): void;
   failed(): readonly FailedRun[];
 }

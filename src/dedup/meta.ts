@@ -1,12 +1,10 @@
-/**
- * Facts about the whole document store: typed access to the rows of the meta table, one name each.
- */
+/** Typed access to the rows of the meta table: values about the whole document store. */
 import { create } from "@bufbuild/protobuf";
 import { MetaRowSchema } from "../gen/steward/state/v1/dedup_pb.ts";
 import type { Snapshot, Tx } from "../kernel/state/types.ts";
 import { meta } from "./tables.ts";
 
-/** Names of the facts that are numbers. */
+/** Names of the numeric entries. */
 export type MetaNumber =
   /** The number the next new document gets. Absent: 1. */
   | "nextDocNo"
@@ -23,12 +21,12 @@ export type MetaNumber =
   /** Groups of any status after the last analysis. */
   | "totalGroups";
 
-/** Names of the facts that are text. */
+/** Names of the text entries. */
 export type MetaText =
   /** The parameters that the stored groups were made with. */
   "analysisFingerprint";
 
-/** Names of the facts that are lists of document numbers. */
+/** Names of the entries that are lists of document numbers. */
 export type MetaDocNos =
   /**
    * Documents whose text may be newer than their row, because a sync was interrupted between the

@@ -38,7 +38,6 @@ import { mainStore, sketchStore, textStore } from "./stores.ts";
 import { createSyncJob } from "./sync/job.ts";
 import { createSyncSchedule } from "./sync/schedule.ts";
 
-/** What the document service stands on. */
 export interface DedupDeps {
   readonly config: Config;
   readonly state: StateFactory;
@@ -52,13 +51,11 @@ export interface DedupDeps {
   readonly jobChanged?: (job: Job) => void;
 }
 
-/** What it is told. */
 export interface DedupOptions {
   readonly archives: readonly Archive[];
   readonly demo: boolean;
 }
 
-/** The running service. */
 export interface Dedup {
   readonly service: Service;
   /** What may be changed while it runs. */
@@ -67,7 +64,7 @@ export interface Dedup {
   healthy(): boolean;
   /** Which store does not work, and why; undefined when all do. */
   trouble(): string | undefined;
-  /** Archives that cannot be reached: from memory, at most ten seconds old while somebody asks. */
+  /** Unreachable archives, from memory; at most ten seconds old while polled. */
   unreachable(): readonly Unreachable[];
   /** Checks the archives unless that was done within ten seconds. Answers within 5 s. */
   checkArchives(): Promise<void>;

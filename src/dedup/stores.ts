@@ -1,6 +1,6 @@
 /**
  * The environments of the document service as data: who opens, checks or backs them up reads the
- * same shapes (KERNEL §2).
+ * same shapes.
  */
 import { jobTables } from "../kernel/jobs/jobs.ts";
 import { settingsTable } from "../kernel/settings/table.ts";
@@ -39,7 +39,6 @@ export const sketchStore: Spec = {
   maxBytes: 128 * GIB,
 };
 
-/** All of the above. */
 export const dedupStores: readonly Spec[] = [mainStore, textStore, sketchStore];
 
 function anyTables(tables: readonly unknown[]): readonly AnyTable[] {

@@ -1,7 +1,6 @@
 /**
- * The tables of the document service and the environments they live in (KERNEL §2). A document
- * number is given once and never again; everything inside refers to it, everything outside to the
- * document's id.
+ * The tables of the document service and the environments they live in. A document number is given
+ * once and never again; everything inside refers to it, everything outside to the document's id.
  */
 import {
   DecisionRowSchema,

@@ -32,7 +32,7 @@ export interface DemoTruth {
 export interface DemoOptions {
   /** Any whole number; the same seed gives the same bytes. */
   readonly seed: number;
-  /** About how many files, 40 to 10,000; 260 unless said otherwise. */
+  /** Approximate number of files, 40 to 10,000; default 260. */
   readonly documents?: number;
 }
 

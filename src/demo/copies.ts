@@ -107,7 +107,7 @@ function mapWords(
   random: Random,
 ): DemoDocument {
   const texts = document.paragraphs.map((paragraph) => paragraph.split(/( |\n)/));
-  const places = texts
+  const positions = texts
     .flatMap((words, paragraph) => words.map((word, index) => ({ paragraph, index, word })))
     .filter(
       ({ paragraph, index, word }) =>
@@ -117,7 +117,7 @@ function mapWords(
           .some((near) => /\d/.test(near)),
     );
   const chosen = random
-    .shuffle(places)
+    .shuffle(positions)
     .toSorted((a, b) => rank(a.word) - rank(b.word))
     .slice(0, count);
   for (const { paragraph, index, word } of chosen) {

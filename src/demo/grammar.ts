@@ -5,7 +5,7 @@
 import { assert } from "../kernel/base/errors.ts";
 import type { Random } from "./random.ts";
 
-/** Alternatives by name. A function is asked anew at each use. */
+/** Alternatives by name. A function is evaluated at each use. */
 export type Rules = Readonly<Record<string, readonly string[] | (() => string)>>;
 
 const DEEPEST = 12;

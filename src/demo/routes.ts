@@ -21,7 +21,7 @@ export interface Routes<Operation extends string> {
   methods(path: string): readonly string[];
 }
 
-const LONGEST_PATH = 2048;
+const MAX_PATH_LENGTH = 2048;
 
 /** The first line that fits wins. */
 export function createRoutes<Operation extends string>(
@@ -39,7 +39,7 @@ export function createRoutes<Operation extends string>(
     readonly operation: Operation;
     readonly params: readonly string[];
   }[] => {
-    if (path.length > LONGEST_PATH) return [];
+    if (path.length > MAX_PATH_LENGTH) return [];
     const segments = path.split("/");
     return compiled.flatMap((line) => {
       const params =

@@ -1,27 +1,26 @@
 /**
- * What the monitor is told at its start, as plain data: the configuration with everything inherited
- * settled, so that a collector never sees the keys of another network. Times are milliseconds,
- * sizes bytes; secrets travel as `SentSecret`.
+ * Options of the monitor as plain data: the configuration with all inheritance resolved, so that a
+ * collector never sees another network's keys. Times are milliseconds, sizes bytes; secrets are
+ * `SentSecret`.
  */
 import type { TracingOptions } from "../kernel/telemetry/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
 
-/** How calls of a control plane are made. */
+/** HTTP settings of control plane calls. */
 export interface HttpOptions {
   readonly timeoutMs: number;
-  /** The first attempt included. */
+  /** Including the first attempt. */
   readonly maxAttempts: number;
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
-  /** Requests a second over all collectors of the network; 0 is no limit. */
+  /** Requests per second over all collectors of the network; 0 means no limit. */
   readonly rateLimit: number;
 }
 
-/** The hosted control plane. */
 export interface TailscaleOptions {
   readonly kind: "tailscale";
   readonly url: string;
-  /** The network's segment in paths; `-` is the credential's own. */
+  /** Network name in paths; `-` is the credential's own network. */
   readonly network: string;
   readonly auth: TailscaleAuth;
   readonly http: HttpOptions;
@@ -29,7 +28,6 @@ export interface TailscaleOptions {
   readonly maxLogResponseBytes: number;
 }
 
-/** Its credential. */
 export type TailscaleAuth =
   | {
       readonly method: "oauth";
@@ -44,7 +42,7 @@ export type TailscaleAuth =
       readonly idTokenFile: string;
     };
 
-/** A control plane of one's own. */
+/** Options of a self-hosted Headscale. */
 export interface HeadscaleOptions {
   readonly kind: "headscale";
   readonly url: string;
@@ -53,19 +51,18 @@ export interface HeadscaleOptions {
   readonly maxResponseBytes: number;
 }
 
-/** What every collector has; absent options are those of a collector that is off. */
+/** Options common to all collectors. Options of a disabled collector are absent. */
 interface Every {
   readonly intervalMs: number;
 }
 
-/** Where records come from. */
 export interface ObjectStoreOptions extends Every {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
   readonly prefix: string;
   readonly pathStyle: boolean;
-  /** Undefined: the ambient credentials of the machine. */
+  /** Undefined uses the AWS SDK's default credential chain. */
   readonly credentials:
     | {
         readonly accessKeyId: SentSecret;
@@ -81,14 +78,14 @@ export interface ObjectStoreOptions extends Every {
   readonly cycle: ByteLimits;
 }
 
-/** Bounds of an object or of a whole run. */
+/** Limits per object or per run. */
 export interface ByteLimits {
   readonly wireBytes: number;
   readonly decompressedBytes: number;
   readonly records: number;
 }
 
-/** Collectors, by their section of the configuration. */
+/** By configuration section. */
 export interface CollectorOptions {
   readonly devices:
     | (Every & {
@@ -100,7 +97,7 @@ export interface CollectorOptions {
         /** `*` for all. */
         readonly attributeNamespaces: readonly string[];
         readonly collectTagRollup: boolean;
-        /** 0 or less is no limit. */
+        /** 0 or less means no limit. */
         readonly tagRollupLimit: number;
       })
     | undefined;
@@ -121,37 +118,36 @@ export interface CollectorOptions {
   readonly nodeMetrics: NodeMetricsOptions | undefined;
 }
 
-/** A log that is read window after window, or from an object store. */
+/** A log that is polled in windows or read from an object store. */
 export interface LogOptions extends Every {
   readonly source: "poll" | "stream" | "both" | "objectstore";
   readonly lagMs: number;
   readonly initialLookbackMs: number;
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly maxWindowMs: number;
-  /** Only with the source `objectstore`. */
+  /** Present only with the source `objectstore`. */
   readonly objectStore: ObjectStoreOptions | undefined;
 }
 
-/** The log of flows. */
 export interface FlowLogOptions extends LogOptions {
   readonly replayOverlapMs: number;
   readonly replaySeenCapacity: number;
   readonly logMode: "per_connection" | "per_record" | "off";
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly maxLogRecordsPerWindow: number;
   readonly trustedReporterNodeIds: readonly string[];
   readonly trustedReporterTags: readonly string[];
 }
 
-/** A node agent that is asked. */
+/** A configured node agent. */
 export interface NodeTargetOptions {
   readonly url: string;
-  /** Empty: host and port of the URL. */
+  /** Empty uses host and port of the URL. */
   readonly instance: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, SentSecret>>;
   readonly bearerToken: SentSecret | undefined;
-  /** Read again for each request; empty for none. */
+  /** Read for each request; empty for none. */
   readonly bearerTokenFile: string;
   readonly tls: {
     readonly caFile: string;
@@ -162,14 +158,13 @@ export interface NodeTargetOptions {
   };
 }
 
-/** The agents of nodes. */
 export interface NodeMetricsOptions extends Every {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly maxSamples: number;
-  /** Negative is no limit. */
+  /** Negative means no limit. */
   readonly maxDistinctMetrics: number;
-  /** Anchored expressions; empty allows all. */
+  /** Anchored patterns; empty allows all. */
   readonly metricAllow: readonly string[];
   readonly metricDeny: readonly string[];
   readonly dropLabels: readonly string[];
@@ -193,13 +188,13 @@ export interface NodeMetricsOptions extends Every {
     | undefined;
 }
 
-/** Which series there may be, and how many. */
+/** Limits on series. */
 export interface CardinalityOptions {
-  /** Of one metric; 0 or less is no limit. */
+  /** Series per metric; 0 or less means no limit. */
   readonly metricLimit: number;
   readonly warningThreshold: number;
   readonly criticalThreshold: number;
-  /** Values kept as examples for each label; 0 is none. */
+  /** Example values kept per label; 0 for none. */
   readonly labelValueSampleCap: number;
   readonly derpRegionRollup: boolean;
   readonly subnetRouteRollup: boolean;
@@ -234,24 +229,22 @@ export type PrivacyCategory =
   | "free_text_details"
   | "command_text";
 
-/** True is exported. */
+/** True exports the category. */
 export type PrivacyOptions = Readonly<Record<PrivacyCategory, boolean>>;
 
-/** One network. */
 export interface NetworkOptions {
-  /** As `vpn.network` shows it; `-` until the control plane told its own. */
+  /** Value of `vpn.network`; `-` until the name is looked up. */
   readonly name: string;
   readonly provider: TailscaleOptions | HeadscaleOptions;
   readonly collectors: CollectorOptions;
   readonly cardinality: CardinalityOptions;
   readonly outdatedMinorThreshold: number;
-  /** Metrics about collecting itself. */
+  /** Whether metrics about collection are exported. */
   readonly selfObservability: boolean;
-  /** Of the demo: its failures say so in the status. */
+  /** Set by the demo; the status then marks failures as simulated. */
   readonly simulated?: boolean;
 }
 
-/** Marks on a dashboard. */
 export interface AnnotationOptions {
   readonly url: string;
   readonly token: SentSecret;
@@ -267,21 +260,20 @@ export interface AnnotationOptions {
   >;
 }
 
-/** Everything. */
 export interface MonitorOptions {
   readonly version: string;
-  /** Empty: no credential is configured, and the monitor is idle. */
+  /** Empty when no credential is configured: the monitor is idle. */
   readonly networks: readonly NetworkOptions[];
-  /** Several networks are configured, even if one has no credential. */
+  /** Whether several networks are configured, even if one lacks a credential. */
   readonly several: boolean;
   readonly privacy: PrivacyOptions;
   /** Attributes of the process's resource; networks add their own instance id. */
   readonly resource: Readonly<Record<string, string | number | boolean>>;
-  /** Whether log records are exported, and what may wait. */
+  /** Whether log records are exported, and the limit of the queue. */
   readonly logs:
     | { readonly capacity: number; readonly body: number; readonly attribute: number }
     | undefined;
-  /** How runs and calls are traced, and how many spans may wait; undefined: they are not. */
+  /** Sampling and queue limit of traces; undefined when tracing is off. */
   readonly tracing?: Pick<TracingOptions, "sampler" | "ratio"> & { readonly capacity: number };
   readonly metricIntervalMs: number;
   readonly checkpoint: {
@@ -298,8 +290,8 @@ export interface MonitorOptions {
   };
   readonly annotations: AnnotationOptions | undefined;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
-  /** From which counts on the page warns; the first network's unless given. */
+  /** Warning thresholds of the cardinality page; by default the first network's. */
   readonly cardinality?: Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;
-  /** Warnings of the configuration, for `svc.config.warnings`. */
+  /** Number of configuration warnings, for `svc.config.warnings`. */
   readonly configWarnings: number;
 }

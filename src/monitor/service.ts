@@ -1,4 +1,4 @@
-/** The monitor: all networks with what they share, on whichever thread it is placed (KERNEL §5). */
+/** The monitor: all networks and their shared parts, on any thread. */
 import type { Log, LogFields, LogLevel } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { CreateHostedService, ThreadContext } from "../kernel/threads/hosted-service.ts";
@@ -25,36 +25,35 @@ import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
-import { createFace } from "./status/face.ts";
+import { createStatusPublisher } from "./status/status-publisher.ts";
 import { createLatestClient } from "./versions/latest-client.ts";
 
-/** The monitor as the thread that it runs in holds it. */
+/** The service, with access for its thread. */
 export interface MonitorService extends Service {
   status(): MonitorStatus;
 }
 
-/** The number of the mark at the end; the marks of the process count from 0. */
+/** Number of the annotation at the stop; others count from 0. */
 const LAST_MARK = -1;
-/** Names of the components that networks need. */
+/** Names of components that networks depend on. */
 const WRITER = "writer";
 const CHECKPOINTS = "checkpoints";
 const ANNOTATIONS = "annotations";
-/** The port to telemetry among those that the service is given. */
+/** Name of the telemetry port. */
 const TELEMETRY_PORT = "telemetry";
-/** What the process remembers beside its networks: no network has an empty name. */
+/** Checkpoint name of process-wide state; no network has an empty name. */
 const PROCESS_MEMORY = "";
 
-/** Makes the monitor with the control planes that there are. */
+/** Creates the monitor with the supported control planes. */
 export const createMonitor: CreateHostedService<MonitorOptions> = (context, options) =>
   createMonitorWith(context, options, openProvider(context, options));
 
-/** Makes the monitor. */
 export async function createMonitorWith(
   context: ThreadContext,
   options: MonitorOptions,
   open: OpenProvider,
 ): Promise<MonitorService> {
-  // The SDK's tracing is loaded by those who want it.
+  // Loads the OpenTelemetry SDK only when tracing is on.
   const tracing = options.tracing && {
     ...options.tracing,
     ...(await import("../kernel/telemetry/tracing.ts")),
@@ -101,41 +100,40 @@ export async function createMonitorWith(
     networks: networks.flatMap((network) => network.status() ?? []),
     checkpoints: checkpoints.status(),
   });
-  const face = createFace(
+  const publisher = createStatusPublisher(
     { clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] },
     options,
   );
-  context.add(face.component);
+  context.add(publisher.component);
   const attach = (ports: ThreadContext["ports"]): void => {
     if (ports[TELEMETRY_PORT] !== undefined)
       writer.attach(ports[TELEMETRY_PORT], {
         logs: options.logs !== undefined,
         spans: tracing !== undefined,
       });
-    face.attach(ports);
+    publisher.attach(ports);
   };
   attach(context.ports);
   context.onPorts(attach);
-  return { name: "monitor", rpc: [face.service], plain: [], status };
+  return { name: "monitor", rpc: [publisher.service], plain: [], status };
 }
 
-/** What the parts of a monitor are made with. */
 export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log" | "add"> {
   readonly openScope: OpenScope;
   readonly openTraces?: OpenTraces | undefined;
-  /** Components that must run before the monitor's and until after them. */
+  /** Components that start before the monitor's and stop after them. */
   readonly needs: readonly string[];
 }
 
-/** Networks that are not added yet, and what they remember in. */
+/** Networks to add, and their checkpoint store. */
 export interface MonitorParts {
   readonly networks: readonly MonitoredNetwork[];
   readonly checkpoints: Checkpoints;
-  /** The series of no network. */
+  /** The process's own series, which belong to no network. */
   readonly scope: Scope;
 }
 
-/** Makes the parts of a monitor; what its networks share is added as components. */
+/** Creates the shared parts and adds them as components. */
 export async function assembleMonitor(
   deps: MonitorDeps,
   options: MonitorOptions,
@@ -153,8 +151,8 @@ export async function assembleMonitor(
   reportProcess(scope, options, checkpoints);
   const firstRun = createFirstRun();
   const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);
-  // Required in its thread, so that the monitor shows as degraded; the process's readiness does not
-  // ask for that.
+  // Required within the thread, so that a failure shows the monitor as degraded; it does not affect
+  // the process's readiness.
   add({
     name: CHECKPOINTS,
     needs: deps.needs,
@@ -214,7 +212,7 @@ function createWriter(
   });
 }
 
-/** A log whose lines belong to the span that runs. */
+/** A log that links its lines to the active span. */
 function related(log: Log, running: () => LogFields): Log {
   const at =
     (level: LogLevel) =>
@@ -229,7 +227,7 @@ function related(log: Log, running: () => LogFields): Log {
   };
 }
 
-/** What belongs to no network. */
+/** Reports metrics that belong to no network. */
 function reportProcess(
   scope: Scope,
   { privacy, selfObservability, configWarnings: warnings }: MonitorOptions,
@@ -246,7 +244,7 @@ function reportProcess(
   });
 }
 
-/** The publisher of annotations, where one is configured. */
+/** Adds the annotator if a backend is configured. */
 function addAnnotations(
   deps: MonitorDeps,
   { annotations, version, privacy }: MonitorOptions,
@@ -265,15 +263,14 @@ function addAnnotations(
     },
     annotations,
   );
-  // The class keeps its state to itself, so it is wrapped and not copied. It stops before what it
-  // remembers in is closed.
+  // Private fields forbid copying the object, so it is wrapped. It stops before its store closes.
   deps.add({
     name: ANNOTATIONS,
     needs: [...deps.needs, CHECKPOINTS],
     readiness: annotator.readiness,
     async start(signal, failed) {
       await annotator.start(signal, failed);
-      annotator.tell({
+      annotator.publish({
         category: "startup",
         timeMs: clock.now(),
         text: `Steward ${version} started.`,

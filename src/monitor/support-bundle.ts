@@ -1,6 +1,6 @@
 /**
- * `GET /api/support-bundle.zip`: what helps somebody else to understand this Steward, without
- * secrets and, unless asked for, without devices (facts, monitor-api §5.6).
+ * `GET /api/support-bundle.zip`: diagnostics for a bug report, without secrets and, by default,
+ * without devices.
  */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
@@ -8,9 +8,8 @@ import type { Pool } from "../kernel/pool/types.ts";
 import type { Call, PlainAnswer, PlainRoute } from "../kernel/service.ts";
 import type { ThreadHost } from "../kernel/threads/hosted-service.ts";
 import { supportBundle } from "../../workers/bundle/tasks.ts";
-import { askStatus } from "./status/ask-status.ts";
+import { readStatus } from "./status/read-status.ts";
 
-/** What it is made with. */
 export interface SupportBundleDeps {
   readonly monitor: { readonly component: Pick<ThreadHost, "call"> };
   readonly pool: Pick<Pool, "run">;
@@ -37,7 +36,7 @@ export const SUPPORT_BUNDLE_ROUTE: Omit<PlainRoute, "handle"> = {
   },
 };
 
-/** The route. It answers 503 while the monitor does not run, or too many bundles are being made. */
+/** Responds 503 while the monitor is not running or too many bundles are in progress. */
 export function supportBundleRoute(deps: SupportBundleDeps): PlainRoute {
   return {
     ...SUPPORT_BUNDLE_ROUTE,
@@ -50,7 +49,7 @@ async function answer(
   devices: boolean,
   { signal, requestId }: Call,
 ): Promise<PlainAnswer> {
-  const status = await askStatus(monitor.component, { signal, requestId });
+  const status = await readStatus(monitor.component, { signal, requestId });
   const atMs = clock.now();
   const archive = await pool.run(
     supportBundle,

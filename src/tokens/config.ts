@@ -1,7 +1,4 @@
-/**
- * The tokens service's configuration: its mounts, its seal and its audit (RESOLUTIONS §1.3 T21,
- * T23, T24; §2, Tokens keys).
- */
+/** Configuration keys of the tokens service: mounts, seal and audit. */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Complaint } from "../kernel/config/findings.ts";
 import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";
@@ -9,26 +6,25 @@ import { listOfObjects } from "../kernel/config/objects.ts";
 import { boolean, duration, oneOf, path, string, text } from "../kernel/config/types.ts";
 import { assertFreePath } from "./vault/mounts/rules.ts";
 
-/** An engine that is mounted at every start. */
+/** An engine mounted at every start. */
 export interface TokensMountConfig {
   /** As written, e.g. `github` or `github/`. */
   readonly path: string;
   readonly description: string;
-  /** Milliseconds; 0 for the system's own. */
+  /** Milliseconds; 0 uses the system default. */
   readonly default_lease_ttl: number;
   readonly max_lease_ttl: number;
 }
 
-/** An audit file. */
 export interface TokensAuditConfig {
-  /** Absolute, or relative to the state folder. */
+  /** Absolute, or relative to the state directory. */
   readonly file_path: string;
   readonly format: "json";
   readonly hmac_accessor: boolean;
   readonly elide_list_responses: boolean;
 }
 
-/** The mounts that are there at every start. */
+/** Mounts that exist at every start. */
 export const tokensMounts = defineKey({
   path: "tokens.mounts",
   type: listOfObjects<TokensMountConfig>({
@@ -61,7 +57,7 @@ export const tokensMounts = defineKey({
   help: "Engines mounted at every start; others are mounted through the API. Default: one at github/.",
 });
 
-/** How the store gets its key. */
+/** How the store obtains its key. */
 export const tokensSealType: Key<"file"> = defineKey({
   path: "tokens.seal.type",
   type: oneOf(["file"], { shamir: 'is "shamir", which this version cannot do' }),
@@ -69,7 +65,6 @@ export const tokensSealType: Key<"file"> = defineKey({
   help: "file: a key file unseals the store at every start.",
 });
 
-/** The key file. */
 export const tokensSealKeyFile = defineKey({
   path: "tokens.seal.key_file",
   type: path,
@@ -77,7 +72,6 @@ export const tokensSealKeyFile = defineKey({
   help: "File with the store's key: 32 bytes in hexadecimal or base64, for Steward's user only. Default: the systemd credential tokens.key, else tokens.key in the state folder, made at the first start.",
 });
 
-/** The audit's files. */
 export const tokensAudit = defineKey({
   path: "tokens.audit",
   type: listOfObjects<TokensAuditConfig>({
@@ -115,7 +109,7 @@ export const tokensAudit = defineKey({
   help: "Audit files: every request is recorded before it takes effect, every response before it is sent. Default: audit.log in the state folder; [] disables auditing.",
 });
 
-/** Whether an engine may be pointed at link-local addresses and metadata services. */
+/** Whether engines may call link-local addresses and cloud metadata services. */
 export const tokensAllowLinkLocalBaseUrl = defineKey({
   path: "tokens.allow_link_local_base_url",
   type: boolean,
@@ -123,7 +117,6 @@ export const tokensAllowLinkLocalBaseUrl = defineKey({
   help: "Allows base_url of a mount to resolve to link-local addresses and cloud metadata services. These are refused otherwise, by name and by address.",
 });
 
-/** All of the above. */
 export const tokensKeys: Schema = [
   tokensMounts,
   tokensSealType,
@@ -132,7 +125,7 @@ export const tokensKeys: Schema = [
   tokensAllowLinkLocalBaseUrl,
 ];
 
-/** `github`, `/github` and `github/` are the same path. */
+/** Normalises `github`, `/github` and `github/`. */
 function mountPoint(written: string): string {
   return `${written.replaceAll(/^\/+|\/+$/g, "")}/`;
 }

@@ -1,6 +1,5 @@
 /**
- * What the tokens service answers while its store cannot be used: 503 on every path below `/v1`,
- * health included.
+ * Stand-in while the tokens store cannot be used: 503 on every path below `/v1`, health included.
  */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import { EngineService } from "../gen/steward/tokens/v1/engine_service_pb.ts";
@@ -10,7 +9,7 @@ import type { StewardError } from "../kernel/base/errors.ts";
 import { refuseService } from "../kernel/refusing-service.ts";
 import type { Service } from "../kernel/service.ts";
 
-/** The same requests as those of the running service's route; bodies are not read. */
+/** Same route as the running service; bodies are not read. */
 const ROUTE = {
   verb: "*",
   template: "/v1/{rest=**}",
@@ -18,7 +17,7 @@ const ROUTE = {
   dialect: "vault",
 } as const;
 
-/** Nothing is read, written, audited or made: above all no root token. */
+/** Reads, writes, audits and creates nothing; in particular no root token. */
 export function refuseTokens(refusal: StewardError): Service {
   return refuseService(
     "tokens",

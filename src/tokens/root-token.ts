@@ -1,6 +1,6 @@
 /**
- * A new root token when the first one was lost, made by whoever has the state folder and its key
- * while no daemon runs on it.
+ * Creates a new root token when the first was lost, for an operator with the state directory and
+ * its key, while no daemon runs.
  */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Secret } from "../kernel/base/secret.ts";
@@ -16,9 +16,8 @@ import { createTokens } from "./vault/token-store/token-store.ts";
 import type { AuditRequest } from "./vault/types.ts";
 
 /**
- * Makes one, on disk with its audit record when it resolves. Throws `not_found` for a store that no
- * daemon has begun, `sealed` with the reason when the key is not there, and what the audit throws:
- * nothing is done without its record.
+ * Durable, with its audit record, when it resolves. Throws `not_found` for an uninitialised store,
+ * `sealed` with the reason without the key, and audit errors: nothing happens without a record.
  */
 export async function makeRootToken(
   deps: Omit<TokensDeps, "observe">,
@@ -39,7 +38,7 @@ async function unseal(
   { ids, log }: Pick<TokensDeps, "ids" | "log">,
   { directory, seal: where }: Pick<TokensOptions, "directory" | "seal">,
 ): Promise<void> {
-  // Opening the seal of an empty store would make its key.
+  // Opening the seal of an empty store would create its key.
   if (Object.values(env.status().rows).every((rows) => rows === 0))
     throw new StewardError("not_found", `the store of tokens in ${directory} is empty`, {
       rule: "initialized",

@@ -1,8 +1,8 @@
 /**
- * Replaces the key of the store of tokens while no daemon runs, so that the former key opens
- * neither the store nor anything in its file. Each step is on the disk before the next, and after
- * each the store opens by the key that stands in the key file (docs/decisions/state-seal.md): a run
- * that was interrupted is ended by another one.
+ * Replaces the root key of the tokens store while no daemon runs, so that the old key opens neither
+ * the store nor freed pages in its file. Every step is durable before the next, and after each the
+ * key file opens the store (docs/decisions/state-seal.md); an interrupted run is completed by
+ * another.
  */
 import { mkdir, realpath, rename, rm, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,46 +14,43 @@ import type { TokensDeps, TokensOptions } from "./service.ts";
 import { tokensStore } from "./stores.ts";
 import { openAudit } from "./vault/audit/audit.ts";
 import {
-  keyPlaces,
+  keyLocations,
   newKey,
   readKey,
   replaceKey,
   writeKeyBeside,
-  type KeyPlace,
+  type KeyLocation,
 } from "./vault/seal/root-key.ts";
 import type { AuditRequest } from "./vault/types.ts";
 
-/** As the audit records it; no request has this path. */
+/** Path in the audit record; no request has it. */
 const AUDIT_PATH = "sys/rotate-key";
-/** In the state folder, while the copy of the store is made that replaces it. */
+/** In the state directory, for the copy that replaces the store. */
 const COPY_FOLDER = "rotate-key.tmp";
 
-/** What to replace. */
 export interface RotateKeyOptions extends Pick<TokensOptions, "directory" | "seal" | "audit"> {
-  /** The key file, when it is not the one of the configuration. */
+  /** Overrides the configured key file. */
   readonly keyFile: string | undefined;
 }
 
-/** What was done. */
 export interface RotatedKey {
-  /** Where the new key is. */
+  /** Path of the new key. */
   readonly keyFile: string;
-  /** Rows encrypted anew. */
+  /** Number of re-encrypted rows. */
   readonly rows: number;
-  /** An interrupted run was ended: the key file holds the key that it made. */
+  /** An interrupted run was completed: the key file holds the key that it created. */
   readonly resumed: boolean;
 }
 
-/** What a run works with. The state folder is locked by this process. */
+/** The state directory is locked by this process. */
 export interface RotateKeyDeps extends Omit<TokensDeps, "observe"> {
-  /** Called with a line after each step, which is on the disk then. */
+  /** Called with a line after each durable step. */
   readonly progress: (line: string) => void;
 }
 
 /**
- * Replaces the key, or ends the replacement that an earlier run began. Throws before anything is
- * changed when the key is missing, wrong or cannot be replaced where it is, and `not_found` for a
- * store that no daemon has begun.
+ * Rotates the key, or completes an interrupted rotation. Throws before any change when the key is
+ * missing, wrong or not replaceable, and `not_found` for an uninitialised store.
  */
 export async function rotateKey(
   deps: RotateKeyDeps,
@@ -86,7 +83,7 @@ interface Run {
   readonly deps: RotateKeyDeps;
   readonly options: RotateKeyOptions;
   readonly signal: AbortSignal;
-  /** The store's file. */
+  /** Path of the store's file. */
   readonly store: string;
   readonly found: FoundKey;
 }
@@ -104,7 +101,7 @@ interface Replaced extends Pick<RotatedKey, "rows" | "resumed"> {
   readonly key: Uint8Array;
 }
 
-/** All that is done in the open store. */
+/** The steps inside the open store. */
 async function replaceKeys(env: Env, run: Run): Promise<Replaced> {
   const { deps, options, signal, found, store } = run;
   const { clock, ids, log, progress } = deps;
@@ -129,22 +126,22 @@ async function replaceKeys(env: Env, run: Run): Promise<Replaced> {
 }
 
 interface FoundKey {
-  /** The file itself, links followed. */
+  /** Path with links resolved. */
   readonly path: string;
   readonly key: Uint8Array;
 }
 
 async function findKey({ directory, seal, keyFile }: RotateKeyOptions): Promise<FoundKey> {
-  const configured = keyPlaces({ ...seal, directory });
-  const places: readonly KeyPlace[] =
+  const configured = keyLocations({ ...seal, directory });
+  const locations: readonly KeyLocation[] =
     keyFile === undefined ? configured : [{ path: keyFile, kind: "file" }];
-  for (const place of places) {
-    const key = await readKey(place);
+  for (const location of locations) {
+    const key = await readKey(location);
     if (key === undefined) continue;
-    if (place.kind === "credential") {
+    if (location.kind === "credential") {
       throw new StewardError(
         "denied",
-        `the key is the systemd credential ${place.path}, which cannot be replaced there`,
+        `the key is the systemd credential ${location.path}, which cannot be replaced there`,
         {
           rule: "key file",
           remedy:
@@ -152,16 +149,16 @@ async function findKey({ directory, seal, keyFile }: RotateKeyOptions): Promise<
         },
       );
     }
-    return { path: await realpath(place.path), key };
+    return { path: await realpath(location.path), key };
   }
-  throw new StewardError("not_found", `the key file ${places.at(-1)?.path ?? ""} is missing`, {
+  throw new StewardError("not_found", `the key file ${locations.at(-1)?.path ?? ""} is missing`, {
     rule: "key file",
     remedy:
       "put it back from where it was saved, or name the file that holds the key with --key-file",
   });
 }
 
-/** Files that another user makes could not be read by the daemon. */
+/** The daemon could not read files created by another user. */
 async function assertOwner(store: string): Promise<void> {
   const user = process.geteuid?.();
   const { uid } = await stat(store);
@@ -179,7 +176,7 @@ async function unseal(
   const { keyring } = env;
   if (keyring === undefined)
     throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
-  // The first unseal of an empty store would make its keys.
+  // Unsealing an empty store would create its keys.
   if (Object.values(env.status().rows).every((rows) => rows === 0)) {
     throw new StewardError("not_found", `the store of tokens ${store} is empty`, {
       rule: "initialized",
@@ -215,7 +212,7 @@ function auditRequest(ids: Ids): AuditRequest {
   };
 }
 
-/** Puts a new key in the place of the one that opens the store; both open it when this resolves. */
+/** Replaces the key file; both keys open the store when this resolves. */
 async function exchange(
   keyring: Keyring,
   { path }: FoundKey,
@@ -263,8 +260,8 @@ interface Watch {
 }
 
 /**
- * The pages that a change frees keep what stood in them, the keyring as the former key wrapped it
- * among that; a copy has the rows alone.
+ * Freed pages keep old contents, among them the keyring wrapped with the old key; a copy contains
+ * only rows.
  */
 async function copyStore(env: Env, directory: string, { signal, progress }: Watch): Promise<void> {
   const folder = join(directory, COPY_FOLDER);

@@ -1,6 +1,6 @@
 /**
- * The tokens service as one piece: its environment, its seal, the secrets manager behind it and the
- * surfaces before it, opened and closed together. Nothing here knows how it is served.
+ * The tokens service: store, seal, secrets manager and API surfaces, opened and closed together.
+ * Independent of how it is served.
  */
 import type { Clock } from "../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
@@ -16,10 +16,10 @@ import { createEngine, ENGINE_TYPE, unreleased } from "./engine/engine.ts";
 import type { ProxyOptions } from "./engine/platform/http.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
-import { unobserved, watchFront, type TokensObserver } from "./telemetry/observer.ts";
+import { unobserved, watchSealGate, type TokensObserver } from "./telemetry/observer.ts";
 import type { TokensLevels } from "./telemetry/report.ts";
 import type { AuditDeviceConfig } from "./vault/audit/audit.ts";
-import { createFront, type Front } from "./vault/core/front.ts";
+import { createSealGate, type SealGate } from "./vault/core/seal-gate.ts";
 import { vaultRoute } from "./vault/http/route.ts";
 import { openManager, type Manager, type ShowRoot } from "./vault/manager.ts";
 import type { MountSpec } from "./vault/mounts/mounts.ts";
@@ -29,26 +29,22 @@ import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
 import { tokenRows } from "./vault/token-store/tables.ts";
 
-/**
- * What clients of the original take for its version; they gate features on it (RESOLUTIONS T20).
- */
+/** Vault version reported to clients, which enable features by it. */
 const COMPATIBLE = "1.15.0";
-/** Those inside when the store is sealed have so long to finish. */
+/** Time that requests in progress have to finish when the store is sealed. */
 const LEAVE_MS = 10_000;
 
-/** What the tokens service stands on. */
 export interface TokensDeps {
   readonly state: StateFactory;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Hears of requests, mints, revocations and audit records. */
+  /** Receives requests, mints, revocations and audit records. */
   readonly observe?: TokensObserver;
 }
 
-/** What it is told. */
 export interface TokensOptions {
-  /** The state folder. */
+  /** The state directory. */
   readonly directory: string;
   readonly version: string;
   readonly mounts: readonly MountSpec[];
@@ -59,30 +55,29 @@ export interface TokensOptions {
   readonly allowLinkLocal?: boolean;
 }
 
-/** The running service. */
 export interface Tokens {
   readonly service: Service;
-  readonly front: Front;
+  readonly gate: SealGate;
   readonly env: Env;
-  /** The inside while it is unsealed. */
+  /** Present while unsealed. */
   manager(): Manager | undefined;
   health(): Health;
-  /** For metrics; costs a few look-ups. */
+  /** Gauges; costs a few lookups. */
   levels(): TokensLevels;
   /**
-   * Makes and shows the first root token, at once or when the store is unsealed; until it is called
+   * Creates and shows the first root token, now or when the store is unsealed. Before this call
    * there is none.
    */
   showRoot(show: ShowRoot): Promise<void>;
-  /** After a rotation of the audit's files. */
+  /** Call after rotating the audit files. */
   reopenAudit(): Promise<void>;
   /** Lets requests finish, stops the timers and closes the store. */
   close(deadlineMs: number): Promise<void>;
 }
 
 /**
- * Opens the store and, when its key is there, the manager. Throws when the store cannot be opened;
- * a missing key only keeps it sealed.
+ * Opens the store and, with its key, the manager. Throws when the store cannot be opened; without
+ * the key it stays sealed.
  */
 export async function openTokens(
   deps: TokensDeps,
@@ -106,7 +101,7 @@ export async function openTokens(
 
 class Inside implements Tokens {
   readonly service: Service;
-  readonly front: Front;
+  readonly gate: SealGate;
   readonly env: Env;
   readonly #deps: TokensDeps;
   readonly #options: TokensOptions;
@@ -115,7 +110,7 @@ class Inside implements Tokens {
   readonly #version: string;
   #manager: Manager | undefined;
   #showRoot: ShowRoot | undefined;
-  /** Opening and closing go one after the other. */
+  /** Serializes opening and closing. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -129,7 +124,7 @@ class Inside implements Tokens {
     this.#seal = seal;
     this.#version = `${COMPATIBLE}+steward.${options.version}`;
     this.#control = {
-      status: () => ({ ...seal.status(), sealed: !this.front.isOpen() }),
+      status: () => ({ ...seal.status(), sealed: !this.gate.isOpen() }),
       seal: () => this.#sleep(),
       unseal: (key) =>
         this.#inTurn(async () => {
@@ -143,8 +138,8 @@ class Inside implements Tokens {
       version: this.#version,
       cluster: () => this.#manager?.cluster ?? { name: "", id: "" },
     };
-    this.front = watchFront(
-      createFront({
+    this.gate = watchSealGate(
+      createSealGate({
         status: createBackend({
           type: "system",
           paths: statusPaths(shown),
@@ -161,11 +156,11 @@ class Inside implements Tokens {
     this.service = {
       name: "tokens",
       rpc: [
-        logicalHandlers(this.front),
-        engineHandlers(this.front),
-        systemHandlers(shown, this.front),
+        logicalHandlers(this.gate),
+        engineHandlers(this.gate),
+        systemHandlers(shown, this.gate),
       ],
-      plain: [vaultRoute({ core: this.front, cors: () => vaultCors(env) })],
+      plain: [vaultRoute({ core: this.gate, cors: () => vaultCors(env) })],
     };
   }
 
@@ -245,18 +240,18 @@ class Inside implements Tokens {
       throw error;
     }
     this.#manager = manager;
-    this.front.open(manager.core);
+    this.gate.open(manager.core);
   }
 
   /**
-   * Nobody comes in from here on; the keys go when those inside have left, which may be the one
-   * that asks for this.
+   * Rejects new requests; the keys are dropped when those in progress have finished, possibly
+   * including the caller's.
    */
   #sleep(): Promise<void> {
     const left = this.#leave(LEAVE_MS);
     this.#inTurn(async () => {
       await left;
-      // Who was let in by an unseal that came in between has to leave as well.
+      // Requests admitted by an unseal in between must finish too.
       await this.#leave(LEAVE_MS);
       await this.#stopManager(LEAVE_MS);
       this.#seal.seal();
@@ -270,7 +265,7 @@ class Inside implements Tokens {
     const { clock } = this.#deps;
     const { promise: late, resolve } = Promise.withResolvers<void>();
     using _timer = clock.timer(clock.monotonic() + deadlineMs, resolve);
-    await Promise.race([this.front.close(), late]);
+    await Promise.race([this.gate.close(), late]);
   }
 
   async #stopManager(deadlineMs: number): Promise<void> {
@@ -286,10 +281,7 @@ class Inside implements Tokens {
   }
 }
 
-/**
- * What the configuration says of a mount, as the mounts take it. Throws `invalid` for a path that
- * is none.
- */
+/** A configured mount in the form that mounts take. Throws `invalid` for an invalid path. */
 export function declaredMount(row: {
   readonly path: string;
   readonly description: string;

@@ -1,7 +1,4 @@
-/**
- * The environment of the tokens service as data: who opens, checks or backs it up reads the same
- * shapes (KERNEL §2).
- */
+/** Environments of the tokens service, shared by the service, backups and checks. */
 import type { EnvSpec } from "../kernel/state/types.ts";
 import { auditTables } from "./vault/audit/tables.ts";
 import { expiryTables } from "./vault/expiry/tables.ts";
@@ -11,10 +8,10 @@ import { policyTables } from "./vault/policies/policies.ts";
 import { tokenTables } from "./vault/token-store/tables.ts";
 
 const GIB = 2 ** 30;
-/** Version of the stored shapes. */
+/** Schema version. */
 const SCHEMA = 1;
 
-/** Everything sealed: mounts, policies, tokens, leases, salts. */
+/** All sealed tables: mounts, policies, tokens, leases, salts. */
 export const tokensStore: Omit<EnvSpec, "directory"> = {
   name: "tokens",
   schema: SCHEMA,
@@ -30,5 +27,4 @@ export const tokensStore: Omit<EnvSpec, "directory"> = {
   ],
 };
 
-/** All of the above. */
 export const tokensStores: readonly Omit<EnvSpec, "directory">[] = [tokensStore];

@@ -123,11 +123,11 @@ async function startRelay(): Promise<{
   readonly url: string;
   readonly close: () => Promise<void>;
 }> {
-  let asked = 0;
+  let isRead = 0;
   return await startServer((_request, response) => {
-    asked += 1;
+    isRead += 1;
     const counter = (name: string, labels: string): string =>
-      `# TYPE tailscaled_${name} counter\ntailscaled_${name}{${labels}} ${asked * 10}\n`;
+      `# TYPE tailscaled_${name} counter\ntailscaled_${name}{${labels}} ${isRead * 10}\n`;
     const text =
       counter("peer_relay_forwarded_bytes_total", 'transport_in="udp4",transport_out="udp6"') +
       counter("peer_relay_forwarded_packets_total", 'transport_in="udp4",transport_out="udp6"') +
@@ -292,7 +292,7 @@ export function fillBucket(
   );
   objects.set(`audit/${day}/${stamp}.ndjson`, lines(events));
   const source = { node: "laptop.example.test", nodeID: "nSim1", nodeUser: "ada@example.test" };
-  const asked = (
+  const isRead = (
     verb: string,
     resource: string,
     more: object = {},
@@ -313,7 +313,7 @@ export function fillBucket(
     },
     source,
   });
-  const exec = asked(
+  const exec = isRead(
     "create",
     "pods",
     { Subresource: "exec", Name: "app-1" },
@@ -322,9 +322,9 @@ export function fillBucket(
   objects.set(
     `k8s/nRecorder/${at}.event`,
     lines([
-      asked("get", "secrets"),
-      asked("delete", "deployments"),
-      asked("create", "selfsubjectaccessreviews"),
+      isRead("get", "secrets"),
+      isRead("delete", "deployments"),
+      isRead("create", "selfsubjectaccessreviews"),
       exec,
     ]),
   );

@@ -55,9 +55,9 @@ export function arrangeOddities(estate: Estate): void {
     tailscale: { estate: control },
   } = estate;
   const nowMs = clock.now();
-  let asked = 1;
+  let isRead = 1;
   control.change("stream_status", (body) => {
-    asked += 1;
+    isRead += 1;
     const totals = Object.fromEntries(
       [
         "numBytesSent",
@@ -66,7 +66,7 @@ export function arrangeOddities(estate: Estate): void {
         "numFailedRequests",
         "numSpoofedEntries",
         "numMaxBodyRequests",
-      ].map((name) => [name, asked]),
+      ].map((name) => [name, isRead]),
     );
     return { ...(body as object), ...totals, lastError: "the collector answered 500" };
   });

@@ -235,14 +235,14 @@ describe.skipIf(chromiumPath === undefined)(
       const { page, complaints } = await openPage();
       const session = await page.context().newCDPSession(page);
       await session.send("Network.enable");
-      const asked = new Map<string, string>();
+      const isRead = new Map<string, string>();
       const answers: number[] = [];
       session.on(
         "Network.requestWillBeSent",
-        ({ requestId, request }) => void asked.set(requestId, request.url),
+        ({ requestId, request }) => void isRead.set(requestId, request.url),
       );
       session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-        if (asked.get(requestId)?.endsWith("/api/status.json") === true)
+        if (isRead.get(requestId)?.endsWith("/api/status.json") === true)
           answers.push(encodedDataLength);
       });
       await page.goto(daemon.url);

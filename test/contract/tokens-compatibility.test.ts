@@ -39,7 +39,10 @@ describe("a spent wrapping token", () => {
     "says so to sys/wrapping/%s, as the request's own token and as its parameter",
     async (operation) => {
       const token = await wrap();
-      const asked = (asking: { token?: string; body?: unknown }): ReturnType<typeof vaultRequest> =>
+      const isRead = (asking: {
+        token?: string;
+        body?: unknown;
+      }): ReturnType<typeof vaultRequest> =>
         vaultRequest(vault.daemon.url, "PUT", `sys/wrapping/${operation}`, asking);
       expect(
         (await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/unwrap", { token })).json.data,
@@ -50,10 +53,10 @@ describe("a spent wrapping token", () => {
         { token, body: { token: "" } },
         { token: vault.root, body: { token } },
       ]) {
-        const { status, json } = await asked(asking);
+        const { status, json } = await isRead(asking);
         expect([status, json.errors]).toEqual([400, GONE]);
       }
-      expect((await asked({})).json.errors).toEqual(['missing "token" value in input']);
+      expect((await isRead({})).json.errors).toEqual(['missing "token" value in input']);
     },
   );
 

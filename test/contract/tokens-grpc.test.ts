@@ -422,8 +422,8 @@ describe.each([
         "invalid_argument",
       ],
     ];
-    for (const [asked, method, path, body, code] of pairs) {
-      const refusal = await asked().then(
+    for (const [isRead, method, path, body, code] of pairs) {
+      const refusal = await isRead().then(
         () => new Refusal("granted", path),
         (error: unknown) => error as Refusal,
       );
@@ -436,11 +436,11 @@ describe.each([
   });
 
   it("the token is metadata: x-vault-token first, else a Bearer", async () => {
-    const asked = (metadata: Metadata) =>
+    const isRead = (metadata: Metadata) =>
       call(EngineService.method.readConfig, { mount }, metadata);
-    expect((await asked({ authorization: `Bearer ${vault.root}` })).prvKey).toBe("<configured>");
+    expect((await isRead({ authorization: `Bearer ${vault.root}` })).prvKey).toBe("<configured>");
     expect(
-      (await asked({ "x-vault-token": vault.root, authorization: "Bearer hvs.wrong" })).prvKey,
+      (await isRead({ "x-vault-token": vault.root, authorization: "Bearer hvs.wrong" })).prvKey,
     ).toBe("<configured>");
     for (const metadata of [
       {},
@@ -449,7 +449,7 @@ describe.each([
       { authorization: `Basic ${vault.root}` },
       { "x-vault-token": "hvs.wrong", authorization: `Bearer ${vault.root}` },
     ]) {
-      await expect(asked(metadata)).rejects.toMatchObject({
+      await expect(isRead(metadata)).rejects.toMatchObject({
         code: "permission_denied",
         message: "permission denied",
       });

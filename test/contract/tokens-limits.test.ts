@@ -334,10 +334,10 @@ describe("the audit", () => {
     expect(auditBytes() - before).toBeLessThan(64 * 1024);
     // Whoever succeeds has records of its own, before and after.
     expect((await login(from)).status).toBe(200);
-    const [asked, answered] = auditLines(before).slice(20);
+    const [isRead, answered] = auditLines(before).slice(20);
     expect([
-      asked.type,
-      asked.request.path,
+      isRead.type,
+      isRead.request.path,
       answered.type,
       answered.response.auth.display_name,
     ]).toEqual(["request", "auth/approle/login", "response", "approle"]);
@@ -349,8 +349,8 @@ describe("the audit", () => {
     expect(
       (await vault.ask("POST", "cubbyhole/number", { body: `{"n":${digits},"s":"y"}` })).status,
     ).toBeLessThan(500);
-    const [asked] = auditLines(before);
-    const { n, s } = asked.request.data as { n: string; s: string };
+    const [isRead] = auditLines(before);
+    const { n, s } = isRead.request.data as { n: string; s: string };
     expect([n, s]).toEqual([await hashOf(digits), await hashOf("y")]);
     expect(auditBytes() - before).toBeLessThan(8 * 1024);
     const large = auditBytes();

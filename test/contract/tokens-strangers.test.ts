@@ -39,8 +39,11 @@ function fromPage(
 
 describe("pages of other origins (RESOLUTIONS §2, CORS, Cross-site)", () => {
   it("are not let in while there is no rule for them", async () => {
-    const asked = await fromPage("OPTIONS", "auth/approle/login", PAGE);
-    expect([asked.status, asked.headers["access-control-allow-origin"]]).toEqual([400, undefined]);
+    const isRead = await fromPage("OPTIONS", "auth/approle/login", PAGE);
+    expect([isRead.status, isRead.headers["access-control-allow-origin"]]).toEqual([
+      400,
+      undefined,
+    ]);
     expect((await fromPage("POST", "auth/approle/login", PAGE, role)).status).toBe(403);
   });
 
@@ -52,9 +55,9 @@ describe("pages of other origins (RESOLUTIONS §2, CORS, Cross-site)", () => {
         })
       ).status,
     ).toBe(204);
-    const asked = await fromPage("OPTIONS", "auth/approle/login", PAGE);
-    expect(asked.status).toBe(200);
-    expect(asked.headers).toMatchObject({
+    const isRead = await fromPage("OPTIONS", "auth/approle/login", PAGE);
+    expect(isRead.status).toBe(200);
+    expect(isRead.headers).toMatchObject({
       "access-control-allow-origin": PAGE,
       vary: "Origin",
       "access-control-allow-methods": expect.stringContaining("LIST") as string,
@@ -135,12 +138,12 @@ describe("names of other machines, while no auth.token is set", () => {
   );
 
   it("are answered to a live Vault token, and to a wrapping token", async () => {
-    const asked = await Promise.all(
+    const isRead = await Promise.all(
       ["sys/health", "github/info", "auth/token/lookup-self"].map((path) =>
         vault.ask("GET", path, { headers: REBOUND }),
       ),
     );
-    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(isRead.map(({ status }) => status)).toEqual([200, 200, 200]);
     const wrapped = await vault.ask("POST", "sys/wrapping/wrap", {
       body: { a: 1 },
       headers: { ...REBOUND, "x-vault-wrap-ttl": "60" },

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { adminListener } from "../../src/daemon/admin-listener.ts";
-import { adminPlace, countAdminRefusals } from "../../src/daemon/admin.ts";
+import { adminSurface, countAdminRefusals } from "../../src/daemon/admin.ts";
 import { loadDaemonConfig } from "../../src/daemon/configuration.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { Scope } from "../../src/kernel/telemetry/types.ts";
@@ -31,22 +31,21 @@ describe("the place of the admin surface", () => {
     ],
   ])("is %s", (_where, environment, surface, listens) => {
     const config = configOf(environment);
-    expect([adminPlace(config).surface, adminListener(config, [], noDeps) !== undefined]).toEqual([
-      surface,
-      listens,
-    ]);
+    expect([adminSurface(config).surface, adminListener(config, [], noDeps) !== undefined]).toEqual(
+      [surface, listens],
+    );
   });
 
   it("has a token of its own only where one is set", () => {
-    expect(adminPlace(configOf({})).auth).toEqual({});
+    expect(adminSurface(configOf({})).auth).toEqual({});
     expect(
-      adminPlace(configOf({ STEWARD_ADMIN__AUTH__TOKEN: "0123456789abcdef" })).auth.adminToken?.use(
-        (text) => text,
-      ),
+      adminSurface(
+        configOf({ STEWARD_ADMIN__AUTH__TOKEN: "0123456789abcdef" }),
+      ).auth.adminToken?.use((text) => text),
     ).toBe("0123456789abcdef");
     expect([
-      adminPlace(configOf({})).landing,
-      adminPlace(configOf({ STEWARD_ADMIN__LANDING_PAGE: "no" })).landing,
+      adminSurface(configOf({})).landing,
+      adminSurface(configOf({ STEWARD_ADMIN__LANDING_PAGE: "no" })).landing,
     ]).toEqual([true, false]);
   });
 

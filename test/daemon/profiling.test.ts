@@ -5,8 +5,8 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { configureDaemon, loadDaemonConfig } from "../../src/daemon/configuration.ts";
 import { profilerNetwork } from "../../src/daemon/profiler-network.ts";
-import { houseProfiling, type HouseProfiling } from "../../src/daemon/profiling.ts";
-import { houseUpdates } from "../../src/daemon/updates.ts";
+import { configureProfiling, type ProcessProfiling } from "../../src/daemon/profiling.ts";
+import { configureUpdateCheck } from "../../src/daemon/updates.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
@@ -28,8 +28,8 @@ function configOf(environment: Record<string, string>): Config {
 function profilingOf(
   environment: Record<string, string>,
   clock: ManualClock = createManualClock(),
-): HouseProfiling {
-  return houseProfiling({
+): ProcessProfiling {
+  return configureProfiling({
     config: configOf(environment),
     clock,
     ids: systemIds,
@@ -40,7 +40,7 @@ function profilingOf(
   });
 }
 
-describe("Profiling in the house", () => {
+describe("Profiling in the daemon", () => {
   it("is nothing unless it is asked for", () => {
     const { components, routes, status } = profilingOf({});
     expect([components, routes]).toEqual([[], []]);
@@ -166,11 +166,11 @@ describe("Profiling in the house", () => {
   });
 });
 
-describe("The look for newer releases in the house", () => {
+describe("The look for newer releases in the daemon", () => {
   const check = (
     environment: Record<string, string>,
     demo: boolean,
-  ): ReturnType<typeof houseUpdates> => {
+  ): ReturnType<typeof configureUpdateCheck> => {
     const configuration = configureDaemon(
       { config: undefined, demo },
       { HOME: "/nowhere", STEWARD_DEMO: String(demo), ...environment },
@@ -180,7 +180,7 @@ describe("The look for newer releases in the house", () => {
       observe: () => ({ [Symbol.dispose]: () => undefined }),
       end: () => true,
     };
-    return houseUpdates({
+    return configureUpdateCheck({
       configuration,
       clock: createManualClock(),
       ids: systemIds,

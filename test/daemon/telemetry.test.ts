@@ -28,7 +28,7 @@ const MISFORTUNES: ReadonlySet<string> = new Set([
 ]);
 /** Every row that this process can write; those with a condition have a test where it holds. */
 const catalogueRows: readonly AnyRow[] = [...processMetricRows, ...tokensMetrics];
-/** What `/api/v1/metrics` shows of the house (RESOLUTIONS §2, Metrics endpoints). */
+/** What `/api/v1/metrics` shows of the process. */
 const SHOWN = /^(svc\.(jobs_total|jobs\.|runtime\.|build_info|up$)|process\.)/;
 
 let receiver: Receiver;
@@ -124,7 +124,7 @@ function pointsOf(row: Pick<AnyRow, "name">): ReceivedPoint[] {
   return points.filter((point) => point.metric === row.name);
 }
 
-describe("the catalogue of the house", () => {
+describe("the catalogue of the process", () => {
   it("has no row that nobody writes: a daemon that worked a little has pushed each", () => {
     const unwritten = catalogueRows
       .filter(
@@ -141,7 +141,7 @@ describe("the catalogue of the house", () => {
     ).toEqual([]);
   });
 
-  it("is what the endpoint shows, as far as that shows the house", () => {
+  it("is what the endpoint shows, as far as that shows the process", () => {
     const families = new Set(
       parseExposition(scraped).samples.map((sample) =>
         sample.name.replace(/_(bucket|sum|count)$/, ""),

@@ -64,8 +64,7 @@ describe("What each collector says of a simulated network with a fixed seed, at 
     const agents = await startNodeAgents({ clock, ids: systemIds, log, network });
     const targets = network.roster
       .slice(0, 2)
-      .map(({ place }, index) => ({ place, index }))
-      .map(({ index }) => network.devices.at(clock.now())[index])
+      .map((_, index) => network.devices.at(clock.now())[index])
       .flatMap((device) =>
         device === undefined ? [] : [{ url: agents.urlOf(device.host), instance: device.host }],
       );

@@ -129,7 +129,7 @@ async function startTelemetry() {
   return { receiver, telemetry };
 }
 
-function place(on: Placement, telemetry: Telemetry, options: MonitorOptions) {
+function index(on: Placement, telemetry: Telemetry, options: MonitorOptions) {
   const ports = () => {
     const port = telemetry.port();
     return port === undefined ? {} : { telemetry: port };
@@ -154,7 +154,7 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     const { plane, url } = await startControlPlane("told.test");
     const { receiver, telemetry } = await startTelemetry();
     plane.broken = true;
-    const host = place(on, telemetry, monitorOptions([network("-", url)]));
+    const host = index(on, telemetry, monitorOptions([network("-", url)]));
     await host.start(never, () => undefined);
     await vi.waitFor(
       () =>
@@ -215,7 +215,7 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     const dead = await startControlPlane("y");
     dead.plane.broken = true;
     const { receiver, telemetry } = await startTelemetry();
-    const host = place(
+    const host = index(
       on,
       telemetry,
       monitorOptions([network("east", alive.url), network("west", dead.url)]),

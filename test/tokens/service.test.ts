@@ -70,7 +70,7 @@ describe("the health of the tokens service", () => {
     const tokens = await open();
     await tokens.manager()?.audit.close();
     await expect(
-      tokens.front.handle({
+      tokens.gate.handle({
         verb: "read",
         path: "sys/mounts",
         data: {},
@@ -96,7 +96,7 @@ describe("the health of the tokens service", () => {
       ok: false,
       reason: expect.stringContaining("/nonexistent/key is missing") as string,
     });
-    expect([tokens.levels(), tokens.front.isOpen()]).toEqual([
+    expect([tokens.levels(), tokens.gate.isOpen()]).toEqual([
       { sealed: true, inside: undefined },
       false,
     ]);
@@ -157,7 +157,7 @@ describe("a credential in the headers", () => {
     expect(without.map(seen)).toEqual(without.map(() => false));
     expect(tokens.manager()?.tokens.lookup(Secret.of(once.id, "test"))?.numUses).toBe(1);
     expect(readFileSync(audit, "utf8")).toBe(before);
-    await tokens.front.close();
+    await tokens.gate.close();
     expect(seen({ "x-vault-token": root })).toBe(false);
   });
 });
@@ -169,7 +169,7 @@ describe("sealing and unsealing at once", () => {
     await tokens.showRoot((token) => (shown = token) !== "");
     const key = readFileSync(join(tokens.env.status().path, "../tokens.key"), "utf8");
     const ask = (path: string, data: Record<string, unknown>): Promise<unknown> =>
-      tokens.front
+      tokens.gate
         .handle({
           verb: "write",
           path,
@@ -190,7 +190,7 @@ describe("sealing and unsealing at once", () => {
       ]);
       // An unseal waits for its turn, so all that came before it is over.
       await ask("sys/unseal", { key });
-      if (tokens.front.isOpen())
+      if (tokens.gate.isOpen())
         expect(await ask("auth/token/lookup-self", {})).toMatchObject({
           response: { data: { policies: ["root"] } },
         });

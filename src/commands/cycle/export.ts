@@ -1,4 +1,4 @@
-/** Sends what was collected, and says what of it did not arrive. */
+/** Exports the collected data and reports what was not delivered. */
 import { formatDuration } from "../../kernel/config/units.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import { signals, type LedgerView } from "../../kernel/telemetry/status.ts";

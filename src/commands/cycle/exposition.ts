@@ -1,4 +1,4 @@
-/** Renders what would be scraped, in both formats and without a port, and judges it. */
+/** Renders what would be scraped, in both formats and without a port, and validates it. */
 import { toStewardError } from "../../kernel/base/errors.ts";
 import {
   ExpositionCheck,
@@ -12,7 +12,7 @@ import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 type Exposing = Pick<Telemetry, "expose" | "flush" | "status">;
 
 /**
- * Figures are those of the text format; an error that only OpenMetrics has says so. Never rejects.
+ * Figures are those of the text format; errors specific to OpenMetrics are marked. Never rejects.
  */
 export async function checkExpositions(
   telemetry: Exposing,

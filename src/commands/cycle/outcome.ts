@@ -1,6 +1,5 @@
 /**
- * What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that
- * (facts, monitor-api §7; RESOLUTIONS M40).
+ * What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { describeFailure, failureOf } from "../../kernel/client/failure.ts";
@@ -9,16 +8,15 @@ import type { DeniedCall } from "../../monitor/cycle/cycle.ts";
 import type { CollectorResult } from "../../monitor/runner/cycle.ts";
 import type { CycleArguments } from "../arguments.ts";
 
-/** The outcome. */
 export interface CycleOutcome {
-  readonly asked: Pick<CycleArguments, "mode" | "timeoutMs">;
+  readonly requested: Pick<CycleArguments, "mode" | "timeoutMs">;
   /** In the order of networks and collectors. */
   readonly results: readonly CollectorResult[];
   /** What collectors had to go without; no failure. */
   readonly denied?: readonly DeniedCall[];
-  /** Why it could not begin. Nothing was asked then. */
+  /** Why it could not begin; then no request was made. */
   readonly refused?: string;
-  /** Why nothing was asked although nothing is wrong. */
+  /** Why no request was made although nothing is wrong. */
   readonly idle?: string;
   /** Whether anything was sent to a receiver. */
   readonly exportAttempted: boolean;
@@ -26,7 +24,7 @@ export interface CycleOutcome {
   readonly exportsToOutput?: boolean;
   /** What was not delivered. */
   readonly closeError?: string;
-  /** The policy would have been sent to be judged. */
+  /** Policy validation was skipped, since it would have sent the policy. */
   readonly aclValidateSkipped: boolean;
   /** Of `-exposition-check`. */
   readonly exposition?: ExpositionReport;
@@ -48,10 +46,7 @@ export function exitCode({
   return closeError !== undefined || (exposition?.errors.length ?? 0) > 0 ? 5 : 0;
 }
 
-/**
- * Whether an error says that the credential is not accepted; one that may not do something is
- * accepted.
- */
+/** Whether the error means that the credential is rejected; a missing permission does not. */
 export function isAuthFailure(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof StewardError; cause = cause.cause)
     if (failureOf(cause)?.class === "auth") return true;

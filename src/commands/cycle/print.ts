@@ -1,4 +1,4 @@
-/** A cycle's outcome for people, and as JSON in the form of the facts (monitor-api §7). */
+/** Prints a cycle's outcome for people, or as JSON. */
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { printable } from "../../kernel/base/printable.ts";
 import { rootCause } from "../../kernel/client/failure.ts";
@@ -12,7 +12,7 @@ import { exitCode, isAuthFailure, textOfError, type CycleOutcome } from "./outco
  * verdict.
  */
 export function formatOutcome(outcome: CycleOutcome): string {
-  const { asked, results, denied = [], closeError, aclValidateSkipped, exposition } = outcome;
+  const { requested, results, denied = [], closeError, aclValidateSkipped, exposition } = outcome;
   const lines = [
     ...table(results),
     ...denied.map(
@@ -28,7 +28,7 @@ export function formatOutcome(outcome: CycleOutcome): string {
       : []),
     ...(closeError === undefined ? [] : [`export: ${closeError}`]),
   ];
-  return [...lines, ...`${asked.mode}: ${verdict(outcome)}`.split("\n")]
+  return [...lines, ...`${requested.mode}: ${verdict(outcome)}`.split("\n")]
     .map((line) => `${printable(line)}\n`)
     .join("");
 }
@@ -49,7 +49,7 @@ function table(results: readonly CollectorResult[]): string[] {
     result: width((row) => row.result),
     took: width((row) => row.took),
   };
-  // A cause that several collectors share is said once.
+  // A cause shared by several collectors is printed once.
   const firstOf = new Map<string, string>();
   const textOf = (network: string, collector: string, error: StewardError): string => {
     const cause = `${network} ${rootCause(error)}`;
@@ -96,7 +96,7 @@ function failures({ results, closeError, exposition }: CycleOutcome): string {
 /** With its last line break. */
 export function formatOutcomeJson(outcome: CycleOutcome): string {
   const {
-    asked: { mode, timeoutMs },
+    requested: { mode, timeoutMs },
     results,
     refused,
     closeError = refused,

@@ -23,7 +23,7 @@ import {
 } from "../../daemon/configuration.ts";
 import { monitorOptionsOf } from "../../daemon/monitor.ts";
 import { telemetryOptions } from "../../daemon/telemetry-options.ts";
-import { createHouseTelemetry } from "../../daemon/telemetry.ts";
+import { createProcessTelemetry } from "../../daemon/telemetry.ts";
 import type { CommandOutput } from "../validate.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";
@@ -44,7 +44,7 @@ const AFTER_MS = 15_000;
 const CLOSE_MS = 5_000;
 
 interface Trial extends TrialDeps {
-  readonly asked: CycleArguments;
+  readonly requested: CycleArguments;
   readonly configuration: DaemonConfiguration;
   readonly monitor: MonitorOptions | undefined;
   readonly telemetry: TelemetryOptions;
@@ -53,17 +53,17 @@ interface Trial extends TrialDeps {
 }
 
 /** Throws what keeps it from beginning. */
-export async function runTrial(asked: CycleArguments, deps: TrialDeps): Promise<CycleOutcome> {
-  const endsAtMs = systemClock.monotonic() + asked.timeoutMs;
-  const configuration = configureDaemon(asked, deps.environment);
+export async function runTrial(requested: CycleArguments, deps: TrialDeps): Promise<CycleOutcome> {
+  const endsAtMs = systemClock.monotonic() + requested.timeoutMs;
+  const configuration = configureDaemon(requested, deps.environment);
   const configured = configuration.config.get(servicesMonitor)
     ? monitorOptionsOf(configuration, deps.environment)
     : undefined;
   const idle = configured?.networks.length ? undefined : whyIdle(configuration, configured);
-  const { mode, timeoutMs } = asked;
+  const { mode, timeoutMs } = requested;
   if (idle !== undefined && mode !== "exposition-check")
     return {
-      asked: { mode, timeoutMs },
+      requested: { mode, timeoutMs },
       results: [],
       idle,
       exportAttempted: false,
@@ -74,10 +74,10 @@ export async function runTrial(asked: CycleArguments, deps: TrialDeps): Promise<
   try {
     const outcome = await observe({
       ...deps,
-      asked,
+      requested,
       configuration,
       monitor,
-      telemetry: telemetryFor(asked, configuration),
+      telemetry: telemetryFor(requested, configuration),
       endsAtMs,
     });
     return {
@@ -113,7 +113,7 @@ function lockFor({ stateDirectory }: DaemonConfiguration): ReturnType<typeof loc
   }
 }
 
-/** Nothing listens, and only what was asked for is sent. */
+/** Opens no listener, and exports only what was requested. */
 function telemetryFor(
   { mode, exports }: CycleArguments,
   { config }: DaemonConfiguration,
@@ -126,13 +126,13 @@ function telemetryFor(
 
 async function observe(trial: Trial): Promise<CycleOutcome> {
   const {
-    asked,
+    requested,
     configuration: { config },
     telemetry: options,
     output,
     signal,
   } = trial;
-  const { mode, timeoutMs } = asked;
+  const { mode, timeoutMs } = requested;
   // What a trial finds is in its report; a real cycle is looked back upon in the log.
   const log = createLog({
     level: mode === "once" ? config.get(loggingLevel) : "error",
@@ -140,7 +140,7 @@ async function observe(trial: Trial): Promise<CycleOutcome> {
     write: (line) => output.stderr(line),
     now: () => systemClock.now(),
   });
-  const { telemetry } = await createHouseTelemetry({
+  const { telemetry } = await createProcessTelemetry({
     config,
     schema: daemonSchema,
     clock: systemClock,
@@ -153,7 +153,7 @@ async function observe(trial: Trial): Promise<CycleOutcome> {
   telemetry.openOutput();
   try {
     const base = {
-      asked: { mode, timeoutMs },
+      requested: { mode, timeoutMs },
       ...(await collect(trial, telemetry, log)),
       aclValidateSkipped: false,
     };
@@ -189,11 +189,11 @@ async function collect(
   telemetry: Pick<Telemetry, "scope">,
   log: RootLog,
 ): Promise<Pick<CycleOutcome, "results" | "denied">> {
-  const { monitor, signal, telemetry: options, asked } = trial;
+  const { monitor, signal, telemetry: options, requested } = trial;
   if (monitor === undefined) return { results: [] };
-  const isAll = asked.mode !== "exposition-check" && !hasReceiver(options);
+  const isAll = requested.mode !== "exposition-check" && !hasReceiver(options);
   const timeoutMs = Math.round(
-    leftMs(trial) - (isAll ? 0 : Math.min(AFTER_MS, asked.timeoutMs * AFTER_SHARE)),
+    leftMs(trial) - (isAll ? 0 : Math.min(AFTER_MS, requested.timeoutMs * AFTER_SHARE)),
   );
   const cycle = await openMonitorCycle(
     {

@@ -60,7 +60,7 @@ function formatMember(member: ReportMember, columns: number): string {
   return `   ${member.primary ? "*" : " "} ${shownId}${shownTitle}${size}`;
 }
 
-// The title of a file is most often its name, which the path already says.
+// A file's title is usually its name, which the path already shows.
 function titleOf(member: ReportMember): string {
   const name = member.id.slice(member.id.lastIndexOf("/") + 1);
   const isName =

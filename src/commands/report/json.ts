@@ -1,4 +1,4 @@
-/** The report as one JSON object, written piece by piece (RESOLUTIONS D38). */
+/** The report as one JSON object, written piece by piece. */
 import type { DedupReport } from "./types.ts";
 
 /**

@@ -60,7 +60,7 @@ function createLines({ clock, write }: ProgressOptions): Progress {
   return {
     update(state) {
       documents = state.documents;
-      // 100 % is what `end` says.
+      // Only `end` shows 100 %.
       line(Math.min(state.fraction, 0.99), state.phase);
     },
     end: (outcome) => outcome === "done" && line(1, "done"),

@@ -7,11 +7,11 @@ import { counted, formatCount, formatElapsed, formatMemory } from "./text.ts";
 import type { ReportSummary } from "./types.ts";
 
 /** Notes beyond these are only counted; `--json` has all that were kept. */
-const MOST_NOTES = 20;
+const MAX_NOTES = 20;
 
 /** The summary as text, notes first. */
 export function formatSummary(summary: ReportSummary): string {
-  const shown = summary.notes.slice(0, MOST_NOTES).map((note) => `note: ${printable(note)}`);
+  const shown = summary.notes.slice(0, MAX_NOTES).map((note) => `note: ${printable(note)}`);
   const more = summary.notes.length - shown.length;
   const notes = more > 0 ? [...shown, `note: and ${counted(more, "more note")}`] : shown;
   const perSecond =

@@ -1,4 +1,4 @@
-/** What `steward dedup` reports, as plain data (RESOLUTIONS D38). */
+/** What `steward dedup` reports, as plain data. */
 
 /** A document of a group. */
 export interface ReportMember {

@@ -1,19 +1,18 @@
 /**
- * Telemetry of the demo, which begins after the start line: the thread that answers scrapes loads
- * for half a second, and what somebody waits for is the page. A pull endpoint that cannot be opened
- * is reported and stops nothing.
+ * Starts the demo's telemetry after the start line is printed: loading the scrape thread takes half
+ * a second. A pull endpoint that cannot be opened is reported and stops nothing.
  */
 import type { Component } from "../../kernel/supervisor/component.ts";
 
-/** The two components as a demo has them. */
+/** The deferred components. */
 export interface DemoMetrics {
   readonly telemetry: Component;
   readonly pull: Component | undefined;
-  /** Starts what was put off; resolves when the pull endpoint was opened or could not be. */
+  /** Starts the deferred components; resolves when the pull endpoint is open or has failed. */
   begin(signal: AbortSignal): Promise<void>;
 }
 
-/** `pull` is undefined where it is switched off. */
+/** `pull` is undefined when the pull endpoint is off. */
 export function createDemoMetrics(telemetry: Component, pull: Component | undefined): DemoMetrics {
   let begun = false;
   let opened = false;

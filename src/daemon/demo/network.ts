@@ -19,28 +19,24 @@ import type { NetworkOptions, NodeTargetOptions } from "../../monitor/options.ts
 const NAME = "demo";
 const SEED = 1;
 const DEVICES = 25;
-/** Nodes whose agents are asked. */
+/** Nodes with a metrics agent. */
 const AGENTS = 6;
 /**
- * Places in the roster: a server that is offline, and a laptop whose key expires soon. Neither is
- * among the nodes with agents.
+ * Roster indexes of an offline server and of a laptop whose key expires soon. Neither node has an
+ * agent.
  */
 const OFFLINE = 14;
 const EXPIRING = 12;
-/**
- * The OAuth client lacks the scope of one collector, so that the demo shows how a failure is
- * reported.
- */
+/** Missing from the OAuth client's scopes, so that the demo shows a failing collector. */
 const MISSING_SCOPE = "account_settings:read";
 const FAILING_COLLECTOR = "contacts";
 
-/** The running network. */
 export interface DemoNetwork {
   readonly options: NetworkOptions;
   stop(): Promise<void>;
 }
 
-/** Starts it; everything listens on loopback. */
+/** Starts the simulated network. Everything listens on loopback. */
 export async function startDemoNetwork(
   deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log },
   config: Config,
@@ -69,7 +65,7 @@ export async function startDemoNetwork(
       scopes,
     },
   });
-  const hostAt = (place: number): string => estate.roster[place]?.host ?? "";
+  const hostAt = (index: number): string => estate.roster[index]?.host ?? "";
   const nodes = plane.estate.network.devices.at(deps.clock.now()).slice(0, AGENTS);
   const targets = nodes.map(({ host }): NodeTargetOptions => ({
     url: agents.urlOf(host),

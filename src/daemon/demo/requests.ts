@@ -1,19 +1,19 @@
 /**
- * The demo's clients of the Vault API: jobs that mint tokens by permission sets, and one that asks
- * for more than its policy allows.
+ * Vault API clients of the demo: jobs that mint tokens by permission set, and one that its policy
+ * denies.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
-import type { Front } from "../../tokens/vault/core/front.ts";
+import type { SealGate } from "../../tokens/vault/core/seal-gate.ts";
 import type { CoreAnswer, CoreRequest } from "../../tokens/vault/core/types.ts";
 
-/** A minted token lives an hour, so that between three and nine leases are held. */
+/** A minted token lives an hour, so three to nine leases are held. */
 const EVERY_MS = 25 * 60_000;
-/** Of the job's token; a new one is made in each round. */
+/** TTL of a job's own token, created anew in each round. */
 const JOB_TTL = "30m";
-/** The policy, and the only permission set that it opens. */
+/** The policy and the only permission set that it allows. */
 const POLICY = "ci";
 const SETS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ci: { repositories: ["web"], permissions: { contents: "read" } },
@@ -24,20 +24,20 @@ const SETS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 export interface DemoRequestDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly front: Pick<Front, "handle">;
+  readonly gate: Pick<SealGate, "handle">;
   readonly root: Secret;
 }
 
-/** Where they go. */
+/** The mount that the requests go to. */
 export interface DemoMount {
-  /** With a slash at its end. */
+  /** With a trailing slash. */
   readonly mount: string;
   readonly organisation: string;
 }
 
 /**
- * Makes the permission sets and the policy, then goes round until the signal fires; what was asked
- * is then still answered. Never rejects.
+ * Creates the permission sets and the policy, then mints in rounds until the signal fires; a
+ * request in flight is finished. Never rejects.
  */
 export async function runDemoRequests(
   deps: DemoRequestDeps,
@@ -53,7 +53,7 @@ export async function runDemoRequests(
       await delay(clock, EVERY_MS, signal);
     }
   } catch (error) {
-    // E.g. somebody sealed the store or removed the mount, which the demo is there for.
+    // The user of the demo may have sealed the store or removed the mount.
     if (!signal.aborted)
       log.info("the demo's simulated jobs stopped minting tokens", {
         error: toStewardError(error),
@@ -62,38 +62,40 @@ export async function runDemoRequests(
 }
 
 async function prepare(
-  { front, root }: DemoRequestDeps,
+  { gate, root }: DemoRequestDeps,
   { mount, organisation }: DemoMount,
 ): Promise<void> {
   for (const [name, scope] of Object.entries(SETS)) {
-    await write(front, {
+    await write(gate, {
       path: `${mount}permissionset/${name}`,
       data: { org_name: organisation, ...scope },
       token: root,
     });
   }
   const policy = `path "${mount}token/ci" { capabilities = ["create", "update", "read"] }`;
-  await write(front, { path: `sys/policies/acl/${POLICY}`, data: { policy }, token: root });
+  await write(gate, { path: `sys/policies/acl/${POLICY}`, data: { policy }, token: root });
 }
 
-/** Three tokens, and one that is refused: the job's token opens only its own permission set. */
+/**
+ * Mints three tokens; a fourth request is denied, since the job's policy allows one permission set.
+ */
 async function mintOnce(
-  { front, root }: DemoRequestDeps,
+  { gate, root }: DemoRequestDeps,
   { mount, organisation }: DemoMount,
 ): Promise<void> {
-  const created = await write(front, {
+  const created = await write(gate, {
     path: "auth/token/create",
     data: { policies: [POLICY], ttl: JOB_TTL, display_name: "ci-job" },
     token: root,
   });
   const job = created.auth?.id;
   for (const name of Object.keys(SETS))
-    await write(front, {
+    await write(gate, {
       path: `${mount}token/${name}`,
       data: {},
       token: name === POLICY ? job : root,
     });
-  await write(front, {
+  await write(gate, {
     path: `${mount}token`,
     data: { org_name: organisation, repositories: ["api"] },
     token: job,
@@ -103,10 +105,10 @@ async function mintOnce(
 }
 
 function write(
-  front: Pick<Front, "handle">,
+  gate: Pick<SealGate, "handle">,
   request: Pick<CoreRequest, "path" | "data" | "token">,
 ): Promise<CoreAnswer> {
-  return front.handle({
+  return gate.handle({
     verb: "write",
     ...request,
     remote: undefined,

@@ -1,6 +1,6 @@
 /**
- * Errors that keep the demo from starting, with a remedy that starts the demo again: a setting
- * alone would start Steward without it.
+ * Errors that keep the demo from starting. The remedy repeats the demo's command line, since a
+ * setting alone would start Steward without the demo.
  */
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
@@ -13,15 +13,15 @@ import { daemonSchema, type DaemonConfiguration } from "../configuration.ts";
 
 const LAST_PORT = 65_535;
 
-/** The shell that the remedy is for. */
+/** The shell for which the remedy is written. */
 export interface Shell {
   readonly environment: Environment;
   readonly directory: string;
-  /** Of the running program, `src/main.ts`. */
+  /** Path of the running program, `src/main.ts`. */
   readonly program: string;
 }
 
-/** The error as it is shown; unchanged when this is no demo, or no setting would help. */
+/** Adds the remedy; returns the error unchanged when this is no demo or no setting would help. */
 export function describeDemoStartError(
   thrown: unknown,
   configuration: DaemonConfiguration,
@@ -77,7 +77,7 @@ function demoRemedy(
     : undefined;
 }
 
-/** How the launcher is called from here: by its name where the shell finds it, else by its path. */
+/** How to call the launcher from this directory: by name if it is on PATH, else by path. */
 function launcherOf({ environment, directory, program }: Shell): string {
   const launcher = join(dirname(program), "..", "bin", "steward");
   if (
@@ -88,7 +88,7 @@ function launcherOf({ environment, directory, program }: Shell): string {
     return "steward";
   const path = relative(directory, launcher);
   if (path.startsWith("..")) return launcher;
-  // Without a slash the shell would look for it in its own folders.
+  // Without a slash the shell would search PATH.
   return path.includes("/") ? path : `./${path}`;
 }
 
@@ -101,7 +101,7 @@ function isSame(path: string, launcher: string): boolean {
   }
 }
 
-/** One word of a shell's command line. */
+/** Quotes one word for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

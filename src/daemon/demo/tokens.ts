@@ -1,6 +1,6 @@
 /**
- * The demo's code host, and a mount configured for it: a token can be minted a second after the
- * start, and reaches nothing real.
+ * The demo's simulated code host and a mount configured for it, so that tokens can be minted at
+ * once and reach nothing real.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { Secret } from "../../kernel/base/secret.ts";
@@ -11,23 +11,23 @@ import type { Tokens } from "../../tokens/service.ts";
 import { runDemoRequests } from "./requests.ts";
 
 const MOUNT = "github/";
-/** A forgotten demo's token ends by itself. */
+/** A forgotten demo's root token expires. */
 const ROOT_TTL_MS = 30 * 86_400_000;
 const ROOT_LENGTH = 24;
 
-/** The running host, with the token that may do everything. */
+/** The running code host and the demo's root token. */
 export interface DemoTokens {
   readonly root: Secret;
   readonly organisation: string;
-  /** Begins to mint tokens, and to have one refused, as jobs would. */
+  /** Starts the simulated clients. */
   begin(): void;
-  /** Ends that; resolves when the last request has its answer. */
+  /** Stops them; resolves when the last request has finished. */
   end(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the host, makes a root token and configures `github/`. `given` is
+ * Starts the host, creates a root token and configures `github/`. `given` is
  * `STEWARD_DEMO_ROOT_TOKEN`.
  */
 export async function startDemoTokens(
@@ -39,10 +39,10 @@ export async function startDemoTokens(
   await host.codeHost.start();
   try {
     const root = await demoRoot(tokens, deps.ids, given);
-    // What an earlier demo minted is gone with its host.
+    // Tokens of an earlier demo ended with its code host.
     await tokens.manager()?.leases.revokePrefix(MOUNT, { sync: true, force: true });
     await configure(tokens, host, root);
-    return running(deps, { front: tokens.front, host, root });
+    return running(deps, { gate: tokens.gate, host, root });
   } catch (error) {
     await host.codeHost.stop();
     throw error;
@@ -52,10 +52,10 @@ export async function startDemoTokens(
 function running(
   { clock, log }: CodeHostDeps,
   {
-    front,
+    gate,
     host,
     root,
-  }: { readonly front: Tokens["front"]; readonly host: DemoCodeHost; readonly root: Secret },
+  }: { readonly gate: Tokens["gate"]; readonly host: DemoCodeHost; readonly root: Secret },
 ): DemoTokens {
   const ended = new AbortController();
   let requests = Promise.resolve();
@@ -64,7 +64,7 @@ function running(
     organisation: host.organisation,
     begin() {
       requests = runDemoRequests(
-        { clock, log, front, root },
+        { clock, log, gate, root },
         { mount: MOUNT, organisation: host.organisation },
         ended.signal,
       );
@@ -85,7 +85,7 @@ async function demoRoot(tokens: Tokens, ids: Ids, given: string | undefined): Pr
       "the demo's store of tokens is sealed; remove the demo folder in the state folder",
     );
   const id = Secret.of(given ?? `hvs.${ids.base62(ROOT_LENGTH)}`, "demo");
-  // The demo's state stays between starts, and a given token may be there already.
+  // The demo's state persists between starts, so a given token may already exist.
   if (store.lookup(id) === undefined) {
     await store.create({
       type: "service",
@@ -109,7 +109,7 @@ async function configure(
   { codeHost, appId, privateKeyPem }: DemoCodeHost,
   token: Secret,
 ): Promise<void> {
-  await tokens.front.handle({
+  await tokens.gate.handle({
     verb: "write",
     path: `${MOUNT}config`,
     data: { app_id: appId, prv_key: privateKeyPem, base_url: codeHost.url, strict_scopes: true },

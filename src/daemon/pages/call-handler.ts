@@ -1,4 +1,4 @@
-/** Calls a service's own handler in this process, as its API would be called. */
+/** Calls an rpc handler in this process, without HTTP. */
 import {
   create,
   type DescMessage,
@@ -8,10 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { BoundService, Call } from "../../kernel/service.ts";
 
-/**
- * The answer of a method. Rejects with what the handler throws, and when none of the services has
- * the method.
- */
+/** Rejects with what the handler throws, and when no service has the method. */
 export async function callHandler<I extends DescMessage, O extends DescMessage>(
   rpc: readonly BoundService[],
   method: DescMethodUnary<I, O>,

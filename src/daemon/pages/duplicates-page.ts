@@ -1,6 +1,6 @@
 /**
- * The page at `/duplicates`: the groups of near-duplicates that wait for a reviewer first, to be
- * read; changes go through the API.
+ * The page at `/duplicates`: groups of near-duplicates, those pending review first. It is
+ * read-only; changes go through the API.
  */
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import { formatCount, formatPercent, formatSome } from "../../../gateway/web/format.ts";
@@ -19,7 +19,7 @@ import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import type { PlainRoute } from "../../kernel/service.ts";
 import { callHandler } from "./call-handler.ts";
 
-/** Groups on the page, the most alike first; more are behind the API. */
+/** Groups on the page, highest similarity first; the API lists the rest. */
 const PAGE_GROUPS = 100;
 
 const NOT_KNOWN = ["unknown", "not known"] as const;
@@ -30,13 +30,12 @@ const STATUS: Readonly<Record<number, readonly [State, string]>> = {
   [GroupStatus.DELETED]: ["unknown", "deleted"],
 };
 
-/** What the page says of this process. */
 export interface DuplicatesPageOptions {
   readonly demo: boolean;
   readonly version: string;
 }
 
-/** The route, for operators, as the API that it reads. */
+/** It requires the same access as the API that it reads. */
 export function duplicatesRoute(
   { service }: Pick<Dedup, "service">,
   options: DuplicatesPageOptions,

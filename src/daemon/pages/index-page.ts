@@ -1,6 +1,5 @@
 /**
- * The page at `/` of a gateway whose status page is elsewhere or nowhere: what this address serves,
- * for a person who opened it in a browser.
+ * The page at `/` of a gateway that does not serve the status page: lists what this address serves.
  */
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import { html, type View } from "../../../gateway/web/html.ts";
@@ -32,17 +31,15 @@ const processRows: Rows = [
   ["/readyz", "whether this process takes traffic"],
 ];
 
-/** What the page says about this process. */
 export interface IndexPageOptions {
   readonly demo: boolean;
   readonly version: string;
-  /** The document service runs. */
+  /** Whether the document service runs. */
   readonly documents: boolean;
-  /** The tokens service runs. */
+  /** Whether the tokens service runs. */
   readonly tokens: boolean;
 }
 
-/** The route. */
 export function indexRoute(options: IndexPageOptions): PlainRoute {
   const { demo, version, documents } = options;
   const nav = [

@@ -1,6 +1,6 @@
 /**
- * The landing page in the house: where its status comes from, and what it tells of the services
- * beside the monitor.
+ * The landing page: where its status comes from, and its figures of the document and tokens
+ * services.
  */
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { within } from "../../../gateway/until-aborted.ts";
@@ -23,38 +23,38 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createCall, type PlainRoute } from "../../kernel/service.ts";
 import type { ThreadHost } from "../../kernel/threads/hosted-service.ts";
-import { askStatus } from "../../monitor/status/ask-status.ts";
+import { readStatus } from "../../monitor/status/read-status.ts";
 import { ENGINE_TYPE } from "../../tokens/engine/engine.ts";
 import type { Tokens } from "../../tokens/service.ts";
 import type { LastMints } from "../../tokens/telemetry/last-mints.ts";
 import { callHandler } from "./call-handler.ts";
 import { processProblems, type ProcessHealth } from "../health.ts";
 
-/** What it tells of; a service that is off is not given. */
-export interface LandingPlace {
+/** Sources of the page; a service that is off is absent. */
+export interface LandingPageSources {
   readonly monitor?: { readonly component: Pick<ThreadHost, "call"> } | undefined;
   readonly dedup?:
     | Pick<Dedup, "service" | "healthy" | "checkArchives" | "failedRuns" | "status">
     | undefined;
   readonly tokens?: Pick<Tokens, "levels" | "manager"> | undefined;
   readonly lastMints?: (() => LastMints) | undefined;
-  /** Of the process; from memory. */
+  /** Reads memory only. */
   readonly health?: () => ProcessHealth;
-  /** Services that are on and out of service. */
+  /** Services that are on but refuse requests. */
   readonly refusing?: { readonly dedup: boolean; readonly tokens: boolean };
   readonly clock: Clock;
 }
 
 const OUT_OF_SERVICE = { state: "bad", word: "out of service" } as const;
-/** Not known, which is not none. */
+/** Unknown, which differs from zero. */
 const NO_DOCUMENTS = { documents: undefined, groups: undefined, pending: undefined } as const;
 const NO_LEASES = { leases: undefined, mounts: undefined, irrevocable: undefined } as const;
-/** The page does not wait longer for a check of the archives. */
+/** Longest wait for a check of the archives. */
 const CHECK_MS = 1_000;
 
-/** The page and what it loads. */
+/** The page and its assets. */
 export function landingPage(
-  { monitor, dedup, tokens, lastMints, refusing, health, clock }: LandingPlace,
+  { monitor, dedup, tokens, lastMints, refusing, health, clock }: LandingPageSources,
   options: LandingOptions,
 ): readonly PlainRoute[] {
   return landingRoutes(
@@ -67,7 +67,7 @@ export function landingPage(
           refusing?.dedup === true
             ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS }
             : dedup && (await archiveFacts(dedup, signal));
-        // An archive that went away just now is in the health of the process once it was checked.
+        // The check updates process health if an archive has just become unavailable.
         await within(CHECK_MS, signal, clock, async () => await dedup?.checkArchives()).catch(
           () => undefined,
         );
@@ -86,15 +86,15 @@ export function landingPage(
 }
 
 async function statusOf(
-  { component }: NonNullable<LandingPlace["monitor"]>,
+  { component }: NonNullable<LandingPageSources["monitor"]>,
   signal: AbortSignal,
 ): Promise<StatusJson> {
-  return parseStatus(await askStatus(component, { signal, requestId: systemIds.uuid() }));
+  return parseStatus(await readStatus(component, { signal, requestId: systemIds.uuid() }));
 }
 
 /**
- * From the document service's own answers. One that cannot answer is said to be unwell, and takes
- * nothing else from the page.
+ * Figures of the document service. If it cannot answer, its card says so and the rest of the page
+ * stands.
  */
 export async function archiveFacts(
   {
@@ -134,7 +134,7 @@ export async function archiveFacts(
       lastAnalysisAt: text(analysis?.lastAnalysisAt),
     };
   } catch {
-    // Why, the service's own log and answers tell.
+    // The reason is in the service's own log.
     return { state: "bad", word: "does not answer", ...NO_DOCUMENTS };
   }
 }
@@ -149,7 +149,7 @@ function stateOf(
   return synced ? { state: "good", word: "ready" } : { state: "unknown", word: "not synced yet" };
 }
 
-/** From the store of leases; a sealed one knows nothing. */
+/** Figures from the lease store; a sealed store has none. */
 export function tokenFacts(
   tokens: Pick<Tokens, "levels" | "manager">,
   mints: LastMints = { failing: undefined, refusedAtMs: undefined },

@@ -1,6 +1,6 @@
 /**
- * What the status advises of: the warnings of the configuration in the order of `-validate`, then
- * what this start leaves unused (RESOLUTIONS M27, M28).
+ * Advisories of the status: configuration warnings in the order of `-validate`, then settings that
+ * this start leaves unused.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AdvisorySchema } from "../../gen/steward/monitor/v1/status_pb.ts";
@@ -12,7 +12,7 @@ import { scrapeEnabled } from "../../kernel/config/scrape-keys.ts";
 
 type Advisory = MessageInitShape<typeof AdvisorySchema>;
 
-/** All of them. `idle`: the monitor has nothing to collect. */
+/** `idle`: the monitor has nothing to collect. */
 export function advisoriesOf(
   config: Config,
   { warnings, idle }: { readonly warnings: readonly Finding[]; readonly idle: boolean },
@@ -32,9 +32,7 @@ export function advisoriesOf(
   ].map(advisory);
 }
 
-/**
- * A text with the key it begins with, when its first word looks like one (facts, monitor-api §1.1).
- */
+/** Splits off the leading key, when the first word looks like one. */
 export function advisory(message: string): Advisory {
   const [first = ""] = message.split(/\s/, 1);
   const key = (first.split("=", 1)[0] ?? "").replace(/[:,.]+$/, "");
@@ -46,7 +44,7 @@ function textOf(finding: Finding): string {
   return `${finding.path === "" ? "" : `${finding.path}: `}${message}${remediation === undefined ? "" : ` — ${remediation}`}`;
 }
 
-/** Whether measurements are pushed or may be pulled. */
+/** Whether metrics are pushed or can be scraped. */
 function leaves(config: Config): boolean {
   return (
     config.get(scrapeEnabled) ||

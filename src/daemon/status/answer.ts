@@ -1,4 +1,4 @@
-/** What the status says of the house as it is now. */
+/** The process's part of the status that changes while it runs. */
 import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ProfilingSchema } from "../../gen/steward/monitor/v1/export_pb.ts";
@@ -16,15 +16,15 @@ import type { ComponentState, Health } from "../../kernel/supervisor/component.t
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import type { UpdateStatus } from "../../kernel/updates/update-check.ts";
-import type { HouseAnswer, MetricFacts } from "../../monitor/status/house-facts.ts";
+import type { ProcessStatusReply, MetricFacts } from "../../monitor/status/process-status.ts";
 import { processProblems } from "../health.ts";
 import { componentRows, serviceStates } from "./components.ts";
 import type { DeliveryView } from "./delivery.ts";
 import { metricsServing } from "./metrics-serving.ts";
 import type { followRuntime } from "./runtime.ts";
 
-/** Everything that is asked; all of it answers from memory. */
-export interface HouseSources {
+/** Reads memory only. */
+export interface ProcessStatusSources {
   readonly config: Config;
   /** The monitor has nothing to collect. */
   readonly idle: boolean;
@@ -35,17 +35,17 @@ export interface HouseSources {
   readonly runtime: Pick<ReturnType<typeof followRuntime>, "read">;
   readonly profiling: () => ProfilingStatus;
   readonly updates: () => UpdateStatus;
-  /** Of each listener with TLS, by its name. */
+  /** By listener name, for those with TLS. */
   readonly certificates: () => Readonly<Record<string, CertificateStatus | undefined>>;
-  /** Of the process's own scope. */
+  /** Cardinality of the process's own scope. */
   readonly cardinality: () => CardinalityInfo;
 }
 
-/** One answer, but for its number. */
-export function houseAnswer(
-  sources: HouseSources,
+/** A reply without its request id. */
+export function processStatusReply(
+  sources: ProcessStatusSources,
   { labels }: { readonly labels: boolean },
-): Omit<HouseAnswer, "kind" | "id"> {
+): Omit<ProcessStatusReply, "kind" | "id"> {
   const { config, idle, delivery } = sources;
   const facts = { config, idle, states: sources.states(), stores: sources.stores() };
   const pull = sources.telemetry.status().ledger?.pull;

@@ -1,6 +1,5 @@
 /**
- * The parts of the process that can fail by themselves, and how its services stand (facts,
- * monitor-api §1.6; RESOLUTIONS §2, Status page).
+ * Rows of the status for the components that can fail independently, and the state of each service.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ComponentSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
@@ -16,17 +15,16 @@ import type { ComponentState, Health } from "../../kernel/supervisor/component.t
 
 type Row = MessageInitShape<typeof ComponentSchema>;
 
-/** What the rows are read from. */
 export interface ComponentFacts {
   readonly config: Config;
   readonly states: readonly ComponentState[];
-  /** Whether every open store is well. */
+  /** Healthy when every open store is. */
   readonly stores: Health;
   /** The monitor has nothing to collect. */
   readonly idle: boolean;
 }
 
-/** The rows, in an order that never changes; those of what is off have `enabled` false. */
+/** Rows in a fixed order; `enabled` is false for what is off. */
 export function componentRows({ config, states, stores }: ComponentFacts): Row[] {
   const row = (name: string, enabled: boolean, component: string = name): Row => ({
     name,
@@ -56,7 +54,7 @@ export function componentRows({ config, states, stores }: ComponentFacts): Row[]
   ];
 }
 
-/** The state of each service in one word: `off`, `idle`, or the phase of its component. */
+/** State of each service: `off`, `idle`, or the phase of its component. */
 export function serviceStates({ config, states, idle }: ComponentFacts): Record<string, string> {
   const phase = (name: string): string =>
     states.find((state) => state.name === name)?.phase ?? "off";

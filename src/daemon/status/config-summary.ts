@@ -1,6 +1,6 @@
 /**
- * The configuration as the status shows it: every key of every service, and of a secret only
- * whether it is set and where (contract §2.2; facts, monitor-api §1.9).
+ * The configuration as the status shows it: every key; of a secret only whether it is set and
+ * where.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -24,7 +24,7 @@ import { headscale, provider, type ProviderKind } from "../../monitor/config/pro
 type Summary = MessageInitShape<typeof ConfigSummarySchema>;
 type Value = MessageInitShape<typeof ConfigValueSchema>;
 
-/** Without the store of checkpoints and the collectors that run: these the monitor knows. */
+/** Without the checkpoint store and the running collectors, which only the monitor knows. */
 export function configSummary(config: Config): Summary {
   const { auth, apiKey } = firstNetwork(config);
   return {
@@ -33,7 +33,7 @@ export function configSummary(config: Config): Summary {
     oauthSecretSet: auth.oauth.clientSecret !== undefined,
     backendCloudTokenSet: config.get(otlpCloudToken) !== undefined,
     profilerAuthSet: config.get(profiler.basicAuthPassword) !== undefined,
-    // Headscale knows API keys only.
+    // Headscale accepts only API keys.
     authMethod: firstProvider(config) === "headscale" ? "apikey" : auth.method,
     logLevel: config.get(loggingLevel),
     otlpHeaderKeys: headerKeys(config),
@@ -43,7 +43,7 @@ export function configSummary(config: Config): Summary {
   };
 }
 
-/** The control plane of the first network. */
+/** Control plane of the first network. */
 export function firstProvider(config: Config): ProviderKind {
   return config.list(networks)[0]?.provider ?? config.get(provider);
 }

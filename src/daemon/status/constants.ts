@@ -1,4 +1,4 @@
-/** What the status says of the house that never changes while the process runs. */
+/** The process's part of the status that never changes while it runs. */
 import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TelemetrySchema } from "../../gen/steward/monitor/v1/export_pb.ts";
@@ -17,20 +17,19 @@ import { redactUrl } from "../../kernel/config/redact.ts";
 import { processMetricRows } from "../../kernel/telemetry/service-metrics.ts";
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
-import type { HouseConstants } from "../../monitor/status/house-facts.ts";
+import type { ProcessConstants } from "../../monitor/status/process-status.ts";
 import { tokensMetrics } from "../../tokens/telemetry/metrics.ts";
 import type { DaemonConfiguration } from "../configuration.ts";
 import { advisoriesOf } from "./advisories.ts";
 import { configSummary, firstProvider } from "./config-summary.ts";
 
 const MILLISECONDS = 1_000;
-/** A duration of nothing, as people read it. */
+/** The zero duration as the status prints it. */
 const NONE = "0s";
 
-/** What they are made from. */
 export interface ConstantFacts {
   readonly configuration: DaemonConfiguration;
-  /** As they were given to the monitor. */
+  /** The options given to the monitor. */
   readonly monitor: Pick<MonitorOptions, "networks" | "several">;
   readonly version: string;
   /** Milliseconds since 1970. */
@@ -38,10 +37,10 @@ export interface ConstantFacts {
 }
 
 /**
- * Everything that is off in this version is there, with `enabled` false and zeros (RESOLUTIONS
- * §3.2).
+ * Features that this version lacks are present with `enabled` false and zeros, as the schema
+ * requires.
  */
-export function houseConstants(facts: ConstantFacts): HouseConstants {
+export function processConstants(facts: ConstantFacts): ProcessConstants {
   const {
     configuration: { config, warnings },
     monitor: { networks },
@@ -84,7 +83,7 @@ function serviceOf({
   };
 }
 
-/** The words below `otlp`; where only a signal has an address of its own, that one. */
+/** The settings below `otlp`. If only one signal has an endpoint of its own, that one is shown. */
 function telemetryOf(config: Config): MessageInitShape<typeof TelemetrySchema> {
   const endpoints = [otlpExporter, ...otlpSignals.map((signal) => otlpSignalExporters[signal])].map(
     ({ endpoint }) => config.get(endpoint),

@@ -1,6 +1,5 @@
 /**
- * What became of what was exported, and how much was handed to exporters (contract §2.1.4; facts,
- * monitor-api §1.6).
+ * Export results for the status: delivered, failed and dropped items per signal, and throughput.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -20,7 +19,7 @@ import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import { takeSamples } from "./samples.ts";
 
 const MILLISECONDS = 1_000;
-/** So many failures in a row are an outage. */
+/** This many consecutive failures are an outage. */
 const FAILING = 3;
 const WORDS = {
   metrics: SignalWord.METRICS,
@@ -28,14 +27,13 @@ const WORDS = {
   traces: SignalWord.TRACES,
 } as const;
 
-/** Delivery as the status shows it. */
 export interface DeliveryView extends Disposable {
   /** Always three rows: metrics, logs, traces. */
   delivery(): MessageInitShape<typeof DeliverySchema>[];
   throughput(): MessageInitShape<typeof ThroughputSchema>;
 }
 
-/** Follows the books of telemetry until disposed. */
+/** Follows telemetry's counters until disposed. */
 export function followDelivery(
   clock: Clock,
   telemetry: Pick<Telemetry, "status" | "onObserved">,
@@ -53,7 +51,7 @@ export function followDelivery(
       points: handed(ledger("metrics")),
       records: handed(ledger("logs")),
     };
-    // A telemetry thread that began anew counts from nothing.
+    // A restarted telemetry thread counts from zero.
     const perSecond = (of: "points" | "records"): number =>
       before === undefined
         ? 0
@@ -88,7 +86,7 @@ interface Rates {
   readonly recordsPerSec: number;
 }
 
-/** Delivered or not; what a receiver refused is among what it got. */
+/** Items handed to a receiver, delivered or rejected. */
 function handed({ items, itemsLost }: SignalLedger): number {
   return items + itemsLost;
 }

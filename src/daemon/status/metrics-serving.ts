@@ -1,7 +1,4 @@
-/**
- * The pull endpoint for the status: how it is configured, and what was pulled (contract §2.1.8;
- * facts, monitor-api §1.7).
- */
+/** The pull endpoint in the status: its settings and its scrapes. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -26,7 +23,7 @@ import {
 } from "../../kernel/config/scrape-keys.ts";
 import type { PullView } from "../../kernel/telemetry/status.ts";
 
-/** Its settings are there also while it is off. */
+/** Settings are present even while the endpoint is off. */
 export function metricsServing(config: Config, pull: PullView | undefined): MetricsServing {
   const serving = create(MetricsServingSchema, {
     enabled: config.get(scrapeEnabled),
@@ -67,7 +64,7 @@ function counted(
   });
 }
 
-/** Where the system chose the port, the address is the one that it chose. */
+/** With port 0 the address is the one that the system chose. */
 function servingConfig(config: Config, bound: string | undefined): ServingConfig {
   const listen = config.get(scrapeListen);
   return create(ServingConfigSchema, {

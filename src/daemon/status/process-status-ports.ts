@@ -1,29 +1,28 @@
 /**
- * The ports over which the monitor's thread asks for the house's part of the status; each start of
- * the thread gets one of its own.
+ * Message ports over which the monitor's thread requests the process's part of the status. Each
+ * start of the thread gets its own.
  */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Log } from "../../kernel/base/log.ts";
 import type {
-  HouseAnswer,
-  HouseConstants,
-  HouseMessage,
-  HouseQuestion,
-} from "../../monitor/status/house-facts.ts";
+  ProcessStatusReply,
+  ProcessConstants,
+  ProcessStatusMessage,
+  ProcessStatusRequest,
+} from "../../monitor/status/process-status.ts";
 
-/** What is told. */
-export interface HouseTeller {
-  constants(): HouseConstants;
-  answer(question: { readonly labels: boolean }): Omit<HouseAnswer, "kind" | "id">;
+export interface ProcessStatusSource {
+  constants(): ProcessConstants;
+  answer(question: { readonly labels: boolean }): Omit<ProcessStatusReply, "kind" | "id">;
 }
 
 /**
- * Makes ports; each takes the place of the one before, which closes. A question that cannot be
- * answered is logged and has no answer.
+ * Creates ports; a new one closes the previous one. A request that fails is logged and gets no
+ * reply.
  */
-export function createHousePorts(
+export function createProcessStatusPorts(
   log: Log,
-  teller: HouseTeller,
+  source: ProcessStatusSource,
 ): { readonly port: () => MessagePort } {
   let current: MessagePort | undefined;
   return {
@@ -31,16 +30,16 @@ export function createHousePorts(
       const { port1, port2 } = new MessageChannel();
       current?.close();
       current = port1;
-      const tell = (message: HouseMessage): void => port1.postMessage(message);
-      port1.on("message", ({ id, labels }: HouseQuestion) => {
+      const send = (message: ProcessStatusMessage): void => port1.postMessage(message);
+      port1.on("message", ({ id, labels }: ProcessStatusRequest) => {
         try {
-          tell({ kind: "answer", id, ...teller.answer({ labels }) });
+          send({ kind: "answer", id, ...source.answer({ labels }) });
         } catch (error) {
           log.error("cannot report the daemon's status", { error });
         }
       });
       port1.unref();
-      tell(teller.constants());
+      send(source.constants());
       return port2;
     },
   };

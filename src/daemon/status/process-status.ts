@@ -1,40 +1,39 @@
-/**
- * The house's part of the status: gathered here from those who know it, and told to the monitor's
- * thread when that asks.
- */
+/** The process's part of the status, sent to the monitor's thread on request. */
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import type { HouseTelemetry } from "../telemetry.ts";
-import { houseAnswer, type HouseSources } from "./answer.ts";
-import { houseConstants, type ConstantFacts } from "./constants.ts";
+import type { ProcessTelemetry } from "../telemetry.ts";
+import { processStatusReply, type ProcessStatusSources } from "./answer.ts";
+import { processConstants, type ConstantFacts } from "./constants.ts";
 import { followDelivery } from "./delivery.ts";
-import { createHousePorts } from "./process-status-ports.ts";
+import { createProcessStatusPorts } from "./process-status-ports.ts";
 import { followRuntime, type RuntimeReadings } from "./runtime.ts";
 
-/** What it is made with. */
-export interface HouseStatusDeps extends Pick<
-  HouseSources,
+export interface ProcessStatusDeps extends Pick<
+  ProcessStatusSources,
   "profiling" | "updates" | "certificates" | "states" | "stores"
 > {
   readonly clock: Clock;
   readonly log: Log;
-  readonly house: Pick<HouseTelemetry, "telemetry" | "scope">;
+  readonly processTelemetry: Pick<ProcessTelemetry, "telemetry" | "scope">;
   readonly readings: RuntimeReadings;
 }
 
-/** A source of ports, for as long as the process lives. */
-export interface HouseStatus {
-  /** For one start of the monitor. */
+/** Lives as long as the process. */
+export interface ProcessStatusPorts {
+  /** Opens a port for one start of the monitor. */
   port(): MessagePort;
 }
 
-/** Begins to follow what has a curve. */
-export function createHouseStatus(deps: HouseStatusDeps, facts: ConstantFacts): HouseStatus {
+/** Starts sampling memory and throughput. */
+export function createProcessStatus(
+  deps: ProcessStatusDeps,
+  facts: ConstantFacts,
+): ProcessStatusPorts {
   const {
     clock,
     log,
-    house: { telemetry, scope },
+    processTelemetry: { telemetry, scope },
     profiling,
     updates,
     certificates,
@@ -42,7 +41,7 @@ export function createHouseStatus(deps: HouseStatusDeps, facts: ConstantFacts): 
     stores,
     readings,
   } = deps;
-  const sources: HouseSources = {
+  const sources: ProcessStatusSources = {
     config: facts.configuration.config,
     idle: facts.monitor.networks.length === 0,
     states,
@@ -55,8 +54,8 @@ export function createHouseStatus(deps: HouseStatusDeps, facts: ConstantFacts): 
     delivery: followDelivery(clock, telemetry),
     runtime: followRuntime(clock, readings),
   };
-  return createHousePorts(log, {
-    constants: () => houseConstants(facts),
-    answer: (question) => houseAnswer(sources, question),
+  return createProcessStatusPorts(log, {
+    constants: () => processConstants(facts),
+    answer: (question) => processStatusReply(sources, question),
   });
 }

@@ -1,7 +1,4 @@
-/**
- * Memory and work of the process for the status: as of now, and their curves (contract §2.1.12;
- * RESOLUTIONS M33).
- */
+/** Memory and activity of the process for the status: current values and their history. */
 import { availableParallelism } from "node:os";
 import { PerformanceObserver } from "node:perf_hooks";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -13,19 +10,19 @@ import { takeSamples } from "./samples.ts";
 
 const MILLISECONDS = 1_000;
 
-/** What is looked at. */
+/** Readings of the process. */
 export interface RuntimeReadings {
-  /** Bytes of the main thread's heap in use. */
+  /** Used heap of the main thread in bytes. */
   readonly heapBytes: () => number;
   /** Threads that run JavaScript. */
   readonly workers: () => number;
-  /** Collections since the start. */
+  /** Garbage collections since the start. */
   readonly collections: () => number;
-  /** Since the process began. */
+  /** Milliseconds since the process began. */
   readonly uptimeMs: () => number;
 }
 
-/** The process as it is, watched until disposed; threads that began before are not known. */
+/** Readings of this process until disposed. Threads started earlier are not counted. */
 export function processReadings(): RuntimeReadings & Disposable {
   const threads = watchThreads();
   let collections = 0;
@@ -45,7 +42,7 @@ export function processReadings(): RuntimeReadings & Disposable {
   };
 }
 
-/** Follows the readings until disposed. */
+/** Samples the readings until disposed. */
 export function followRuntime(
   clock: Clock,
   readings: RuntimeReadings,

@@ -1,22 +1,18 @@
-/**
- * What is looked at every ten seconds for the curves of the status: the runtime, and what was
- * handed to exporters (facts, monitor-api §0, §1.6, §1.7).
- */
+/** Fixed-size history for the graphs of the status, sampled every ten seconds. */
 import type { Clock } from "../../kernel/base/clock.ts";
 
-/** Points of a curve. */
+/** Samples kept. */
 export const SAMPLES = 60;
-/** Between two of them. */
 export const SAMPLE_MS = 10_000;
 
-/** The newest `SAMPLES` of something, oldest first. */
+/** The newest `SAMPLES` values, oldest first. */
 export interface Samples<T> extends Disposable {
   list(): readonly T[];
 }
 
 /**
- * Takes the first sample now and then one each `SAMPLE_MS`, until disposed. `take` gets the one
- * before.
+ * Takes the first sample now, then one every `SAMPLE_MS` until disposed. `take` gets the previous
+ * sample.
  */
 export function takeSamples<T>(clock: Clock, take: (before: T | undefined) => T): Samples<T> {
   let taken: readonly T[] = [];

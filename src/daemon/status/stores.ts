@@ -1,15 +1,14 @@
-/** Whether the stores that are open are well, for the status. */
+/** Health of the open stores, for the status. */
 import type { Env, StateFactory } from "../../kernel/state/types.ts";
 import type { Health } from "../../kernel/supervisor/component.ts";
 
-/** A factory whose stores are watched. */
 export interface WatchedStores {
   readonly state: StateFactory;
-  /** Well when every open store is; else which is not, and why. */
+  /** Healthy when every open store is; else names the first unhealthy one and why. */
   health(): Health;
 }
 
-/** Watches what the factory opens until that is closed. */
+/** Watches stores that the factory opens, until each is closed. */
 export function watchStores(state: StateFactory): WatchedStores {
   const open = new Set<Env>();
   return {
@@ -21,10 +20,10 @@ export function watchStores(state: StateFactory): WatchedStores {
       },
     },
     health() {
-      const ill = [...open].map((env) => env.status()).find(({ healthy }) => !healthy);
-      return ill === undefined
+      const unhealthy = [...open].map((env) => env.status()).find(({ healthy }) => !healthy);
+      return unhealthy === undefined
         ? { ok: true }
-        : { ok: false, reason: `${ill.name}: ${ill.reason ?? "unavailable"}` };
+        : { ok: false, reason: `${unhealthy.name}: ${unhealthy.reason ?? "unavailable"}` };
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Long work on the serving thread gives way to everybody else every few thousand steps. */
+/** Yields to the event loop every few thousand steps of long work. */
 import { setImmediate } from "node:timers/promises";
 
 /** Counts cheap steps. */

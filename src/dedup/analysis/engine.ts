@@ -1,7 +1,7 @@
 /**
- * The analysis: distinct texts in, verified pairs out (KERNEL §6, steps 1 to 5). The edges depend
- * on the texts and the parameters alone: not on the number of threads, the order of the classes,
- * what a store remembered or where a run was cut off.
+ * The analysis: distinct texts in, verified pairs out. The edges depend on the texts and the
+ * parameters alone: not on the number of threads, the order of the classes, what a store remembered
+ * or where a run was cut off.
  */
 import type { Pool } from "../../kernel/pool/types.ts";
 import { createArena } from "./arena.ts";

@@ -27,13 +27,12 @@ import { createClassifier, documentPairs, foundGroups } from "./outcome.ts";
 import type { AnalysisParameters } from "./parameters.ts";
 import type { SketchStore } from "./sketch-store.ts";
 
-/** What an analysis is asked for. */
 export interface AnalysisInput {
   /** Sign and score everything again. */
   readonly force: boolean;
 }
 
-/** What an analysis did, in the words of the API (facts §2.1). */
+/** What an analysis did, in the words of the API. */
 export interface AnalysisResult {
   readonly totalDocuments: number;
   /** Documents that were compared; together with the skipped ones all there are. */
@@ -57,7 +56,6 @@ export interface AnalysisResult {
   readonly durationMs: number;
 }
 
-/** What the job stands on. */
 export interface AnalysisJobDeps {
   /** Holds documents, groups, decisions, meta and the jobs themselves. */
   readonly env: Env;
@@ -97,8 +95,7 @@ export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput,
 }
 
 /**
- * Names the parameters that decide which groups there are: when it differs, the groups are stale
- * (RESOLUTIONS D22).
+ * Names the parameters that decide which groups there are: when it differs, the groups are stale.
  */
 function analysisFingerprint({
   numPermutations,
@@ -188,7 +185,7 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   };
 }
 
-/** A store gives up what was not made with the asked parameters; nothing was made with these. */
+/** Clears stored sketches of other parameters. */
 async function dropSketches(sketches: SketchStore): Promise<void> {
   for await (const block of sketches.load(new Uint8Array())) await sketches.drop([block.id]);
 }

@@ -11,7 +11,6 @@ import { createBreath } from "./breath.ts";
 import type { Breath } from "./breath.ts";
 import type { Neighbours } from "./neighbours.ts";
 
-/** What joining needs. */
 export interface JoinDeps {
   readonly columns: Columns;
   readonly parameters: ScoreParameters;

@@ -1,7 +1,6 @@
 /**
  * Which candidates of a class are looked at: its best by estimate, then by hash. A pair goes on if
- * either end keeps it. What is kept is a function of the set of pairs alone, whatever their order
- * (KERNEL §6 step 5).
+ * either end keeps it. What is kept is a function of the set of pairs alone, whatever their order.
  */
 import type { Breath } from "./breath.ts";
 

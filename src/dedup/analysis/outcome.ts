@@ -110,10 +110,7 @@ export function documentPairs(
   return pairs;
 }
 
-/**
- * The groups of some texts; `rejections` are sets of documents of which no two are duplicates, as a
- * person said.
- */
+/** `rejections` are sets of documents that a reviewer marked as no duplicates of each other. */
 export function foundGroups(
   classes: readonly TextClass[],
   edges: Edges,

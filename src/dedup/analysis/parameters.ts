@@ -1,7 +1,4 @@
-/**
- * The settings of the analysis: defaults, ranges and the two halves they fall into (contract, dedup
- * configuration; facts §1.5).
- */
+/** The settings of the analysis: defaults, ranges and the two halves they fall into. */
 import { createHash } from "node:crypto";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Detail } from "../../kernel/base/errors.ts";
@@ -17,7 +14,7 @@ export interface AnalysisParameters extends SignatureParameters, ScoreParameters
   readonly autoAnalyze: boolean;
 }
 
-/** As the contract has them, but for 64 bands (RESOLUTIONS D34). */
+/** Defaults. They are part of the API: a client that sets nothing gets these. */
 export const defaultParameters: AnalysisParameters = {
   numPermutations: 256,
   numBands: 64,

@@ -1,7 +1,6 @@
 /**
- * The analysis parameters as run-time settings (contract, dedup configuration; KERNEL §1.2): one
- * row each, read by the file, the environment and the API alike. An analysis takes them once, at
- * its start.
+ * The analysis parameters as run-time settings: one row each, read by the file, the environment and
+ * the API alike. An analysis takes them once, at its start.
  */
 import type { Log } from "../../kernel/base/log.ts";
 import type { Config } from "../../kernel/config/config.ts";
@@ -62,11 +61,10 @@ export const analysisKeys: Keys = {
   }),
 };
 
-/** All of the above. */
 export const analysisSchema: Schema = Object.values(analysisKeys);
 
 /** Refuses what file and environment say when their rules over several keys are broken. */
-export const analysisSound: Check = {
+export const checkAnalysis: Check = {
   needs: analysisSchema,
   run: (config) =>
     brokenRules(
@@ -100,7 +98,6 @@ export const analysisRules: SettingsCheck = {
     })),
 };
 
-/** What the settings are read from. */
 export interface ParametersDeps {
   readonly settings: Pick<Settings, "get">;
   readonly config: Pick<Config, "get">;
@@ -108,9 +105,8 @@ export interface ParametersDeps {
 }
 
 /**
- * The parameters as they are set now. A key that the operator pinned since a setting was stored may
- * not go with that setting; then the stored ones do not count, which is logged, for what the
- * operator wrote was judged at the start.
+ * The current parameters. A key pinned by the operator later may conflict with a stored setting;
+ * then stored settings are ignored and this is logged.
  */
 export function readParameters({ settings, config, log }: ParametersDeps): AnalysisParameters {
   const parameters = parametersFrom((key) => settings.get(key));

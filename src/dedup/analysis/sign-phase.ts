@@ -19,7 +19,6 @@ export type TextSource = (
   indexes: readonly number[],
 ) => Promise<readonly (Uint8Array | undefined)[]> | readonly (Uint8Array | undefined)[];
 
-/** What signing needs. */
 export interface SignDeps {
   readonly classes: readonly { readonly wordCount: number }[];
   readonly classIndex: ClassIndex;

@@ -1,6 +1,6 @@
 /**
- * Where finished blocks of signatures stay between analyses: in memory, or in an environment that
- * may be thrown away and is made anew.
+ * Storage of finished signature blocks between analyses: in memory, or in an environment that can
+ * be rebuilt.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { numberKey, tupleKey } from "../../kernel/state/keys.ts";

@@ -11,7 +11,6 @@ import { SEGMENT_WORDS, loadSegment, planSegments } from "./payloads.ts";
 import type { Segment } from "./payloads.ts";
 import type { SketchStore } from "./sketch-store.ts";
 
-/** What verifying needs. */
 export interface VerifyDeps {
   readonly candidates: Candidates;
   readonly arena: Arena;

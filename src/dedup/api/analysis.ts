@@ -1,4 +1,4 @@
-/** Starting an analysis and asking how far the last one is (contract §4.2). */
+/** Starting an analysis and asking how far the last one is. */
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AnalysisService } from "../../gen/steward/dedup/v1/analysis_pb.ts";
 import type { Jobs, JobType } from "../../kernel/jobs/types.ts";
@@ -9,7 +9,6 @@ import type { AnalysisInput, AnalysisResult } from "../analysis/job.ts";
 import type { GroupIndex } from "../groups/index.ts";
 import { metaNumber } from "../meta.ts";
 
-/** What the answers come from. */
 export interface AnalysisApiDeps {
   readonly env: Env;
   readonly jobs: Pick<Jobs, "start" | "active">;

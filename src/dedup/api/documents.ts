@@ -1,4 +1,4 @@
-/** Reading documents over the API (contract §4.5, facts §1.6). */
+/** Reading documents over the API. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { normalise } from "../../../workers/text/normalise.ts";
@@ -16,7 +16,6 @@ import type { DocumentFilter } from "../documents/index.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import { hexOf } from "../tables.ts";
 
-/** What the answers come from. */
 export interface DocumentsApiDeps {
   readonly store: DocumentStore;
   /** The groups that a document is in. */

@@ -1,4 +1,4 @@
-/** Reading duplicate groups and deciding about them (contract §4.6, facts §1.7). */
+/** Reading duplicate groups and deciding about them. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   DuplicateService,
@@ -28,7 +28,6 @@ import {
 import type { StoredGroup } from "../groups/store.ts";
 import { readGroup } from "../groups/store.ts";
 
-/** What the answers come from. */
 export interface DuplicatesApiDeps {
   readonly env: Env;
   readonly documents: Pick<DocumentStore, "byId" | "fullText">;
@@ -152,9 +151,9 @@ function documentOf({ documents }: DuplicatesApiDeps, id: string): DocumentRow |
 function memberOf(
   deps: DuplicatesApiDeps,
   group: StoredGroup | undefined,
-  asked: { readonly id: string; readonly field: "docA" | "docB"; readonly documentId: string },
+  requested: { readonly id: string; readonly field: "docA" | "docB"; readonly documentId: string },
 ): DocumentRow {
-  const { id, field, documentId } = asked;
+  const { id, field, documentId } = requested;
   const row = documentOf(deps, documentId);
   if (row && group && visibleMembers(group).includes(row.docNo)) return row;
   const message = `${field} must be the id of a member of duplicate group "${id.slice(0, 64)}"; GET /api/v1/duplicates/{id} lists them`;

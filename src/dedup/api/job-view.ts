@@ -1,7 +1,4 @@
-/**
- * Jobs as the API shows them: three types on the wire, everything else an operation (RESOLUTIONS
- * D1, D2). Pure.
- */
+/** Jobs as the API shows them: three types on the wire, everything else an operation. Pure. */
 import type { JsonObject, JsonValue, MessageInitShape } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import { ValueSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -75,10 +72,7 @@ export function showEvent({
   };
 }
 
-/**
- * The data of an event stream's frame (facts §1.4): at the end the result's keys stand beside the
- * others.
- */
+/** The data of an event stream's frame: at the end the result's keys stand beside the others. */
 export function frameData({ event, job }: JobEvent): JsonObject {
   const shared: JsonObject = {
     progress: job.progress,

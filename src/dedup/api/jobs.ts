@@ -1,7 +1,4 @@
-/**
- * Jobs over the API: list, one, cancel, watch as stream and as server-sent events (contract §4.3,
- * facts §1.4).
- */
+/** Jobs over the API: list, one, cancel, watch as stream and as server-sent events. */
 import { Access } from "../../gen/steward/options/v1/options_pb.ts";
 import { JobService } from "../../gen/steward/dedup/v1/jobs_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -12,7 +9,6 @@ import type { BoundService, PlainRoute } from "../../kernel/service.ts";
 import { frameData, listQuery, showEvent, showJob, showStatus } from "./job-view.ts";
 import { eventFrame, withKeepAlive } from "./sse.ts";
 
-/** What the answers come from. */
 export interface JobsApiDeps {
   readonly jobs: Jobs;
   readonly clock: Clock;

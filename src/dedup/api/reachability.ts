@@ -1,7 +1,4 @@
-/**
- * Whether archives can be reached, asked at most every ten seconds and never twice at once
- * (RESOLUTIONS D26).
- */
+/** Checks whether archives can be reached, at most every ten seconds and never concurrently. */
 import { delay } from "../../kernel/base/clock.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -52,7 +49,7 @@ interface Probe {
   endedAtMs: number;
 }
 
-/** Nothing asked yet. */
+/** Makes no check yet. */
 export function createReachability(clock: Clock): Reachability {
   const probes = new Map<string, Probe>();
   const probeOf = (archive: Archive): Probe => {
@@ -62,7 +59,7 @@ export function createReachability(clock: Clock): Reachability {
     if (last !== undefined && (!last.done || clock.monotonic() - last.endedAtMs < KEPT_MS))
       return last;
     const probe: Probe = {
-      answer: ask(archive),
+      answer: check(archive),
       beganAtMs: clock.monotonic(),
       done: false,
       outcome: last?.outcome,
@@ -95,7 +92,7 @@ export function createReachability(clock: Clock): Reachability {
   };
 }
 
-async function ask(archive: Archive): Promise<string | undefined> {
+async function check(archive: Archive): Promise<string | undefined> {
   try {
     await archive.check(AbortSignal.timeout(CHECK_MS));
     return undefined;

@@ -36,7 +36,7 @@ export async function* withKeepAlive(
   } finally {
     beat[Symbol.dispose]();
     left.abort();
-    // The source may end by throwing the abort; nobody is there to hear it.
+    // The source may end by throwing the abort, which nobody awaits.
     next.catch(() => undefined);
     await frames.return?.().catch(() => undefined);
   }

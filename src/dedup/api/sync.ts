@@ -1,4 +1,4 @@
-/** Starting a sync and telling how the last one went (contract §4.2). */
+/** Starting a sync and telling how the last one went. */
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { SyncService } from "../../gen/steward/dedup/v1/sync_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -11,7 +11,6 @@ import type { DocumentStore } from "../documents/store.ts";
 import { metaNumber } from "../meta.ts";
 import type { SyncInput, SyncResult } from "../sync/result.ts";
 
-/** What the answers come from. */
 export interface SyncApiDeps {
   readonly env: Env;
   readonly store: DocumentStore;

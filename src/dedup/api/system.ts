@@ -1,4 +1,4 @@
-/** Liveness and readiness over the API (contract §4.1, RESOLUTIONS D26). */
+/** Liveness and readiness over the API. */
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { SystemService } from "../../gen/steward/dedup/v1/system_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -9,7 +9,6 @@ import type { Env } from "../../kernel/state/types.ts";
 import type { Archive } from "../archives/archive.ts";
 import type { Reachability } from "./reachability.ts";
 
-/** What the answers come from. */
 export interface SystemDeps {
   readonly clock: Clock;
   /** The environments without which the document service cannot work. */

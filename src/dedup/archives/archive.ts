@@ -3,9 +3,7 @@
  * through, document by document.
  */
 
-/**
- * A document as an archive gives it. Dates are the archive's own text, unchanged (RESOLUTIONS D30).
- */
+/** A document as an archive gives it. Dates are the archive's own text, unchanged. */
 export interface ArchiveDocument {
   readonly kind: "document";
   /**

@@ -5,7 +5,7 @@ const ITEMS = 128;
 const TEXT_BYTES = 4 * 1024 * 1024;
 
 /** An item with how far the archive was read when it was found. */
-export interface PlacedItem {
+export interface PositionedItem {
   readonly item: ArchiveItem;
   readonly fraction: number;
 }
@@ -14,20 +14,22 @@ export interface PlacedItem {
  * Batches of at most 128 items and 4 MiB of text in memory (two bytes a unit). A larger single
  * document is a batch of its own.
  */
-export async function* inBatches(items: AsyncIterable<PlacedItem>): AsyncGenerator<ArchiveBatch> {
+export async function* inBatches(
+  items: AsyncIterable<PositionedItem>,
+): AsyncGenerator<ArchiveBatch> {
   let batch: ArchiveItem[] = [];
   let bytes = 0;
   let fraction = 0;
-  for await (const placed of items) {
-    const size = placed.item.kind === "document" ? placed.item.text.length * 2 : 0;
+  for await (const positioned of items) {
+    const size = positioned.item.kind === "document" ? positioned.item.text.length * 2 : 0;
     if (batch.length > 0 && (batch.length === ITEMS || bytes + size > TEXT_BYTES)) {
       yield { items: batch, fraction };
       batch = [];
       bytes = 0;
     }
-    batch.push(placed.item);
+    batch.push(positioned.item);
     bytes += size;
-    fraction = Math.max(fraction, placed.fraction);
+    fraction = Math.max(fraction, positioned.fraction);
   }
   if (batch.length > 0) yield { items: batch, fraction };
 }

@@ -13,7 +13,7 @@ for (let byte = 0; byte < 32; byte++)
   if (![8, 9, 10, 12, 13, 27].includes(byte)) CONTROL_CHARACTER[byte] = 1;
 CONTROL_CHARACTER[127] = 1;
 
-/** Decodes bytes; `whole` says that the last character cannot be cut in half. */
+/** Decodes bytes; `whole` means that the last character is complete. */
 export function decodeText(bytes: Uint8Array, whole: boolean): Decoded {
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return { text: decodeAs("utf-16le", bytes, whole), note: "read as UTF-16" };

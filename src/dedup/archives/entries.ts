@@ -4,7 +4,7 @@
 import { opendir } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** What a folder's listing says of an entry; `unknown` when the file system does not tell. */
+/** Kind of a directory entry; `unknown` when the file system does not report it. */
 export type EntryKind = "file" | "folder" | "link" | "other" | "unknown";
 
 export interface Entry {
@@ -14,10 +14,7 @@ export interface Entry {
 
 const RUN = 2_048;
 
-/**
- * Entries sorted by the UTF-16 units of their names. Throws what the system says when the folder
- * cannot be read.
- */
+/** Sorted by UTF-16 units. Throws the system's error when the folder cannot be read. */
 export async function listFolder(path: string, signal: AbortSignal): Promise<Entry[]> {
   const entries: Entry[] = [];
   for await (const entry of await opendir(path, { bufferSize: 512 })) {

@@ -10,7 +10,7 @@ import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
 import { failed, passedOver, readAlready, readAlreadyBelow } from "./archive.ts";
 import { inBatches } from "./batches.ts";
-import type { PlacedItem } from "./batches.ts";
+import type { PositionedItem } from "./batches.ts";
 import { cutText, decodeText } from "./decode.ts";
 import { createGlobs } from "./globs.ts";
 import type { Globs } from "./globs.ts";
@@ -125,7 +125,10 @@ async function* readFolder(
   }
 }
 
-async function readFound({ found, fraction }: Found, options: ReadOptions): Promise<PlacedItem> {
+async function readFound(
+  { found, fraction }: Found,
+  options: ReadOptions,
+): Promise<PositionedItem> {
   if (found.kind !== "file") return { item: found, fraction };
   // The walk gives real paths.
   if (options.claim?.(found.path) === false) return { item: readAlreadyBelow(found.ref), fraction };
@@ -159,7 +162,7 @@ async function readDocument(
       signal,
     });
     if (head.kind === "head") return asDocument(file, head);
-    // Without an ending, a large file is more likely a program than a text that somebody misses.
+    // Without an extension, a large file is more likely a program than a text.
     return file.type.kind === "plain" && head.reason === "too large"
       ? { ...head, failure: false }
       : head;
@@ -190,6 +193,6 @@ function asDocument({ ref, type }: FoundFile, head: FileHead): ArchiveItem | Htm
     return { ...shared, notes, title: stem, text, html: true };
   }
   const title = type.kind === "markdown" ? (headingOf(text) ?? stem) : stem;
-  // One unit more than is kept, so that whoever cuts can tell.
+  // One unit more than is kept, so that truncation can be detected.
   return { ...shared, title, text: cutText(text, TEXT_UNITS + 2) };
 }

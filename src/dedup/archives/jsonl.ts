@@ -18,7 +18,7 @@ import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
 import { failed, readAlready } from "./archive.ts";
 import { inBatches } from "./batches.ts";
-import type { PlacedItem } from "./batches.ts";
+import type { PositionedItem } from "./batches.ts";
 import { decodeUtf8 } from "./decode.ts";
 import { asArchiveError } from "./folder.ts";
 import { createLineSplitter } from "./lines.ts";
@@ -137,28 +137,28 @@ async function* readLines(
   pool: Pool,
   chunks: AsyncIterable<Chunk>,
   options: ReadOptions,
-): AsyncGenerator<PlacedItem> {
+): AsyncGenerator<PositionedItem> {
   const splitter = createLineSplitter(LINE_BYTES);
   const firstLines = new Map<string, number>();
   let fraction = 0;
   let turnEnds = performance.now() + TURN_MS;
-  const place = async (line: Line): Promise<PlacedItem | undefined> => {
+  const position = async (line: Line): Promise<PositionedItem | undefined> => {
     const item = await readLine(pool, line, firstLines, options);
     return item && { item, fraction };
   };
   for await (const chunk of chunks) {
     fraction = chunk.fraction;
     for (const line of splitter.push(chunk.bytes)) {
-      const placed = await place(line);
-      if (placed !== undefined) yield placed;
+      const positioned = await position(line);
+      if (positioned !== undefined) yield positioned;
       if (performance.now() < turnEnds) continue;
       await nextTurn(undefined, { signal: options.signal });
       turnEnds = performance.now() + TURN_MS;
     }
   }
   for (const line of splitter.end()) {
-    const placed = await place(line);
-    if (placed !== undefined) yield placed;
+    const positioned = await position(line);
+    if (positioned !== undefined) yield positioned;
   }
 }
 
@@ -168,9 +168,9 @@ async function readLine(
   firstLines: Map<string, number>,
   options: ReadOptions,
 ): Promise<ArchiveItem | undefined> {
-  const place = `line ${number}`;
-  const broken = (wrong: string): ArchiveItem => failed(place, "broken line", wrong, "any");
-  if (bytes === undefined) return failed(place, "too large", "is longer than 64 MiB", "any");
+  const position = `line ${number}`;
+  const broken = (wrong: string): ArchiveItem => failed(position, "broken line", wrong, "any");
+  if (bytes === undefined) return failed(position, "too large", "is longer than 64 MiB", "any");
   if (isBlank(bytes)) return undefined;
   const parsed =
     bytes.byteLength <= PARSED_HERE_BYTES
@@ -183,7 +183,7 @@ async function readLine(
   const first = firstLines.get(id);
   if (first !== undefined)
     return failed(
-      place,
+      position,
       "equal id",
       `has the id ${JSON.stringify(id.slice(0, 80))} of line ${first}, which counts`,
       "none",

@@ -1,9 +1,8 @@
-/** Which files are documents, told by their names alone. */
+/** Detects documents by file name. */
 
 /** How a file's text is found. `plain` must prove to be text, since its name does not say so. */
 type FileKind = "text" | "markdown" | "html" | "plain";
 
-/** What a file's name says. */
 export interface FileType {
   readonly kind: FileKind;
   readonly gzip: boolean;

@@ -28,8 +28,8 @@ export function createLineSplitter(limitBytes: number): LineSplitter {
   let number = 0;
   const hold = (part: Uint8Array): void => {
     heldBytes += part.byteLength;
-    // Past the limit only the length is kept; one more byte is room for the CR of a line that just
-    // fits.
+    // Past the limit only the length is tracked; one more byte allows for the CR of a line that
+    // just fits.
     if (heldBytes > limitBytes + 1) held = [];
     else held.push(part);
   };

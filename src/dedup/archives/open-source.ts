@@ -26,9 +26,8 @@ export interface OpenSource {
 }
 
 /**
- * Opens the source behind a path; the signal destroys its stream. A named pipe that nobody writes
- * to is open at once, and its stream waits for the first writer and ends with the last. Throws what
- * the system says.
+ * Opens a path; the signal destroys its stream. A named pipe without a writer opens at once, and
+ * its stream waits for the first writer and ends with the last. Throws the system's error.
  */
 export async function openSource(path: string, signal: AbortSignal): Promise<OpenSource> {
   signal.throwIfAborted();

@@ -12,7 +12,7 @@ export async function* mapInOrder<T, R>(
   const underWay: Promise<R>[] = [];
   for await (const item of source) {
     const result = work(item);
-    // A failure is thrown where its turn comes; until then nobody waits for it.
+    // A failure is thrown in its turn; until then it must not count as unhandled.
     void result.catch(() => undefined);
     underWay.push(result);
     if (underWay.length < limit) continue;

@@ -14,7 +14,7 @@ import { systemCode } from "./unreadable.ts";
 /** The largest file, as stored and unpacked. */
 const FILE_BYTES = 64 * 1024 * 1024;
 
-/** What tells one state of a file from another. */
+/** Identifies one state of a file. */
 export interface FileFacts {
   /** size:mtime in ns:inode. */
   readonly version: string;
@@ -39,12 +39,12 @@ export interface ReadFileOptions {
   readonly signal: AbortSignal;
 }
 
-/** Facts of the file behind a path, links followed. Throws what the system says. */
+/** Follows links. Throws the system's error. */
 export async function statFile(path: string): Promise<FileFacts> {
   return factsOf(await stat(path, { bigint: true }));
 }
 
-/** The first `keepBytes` of a file, or why it was skipped. Throws what the system says. */
+/** The first `keepBytes` of a file, or why it was skipped. Throws the system's error. */
 export async function readFileHead(
   path: string,
   options: ReadFileOptions,

@@ -2,7 +2,7 @@
 import { refFits } from "./archive.ts";
 import { cleanTitle } from "./titles.ts";
 
-/** What a line says about a document. */
+/** Document fields of a line. */
 export interface LineRecord {
   readonly id: string;
   readonly content: string;
@@ -29,8 +29,8 @@ const NAME_UNITS = 300;
 const TAGS = 200;
 
 /**
- * The record of a value, or a sentence's end that says what is wrong. Fields that are not known are
- * ignored; null is absent.
+ * The record of a value, or the end of a sentence about the problem. Unknown fields are ignored;
+ * null means absent.
  */
 export function readRecord(value: unknown): LineRecord | { readonly wrong: string } {
   if (typeof value !== "object" || value === null || Array.isArray(value))

@@ -1,4 +1,4 @@
-/** What the system says about a file that cannot be read, as a skipped item. */
+/** Converts a system error about a file to a skipped item. */
 import type { Hidden, SkippedItem } from "./archive.ts";
 import { failed } from "./archive.ts";
 

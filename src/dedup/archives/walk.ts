@@ -22,7 +22,7 @@ export interface FoundFile {
   readonly type: FileType;
 }
 
-/** What the walk comes across; `fraction` says how far it is. */
+/** `fraction` is the progress. */
 export type Found = { readonly found: FoundFile | SkippedItem; readonly fraction: number };
 
 interface Link {
@@ -50,10 +50,7 @@ interface State {
   readonly fileLinks: Link[];
 }
 
-/**
- * Walks below `root`, a real path. Throws what the system says when the root itself cannot be
- * listed.
- */
+/** Walks below `root`, a real path. Throws the system's error when the root cannot be listed. */
 export async function* walk(
   root: string,
   globs: Globs,

@@ -1,7 +1,7 @@
 /**
- * The list of documents in memory (KERNEL §2, Lists): one column per filter, filled by a scan when
- * the store opens and changed after each durable write. A query walks the kept order once, so every
- * filter, total and page costs one pass.
+ * The list of documents in memory: one column per filter, filled by a scan when the store opens and
+ * changed after each durable write. A query walks the kept order once, so every filter, total and
+ * page costs one pass.
  */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { assert } from "../../kernel/base/errors.ts";
@@ -28,7 +28,6 @@ interface DocumentPage {
   readonly total: number;
 }
 
-/** The list of documents. */
 export interface DocumentIndex {
   /** Adds a document or takes over its changed columns. */
   put(row: DocumentRow): void;

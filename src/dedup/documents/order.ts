@@ -18,7 +18,7 @@ export interface Order {
 
 const WAIT_AT_LEAST = 1_024;
 
-/** An empty sequence, ordered by `compare` over slots, which must tell any two apart. */
+/** An empty sequence, ordered by `compare` over slots, which must be a strict total order. */
 export function createOrder(compare: (left: number, right: number) => number): Order {
   let sorted = new Uint32Array(0);
   let fresh: number[] = [];

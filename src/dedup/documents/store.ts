@@ -1,7 +1,6 @@
 /**
  * Documents and their texts. Rows live in one environment, texts in another; a text is written
- * before the row that points to it, and is only believed when its content hash is the row's (KERNEL
- * §2, Snapshots).
+ * before the row that points to it, and is only believed when its content hash is the row's.
  */
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
@@ -63,7 +62,6 @@ export interface DocumentStore {
   dropTexts(docNos: readonly number[]): Promise<void>;
 }
 
-/** What the store stands on. */
 export interface DocumentStoreDeps {
   /** Holds the table `documents`. */
   readonly env: Env;

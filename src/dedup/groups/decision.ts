@@ -1,9 +1,8 @@
 /**
  * What a person decided about a group, and what of it still holds. The verdict belongs to the
  * members and texts it was given on. While a group has members that are new since then (`gained` in
- * its row), the verdict rests: the group is pending, and the verdict shows up in its history
- * (RESOLUTIONS D36). Nothing is rewritten for that, so the verdict is back when the new members are
- * gone.
+ * its row), the verdict rests: the group is pending, and the verdict shows up in its history.
+ * Nothing is rewritten for that, so the verdict is back when the new members are gone.
  */
 import { create } from "@bufbuild/protobuf";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
@@ -28,7 +27,7 @@ export interface Verdict {
   readonly atMs: number;
 }
 
-/** The record of a group that nobody has decided about. */
+/** The record of an undecided group. */
 export function newDecision(createdAtMs: number): DecisionRow {
   return create(DecisionRowSchema, {
     status: GroupStatus.PENDING,
@@ -42,7 +41,7 @@ export function statusOf(row: Pick<GroupRow, "gained">, decision: DecisionRow): 
   return row.gained ? GroupStatus.PENDING : (decision.status as GroupStatus);
 }
 
-/** Earlier verdicts, oldest first, with the one that rests. */
+/** Earlier verdicts, oldest first, including a suspended one. */
 export function historyOf(
   row: Pick<GroupRow, "gained">,
   decision: DecisionRow,

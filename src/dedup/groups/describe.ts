@@ -100,8 +100,8 @@ interface Wanted {
 }
 
 /**
- * What can be read, one at a time when it is asked for, so that only the batches under way are in
- * memory; `read` takes what it was read for.
+ * Reads texts on demand, so that only batches in progress are in memory; `read` receives what each
+ * was read for.
  */
 function* present<T, V>(
   wanted: Iterable<T>,

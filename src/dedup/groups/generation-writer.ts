@@ -1,8 +1,7 @@
 /**
  * Writing a generation of groups. Readers see one generation; an analysis writes the next one
- * beside it in bounded transactions and then lets readers see it by one small write (KERNEL §2,
- * Snapshots). What is left of other generations, also by a crash, is swept away in bounded
- * transactions.
+ * beside it in bounded transactions and then lets readers see it by one small write. What is left
+ * of other generations, also by a crash, is swept away in bounded transactions.
  */
 import type { GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Tx } from "../../kernel/state/types.ts";

@@ -1,7 +1,6 @@
 /**
- * Which generation of groups readers see and which one an analysis is writing (KERNEL §2,
- * Snapshots). A change by a person or a sync goes to both, so that what happens during an analysis
- * is not undone by its end.
+ * Which generation of groups readers see and which one an analysis is writing. A change by a person
+ * or a sync goes to both, so that what happens during an analysis is not undone by its end.
  */
 import { create } from "@bufbuild/protobuf";
 import { MetaRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";

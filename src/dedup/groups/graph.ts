@@ -2,7 +2,7 @@
  * From verified pairs to groups: the stars of the graph, and texts that several documents share and
  * that are like no other. The scores of a group are the mean over its verified pairs of
  * *documents*: an edge between two texts counts once for each pair of documents it stands for, a
- * pair of equal texts counts as 1/1/1/1 (RESOLUTIONS D35).
+ * pair of equal texts counts as 1/1/1/1.
  */
 import type { Steps } from "./steps.ts";
 import { starSteps } from "./stars.ts";

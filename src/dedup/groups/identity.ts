@@ -1,7 +1,7 @@
 /**
- * Which of the groups an analysis found is which of those known before (RESOLUTIONS D36, KERNEL
- * §6.7), and what becomes of the known ones that were not found again. Pure; the same input gives
- * the same answer, and an id is passed on at most once.
+ * Which of the groups an analysis found is which of those known before, and what becomes of the
+ * known ones that were not found again. Pure; the same input gives the same answer, and an id is
+ * passed on at most once.
  */
 import { createHash } from "node:crypto";
 import type { Steps } from "./steps.ts";
@@ -14,10 +14,7 @@ export interface KnownGroup {
   readonly members: readonly number[];
   /** A person's verdict stands, perhaps resting behind new members. */
   readonly decided: boolean;
-  /**
-   * The verdict is "not a duplicate": it holds for its members and passes on to nobody who lacks
-   * one of them.
-   */
+  /** The verdict is "not a duplicate": only a group with all its members inherits it. */
   readonly rejected: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The list of groups in memory (KERNEL §2, Lists): one kept order for each way of sorting, filled
- * when the store opens and changed after each durable write. Holds the generation that readers see
- * and the one that is being written.
+ * The list of groups in memory: one kept order for each way of sorting, filled when the store opens
+ * and changed after each durable write. Holds the generation that readers see and the one that is
+ * being written.
  */
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
@@ -28,7 +28,6 @@ interface GroupPage {
   readonly totalMemberCount: number;
 }
 
-/** The list of groups. */
 export interface GroupIndex {
   /** Adds a group or takes over its changed columns. */
   put(generation: number, row: GroupRow, decision: DecisionRow): void;

@@ -1,7 +1,4 @@
-/**
- * Documents that leave: every group loses them, in the transaction that deletes the document
- * (RESOLUTIONS D36).
- */
+/** Documents that leave: every group loses them, in the transaction that deletes the document. */
 import type { Tx } from "../../kernel/state/types.ts";
 import { decisions, groups } from "../tables.ts";
 import { isDecided } from "./decision.ts";

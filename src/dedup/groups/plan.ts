@@ -55,7 +55,6 @@ export interface Continued {
   readonly known: KnownGroup | undefined;
 }
 
-/** What planning stands on. */
 export interface PlanDeps extends Omit<DescribeDeps, "facts" | "text"> {
   readonly env: Env;
   /** The text that belongs to a row as it stands, in UTF-8 under zstd. */

@@ -1,4 +1,4 @@
-/** Groups in the shapes of the API (facts §1.7, RESOLUTIONS D18–D20). */
+/** Groups in the shapes of the API. */
 import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
@@ -186,7 +186,7 @@ function showPairs(
   );
 }
 
-/** The groups a document is in, but for deleted ones, whose memberships nobody sees. */
+/** The groups a document is in, except deleted ones. */
 export function showMemberships(
   snapshot: Snapshot,
   docNo: number,

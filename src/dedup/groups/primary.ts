@@ -1,8 +1,7 @@
 /**
- * Which member should stay, and why (RESOLUTIONS D37). The rules are asked in turn, each comparing
- * with the best of the group, so that the choice does not depend on the order of the members:
- * complete text, clean text, metadata, age, name, and at last the lowest id or first name in the
- * archive.
+ * Which member should stay, and why. The rules are asked in turn, each comparing with the best of
+ * the group, so that the choice does not depend on the order of the members: complete text, clean
+ * text, metadata, age, name, and at last the lowest id or first name in the archive.
  */
 import { compareText } from "./vertices.ts";
 
@@ -12,7 +11,7 @@ export interface PrimaryCandidate {
   readonly archiveRef: string;
   readonly paperlessId?: number | undefined;
   readonly wordCount: number;
-  /** Share of ordinary characters, 0 to 1; undefined when nobody looked. */
+  /** Share of ordinary characters, 0 to 1; undefined when not measured. */
   readonly quality?: number | undefined;
   readonly correspondent?: string | undefined;
   readonly documentType?: string | undefined;

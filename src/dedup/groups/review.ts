@@ -27,7 +27,7 @@ export function requireGroup(snapshot: Snapshot, id: string): StoredGroup {
   return group;
 }
 
-/** Members that readers see: none while the group is deleted (RESOLUTIONS D18). */
+/** Members that readers see: none while the group is deleted. */
 export function visibleMembers({ row, decision }: StoredGroup): readonly number[] {
   return statusOf(row, decision) === GroupStatus.DELETED ? [] : row.members;
 }
@@ -64,12 +64,12 @@ export function setStatus(
   const current = currentGeneration(tx);
   for (const generation of liveGenerations(tx)) {
     const row = tx.get(groups, [generation, id]) ?? (isDecided(decision) ? group.row : undefined);
-    if (row) putGroup(tx, index, generation, { row: judged(row, decision), decision });
+    if (row) putGroup(tx, index, generation, { row: withDecision(row, decision), decision });
   }
-  return { row: judged(tx.get(groups, [current, id]) ?? group.row, decision), decision };
+  return { row: withDecision(tx.get(groups, [current, id]) ?? group.row, decision), decision };
 }
 
-function judged(row: GroupRow, decision: DecisionRow): GroupRow {
+function withDecision(row: GroupRow, decision: DecisionRow): GroupRow {
   return create(GroupRowSchema, { ...row, gained: hasNewMembers(decision, row.members) });
 }
 

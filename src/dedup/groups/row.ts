@@ -123,7 +123,7 @@ export function withoutMember(row: GroupRow, docNo: number, nowMs: number): Grou
   const gone = row.members.indexOf(docNo);
   if (gone < 0) return row;
   const heir = row.memberTexts.findIndex((text, member) => text === gone && member !== gone);
-  const place = (index: number): number => {
+  const remapped = (index: number): number => {
     const kept = index === gone ? heir : index;
     return kept > gone ? kept - 1 : kept;
   };
@@ -135,8 +135,8 @@ export function withoutMember(row: GroupRow, docNo: number, nowMs: number): Grou
     ...row,
     members,
     updatedAtMs: nowMs,
-    memberTexts: row.memberTexts.filter((_, member) => member !== gone).map(place),
-    pairMembers: pairs.flatMap(({ a, b }) => [place(a), place(b)]),
+    memberTexts: row.memberTexts.filter((_, member) => member !== gone).map(remapped),
+    pairMembers: pairs.flatMap(({ a, b }) => [remapped(a), remapped(b)]),
     pairScores: pairs.flatMap((pair) => [
       pair.confidence,
       pair.jaccard,

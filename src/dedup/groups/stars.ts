@@ -1,8 +1,8 @@
 /**
- * A cover by stars (KERNEL §6.6): the vertex with most uncovered edges becomes a centre, its star
- * is the centre and all its neighbours, the edges between members are covered; again until no edge
- * is uncovered. Any two members of a star are at most two edges apart and every edge lies in a
- * star, so a chain of near-misses becomes several small groups and never a giant.
+ * A cover by stars: the vertex with most uncovered edges becomes a centre, its star is the centre
+ * and all its neighbours, the edges between members are covered; again until no edge is uncovered.
+ * Any two members of a star are at most two edges apart and every edge lies in a star, so a chain
+ * of near-misses becomes several small groups and never a giant.
  *
  * A choice looks at nothing outside its component, so choosing over the whole graph gives what
  * choosing component by component would. A vertex is a centre at most once: all stars together have

@@ -1,6 +1,6 @@
 /**
- * Long pure computations that give way: a generator yields after about a thousand cheap steps, and
- * whoever runs it decides whether to stop there, to let other work run, or to go straight on.
+ * Long pure computations as generators that yield after about a thousand cheap steps; the caller
+ * decides whether to stop, to run other work, or to continue.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -29,8 +29,8 @@ export async function runInSlices<T>(steps: Steps<T>, options: SliceOptions): Pr
 }
 
 /**
- * A function to call between small pieces of work: it gives way once a slice is used up and throws
- * once the signal fired.
+ * Call between small pieces of work: waits for other work once a slice is used up, and throws once
+ * the signal fired.
  */
 export function createPause(options: SliceOptions): () => Promise<void> {
   const sliceMs = options.sliceMs ?? 5;

@@ -3,11 +3,11 @@
  * that two texts were verified as near-duplicates. Everything is put into an order of its own (by
  * text hash), so that the groups do not depend on the order of the input.
  *
- * "Not a duplicate" (RESOLUTIONS D36) takes pairs of documents out. Such documents leave the vertex
- * of their text: documents of one text that stand in the same rejections become a vertex of their
- * own, whose documents are no pairs of one another (`equal` false), and two vertices that share a
- * rejection have no edge. All documents of a vertex therefore have the same neighbours, and there
- * are at most as many vertices as texts and distinct sets of rejections together.
+ * "Not a duplicate" takes pairs of documents out. Such documents leave the vertex of their text:
+ * documents of one text that stand in the same rejections become a vertex of their own, whose
+ * documents are no pairs of one another (`equal` false), and two vertices that share a rejection
+ * have no edge. All documents of a vertex therefore have the same neighbours, and there are at most
+ * as many vertices as texts and distinct sets of rejections together.
  */
 import type { Steps } from "./steps.ts";
 import { sortSteps } from "./steps.ts";
@@ -38,7 +38,7 @@ interface TextClass {
 export interface GraphInput {
   readonly classes: readonly TextClass[];
   readonly edges: Iterable<TextEdge>;
-  /** Sets of documents of which no two are duplicates, as a person said. */
+  /** Sets of documents that a reviewer marked as no duplicates of each other. */
   readonly rejections: readonly (readonly number[])[];
 }
 
@@ -130,7 +130,7 @@ function compareVertices(a: Vertex, b: Vertex): number {
   return compareText(a.hash, b.hash) || (a.documents[0] ?? 0) - (b.documents[0] ?? 0);
 }
 
-/** The vertices of each text, made when first asked for. */
+/** The vertices of each text, created on first use. */
 interface Parts {
   readonly vertices: readonly Vertex[];
   /** Numbers of the vertices of a text. */
@@ -216,10 +216,10 @@ function* adjacencySteps(
     for (let at = start[vertex] as number; at < (start[vertex + 1] as number); at++) {
       const entry = unsorted[at] as number;
       const other = ends[entry ^ 1] as number;
-      const place = free[other] as number;
-      to[place] = vertex;
-      edge[place] = entry >> 1;
-      free[other] = place + 1;
+      const slot = free[other] as number;
+      to[slot] = vertex;
+      edge[slot] = entry >> 1;
+      free[other] = slot + 1;
     }
     if (vertex % 1024 === 1023) yield;
   }

@@ -40,8 +40,8 @@ export interface DigestedBatch {
 }
 
 /**
- * The batches in order, each text cut to what is kept of it. The archive is asked for more only as
- * the pool takes it.
+ * Batches in order, each text truncated to the stored length. Reads ahead only as the pool accepts
+ * work.
  */
 export async function* digestBatches(
   batches: AsyncIterable<ArchiveBatch>,

@@ -23,7 +23,6 @@ import { commit } from "./run.ts";
 import type { ArchiveRun, GroupsSide, SyncRun } from "./run.ts";
 import { createSeen } from "./seen.ts";
 
-/** What a sync works with. */
 export interface SyncDeps {
   /** Holds documents, groups, decisions and jobs. */
   readonly env: Env;

@@ -24,8 +24,8 @@ export interface Circumstances {
 }
 
 /**
- * The row that a document asks for; undefined when the row that stands says the same. New text
- * waits for the next analysis.
+ * The row for a document; undefined when it equals the current one. New text waits for the next
+ * analysis.
  */
 export function planRow(
   before: DocumentRow | undefined,

@@ -1,8 +1,7 @@
-/** What a sync is asked for, what it counts and what it tells at its end. */
+/** Input, counters and result of a sync. */
 import type { SkippedItem } from "../archives/archive.ts";
 import type { ValueCodec } from "../../kernel/state/types.ts";
 
-/** What a sync is asked for. */
 export interface SyncInput {
   /** Read what is known again, and believe in what is gone. */
   readonly force: boolean;
@@ -10,7 +9,7 @@ export interface SyncInput {
   readonly purge: boolean;
 }
 
-/** What a sync did, in the words of the API (facts §2.1). */
+/** What a sync did, in the words of the API. */
 export interface SyncResult {
   /** Documents that the archives listed. */
   readonly totalFetched: number;
@@ -74,10 +73,10 @@ export function createTally(before: Pick<Progress, "inserted" | "updated" | "rec
   const errors: string[] = [];
   const reasons = new Map<string, number>();
   let failed = 0;
-  let unsaid = 0;
+  let unreported = 0;
   const say = (sentence: string): void => {
     if (errors.length < ERRORS) errors.push(sentence);
-    else unsaid += 1;
+    else unreported += 1;
   };
   return {
     fetched: 0,
@@ -94,7 +93,7 @@ export function createTally(before: Pick<Progress, "inserted" | "updated" | "rec
     remark: say,
     result(durationMs, syncType) {
       const { fetched, inserted, updated, unchanged, reconciled } = this;
-      const all = unsaid > 0 ? [...errors, `and ${unsaid} more`] : [...errors];
+      const all = unreported > 0 ? [...errors, `and ${unreported} more`] : [...errors];
       const skipReasons = Object.fromEntries(
         [...reasons].sort((left, right) => right[1] - left[1]),
       );

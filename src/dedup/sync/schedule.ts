@@ -1,21 +1,17 @@
-/**
- * Syncs by the clock: a run starts the sync, or joins the one that somebody else began, and ends as
- * that one ends.
- */
+/** Scheduled syncs: a run starts a sync, or joins the one in progress, and ends with it. */
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Job, JobType, Jobs } from "../../kernel/jobs/types.ts";
 import type { Schedule } from "../../kernel/supervisor/schedule.ts";
 import type { SyncInput, SyncResult } from "./result.ts";
 
 /** No archive takes longer; a sync that hangs is cancelled then. */
-const LONGEST_MS = 24 * 3_600_000;
+const MAX_DURATION_MS = 24 * 3_600_000;
 /**
  * A start is soon followed by a sync, for the archives may have changed meanwhile, but not at once.
  */
-const MOST_STAGGER_MS = 300_000;
+const MAX_STAGGER_MS = 300_000;
 const HISTORY = 20;
 
-/** What a run works with. */
 export interface SyncScheduleDeps {
   readonly jobs: Pick<Jobs, "start" | "active" | "watch" | "cancel">;
   readonly job: JobType<SyncInput, SyncResult>;
@@ -29,9 +25,9 @@ export function createSyncSchedule({ jobs, job }: SyncScheduleDeps, everyMs: num
   return {
     name: "sync",
     everyMs,
-    staggerMs: Math.min(everyMs, MOST_STAGGER_MS),
+    staggerMs: Math.min(everyMs, MAX_STAGGER_MS),
     overlap: "never",
-    timeoutMs: LONGEST_MS,
+    timeoutMs: MAX_DURATION_MS,
     history: HISTORY,
     async run({ signal }) {
       const { id } = jobs.active(job.exclusive) ?? (await begin(jobs, job));
@@ -53,7 +49,7 @@ async function begin(
   try {
     return await jobs.start(job, { force: false, purge: false });
   } catch (thrown) {
-    // Somebody asked for the same at the same moment.
+    // Another sync was started at this moment.
     const active =
       toStewardError(thrown).code === "already_running" ? jobs.active(job.exclusive) : undefined;
     if (active === undefined) throw thrown;

@@ -1,4 +1,4 @@
-/** The answers of the host before they are sent, and the wording of its refusals (facts §1.10). */
+/** The answers of the host before they are sent, and the wording of its refusals. */
 import type { Operation } from "./routes.ts";
 
 /** An answer: JSON text or nothing. */
@@ -56,7 +56,7 @@ export function notFound(operation: Operation): Reply {
   return refusalOf(operation, 404, "Not Found");
 }
 
-/** 401 to whoever shows a token that is wrong, expired or revoked. */
+/** 401 for a wrong, expired or revoked token. */
 export function badCredentials(): Reply {
   return refusal(401, "Bad credentials");
 }

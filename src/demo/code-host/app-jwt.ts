@@ -1,6 +1,6 @@
 /**
  * Whether a request comes from an app: the signature and the claims of its JWT, with upstream's
- * wording (facts §1.10).
+ * wording.
  */
 import { verify } from "node:crypto";
 import { refusal, type Reply } from "./answers.ts";
@@ -21,7 +21,7 @@ type Claims = Readonly<Record<string, unknown>>;
 
 /** Verifying costs as much as everything else of a mint, and a client uses one JWT for minutes. */
 const CACHED = 256;
-const LONGEST_LIFE_S = 600;
+const MAX_LIFE_S = 600;
 
 const UNDECODABLE = refusal(401, "A JSON web token could not be decoded");
 const UNKNOWN_APP = refusal(401, "Integration not found");
@@ -110,7 +110,7 @@ function checkTimes(claims: Claims, nowS: number): Reply | undefined {
   const { exp, iat } = claims;
   if (exp === undefined || exp === null) return NO_EXPIRY;
   if (typeof exp !== "number" || exp <= nowS) return EXPIRED;
-  if (exp > nowS + LONGEST_LIFE_S) return TOO_LONG;
+  if (exp > nowS + MAX_LIFE_S) return TOO_LONG;
   if (iat === undefined || iat === null) return NO_ISSUED_AT;
   if (typeof iat !== "number" || !Number.isInteger(iat) || iat > nowS) return NOT_YET;
   return undefined;

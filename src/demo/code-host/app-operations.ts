@@ -1,4 +1,4 @@
-/** What an app asks as itself: about itself and about where it is installed. */
+/** Operations that an app performs as itself: its own data and its installations. */
 import { accountObject, nodeId } from "./account.ts";
 import { moved, notFound, type Reply } from "./answers.ts";
 import type { Call, Parts } from "./call.ts";

@@ -24,7 +24,6 @@ export interface Call {
   readonly bases: Bases;
 }
 
-/** What the operations share. */
 export interface Parts {
   readonly estate: Estate;
   readonly jwt: AppJwt;

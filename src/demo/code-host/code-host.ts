@@ -33,7 +33,6 @@ import type {
   TokenCounts,
 } from "./types.ts";
 
-/** What a code host needs. */
 export interface CodeHostDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -47,7 +46,7 @@ export function createCodeHost(deps: CodeHostDeps, options: CodeHostOptions): Co
 
 const VERSIONS: readonly string[] = ["2022-11-28", "2026-03-10"];
 const USUAL_VERSION = "2022-11-28";
-const MOST_AT_ONCE = 4096;
+const MAX_CONCURRENT = 4096;
 const DEFAULT_TOKENS_KEPT = 250_000;
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 
@@ -89,8 +88,8 @@ class SimulatedHost implements CodeHost {
         address: options.address ?? { host: "127.0.0.1", port: 0 },
         credential: false,
         limits: {
-          connections: MOST_AT_ONCE,
-          owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE },
+          connections: MAX_CONCURRENT,
+          owner: { requests: MAX_CONCURRENT, requestsPerAddress: MAX_CONCURRENT },
         },
         handle: (request, response) => this.#serve(request, response),
       },
@@ -223,8 +222,9 @@ class SimulatedHost implements CodeHost {
   }
 
   #dress(reply: Reply, { headers }: ServerRequest): Outgoing {
-    const asked = headers["x-github-api-version"];
-    const version = typeof asked === "string" && VERSIONS.includes(asked) ? asked : USUAL_VERSION;
+    const requested = headers["x-github-api-version"];
+    const version =
+      typeof requested === "string" && VERSIONS.includes(requested) ? requested : USUAL_VERSION;
     const encodings = headers["accept-encoding"];
     return this.#dresser.dress(
       reply,

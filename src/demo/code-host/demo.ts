@@ -1,6 +1,6 @@
 /**
  * The demo's code host: one app of a key of its own, installed on `example-org` with two
- * repositories (RESOLUTIONS §2, Demo content).
+ * repositories.
  */
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";

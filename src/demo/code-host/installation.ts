@@ -7,7 +7,7 @@ import { accountObject } from "./account.ts";
 import { repositoryText } from "./repository.ts";
 import type { AppSpec, InstallationSpec } from "./types.ts";
 
-/** Where an answer says it comes from. */
+/** Base URLs in responses. */
 export interface Bases {
   /** Base of API addresses. */
   readonly api: string;
@@ -44,7 +44,7 @@ export interface Installation {
 
 const INSTALLED_AT = "2025-03-04T09:26:53Z";
 
-/** Two bases at most are ever asked for: the root and `/api/v3`. */
+/** At most two bases occur: the root and `/api/v3`. */
 function perBase(make: (bases: Bases) => string): (bases: Bases) => string {
   const made = new Map<string, string>();
   return (bases) => {
@@ -99,7 +99,7 @@ function installationText(
   { api, web }: Bases,
 ): string {
   const paths = spec.singleFilePaths ?? [];
-  const place =
+  const settingsPath =
     account.type === "Organization" ? `organizations/${account.login}/settings` : "settings";
   const paused = typeof spec.suspendedAt === "string";
   return JSON.stringify({
@@ -109,7 +109,7 @@ function installationText(
     repository_selection: spec.repositorySelection ?? "all",
     access_tokens_url: `${api}/app/installations/${spec.id}/access_tokens`,
     repositories_url: `${api}/installation/repositories`,
-    html_url: `${web}/${place}/installations/${spec.id}`,
+    html_url: `${web}/${settingsPath}/installations/${spec.id}`,
     app_id: app.id,
     app_slug: app.slug,
     target_id: account.id,

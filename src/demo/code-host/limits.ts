@@ -1,6 +1,6 @@
 /**
- * How much may be asked: the hourly quota of each installation's tokens, and the secondary limits
- * that upstream keeps to itself (facts §1.10).
+ * Rate limits: the hourly quota of each installation's tokens, and the secondary limits that
+ * upstream does not report.
  */
 import { refusal, type Reply } from "./answers.ts";
 import type { CodeHostOptions, SecondaryLimit } from "./types.ts";
@@ -101,7 +101,7 @@ export function createLimits(options: Pick<CodeHostOptions, "hourlyLimit" | "sec
   };
 }
 
-/** The headers that tell of a quota. */
+/** Rate limit headers. */
 export function quotaHeaders(quota: Quota): Record<string, string> {
   return {
     "x-ratelimit-limit": String(quota.limit),

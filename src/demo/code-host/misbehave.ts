@@ -19,7 +19,7 @@ const HTML = { "content-type": "text/html; charset=utf-8" };
 const UNICORN =
   "<!DOCTYPE html>\n<html><head><title>Unicorn! &middot; GitHub</title></head><body><p><strong>We had issues producing the response to your request.</strong></p></body></html>\n";
 
-/** Does to one request what the fault says. */
+/** Applies a fault to one request. */
 export async function misbehave(fault: Fault, victim: Victim): Promise<void> {
   if ("effect" in fault && fault.effect && fault.kind !== "delay") victim.perform();
   const instead = replacement(fault);

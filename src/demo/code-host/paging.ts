@@ -1,6 +1,6 @@
 /** Pages of a list and the `Link` header that names its neighbours (RFC 8288). */
 
-const LARGEST = 100;
+const MAX_SIZE = 100;
 
 /** One page. */
 export interface ListPage<T> {
@@ -19,7 +19,7 @@ export function pageOf<T>(
   url: string,
   pageSize: number,
 ): ListPage<T> {
-  const size = Math.min(LARGEST, wholeNumber(query.get("per_page")) ?? pageSize);
+  const size = Math.min(MAX_SIZE, wholeNumber(query.get("per_page")) ?? pageSize);
   const page = wholeNumber(query.get("page")) ?? 1;
   const last = Math.max(1, Math.ceil(items.length / size));
   const links: string[] = [];

@@ -1,4 +1,4 @@
-/** Levels of access: which includes which, and which names concern repositories (facts §1.10). */
+/** Levels of access: which includes which, and which names concern repositories. */
 import type { Level, Permissions } from "./types.ts";
 
 const RANK: Readonly<Record<Level, number>> = { read: 1, write: 2, admin: 3 };

@@ -60,14 +60,14 @@ async function stop(): Promise<void> {
   if (process.connected) process.disconnect();
 }
 
-function tell(message: CodeHostReady | CodeHostStats): void {
+function send(message: CodeHostReady | CodeHostStats): void {
   if (parentPort === null) process.send?.(message);
   else parentPort.postMessage(message);
 }
 
 function hear(question: CodeHostQuestion): void {
   if (question.kind === "stats")
-    tell({ kind: "stats", counts: codeHost.counts(), requests: codeHost.requests() });
+    send({ kind: "stats", counts: codeHost.counts(), requests: codeHost.requests() });
   else void stop();
 }
 
@@ -82,4 +82,4 @@ else {
   process.once("SIGTERM", () => void stop());
   process.stdout.write(`${codeHost.url}\n`);
 }
-tell({ kind: "ready", url: codeHost.url, ...identity });
+send({ kind: "ready", url: codeHost.url, ...identity });

@@ -5,7 +5,7 @@
 
 import { createRoutes, type RouteLine, type Routes } from "../routes.ts";
 
-/** What can be asked of the host. */
+/** Operations of the host. */
 export type Operation =
   | "app"
   | "installations"

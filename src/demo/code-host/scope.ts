@@ -1,7 +1,4 @@
-/**
- * What a mint asks for, read from its body and held against what the installation was granted
- * (facts §1.10).
- */
+/** Reads the scope of a mint from its body and compares it with the installation's permissions. */
 import { refusal, refusalOf, type Reply } from "./answers.ts";
 import type { Installation, Repository } from "./installation.ts";
 import { excess, withMetadata } from "./permissions.ts";
@@ -14,7 +11,7 @@ export interface Scope {
   readonly repositories: readonly Repository[] | undefined;
 }
 
-const MOST_REPOSITORIES = 500;
+const MAX_REPOSITORIES = 500;
 
 const NAME_NOT_GRANTED = refusalOf(
   "mint",
@@ -83,10 +80,10 @@ function invalid(name: string, message: string): Reply {
 function checkList(name: string, value: unknown, type: "string" | "number"): Reply | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) return invalid(name, `${shown(value)} is not an array.`);
-  if (value.length > MOST_REPOSITORIES)
+  if (value.length > MAX_REPOSITORIES)
     return invalid(
       name,
-      `No more than ${MOST_REPOSITORIES} items are allowed; ${value.length} were supplied.`,
+      `No more than ${MAX_REPOSITORIES} items are allowed; ${value.length} were supplied.`,
     );
   const index = value.findIndex((each) =>
     type === "number" ? !Number.isSafeInteger(each) : typeof each !== "string",
@@ -109,10 +106,10 @@ function checkPermissions(value: unknown): Reply | undefined {
     : invalid(`permissions/properties/${wrong[0]}`, `${shown(wrong[1])} is not a string.`);
 }
 
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN_LENGTH = 100;
 
 function shown(value: unknown): string {
-  return value === null ? "nil" : JSON.stringify(value).slice(0, LONGEST_SHOWN);
+  return value === null ? "nil" : JSON.stringify(value).slice(0, MAX_SHOWN_LENGTH);
 }
 
 function listOf(value: unknown): readonly unknown[] {

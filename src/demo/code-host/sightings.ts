@@ -20,7 +20,7 @@ interface Raw {
   readonly body: string;
 }
 
-/** One request is kept for each operation, and made readable when somebody asks. */
+/** Keeps one request per operation, decoded on demand. */
 export function createSightings(): Sightings {
   const counts = Object.fromEntries(OPERATIONS.map((operation) => [operation, 0])) as Record<
     Operation,

@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib";
 import { base62Digits } from "../../kernel/base/ids.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 
-/** What a stateless token says about itself. */
+/** Claims of a stateless token. */
 interface TokenFacts {
   readonly appId: number;
   readonly installationId: number;

@@ -51,7 +51,8 @@ function metered({ installation }: Bearer, call: Call, parts: Parts, answer: () 
     : { ...reply, headers: { ...quotaHeaders(spent.quota), ...reply.headers } };
 }
 
-// Also while suspended: upstream says nothing of that case, and ending a token is never a danger.
+// Allowed while suspended too: upstream does not document that case, and ending a token is
+// harmless.
 function revoke(bearer: Bearer, call: Call, parts: Parts): Reply {
   return metered(bearer, call, parts, () => {
     parts.tokens.revoke(bearer.token, call.nowMs);

@@ -22,8 +22,8 @@ interface Entry extends MintedToken {
 }
 
 /**
- * At the bound room is made for a sixteenth at once, so that searching for the dead costs little
- * per token.
+ * At the limit a sixteenth is evicted at once, so that finding expired tokens costs little per
+ * token.
  */
 const SWEEP_SHARE = 16;
 

@@ -1,6 +1,6 @@
 /**
- * What the simulated code host is made of and how it may be told to behave: apps, installations,
- * limits, and what tests may observe.
+ * Data and behaviour of the simulated code host: apps, installations, limits, and what tests can
+ * observe.
  */
 import type { KeyObject } from "node:crypto";
 import type { Address } from "../../kernel/config/address.ts";

@@ -56,8 +56,8 @@ export type Fault =
   /** The true answer without the members of these names, at any depth. */
   | { readonly kind: "missing_fields"; readonly names: readonly string[] }
   /**
-   * The members of these names, at any depth, hold a text that nobody knows; default those of the
-   * vendor's enums.
+   * Members with these names, at any depth, get an unknown text; default: those of the vendor's
+   * enums.
    */
   | { readonly kind: "unknown_enums"; readonly names?: readonly string[] }
   /** The true answer after `change`. */

@@ -31,7 +31,7 @@ const HTML = { "content-type": "text/html; charset=utf-8" };
 const PAGE =
   "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
 
-/** Does to one request what the fault says. */
+/** Applies a fault to one request. */
 export async function misbehave(fault: Fault, victim: Victim): Promise<void> {
   const instead = replacement(fault, victim) ?? damaged(fault, victim);
   if (instead !== undefined) return send(victim.response, victim.dress(instead));

@@ -1,6 +1,6 @@
 /** The answers of a control plane before they are sent. */
 
-/** An answer: text or nothing. JSON unless a `content-type` says otherwise. */
+/** A response: text or empty. JSON unless `content-type` differs. */
 export interface Reply {
   readonly status: number;
   readonly body?: string | Buffer;

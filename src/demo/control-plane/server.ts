@@ -1,6 +1,6 @@
 /**
- * What the simulators of both control planes share: a loopback port, the faults, what was asked,
- * answers held back or spoilt.
+ * Shared server of both simulated control planes: a loopback port, faults, request log, delayed or
+ * damaged responses.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
@@ -14,7 +14,6 @@ import type { Routes } from "../routes.ts";
 import { closing, readBody, send } from "../serving/outgoing.ts";
 import { dress } from "./sending.ts";
 
-/** What a simulator needs. */
 export interface ControlPlaneDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -40,7 +39,7 @@ export interface ControlPlane<Operation extends string> {
   readonly faults: Faults<Operation>;
   /** Waits this long before each answer; 0 at first. */
   latencyMs: number;
-  /** How often each operation was asked for, refused ones included. */
+  /** Requests per operation, rejected ones included. */
   requests(): Readonly<Partial<Record<Operation, number>>>;
   /** The latest requests, oldest first; at most 1000. */
   seen(): readonly SeenRequest<Operation>[];
@@ -64,8 +63,8 @@ export interface ControlPlaneSpec<Operation extends string> {
   readonly refuse: (status: number, message: string) => Reply;
 }
 
-const MOST_AT_ONCE = 4096;
-const MOST_SEEN = 1000;
+const MAX_CONCURRENT = 4096;
+const MAX_SEEN = 1000;
 const BODY_BYTES = 4 * 1024 * 1024;
 
 /** Starts to listen. Throws what the listener throws. */
@@ -78,7 +77,7 @@ export async function startControlPlane<Operation extends string>(
   const faults = createFaults<Operation>();
   const see = (request: SeenRequest<Operation>): void => {
     counts.set(request.operation, (counts.get(request.operation) ?? 0) + 1);
-    if (seen.push(request) > MOST_SEEN) seen.shift();
+    if (seen.push(request) > MAX_SEEN) seen.shift();
   };
   const listener = createListener(
     {
@@ -87,8 +86,8 @@ export async function startControlPlane<Operation extends string>(
       address: { host: "127.0.0.1", port: spec.port ?? 0 },
       credential: false,
       limits: {
-        connections: MOST_AT_ONCE,
-        owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE },
+        connections: MAX_CONCURRENT,
+        owner: { requests: MAX_CONCURRENT, requestsPerAddress: MAX_CONCURRENT },
       },
       handle: (request, response) =>
         serve(request, response, { spec, deps, faults, see, latencyMs: plane.latencyMs }),

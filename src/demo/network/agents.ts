@@ -11,7 +11,7 @@ import { createRoutes } from "../routes.ts";
 import type { Device } from "./devices.ts";
 import type { Network } from "./network.ts";
 
-/** The only thing that can be asked: `/<node>/metrics`, by host name, stable or decimal id. */
+/** The only resource: `/<node>/metrics`, by host name, stable or decimal id. */
 type AgentOperation = "metrics" | "unknown";
 
 /** Which nodes. */
@@ -84,7 +84,7 @@ export function nodeMetrics(device: Device, nowMs: number): string {
   const seconds = Math.floor(
     (nowMs - Math.max(device.connectedMs, nowMs - (nowMs % DAY_MS))) / 1000,
   );
-  const relayed = machine.place % 4 === 1;
+  const relayed = machine.index % 4 === 1;
   const byPath = (perSecond: number) =>
     PATHS.map(
       (path) =>
@@ -93,7 +93,7 @@ export function nodeMetrics(device: Device, nowMs: number): string {
           path === (relayed ? "derp" : "direct_ipv4") ? seconds * perSecond : 0,
         ] as const,
     );
-  const rate = 1 + (machine.place % 7);
+  const rate = 1 + (machine.index % 7);
   return [
     ...family("advertised_routes", "gauge", "Number of advertised network routes", [
       ["", machine.advertisedRoutes.length],
@@ -102,7 +102,7 @@ export function nodeMetrics(device: Device, nowMs: number): string {
       ["", device.enabledRoutes.length],
     ]),
     ...family("health_messages", "gauge", "Number of health messages broken down by type", [
-      ['type="warning"', machine.place % 9 === 0 ? 1 : 0],
+      ['type="warning"', machine.index % 9 === 0 ? 1 : 0],
     ]),
     ...family("home_derp_region_id", "gauge", "DERP region ID of node's home relay server", [
       ["", machine.region],

@@ -5,9 +5,9 @@
 import { startOf, turnsIn, type Cycle, type Window } from "./cycle.ts";
 import {
   KEY_EXPIRY_CYCLE,
-  KEY_EXPIRY_PLACE,
+  KEY_EXPIRY_INDEX,
   ROUTE_CYCLE,
-  ROUTE_PLACE,
+  ROUTE_INDEX,
   type Devices,
 } from "./devices.ts";
 import type { Identities } from "./identity.ts";
@@ -22,9 +22,9 @@ import {
 } from "./settings.ts";
 import {
   ROLE_CYCLE,
-  ROLE_PLACE,
+  ROLE_INDEX,
   roleInTurn,
-  SUSPENDED_PLACE,
+  SUSPENDED_INDEX,
   SUSPENSION_CYCLE,
   type Person,
 } from "./users.ts";
@@ -62,7 +62,7 @@ export interface AuditEvent {
   readonly deferredMs?: number;
 }
 
-/** What the events tell of. */
+/** Subjects of the events. */
 export interface AuditSubject {
   readonly people: readonly Person[];
   readonly devices: Devices;
@@ -186,9 +186,9 @@ function settingStories({ people, identities, tailnet }: AuditSubject): Story[] 
 }
 
 function peopleStories({ people, tailnet }: AuditSubject): Story[] {
-  const user = (place: number, property?: string): AuditTarget => ({
-    id: people[place]?.id ?? "",
-    name: people[place]?.loginName ?? "",
+  const user = (index: number, property?: string): AuditTarget => ({
+    id: people[index]?.id ?? "",
+    name: people[index]?.loginName ?? "",
     type: "USER",
     ...(property === undefined ? {} : { property }),
   });
@@ -198,7 +198,7 @@ function peopleStories({ people, tailnet }: AuditSubject): Story[] {
       (turn) => ({
         origin: "ADMIN_CONSOLE",
         actor: by(people[0]),
-        target: user(ROLE_PLACE, "USER_ROLE"),
+        target: user(ROLE_INDEX, "USER_ROLE"),
         action: "UPDATE",
         old: roleInTurn(turn - 1),
         new: roleInTurn(turn),
@@ -209,7 +209,7 @@ function peopleStories({ people, tailnet }: AuditSubject): Story[] {
       (turn) => ({
         origin: "ADMIN_CONSOLE",
         actor: by(people[0]),
-        target: user(SUSPENDED_PLACE),
+        target: user(SUSPENDED_INDEX),
         action: turn % 2 === 0 ? "RESTORE" : "SUSPEND",
       }),
     ],
@@ -247,8 +247,8 @@ function peopleStories({ people, tailnet }: AuditSubject): Story[] {
 }
 
 function deviceStories({ people, devices }: AuditSubject): Story[] {
-  const node = (place: number, atMs: number, property: string): AuditTarget | undefined => {
-    const device = devices.at(atMs).find(({ machine }) => machine.place === place);
+  const node = (index: number, atMs: number, property: string): AuditTarget | undefined => {
+    const device = devices.at(atMs).find(({ machine }) => machine.index === index);
     return device === undefined
       ? undefined
       : { id: device.nodeId, name: device.host, type: "NODE", isEphemeral: false, property };
@@ -257,7 +257,7 @@ function deviceStories({ people, devices }: AuditSubject): Story[] {
     [
       KEY_EXPIRY_CYCLE,
       (turn, atMs) => {
-        const target = node(KEY_EXPIRY_PLACE, atMs, "KEY_EXPIRY");
+        const target = node(KEY_EXPIRY_INDEX, atMs, "KEY_EXPIRY");
         return (
           target && {
             origin: "ADMIN_CONSOLE",
@@ -273,7 +273,7 @@ function deviceStories({ people, devices }: AuditSubject): Story[] {
     [
       ROUTE_CYCLE,
       (turn, atMs) => {
-        const target = node(ROUTE_PLACE, atMs, "ALLOWED_IPS");
+        const target = node(ROUTE_INDEX, atMs, "ALLOWED_IPS");
         return (
           target && {
             origin: "ADMIN_CONSOLE",

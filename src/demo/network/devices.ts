@@ -49,9 +49,9 @@ export const KEY_EXPIRY_CYCLE: Cycle = { periodMs: 3 * 3_600_000, phaseMs: 23 * 
 /** In odd turns the second router's routes are not approved. */
 export const ROUTE_CYCLE: Cycle = { periodMs: 2 * 3_600_000, phaseMs: 31 * 60_000 };
 /** The machine whose key expiry is switched on and off. */
-export const KEY_EXPIRY_PLACE = 4;
+export const KEY_EXPIRY_INDEX = 4;
 /** The machine whose routes are approved and not. */
-export const ROUTE_PLACE = 2;
+export const ROUTE_INDEX = 2;
 
 const KEY_LIFE_MS = 180 * 86_400_000;
 const SEEN_EVERY_MS = 1000;
@@ -62,11 +62,11 @@ const SEEN_EVERY_MS = 1000;
  */
 export function createDevices(roster: readonly Machine[], identities: Identities): Devices {
   const lasting = roster.map((machine) => identify(machine, machine.host, identities));
-  const places = new Map(
+  const byId = new Map(
     roster
       .filter(({ life }) => life === undefined)
       .flatMap((machine) => {
-        const { nodeId, legacyId } = lasting[machine.place] as Identified;
+        const { nodeId, legacyId } = lasting[machine.index] as Identified;
         return [
           [nodeId, machine],
           [legacyId, machine],
@@ -84,7 +84,7 @@ export function createDevices(roster: readonly Machine[], identities: Identities
   };
   const deviceOf = (machine: Machine, atMs: number): Device | undefined => {
     const { life } = machine;
-    if (life === undefined) return present(machine, lasting[machine.place] as Identified, atMs);
+    if (life === undefined) return present(machine, lasting[machine.index] as Identified, atMs);
     const turn = turnAt(life.cycle, atMs);
     const bornMs = startOf(life.cycle, turn);
     if (atMs - bornMs >= life.cycle.periodMs * life.share) return undefined;
@@ -97,7 +97,7 @@ export function createDevices(roster: readonly Machine[], identities: Identities
   return {
     at: (atMs) => roster.flatMap((machine) => deviceOf(machine, atMs) ?? []),
     find(id, atMs) {
-      const machine = places.get(id);
+      const machine = byId.get(id);
       if (machine !== undefined) return deviceOf(machine, atMs);
       for (const mortal of mortals) {
         const device = deviceOf(mortal, atMs);
@@ -111,13 +111,13 @@ export function createDevices(roster: readonly Machine[], identities: Identities
 
 type Identified = Pick<Device, "nodeId" | "legacyId" | "host" | "machineKey" | "nodeKey">;
 
-function identify({ place }: Machine, host: string, identities: Identities): Identified {
+function identify({ index }: Machine, host: string, identities: Identities): Identified {
   return {
-    nodeId: identities.stable("n", `node/${place}/${host}`),
-    legacyId: String(identities.integer(`legacy/${place}/${host}`)),
+    nodeId: identities.stable("n", `node/${index}/${host}`),
+    legacyId: String(identities.integer(`legacy/${index}/${host}`)),
     host,
-    machineKey: `mkey:${identities.hex(`machine/${place}/${host}`)}`,
-    nodeKey: `nodekey:${identities.hex(`node-key/${place}/${host}`)}`,
+    machineKey: `mkey:${identities.hex(`machine/${index}/${host}`)}`,
+    nodeKey: `nodekey:${identities.hex(`node-key/${index}/${host}`)}`,
   };
 }
 
@@ -153,7 +153,7 @@ function comingsOf(
 
 function present(machine: Machine, identified: Identified, atMs: number): Device {
   const seen = presenceAt(machine, atMs);
-  const routed = machine.place !== ROUTE_PLACE || turnAt(ROUTE_CYCLE, atMs) % 2 === 0;
+  const routed = machine.index !== ROUTE_INDEX || turnAt(ROUTE_CYCLE, atMs) % 2 === 0;
   const expiresMs = expiryAt(machine, atMs);
   // A device whose key has run out is turned away.
   const lapsed =
@@ -187,7 +187,7 @@ function presenceAt(
 }
 
 function expiryAt(machine: Machine, atMs: number): number | undefined {
-  if (machine.place === KEY_EXPIRY_PLACE && turnAt(KEY_EXPIRY_CYCLE, atMs) % 2 !== 0)
+  if (machine.index === KEY_EXPIRY_INDEX && turnAt(KEY_EXPIRY_CYCLE, atMs) % 2 !== 0)
     return (
       machine.createdMs + Math.ceil((atMs - machine.createdMs + 1) / KEY_LIFE_MS) * KEY_LIFE_MS
     );

@@ -115,7 +115,7 @@ function relationsOf(
     .filter(({ kind }) => kind !== "exit" && kind !== "router")
     .slice(0, clients);
   return callers.flatMap((client) => {
-    const own = random.fork(String(client.place));
+    const own = random.fork(String(client.index));
     const base = {
       client,
       version: own.next() < 0.1 ? 6 : 4,
@@ -315,7 +315,7 @@ function carry(
 function path({ relayed, version }: Relation, { machine }: Device): string {
   if (relayed) return `127.3.3.40:${machine.region}`;
   return version === 6
-    ? endpoint(`2001:db8:0:${machine.place.toString(16)}::1`, 41_641)
+    ? endpoint(`2001:db8:0:${machine.index.toString(16)}::1`, 41_641)
     : endpoint(machine.publicAddress, 41_641);
 }
 

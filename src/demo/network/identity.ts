@@ -32,8 +32,8 @@ export function createIdentities(seed: number): Identities {
 const FIRST_HOST = 11;
 
 /** The overlay addresses of the device at a place: 65,000 places are distinct. */
-export function overlayAddresses(place: number): readonly [ipv4: string, ipv6: string] {
-  const host = place + FIRST_HOST;
+export function overlayAddresses(index: number): readonly [ipv4: string, ipv6: string] {
+  const host = index + FIRST_HOST;
   return [
     `100.${80 + (host >> 16)}.${(host >> 8) & 0xff}.${host & 0xff}`,
     `fd7a:115c:a1e0::5a01:${host.toString(16)}`,

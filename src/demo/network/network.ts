@@ -1,7 +1,6 @@
 /**
- * A private network that lives: one model behind the simulators of both control planes. A function
- * of seed and time: the past stays as it was however often it is asked for, also by another
- * process.
+ * A private network that changes over time: one model behind the simulators of both control planes.
+ * It is a function of seed and time, so the past is always reproduced exactly, in any process.
  */
 import { auditIn, type AuditEvent } from "./audit.ts";
 import type { Window } from "./cycle.ts";
@@ -43,7 +42,7 @@ export interface Network {
 }
 
 const DEFAULT_DEVICES = 25;
-const MOST_DEVICES = 50_000;
+const MAX_DEVICES = 50_000;
 const DEFAULT_TALKERS = 250;
 
 /** Throws a RangeError for a number of devices that is none. */
@@ -54,8 +53,8 @@ export function createNetwork({
   talkers = DEFAULT_TALKERS,
   conditions = {},
 }: NetworkOptions): Network {
-  if (!Number.isInteger(count) || count < 0 || count > MOST_DEVICES)
-    throw new RangeError(`a simulated network has 0 to ${MOST_DEVICES} devices, not ${count}`);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_DEVICES)
+    throw new RangeError(`a simulated network has 0 to ${MAX_DEVICES} devices, not ${count}`);
   const identities = createIdentities(seed);
   const people = createPeople(count, domain, identities);
   const roster = withConditions(createRoster(count, seed, people, identities), conditions);

@@ -21,12 +21,12 @@ type MachineKind = "exit" | "router" | "server" | "laptop" | "phone" | "ephemera
 
 /** A place in the list of devices. Ephemeral machines come anew in each turn of `life`. */
 export interface Machine {
-  readonly place: number;
+  readonly index: number;
   readonly kind: MachineKind;
   readonly host: string;
   readonly platform: Platform;
   readonly client: string;
-  /** Who it belongs to; tagged machines belong to nobody. */
+  /** Owner; undefined for tagged machines. */
   readonly owner: Person | undefined;
   readonly tags: readonly string[];
   readonly addresses: readonly [ipv4: string, ipv6: string];
@@ -48,7 +48,7 @@ export interface Machine {
   readonly authorized: boolean;
 }
 
-/** Places of machines that do not depend on the instant that somebody looks at. */
+/** Roster indexes of machines that are the same at every instant. */
 export interface Conditions {
   /** Not connected; last seen within the last three days. */
   readonly offline?: readonly number[];
@@ -90,8 +90,8 @@ export function createRoster(
   identities: Identities,
 ): readonly Machine[] {
   const random = createRandom(seed, "roster");
-  return Array.from({ length: count }, (_, place) =>
-    machineAt(place, random.fork(String(place)), people, identities),
+  return Array.from({ length: count }, (_, index) =>
+    machineAt(index, random.fork(String(index)), people, identities),
   );
 }
 
@@ -102,42 +102,42 @@ export function withConditions(
 ): readonly Machine[] {
   return roster.map((machine) => ({
     ...machine,
-    ...(offline.includes(machine.place)
+    ...(offline.includes(machine.index)
       ? { presence: { cycle: { periodMs: 3 * DAY_MS, phaseMs: machine.createdMs }, share: 0 } }
       : {}),
-    ...(expiring.includes(machine.place)
+    ...(expiring.includes(machine.index)
       ? { key: { cycle: { periodMs: 2 * DAY_MS, phaseMs: machine.createdMs }, lapseMs: -DAY_MS } }
       : {}),
   }));
 }
 
-function kindAt(place: number): MachineKind {
-  if (place === 0) return "exit";
-  if (place === 1 || place === 2 || place % PER_ROUTER === PER_ROUTER - 1) return "router";
-  if (place === 3) return "external";
-  const usual = USUAL[(place - 4) % USUAL.length] as MachineKind;
-  return usual === "ephemeral" && place >= MORTAL_BELOW ? "laptop" : usual;
+function kindAt(index: number): MachineKind {
+  if (index === 0) return "exit";
+  if (index === 1 || index === 2 || index % PER_ROUTER === PER_ROUTER - 1) return "router";
+  if (index === 3) return "external";
+  const usual = USUAL[(index - 4) % USUAL.length] as MachineKind;
+  return usual === "ephemeral" && index >= MORTAL_BELOW ? "laptop" : usual;
 }
 
 function machineAt(
-  place: number,
+  index: number,
   random: Random,
   people: readonly Person[],
   identities: Identities,
 ): Machine {
-  const kind = kindAt(place);
-  const owner = ownerOf(kind, place, people);
-  const number = identities.integer(`public/${place}`);
-  const routes = routesOf(kind, place);
+  const kind = kindAt(index);
+  const owner = ownerOf(kind, index, people);
+  const number = identities.integer(`public/${index}`);
+  const routes = routesOf(kind, index);
   return {
-    place,
+    index,
     kind,
-    host: hostOf(kind, place, owner),
+    host: hostOf(kind, index, owner),
     platform: platformOf(kind, random),
-    client: `${random.pick(CLIENTS)}-t${identities.hex(`client/${place}`).slice(0, 9)}`,
+    client: `${random.pick(CLIENTS)}-t${identities.hex(`client/${index}`).slice(0, 9)}`,
     owner,
     tags: tagsOf(kind),
-    addresses: overlayAddresses(place),
+    addresses: overlayAddresses(index),
     publicAddress: publicAddress(number),
     region: random.pick(REGIONS).id,
     createdMs:
@@ -150,17 +150,17 @@ function machineAt(
             share: 0.65,
           }
         : undefined,
-    key: keyOf(kind, place, random),
+    key: keyOf(kind, index, random),
     advertisedRoutes: routes,
     enabledRoutes: routes,
-    ssh: kind === "server" && place % 2 === 0,
-    authorized: place % 23 !== 22,
+    ssh: kind === "server" && index % 2 === 0,
+    authorized: index % 23 !== 22,
   };
 }
 
-function ownerOf(kind: MachineKind, place: number, people: readonly Person[]): Person | undefined {
+function ownerOf(kind: MachineKind, index: number, people: readonly Person[]): Person | undefined {
   if (kind === "external") return people.at(-1);
-  return kind === "laptop" || kind === "phone" ? people[place % (people.length - 1)] : undefined;
+  return kind === "laptop" || kind === "phone" ? people[index % (people.length - 1)] : undefined;
 }
 
 function tagsOf(kind: MachineKind): readonly string[] {
@@ -178,15 +178,15 @@ function tagsOf(kind: MachineKind): readonly string[] {
   }
 }
 
-function hostOf(kind: MachineKind, place: number, owner: Person | undefined): string {
-  const number = String(place).padStart(2, "0");
+function hostOf(kind: MachineKind, index: number, owner: Person | undefined): string {
+  const number = String(index).padStart(2, "0");
   switch (kind) {
     case "exit":
       return "exit-fra";
     case "router":
       return `gw-${number}`;
     case "server":
-      return `${SERVER_ROLES[place % SERVER_ROLES.length] ?? "srv"}-${number}`;
+      return `${SERVER_ROLES[index % SERVER_ROLES.length] ?? "srv"}-${number}`;
     case "ephemeral":
       return `runner-${number}`;
     case "external":
@@ -201,11 +201,11 @@ function platformOf(kind: MachineKind, random: Random): Platform {
   return random.pick(kind === "laptop" ? LAPTOP_PLATFORMS : SERVER_PLATFORMS);
 }
 
-function routesOf(kind: MachineKind, place: number): readonly string[] {
+function routesOf(kind: MachineKind, index: number): readonly string[] {
   if (kind === "exit") return ["0.0.0.0/0", "::/0"];
   // The second router stands by for the first.
   return kind === "router"
-    ? [`10.${place <= 2 ? 20 : 30 + Math.floor(place / PER_ROUTER)}.0.0/16`]
+    ? [`10.${index <= 2 ? 20 : 30 + Math.floor(index / PER_ROUTER)}.0.0/16`]
     : [];
 }
 
@@ -218,14 +218,14 @@ function presenceOf(kind: MachineKind, random: Random): Machine["presence"] {
   };
 }
 
-function keyOf(kind: MachineKind, place: number, random: Random): Machine["key"] {
+function keyOf(kind: MachineKind, index: number, random: Random): Machine["key"] {
   if (kind !== "laptop" && kind !== "phone") return undefined;
   // Every fourth renews weekly, so that there is always a key about to run out; of these every
   // second runs out half a day before.
-  const short = place % 4 === 2;
+  const short = index % 4 === 2;
   const days = short ? 7 : 180;
   return {
     cycle: { periodMs: days * DAY_MS, phaseMs: random.integer(0, days * 24) * HOUR_MS },
-    lapseMs: short && place % 8 === 2 ? DAY_MS / 2 : 0,
+    lapseMs: short && index % 8 === 2 ? DAY_MS / 2 : 0,
   };
 }

@@ -8,7 +8,7 @@ import type { Cycle } from "./cycle.ts";
 export const APPROVAL_CYCLE: Cycle = { periodMs: 8 * 3_600_000, phaseMs: 13 * 60_000 };
 /** Another second name server with each turn. */
 export const DNS_CYCLE: Cycle = { periodMs: 5 * 3_600_000, phaseMs: 29 * 60_000 };
-/** The first webhook hears of one kind of event more in odd turns. */
+/** In odd cycles the first webhook subscribes to one more event. */
 export const WEBHOOK_CYCLE: Cycle = { periodMs: 12 * 3_600_000, phaseMs: 53 * 60_000 };
 
 /** Global name servers of a turn. */

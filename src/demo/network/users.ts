@@ -21,7 +21,7 @@ type UserStatus = "active" | "idle" | "suspended" | "needs-approval";
 
 /** A person, as far as it never changes. */
 export interface Person {
-  readonly place: number;
+  readonly index: number;
   readonly id: string;
   readonly displayName: string;
   readonly loginName: string;
@@ -41,9 +41,9 @@ export const ROLE_CYCLE: Cycle = { periodMs: 6 * 3_600_000, phaseMs: 11 * 60_000
 /** The fifth person is suspended in odd turns. */
 export const SUSPENSION_CYCLE: Cycle = { periodMs: 4 * 3_600_000, phaseMs: 47 * 60_000 };
 /** Whose role changes. */
-export const ROLE_PLACE = 1;
+export const ROLE_INDEX = 1;
 /** Who is suspended at times. */
-export const SUSPENDED_PLACE = 4;
+export const SUSPENDED_INDEX = 4;
 
 const FOUNDED_MS = Date.UTC(2025, 4, 1);
 const DAY_MS = 86_400_000;
@@ -64,27 +64,27 @@ export function createPeople(
   identities: Identities,
 ): readonly Person[] {
   const count = Math.max(6, Math.ceil(devices / 3));
-  return Array.from({ length: count + 1 }, (_, place) => {
-    const [given, family] = PEOPLE[place % PEOPLE.length] as readonly [string, string];
-    const round = Math.floor(place / PEOPLE.length);
+  return Array.from({ length: count + 1 }, (_, index) => {
+    const [given, family] = PEOPLE[index % PEOPLE.length] as readonly [string, string];
+    const round = Math.floor(index / PEOPLE.length);
     const login = `${given.toLowerCase()}${round === 0 ? "" : round}`;
-    const shared = place === count;
+    const shared = index === count;
     return {
-      place,
-      id: identities.stable("u", `user/${place}`),
+      index,
+      id: identities.stable("u", `user/${index}`),
       displayName: `${given} ${family}`,
       loginName: shared ? `${login}@else.test` : `${login}@${domain}`,
-      createdMs: FOUNDED_MS + (place % 400) * DAY_MS,
+      createdMs: FOUNDED_MS + (index % 400) * DAY_MS,
       type: shared ? "shared" : "member",
     };
   });
 }
 
 /** Role and state of a person at an instant. */
-export function standingOf({ place, type }: Person, atMs: number): Standing {
+export function standingOf({ index, type }: Person, atMs: number): Standing {
   return {
-    role: type === "shared" ? "member" : roleOf(place, atMs),
-    status: statusOf(place, type, atMs),
+    role: type === "shared" ? "member" : roleOf(index, atMs),
+    status: statusOf(index, type, atMs),
   };
 }
 
@@ -93,15 +93,15 @@ export function roleInTurn(turn: number): Role {
   return turn % 2 === 0 ? "admin" : "network-admin";
 }
 
-function roleOf(place: number, atMs: number): Role {
-  if (place === ROLE_PLACE) return roleInTurn(turnAt(ROLE_CYCLE, atMs));
-  return ROLES[place] ?? "member";
+function roleOf(index: number, atMs: number): Role {
+  if (index === ROLE_INDEX) return roleInTurn(turnAt(ROLE_CYCLE, atMs));
+  return ROLES[index] ?? "member";
 }
 
-function statusOf(place: number, type: Person["type"], atMs: number): UserStatus {
+function statusOf(index: number, type: Person["type"], atMs: number): UserStatus {
   if (type === "shared") return "active";
-  if (place === SUSPENDED_PLACE)
+  if (index === SUSPENDED_INDEX)
     return turnAt(SUSPENSION_CYCLE, atMs) % 2 === 0 ? "active" : "suspended";
-  if (place % 40 === 5) return "needs-approval";
-  return place % 11 === 6 ? "idle" : "active";
+  if (index % 40 === 5) return "needs-approval";
+  return index % 11 === 6 ? "idle" : "active";
 }

@@ -1,6 +1,6 @@
 /**
- * What all simulators do the same with a request and its answer: read a body within bounds, send
- * what was made, hear that the client left.
+ * Request handling shared by all simulators: bounded body reading, sending, and detection of
+ * disconnects.
  */
 import type { ServerRequest, ServerResponse } from "../../kernel/listen/exchange.ts";
 
@@ -25,7 +25,7 @@ export function send(response: ServerResponse, { status, headers, body }: Outgoi
   response.end(isBodyless(status) ? undefined : body);
 }
 
-/** Fires when nobody is there to answer any more. */
+/** Aborts when the client has disconnected. */
 export function closing(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => gone.abort());

@@ -44,7 +44,7 @@ export async function drip(
   response.end();
 }
 
-/** The beginning, half of it unless said otherwise, then the end of the connection. */
+/** Sends the first part, by default half, then closes the connection. */
 export function truncate(
   { status, headers, body }: Outgoing,
   bytes: number | undefined,

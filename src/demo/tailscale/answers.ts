@@ -11,9 +11,9 @@ export function refuseToken(status: number, error: string, description: string):
   return json({ error, error_description: description }, status, { "cache-control": "no-store" });
 }
 
-/** 401 to whoever shows nothing that is in force. */
+/** 401 without valid credentials. */
 export const INVALID_TOKEN: Reply = refuse(401, "API token invalid");
-/** 403 to whoever lacks a scope. */
+/** 403 without the required scope. */
 export const SCOPE_MISSING: Reply = refuse(
   403,
   "calling actor does not have enough permissions to perform this function",

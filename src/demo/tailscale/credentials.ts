@@ -1,4 +1,4 @@
-/** Who may ask: API keys, OAuth clients with their access tokens, and clients of other issuers. */
+/** Authentication: API keys, OAuth clients with their access tokens, and workload identity. */
 import type { Ids } from "../../kernel/base/ids.ts";
 import { equalSecrets } from "../../kernel/base/secret.ts";
 import { headerOf, json, type Call, type Reply } from "../control-plane/reply.ts";
@@ -14,7 +14,7 @@ export interface Caller {
 
 /** The credentials. */
 export interface Credentials {
-  /** Undefined for whoever shows nothing that is in force. */
+  /** Undefined without valid credentials. */
   caller(call: Call<string>): Caller | undefined;
   /** The token endpoint. */
   token(call: Call<string>): Reply;
@@ -38,7 +38,7 @@ interface Token extends Caller {
   readonly expiresAtMs: number;
 }
 
-const MOST_TOKENS = 10_000;
+const MAX_TOKENS = 10_000;
 const DEFAULT_SCOPES: readonly string[] = ["all:read"];
 
 /** Tokens beyond 10,000 push the oldest out. */
@@ -58,7 +58,7 @@ export function createCredentials(
     const text = `tskey-api-${ids.base62(17)}-${ids.base62(32)}`;
     tokens.set(text, { clientId, scopes, kind, expiresAtMs: nowMs + tokenLifetimeMs });
     const [oldest] = tokens.keys();
-    if (tokens.size > MOST_TOKENS && oldest !== undefined) tokens.delete(oldest);
+    if (tokens.size > MAX_TOKENS && oldest !== undefined) tokens.delete(oldest);
     return json(
       {
         access_token: text,
@@ -100,13 +100,13 @@ export function createCredentials(
           client === undefined ? "unknown client" : "client secret does not match",
         );
       const granted = client.scopes ?? DEFAULT_SCOPES;
-      const asked = (form.get("scope") ?? "").split(/\s+/).filter((scope) => scope !== "");
-      const foreign = asked.find(
+      const operation = (form.get("scope") ?? "").split(/\s+/).filter((scope) => scope !== "");
+      const foreign = operation.find(
         (scope) => !KNOWN_SCOPES.includes(scope) || !covers(granted, scope),
       );
       if (foreign !== undefined)
         return refuseToken(400, "invalid_scope", `scope ${foreign} is not granted to this client`);
-      return issue(id, asked.length === 0 ? granted : asked, "client", call.nowMs);
+      return issue(id, operation.length === 0 ? granted : operation, "client", call.nowMs);
     },
     exchange(call) {
       const form = new URLSearchParams(call.body);

@@ -1,7 +1,4 @@
-/**
- * The list of devices as text, written once a second however often it is asked for: thousands of
- * devices are megabytes.
- */
+/** The device list as JSON text, cached for a second: thousands of devices are megabytes. */
 import type { Network } from "../network/network.ts";
 import { deviceObject } from "./devices.ts";
 

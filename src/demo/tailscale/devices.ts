@@ -45,8 +45,8 @@ export function deviceObject(
     isExternal: external,
     machineKey: external ? "" : device.machineKey,
     nodeKey: device.nodeKey,
-    blocksIncomingConnections: machine.kind === "phone" && machine.place % 3 === 0,
-    tailnetLockKey: external ? "" : `nlpub:${network.identities.hex(`lock/${machine.place}`)}`,
+    blocksIncomingConnections: machine.kind === "phone" && machine.index % 3 === 0,
+    tailnetLockKey: external ? "" : `nlpub:${network.identities.hex(`lock/${machine.index}`)}`,
     tailnetLockError: "",
     isEphemeral: machine.kind === "ephemeral",
     ...(machine.tags.length === 0 ? {} : { tags: machine.tags }),
@@ -74,7 +74,7 @@ function fullMembers({ machine, enabledRoutes }: Device): Record<string, unknown
 }
 
 function connectivity({
-  place,
+  index,
   region,
   publicAddress,
   kind,
@@ -86,29 +86,29 @@ function connectivity({
         ...(id === region ? { preferred: true } : {}),
         latencyMs:
           Math.round(
-            (id === region ? 4 + (place % 20) : 25 + ((place * 7 + id * 13) % 160)) * 100,
+            (id === region ? 4 + (index % 20) : 25 + ((index * 7 + id * 13) % 160)) * 100,
           ) / 100,
       },
     ]),
   );
   return {
-    endpoints: [`${publicAddress}:41641`, `192.168.${place % 250}.10:41641`],
+    endpoints: [`${publicAddress}:41641`, `192.168.${index % 250}.10:41641`],
     mappingVariesByDestIP: kind === "phone",
     latency,
     clientSupports: {
       hairPinning: null,
-      ipv6: place % 3 !== 0,
-      pcp: place % 5 === 0,
+      ipv6: index % 3 !== 0,
+      pcp: index % 5 === 0,
       pmp: false,
-      udp: place % 17 !== 16,
-      upnp: place % 4 === 0 ? true : null,
+      udp: index % 17 !== 16,
+      upnp: index % 4 === 0 ? true : null,
     },
   };
 }
 
-function postureIdentity({ place, kind }: Device["machine"]): Record<string, unknown> {
+function postureIdentity({ index, kind }: Device["machine"]): Record<string, unknown> {
   return kind === "laptop"
-    ? { serialNumbers: [`C02SIM${String(place).padStart(5, "0")}`], disabled: false }
+    ? { serialNumbers: [`C02SIM${String(index).padStart(5, "0")}`], disabled: false }
     : { disabled: true };
 }
 
@@ -124,20 +124,20 @@ export function attributesObject(
       "node:os": machine.platform.os === "macOS" ? "macos" : machine.platform.os.toLowerCase(),
       "node:osVersion": machine.platform.osVersion,
       "node:tsVersion": version,
-      "node:tsAutoUpdate": machine.place % 2 === 0,
-      "node:tsStateEncrypted": machine.place % 3 === 0,
-      "node:tsReleaseTrack": machine.place % 19 === 18 ? "unstable" : "stable",
+      "node:tsAutoUpdate": machine.index % 2 === 0,
+      "node:tsStateEncrypted": machine.index % 3 === 0,
+      "node:tsReleaseTrack": machine.index % 19 === 18 ? "unstable" : "stable",
       ...(managed
         ? {
-            "intune:complianceState": machine.place % 5 === 1 ? "noncompliant" : "compliant",
-            "custom:score": 60 + ((machine.place * 7 + (online ? 3 : 0)) % 40),
+            "intune:complianceState": machine.index % 5 === 1 ? "noncompliant" : "compliant",
+            "custom:score": 60 + ((machine.index * 7 + (online ? 3 : 0)) % 40),
           }
         : {}),
     },
     ...(managed
       ? {
           expiries: {
-            "custom:score": stamp((Math.floor(nowMs / DAY_MS) + 1 + (machine.place % 7)) * DAY_MS),
+            "custom:score": stamp((Math.floor(nowMs / DAY_MS) + 1 + (machine.index % 7)) * DAY_MS),
           },
         }
       : {}),
@@ -146,8 +146,8 @@ export function attributesObject(
 
 /** Invites to use a device from another network: servers have some. */
 export function deviceInvites({ machine, legacyId }: Device, tailnetNumber: number): unknown[] {
-  if (machine.kind !== "server" || machine.place % 3 !== 1) return [];
-  const createdMs = INVITED_MS + (machine.place % 30) * DAY_MS;
+  if (machine.kind !== "server" || machine.index % 3 !== 1) return [];
+  const createdMs = INVITED_MS + (machine.index % 30) * DAY_MS;
   const base = {
     created: stamp(createdMs),
     tailnetId: tailnetNumber,
@@ -157,19 +157,19 @@ export function deviceInvites({ machine, legacyId }: Device, tailnetNumber: numb
   };
   return [
     {
-      id: String(5000 + machine.place * 2),
+      id: String(5000 + machine.index * 2),
       ...base,
       allowExitNode: true,
       email: "guest@else.test",
       lastEmailSentAt: stamp(createdMs + 1000),
-      inviteUrl: `https://login.example/inv/${5000 + machine.place}`,
+      inviteUrl: `https://login.example/inv/${5000 + machine.index}`,
       accepted: false,
     },
     {
-      id: String(5001 + machine.place * 2),
+      id: String(5001 + machine.index * 2),
       ...base,
       allowExitNode: false,
-      inviteUrl: `https://login.example/inv/${5001 + machine.place}`,
+      inviteUrl: `https://login.example/inv/${5001 + machine.index}`,
       accepted: true,
       acceptedBy: { id: 33_223, loginName: "guest@else.test", profilePicUrl: "" },
     },

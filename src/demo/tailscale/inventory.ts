@@ -334,11 +334,11 @@ export function serviceHosts(network: Network, name: string, nowMs: number): unk
     .filter(({ machine }) => machine.kind === "server")
     .slice(index * 2, index * 2 + 2);
   return {
-    hosts: servers.map(({ nodeId }, place) => ({
+    hosts: servers.map(({ nodeId }, position) => ({
       stableNodeID: nodeId,
       approvalLevel:
-        place === 0 ? "approved:auto" : index === 0 ? "approved:manual" : "not-approved",
-      configured: place === 0 ? "ready" : "pending",
+        position === 0 ? "approved:auto" : index === 0 ? "approved:manual" : "not-approved",
+      configured: position === 0 ? "ready" : "pending",
     })),
   };
 }

@@ -1,4 +1,4 @@
-/** How much may be asked in one minute. */
+/** Requests allowed per minute. */
 import { retryAfter } from "../control-plane/misbehave.ts";
 import type { Reply } from "../control-plane/reply.ts";
 import { refuse } from "./answers.ts";

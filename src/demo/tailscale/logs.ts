@@ -19,13 +19,13 @@ export interface AddedFlow {
 /** How far back records are kept. */
 const RETENTION_MS = 30 * 86_400_000;
 /** The longest window that is answered. */
-const LONGEST_WINDOW_MS = 7 * 86_400_000;
+const MAX_WINDOW_MS = 7 * 86_400_000;
 
 /**
- * How many flow records one answer has at most; a network that had more is asked for less at a
- * time. Audit events are few.
+ * Most flow records in a response; clients of a busier network must use shorter windows. Audit
+ * events are few.
  */
-const MOST_RECORDS = 100_000;
+const MAX_RECORDS = 100_000;
 
 const MINUTE_MS = 60_000;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
@@ -41,12 +41,11 @@ export function windowOf(query: URLSearchParams): Window | { readonly wrong: str
   const fromMs = Date.parse(query.get("start") ?? "");
   const toMs = Date.parse(query.get("end") ?? "");
   if (toMs < fromMs) return { wrong: "end is before start" };
-  return toMs - fromMs > LONGEST_WINDOW_MS ? { wrong: "time range is too long" } : { fromMs, toMs };
+  return toMs - fromMs > MAX_WINDOW_MS ? { wrong: "time range is too long" } : { fromMs, toMs };
 }
 
 /**
- * Records whose window begins in the one asked for and that are known by now. Undefined when they
- * are too many.
+ * Records known by now whose window begins in the requested one. Undefined when there are too many.
  */
 export function flowLogs(
   network: Network,
@@ -61,7 +60,7 @@ export function flowLogs(
   const fromMinute = Math.ceil(Math.max(fromMs, nowMs - RETENTION_MS) / MINUTE_MS);
   const logs: { readonly startMs: number; readonly record: object }[] = [];
   for (let minute = fromMinute; minute * MINUTE_MS < Math.min(toMs, nowMs); minute++) {
-    if (logs.length > MOST_RECORDS) return undefined;
+    if (logs.length > MAX_RECORDS) return undefined;
     for (const report of network.flows.inMinute(minute))
       if (report.loggedMs <= nowMs)
         logs.push({ startMs: report.fromMs, record: flowObject(network, report, embed) });

@@ -1,7 +1,4 @@
-/**
- * What can be asked of the simulated control plane, and which scopes open it, in the vendor's
- * spelling.
- */
+/** Operations of the simulated control plane and their scopes, in the vendor's spelling. */
 import { createRoutes, type RouteLine, type Routes } from "../routes.ts";
 
 /** The operations, by the names that faults and counters use. */

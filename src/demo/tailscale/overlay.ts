@@ -16,7 +16,7 @@ export interface Overlay {
 }
 
 /** How many added records are kept, the oldest go first. */
-const MOST_ADDED = 10_000;
+const MAX_ADDED = 10_000;
 
 /** Nothing changed yet. */
 export function createOverlay(absent: readonly Feature[], streams: readonly StreamType[]): Overlay {
@@ -32,7 +32,7 @@ export function createOverlay(absent: readonly Feature[], streams: readonly Stre
 
 /** Adds one and keeps the bound. */
 export function addBounded<T>(list: T[], item: T): void {
-  if (list.push(item) > MOST_ADDED) list.shift();
+  if (list.push(item) > MAX_ADDED) list.shift();
 }
 
 /** The validator of a text, as a header carries it. */

@@ -1,4 +1,4 @@
-/** One request after its fault: who asks, whether they may, and what the network says. */
+/** Performs one request after faults are applied: authentication, authorization, response. */
 import { headerOf, json, type Call, type Reply } from "../control-plane/reply.ts";
 import type { Network } from "../network/network.ts";
 import { INVALID_TOKEN, NO_TAILNET, NOT_FOUND, refuse, SCOPE_MISSING } from "./answers.ts";
@@ -38,7 +38,7 @@ export interface Parts {
   readonly inviteIdsAsText: boolean;
 }
 
-interface Asked {
+interface PerformContext {
   readonly call: Call<Operation>;
   readonly caller: Caller;
   readonly parts: Parts;
@@ -94,18 +94,18 @@ function closed(
     : undefined;
 }
 
-function operate(asked: Asked): Reply {
+function operate(context: PerformContext): Reply {
   const {
     call: { operation, nowMs },
     caller,
     parts: { network, overlay, inviteIdsAsText },
-  } = asked;
+  } = context;
   switch (operation) {
     case "devices":
-      return devices(asked);
+      return devices(context);
     case "attributes":
     case "device_invites":
-      return ofDevice(asked);
+      return ofDevice(context);
     case "users":
       return json(usersObject(network, nowMs));
     case "user_invites":
@@ -115,15 +115,15 @@ function operate(asked: Asked): Reply {
         keysObject(network, nowMs, {
           scopes: caller.scopes,
           kind: caller.kind,
-          all: asked.call.query.get("all") === "true",
+          all: context.call.query.get("all") === "true",
         }),
       );
     case "settings":
       return json(settingsObject(caller.scopes, nowMs, !overlay.absent.has("flow_logs")));
     case "acl":
-      return policy(asked);
+      return policy(context);
     case "acl_validate":
-      return validate(asked);
+      return validate(context);
     case "dns":
       return json(dnsObject(network, nowMs));
     case "contacts":
@@ -134,28 +134,31 @@ function operate(asked: Asked): Reply {
       return json(postureObject(network, nowMs));
     case "stream_status":
     case "set_stream":
-      return stream(asked);
+      return stream(context);
     case "oauth_apps":
       return json(oauthAppsObject(network));
     case "services":
       return json(servicesObject());
     case "service_hosts":
-      return hosts(asked);
+      return hosts(context);
     case "flow_logs":
     case "audit_logs":
-      return logs(asked);
+      return logs(context);
     default:
       return NOT_FOUND;
   }
 }
 
-function devices({ call: { query, nowMs }, parts: { deviceList } }: Asked): Reply {
+function devices({ call: { query, nowMs }, parts: { deviceList } }: PerformContext): Reply {
   const fields = query.get("fields") ?? "default";
   if (fields !== "all" && fields !== "default") return refuse(400, "fields must be all or default");
   return { status: 200, body: deviceList.body(fields, nowMs) };
 }
 
-function ofDevice({ call: { operation, params, nowMs }, parts: { network } }: Asked): Reply {
+function ofDevice({
+  call: { operation, params, nowMs },
+  parts: { network },
+}: PerformContext): Reply {
   const device = network.devices.find(params[0] ?? "", nowMs);
   if (device === undefined) return NOT_FOUND;
   return json(
@@ -165,7 +168,7 @@ function ofDevice({ call: { operation, params, nowMs }, parts: { network } }: As
   );
 }
 
-function policy({ call, parts: { network, overlay } }: Asked): Reply {
+function policy({ call, parts: { network, overlay } }: PerformContext): Reply {
   const text = overlay.policy ?? network.policy(call.nowMs);
   const etag = etagOf(text);
   if (headerOf(call, "accept") === "application/json")
@@ -173,12 +176,15 @@ function policy({ call, parts: { network, overlay } }: Asked): Reply {
   return { status: 200, body: text, headers: { etag, "content-type": "application/hujson" } };
 }
 
-function validate({ call, parts: { network, overlay } }: Asked): Reply {
+function validate({ call, parts: { network, overlay } }: PerformContext): Reply {
   const findings = validatePolicy(call.body, overlay.policy ?? network.policy(call.nowMs));
   return findings === undefined ? refuse(400, "invalid policy file") : json(findings);
 }
 
-function stream({ call: { operation, params, body, nowMs }, parts: { overlay } }: Asked): Reply {
+function stream({
+  call: { operation, params, body, nowMs },
+  parts: { overlay },
+}: PerformContext): Reply {
   const type = params[1];
   if (type !== "network" && type !== "configuration") return NOT_FOUND;
   if (operation === "set_stream") return setStream(type, body, overlay);
@@ -193,7 +199,7 @@ function setStream(type: StreamType, body: string, overlay: Overlay): Reply {
   return { status: 200, body: "" };
 }
 
-function hosts({ call: { params, nowMs }, parts: { network } }: Asked): Reply {
+function hosts({ call: { params, nowMs }, parts: { network } }: PerformContext): Reply {
   const found = serviceHosts(network, params[1] ?? "", nowMs);
   return found === undefined ? NOT_FOUND : json(found);
 }
@@ -201,7 +207,7 @@ function hosts({ call: { params, nowMs }, parts: { network } }: Asked): Reply {
 function logs({
   call: { operation, query, nowMs },
   parts: { network, overlay, embedNodes },
-}: Asked): Reply {
+}: PerformContext): Reply {
   const window = windowOf(query);
   if ("wrong" in window) return refuse(400, window.wrong);
   const found =

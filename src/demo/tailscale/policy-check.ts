@@ -1,7 +1,4 @@
-/**
- * What the vendor's validation says of a policy: whether it parses, whether its own tests hold,
- * which groups nobody knows.
- */
+/** The vendor's policy validation: syntax, the policy's own tests, unknown groups. */
 import { parse, type ParseError } from "jsonc-parser";
 
 /** The answer's body; empty when nothing was found. */

@@ -44,7 +44,7 @@ export type Feature =
 export interface RateLimit {
   /** Requests of one minute, tokens' included. */
   readonly perMinute: number;
-  /** How `Retry-After` says when the minute ends; default `seconds`. */
+  /** Form of `Retry-After` at the end of the minute; default `seconds`. */
   readonly announce?: "seconds" | "date" | "none";
 }
 
@@ -72,7 +72,7 @@ export interface TailscaleOptions extends ControlPlaneDeps {
   readonly limit?: RateLimit;
   /** Whether flow records name their nodes; default true. */
   readonly embedNodes?: boolean;
-  /** Ids of users and invites as text where the specification says numbers; default false. */
+  /** Ids of users and invites as text instead of numbers; default false. */
   readonly inviteIdsAsText?: boolean;
   /** Compress larger answers for clients that take it; default true. */
   readonly gzip?: boolean;
@@ -105,7 +105,7 @@ export interface Estate {
   flow(record: object, times: { readonly startMs: number; readonly loggedMs?: number }): void;
   /** What a plan lacks from now on. */
   absent(features: readonly Feature[]): void;
-  /** How much may be asked from now on; undefined: without limit. */
+  /** New request limit; undefined for none. */
   limit(limit: RateLimit | undefined): void;
   /** Access tokens and API keys in force are refused from now on. Clients get new tokens. */
   revokeTokens(): void;

@@ -1,7 +1,6 @@
 /**
- * The publisher of annotations (facts, pipeline §6.9): remembers what it wrote, rolls up what comes
- * close together, writes at a limited rate. It drops rather than delays: telling it something costs
- * a look-up and never waits.
+ * Publishes annotations: deduplicates, rolls up bursts and writes at a limited rate. Accepting an
+ * event never waits; when the queue is full the event is dropped.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -21,11 +20,10 @@ import { writeFailureOf, type AnnotationBackend } from "./backend.ts";
 import { markOf, rollUp, type Mark } from "./rollup.ts";
 import type { AnnotationCategory, AnnotationEvent, AnnotationSink } from "./types.ts";
 
-/** Identities remembered, so that a restart or a second look writes no mark twice. */
+/** Identities remembered in the checkpoint store, so that a restart writes no annotation twice. */
 export const REMEMBERED_ANNOTATIONS = 65_536;
 const MINUTE_MS = 60_000;
 
-/** What it works with. */
 export interface AnnotatorDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -34,13 +32,13 @@ export interface AnnotatorDeps {
   readonly backend: AnnotationBackend;
 }
 
-/** Takes events while it runs. */
+/** Accepts events only while it runs. */
 export type Annotator = AnnotationSink & Component;
 
-/** Takes events and does nothing with them: no backend is configured. */
-export const noAnnotations: AnnotationSink = { tell: () => undefined };
+/** Ignores events: no backend is configured. */
+export const noAnnotations: AnnotationSink = { publish: () => undefined };
 
-/** A publisher; nothing is written before its start. */
+/** Writes nothing before its start. */
 export function createAnnotator(deps: AnnotatorDeps, options: AnnotationOptions): Annotator {
   return new QueuedAnnotator(deps, options);
 }
@@ -58,7 +56,7 @@ class QueuedAnnotator implements Annotator {
   readonly #options: AnnotationOptions;
   readonly #gathering = new Map<AnnotationCategory, Gathering>();
   readonly #queue: Mark[] = [];
-  /** Identities that wait or are being written. */
+  /** Identities that are queued or being written. */
   readonly #pending = new Set<string>();
   #stop: AbortController | undefined;
   #working: Promise<void> | undefined;
@@ -70,7 +68,7 @@ class QueuedAnnotator implements Annotator {
     this.#options = options;
   }
 
-  tell(event: AnnotationEvent): void {
+  publish(event: AnnotationEvent): void {
     if (this.#stop === undefined) return;
     const rule =
       event.category === "startup"
@@ -148,7 +146,8 @@ class QueuedAnnotator implements Annotator {
         await bucket.take(signal);
         await this.#write(mark, signal);
       } catch {
-        // Only the stop ends the wait for the bucket; what is left is counted there.
+        // Only a stop interrupts the wait for the rate limiter; the stop counts what is still
+        // queued as dropped.
         return;
       }
     }
@@ -159,7 +158,7 @@ class QueuedAnnotator implements Annotator {
     try {
       await backend.write(mark, signal);
       scope.add(annotationPublished, 1, { category: mark.category });
-      this.#tellState(false);
+      this.#reportState(false);
       await seen
         .add(mark.identities, clock.now() + this.#options.dedupeRetentionMs)
         .catch((thrown: unknown) =>
@@ -170,14 +169,14 @@ class QueuedAnnotator implements Annotator {
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       this.#drop(writeFailureOf(thrown), mark.identities.length);
-      this.#tellState(true);
+      this.#reportState(true);
       log.warn("writing an annotation failed", { error: toStewardError(thrown) });
     } finally {
       for (const identity of mark.identities) this.#pending.delete(identity);
     }
   }
 
-  #tellState(degraded: boolean): void {
+  #reportState(degraded: boolean): void {
     this.#degraded = degraded;
     this.#deps.scope.gauge(annotationDegraded, degraded ? 1 : 0, {});
   }

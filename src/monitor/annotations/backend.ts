@@ -1,4 +1,4 @@
-/** Writes marks by the annotation API of a dashboard server (Grafana's `POST /api/annotations`). */
+/** Writes annotations through Grafana's `POST /api/annotations`. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import { bearer } from "../../kernel/client/authorizers.ts";
@@ -8,19 +8,18 @@ import { receiveSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions } from "../options.ts";
 import type { Mark } from "./rollup.ts";
 
-/** Writes one mark. Rejects with the client's error. */
+/** Rejects with the HTTP client's error. */
 export interface AnnotationBackend {
   write(mark: Mark, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Why a mark could not be written, in few words for a label. */
+/** Reason label of a failed write. */
 export type WriteFailure = "unauthorized" | "rate_limited" | "rejected" | "unavailable";
 
 const RETRY = { retries: 2, baseDelayMs: 500, maxDelayMs: 10_000 } as const;
 const ANSWER_BYTES = 64 * 1024;
 
-/** The backend of the options. */
 export function createAnnotationBackend(
   deps: { readonly clock: Clock; readonly ids: Ids; readonly version: string },
   options: AnnotationOptions,
@@ -52,8 +51,8 @@ export function createAnnotationBackend(
         text: mark.text,
         tags: [...new Set(["steward", mark.category, ...mark.tags, ...options.extraTags])],
       };
-      // A mark written twice would be seen twice, and one that is missing is missed by nobody: so
-      // it is repeated only when it certainly did not arrive.
+      // A duplicate annotation is worse than a missing one, so a write is retried only when it
+      // certainly did not arrive.
       await client.call(
         {
           operation: "annotations",
@@ -70,7 +69,6 @@ export function createAnnotationBackend(
   };
 }
 
-/** The class of a failed write. */
 export function writeFailureOf(error: unknown): WriteFailure {
   switch (failureOf(error)?.class) {
     case "auth":

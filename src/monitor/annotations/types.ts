@@ -1,23 +1,19 @@
-/**
- * What a person should see in the graphs: changes and expiries, as marks on a dashboard (facts,
- * pipeline §6.9).
- */
+/** Annotations: configuration changes and expiries, shown as marks on dashboards. */
 
-/** A kind of mark that can be switched off. */
+/** Categories that can be switched off one by one. */
 export type AnnotationCategory = "config_change" | "expiry" | "startup";
 
-/** Something that happened. */
 export interface AnnotationEvent {
   readonly category: AnnotationCategory;
   readonly timeMs: number;
   /** One sentence. */
   readonly text: string;
   readonly tags: readonly string[];
-  /** Marks with the same identity are written once. */
+  /** Annotations with the same identity are written once. */
   readonly identity: string;
 }
 
-/** Takes events and never delays who tells them. */
+/** Never blocks the caller. */
 export interface AnnotationSink {
-  tell(event: AnnotationEvent): void;
+  publish(event: AnnotationEvent): void;
 }

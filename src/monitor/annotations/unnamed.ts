@@ -1,11 +1,11 @@
 /**
- * Annotations leave the house like any export: where privacy hides names, an expiry says that
- * something ends, and not what.
+ * Annotations are exported, so the privacy filter applies: while names are hidden, an expiry does
+ * not say what expires.
  */
 import type { PrivacyOptions } from "../options.ts";
 import type { AnnotationSink } from "./types.ts";
 
-/** The texts of expiries name a host, or a key with what was written about it. */
+/** Expiry texts name a host, or a key and its description. */
 const NAMED: readonly (keyof PrivacyOptions)[] = [
   "hostnames",
   "node_ids",
@@ -14,11 +14,13 @@ const NAMED: readonly (keyof PrivacyOptions)[] = [
 ];
 const UNNAMED_TEXT = "A credential or a node key expires soon.";
 
-/** The sink as privacy allows it. */
+/** Wraps the sink according to the privacy options. */
 export function unnamedWhere(privacy: PrivacyOptions, sink: AnnotationSink): AnnotationSink {
   if (NAMED.every((category) => privacy[category])) return sink;
   return {
-    tell: (event) =>
-      sink.tell(event.category === "expiry" ? { ...event, text: UNNAMED_TEXT, tags: [] } : event),
+    publish: (event) =>
+      sink.publish(
+        event.category === "expiry" ? { ...event, text: UNNAMED_TEXT, tags: [] } : event,
+      ),
   };
 }

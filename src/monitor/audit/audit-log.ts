@@ -1,10 +1,10 @@
-/** An event of the audit as a log record (facts, pipeline §4.2). */
+/** Writes an audit event as a log record. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { configAuditRecord } from "../catalogue/records.ts";
 import { joinTags } from "../flows/identity.ts";
 import type { AuditEvent } from "./record.ts";
 
-/** What happened, without who and which: `UPDATE on TAILNET.ACL via ADMIN_CONSOLE`. */
+/** The event without actor and target names: `UPDATE on TAILNET.ACL via ADMIN_CONSOLE`. */
 export function summaryOf({
   action,
   target,
@@ -15,8 +15,8 @@ export function summaryOf({
 }
 
 /**
- * The summary with which and who, and why it failed, in the very texts of the attributes, so that
- * what privacy hides there is found here.
+ * The body repeats attribute values verbatim, so that the privacy filter finds and masks them
+ * there.
  */
 function bodyOf(event: AuditEvent): string {
   const { actor, target, error } = event;
@@ -25,7 +25,7 @@ function bodyOf(event: AuditEvent): string {
   return `${summaryOf(event)}${which === "" ? "" : ` of ${which}`}${who === "" ? "" : ` by ${who}`}${error === "" ? "" : `, which failed: ${error}`}`;
 }
 
-/** Writes the record; one that carries an error is a warning. */
+/** A record that carries an error has severity warning. */
 export function logAuditEvent(scope: Pick<Scope, "log">, event: AuditEvent): void {
   const { actor, target } = event;
   const timeMs = (event.time ?? event.logged)?.ms;

@@ -1,20 +1,18 @@
-/** Whether an event of the audit was counted before (facts, pipeline §1.8). */
+/** Deduplicates audit events. */
 import type { DedupSetStatus, IngestSource } from "../flows/types.ts";
 import { SeenKeys } from "../ingest/seen-keys.ts";
 import type { AuditEvent } from "./record.ts";
 
-/** Events remembered, at the edges of polled windows and over all ways in. */
+/** Events remembered, for window edges and across sources. */
 const AUDIT_SET_CAPACITY = 4_096;
 
-/** The sets of one network. */
 export class AuditDedup {
   readonly #boundary = new SeenKeys(AUDIT_SET_CAPACITY);
   readonly #seen = new SeenKeys(AUDIT_SET_CAPACITY);
 
   /** True for the first sighting only. */
   isNew(event: AuditEvent, source: IngestSource): boolean {
-    // What a polled window reads again at its edge is no duplicate of anybody: it is left out
-    // before the hits are counted.
+    // Re-reading the edge of a polled window is expected, so it does not count as a duplicate.
     if (source === "poll" && !admit(this.#boundary, boundaryKey(event))) return false;
     if (admit(this.#seen, auditKey(event))) return true;
     this.#seen.hit();
@@ -38,8 +36,8 @@ function admit(keys: SeenKeys, key: string): boolean {
 }
 
 /**
- * With the exact time: two readings of one event by the same way. JSON, for the parts are free
- * text.
+ * Includes the exact time: matches two reads of one event from the same source. Encoded as JSON,
+ * since the parts are free text.
  */
 function boundaryKey({ groupId, time, action, target }: AuditEvent): string {
   return JSON.stringify(
@@ -50,8 +48,8 @@ function boundaryKey({ groupId, time, action, target }: AuditEvent): string {
 }
 
 /**
- * Without the time where a group tells events apart: a streamed event has its time in milliseconds,
- * a polled one in nanoseconds.
+ * Leaves out the time where a group id identifies the event: streamed events have milliseconds,
+ * polled ones nanoseconds.
  */
 export function auditKey({ groupId, time, action, target }: AuditEvent): string {
   return JSON.stringify(

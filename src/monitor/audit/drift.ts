@@ -1,6 +1,6 @@
 /**
- * Watches the words of the audit: counts known and unknown ones, and warns of the latter once each
- * without repeating them (facts, pipeline §4.2).
+ * Detects unknown words in audit events: counts known and unknown ones, and warns once per unknown
+ * word by its digest.
  */
 import { createHash } from "node:crypto";
 import type { Log } from "../../kernel/base/log.ts";
@@ -10,12 +10,11 @@ import type { AuditEvent } from "./record.ts";
 import { vocabularies } from "./vocabulary.ts";
 import type { WatchedField } from "./vocabulary.ts";
 
-/** Different unknown words that are warned of. */
-const MOST_WARNINGS = 128;
-/** Of a word's SHA-256: enough to compare, and tells nothing. */
+/** Distinct unknown words that are logged. */
+const MAX_WARNINGS = 128;
+/** Bytes of a word's SHA-256: enough to compare without revealing the word. */
 const DIGEST_BYTES = 6;
 
-/** Looks at the words of an event. */
 export function createDriftWatch({
   scope,
   log,
@@ -28,7 +27,7 @@ export function createDriftWatch({
     if (word === "") return;
     const known = vocabularies[field].has(word);
     scope.add(configAuditSchemaDrift, 1, { field, status: known ? "known" : "unknown" });
-    if (known || warned.size >= MOST_WARNINGS) return;
+    if (known || warned.size >= MAX_WARNINGS) return;
     const digest = createHash("sha256")
       .update(word)
       .digest("hex")

@@ -1,7 +1,4 @@
-/**
- * The one way of audit events, whichever way they came in: read, count once, classify, log, mark
- * (facts, collectors §5.14).
- */
+/** Processes audit events from every source: decode, deduplicate, classify, log, annotate. */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -24,20 +21,18 @@ import { readAuditEvent } from "./record.ts";
 import type { AuditEvent } from "./record.ts";
 import { changeOf, fold } from "./vocabulary.ts";
 
-/** What an intake works with. */
 export interface AuditIntakeDeps {
   readonly options: Pick<NetworkOptions, "name" | "selfObservability">;
   readonly scope: Scope;
   readonly clock: Clock;
-  /** Warned of words that are not known. */
+  /** Receives warnings about unknown words. */
   readonly log: Log;
   readonly annotations: AnnotationSink;
 }
 
-/** Events between two breaths: an event takes some 20 µs. */
+/** Events between two yields to the event loop; an event takes about 20 µs. */
 const AT_ONCE = 128;
 
-/** An intake of one network. */
 export function createAuditIntake(
   deps: AuditIntakeDeps,
 ): AuditIntake & { dedupSets(): DedupSetStatus[] } {
@@ -105,7 +100,7 @@ function annotate({ annotations, clock, options }: AuditIntakeDeps, event: Audit
     action: fold("action", event.action) ?? "",
     origin: fold("origin", event.origin) ?? "",
   });
-  annotations.tell({
+  annotations.publish({
     category: "config_change",
     timeMs,
     text: `Configuration change (${change}): ${summary}${event.error === "" ? "" : ", which failed"}.`,

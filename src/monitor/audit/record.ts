@@ -1,15 +1,15 @@
-/** An event of the configuration audit from parsed JSON (facts, pipeline §1.5). */
+/** Decodes a configuration audit event from parsed JSON. */
 import { boundName } from "../../kernel/base/bounded-name.ts";
 import type { Instant, InstantReader } from "../ingest/instants.ts";
 
 /**
- * One change, or an attempt at one. Texts are empty when the control plane does not say; all but
- * details, error, old and new are bounded names.
+ * One change, or an attempt at one. Texts are empty when absent; all but details, error, old and
+ * new are bounded by `boundName`.
  */
 export interface AuditEvent {
-  /** Absent in streamed records, whose envelope has it. */
+  /** Absent in streamed records, whose envelope carries it. */
   readonly time: Instant | undefined;
-  /** Object store only. */
+  /** Set only for events from an object store. */
   readonly logged: Instant | undefined;
   readonly deferred: Instant | undefined;
   readonly type: string;
@@ -32,7 +32,7 @@ export interface AuditEvent {
     readonly property: string;
     readonly ephemeral: boolean | undefined;
   };
-  /** Values as text: JSON unless they are text; undefined for nothing. */
+  /** JSON unless the value is text; undefined when absent. */
   readonly old: string | undefined;
   readonly new: string | undefined;
 }
@@ -40,8 +40,8 @@ export interface AuditEvent {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an event; undefined when it has not the shape of one: no action, no actor, or a member of
- * another type. Never throws.
+ * Undefined when the value lacks an action or an actor, or a member has the wrong type. Never
+ * throws.
  */
 export function readAuditEvent(value: unknown, instants: InstantReader): AuditEvent | undefined {
   if (!isObject(value)) return undefined;

@@ -1,19 +1,13 @@
-/**
- * The words of the configuration audit, and which of its changes matter to security (facts,
- * pipeline §4.2; RESOLUTIONS M14).
- */
+/** Known words of audit events, and which changes are security-relevant. */
 
-/**
- * Fields whose words are watched, since a word we do not know is a sign that the upstream has moved
- * on.
- */
+/** Fields whose words are checked: an unknown word means the upstream API has changed. */
 export type WatchedField = "action" | "origin" | "actor_type" | "target_property";
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
 
-/** Security-relevant properties, and the category that each is counted under. */
+/** Security-relevant properties and the category each is counted under. */
 const changesByProperty: ReadonlyMap<string, string> = new Map([
   ["ACL", "acl"],
   ["KEY_EXPIRY", "key_expiry"],
@@ -43,7 +37,8 @@ const changesByProperty: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Known words by field. Properties beyond the counted ones are known and deliberately not counted.
+ * Known words by field. Properties that are not counted are listed too, so that they cause no
+ * warning.
  */
 export const vocabularies: Readonly<Record<WatchedField, ReadonlySet<string>>> = {
   action: words(
@@ -71,18 +66,15 @@ const changesByTarget: ReadonlyMap<
   ["API_KEY", { change: "api_key", actions: words("CREATE DELETE REVOKE") }],
 ]);
 
-/**
- * The word itself if it is known, `other` if not, undefined for none: what a series may be named
- * after.
- */
+/** A bounded label value: the word if known, `other` if not, undefined for none. */
 export function fold(field: WatchedField, word: string): string | undefined {
   if (word === "") return undefined;
   return vocabularies[field].has(word) ? word : "other";
 }
 
 /**
- * The category of a security-relevant change; undefined for all else. The property decides, then
- * what was done to which kind of thing.
+ * The category of a security-relevant change, undefined otherwise. The property decides first, then
+ * action and target type.
  */
 export function changeOf({
   action,

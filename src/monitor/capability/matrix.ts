@@ -1,20 +1,19 @@
 /**
- * What a network may be asked and what came of it, one row for each collector and each further call
- * (facts, monitor-api §1.5).
+ * The capability matrix: one row per collector and per sub-request, with the scopes it needs and
+ * the outcome of its calls.
  */
 import type { Collector } from "../collectors/collector.ts";
 import type { CollectorOptions, NetworkOptions } from "../options.ts";
 import type { Capability, Provider } from "../providers/provider.ts";
 import { apiStates, type ApiState } from "./operation.ts";
-import { judgeScopes, type RequiredScopes, type ScopeStatus } from "./scopes.ts";
+import { compareScopes, type RequiredScopes, type ScopeStatus } from "./scopes.ts";
 import { worstState, type CapabilityTracker, type OperationState } from "./tracker.ts";
 
-/** A row of the matrix. */
 export interface CapabilityRow {
   readonly collector: string;
   readonly subrequest: string | undefined;
   readonly capability: string;
-  /** Alternatives stand beside each other. */
+  /** Alternatives are listed side by side. */
   readonly requiredScopes: readonly string[];
   readonly missingScopes: readonly string[];
   readonly scopeStatus: ScopeStatus;
@@ -26,23 +25,22 @@ export interface CapabilityRow {
   readonly actionable: boolean;
   readonly lastProbeMs: number | undefined;
   readonly source: string | undefined;
-  /** Empty for a further call. */
+  /** Empty for a sub-request. */
   readonly operations: readonly OperationState[];
 }
 
-/** What rows are made of. */
 export interface MatrixInput {
   readonly collectors: readonly Collector[];
-  /** Names of those that run. */
+  /** Names of running collectors. */
   readonly registered: ReadonlySet<string>;
   readonly options: NetworkOptions;
   readonly provider: Pick<Provider, "supports" | "granted">;
   readonly tracker: Pick<CapabilityTracker, "operations">;
 }
 
-/** A probe that stands in for a collector counts under its name. */
+/** Probes that count under the collector they replace. */
 const standIns: ReadonlyMap<string, string> = new Map([["flowlogs-feature", "flowlogs"]]);
-/** Feeds have a row only while they run. */
+/** Object-store collectors, which have a row only while they run. */
 const feeds: ReadonlySet<string> = new Set([
   "objectstore",
   "objectstore-audit",
@@ -50,7 +48,7 @@ const feeds: ReadonlySet<string> = new Set([
 ]);
 const firstActionable = apiStates.indexOf("transient_failure");
 
-/** The rows, by collector and further call. */
+/** Rows of collectors, then of their sub-requests. */
 export function capabilityMatrix(input: MatrixInput): CapabilityRow[] {
   const shown = input.collectors.filter(
     ({ name }) => !standIns.has(name) && (!feeds.has(name) || input.registered.has(name)),
@@ -67,8 +65,8 @@ export function capabilityMatrix(input: MatrixInput): CapabilityRow[] {
 }
 
 /**
- * What the control plane offers of what collectors ask for, sorted; agents of nodes are no matter
- * of the control plane.
+ * Features of the control plane that collectors need, sorted. Node agents are not part of the
+ * control plane.
  */
 export function offeredFeatures(
   collectors: readonly Collector[],
@@ -94,7 +92,7 @@ function collectorRow(
   const operations = names.flatMap((name) => tracker.operations(name));
   const section = sectionOf(options.collectors, collector.key);
   return {
-    ...judged(provider, collector.scopes(options)),
+    ...scopeColumns(provider, collector.scopes(options)),
     ...standing({
       configEnabled: section !== undefined,
       providerSupported:
@@ -121,7 +119,7 @@ function subrequestRow(
     sectionOf(options.collectors, collector.key) !== undefined &&
     isWanted(options.collectors, capability);
   return {
-    ...judged(provider, scopes),
+    ...scopeColumns(provider, scopes),
     ...standing({
       configEnabled,
       providerSupported: provider.supports(capability),
@@ -138,11 +136,11 @@ function subrequestRow(
   };
 }
 
-function judged(
+function scopeColumns(
   { granted }: MatrixInput["provider"],
   scopes: RequiredScopes,
 ): Pick<CapabilityRow, "requiredScopes" | "missingScopes" | "scopeStatus"> {
-  const { status, missing } = judgeScopes(granted.scopes, scopes);
+  const { status, missing } = compareScopes(granted.scopes, scopes);
   return { requiredScopes: scopes?.flat() ?? [], missingScopes: missing, scopeStatus: status };
 }
 
@@ -183,8 +181,8 @@ function stateOf(
 }
 
 /**
- * The section `posture_integrations` of the configuration is `postureIntegrations` of the options;
- * below it, the first part counts.
+ * Maps a configuration section to its options, e.g. `posture_integrations` to
+ * `postureIntegrations`; of a nested section the first part counts.
  */
 function sectionOf(options: CollectorOptions, key: string): object | undefined {
   const name = (key.split(".")[0] ?? key).replaceAll(/_([a-z0-9])/g, (_, letter: string) =>

@@ -1,11 +1,8 @@
-/**
- * The operations of the control APIs, and what the outcome of one says about what the network may
- * be asked.
- */
+/** Operations of the control APIs, and what a call's outcome says about permissions. */
 import { toStewardError } from "../../kernel/base/errors.ts";
 import { failureOf } from "../../kernel/client/failure.ts";
 
-/** What is known of an operation (facts, collectors §4). */
+/** Outcome of an operation's last call. */
 export type ApiState =
   | "unknown"
   | "disabled"
@@ -15,7 +12,7 @@ export type ApiState =
   | "scope_denied"
   | "credential_rejected";
 
-/** All states from the least to the most serious; of several operations the most serious counts. */
+/** From least to most serious; several operations combine to the most serious. */
 export const apiStates: readonly ApiState[] = [
   "unknown",
   "disabled",
@@ -26,11 +23,10 @@ export const apiStates: readonly ApiState[] = [
   "credential_rejected",
 ];
 
-/** A call of a control API. */
 export interface Operation {
-  /** As `vpn.api.operation` shows it. */
+  /** Value of `vpn.api.operation`. */
   readonly name: string;
-  /** Statuses that say that the feature is off, beside 404. */
+  /** Statuses besides 404 that mean the feature is off. */
   readonly disabledBy: readonly number[];
 }
 
@@ -62,7 +58,7 @@ type OperationKey =
   | "listObjects"
   | "nodeMetrics";
 
-/** Every operation there is, by what it is for. */
+/** All operations. */
 export const operations: Readonly<Record<OperationKey, Operation>> = {
   devices: operation("listTailnetDevices"),
   devicePosture: operation("device_posture"),
@@ -88,7 +84,7 @@ export const operations: Readonly<Record<OperationKey, Operation>> = {
   nodeMetrics: operation("scrapeNodeMetrics"),
 };
 
-/** What an error of a call says. Everything that is no answer of the upstream passes. */
+/** The state for a failed call. Failures without a reply are transient; a cancelled call is `unknown`. */
 export function stateOfError(
   error: unknown,
   { disabledBy }: Pick<Operation, "disabledBy">,

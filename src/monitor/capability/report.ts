@@ -1,7 +1,4 @@
-/**
- * Exports the capability matrix of a network and warns of scopes that are missing (facts,
- * collectors §4).
- */
+/** Exports the capability matrix of a network and warns of missing scopes. */
 import type { Log } from "../../kernel/base/log.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { capabilityScopeSatisfied, capabilityStatus } from "../catalogue/api.ts";
@@ -9,9 +6,8 @@ import type { CapabilityRow } from "./matrix.ts";
 import { apiStates } from "./operation.ts";
 
 /**
- * Says the state of each active collector, and whether scopes suffice where that can be known. What
- * is no longer said ends. Called before each snapshot: what is exported is then never older than
- * the export.
+ * Sets one gauge per active collector, and whether its scopes suffice where known; series not set
+ * again end. Call it before each snapshot.
  */
 export function reportCapabilities(scope: Scope, rows: readonly CapabilityRow[]): void {
   const sweep = scope.sweep("capability");
@@ -31,7 +27,7 @@ export function reportCapabilities(scope: Scope, rows: readonly CapabilityRow[])
   sweep.commit();
 }
 
-/** One line for each active row whose scopes do not suffice. */
+/** Logs one line for each active row with insufficient scopes. */
 export function warnOfScopes(log: Log, rows: readonly CapabilityRow[]): void {
   for (const { active, scopeStatus, collector, subrequest, missingScopes } of rows) {
     if (!active || scopeStatus !== "insufficient") continue;

@@ -1,23 +1,22 @@
 /**
- * What an OAuth client asked for, held against what a collector needs (facts, collectors §4;
- * RESOLUTIONS M30). Advisory: only the control plane knows what it grants.
+ * Compares the scopes requested for an OAuth client with what collectors need. Advisory: only the
+ * control plane knows what it grants.
  */
 
-/** How the scopes of a credential stand towards what is needed. */
 export type ScopeStatus = "satisfied" | "insufficient" | "unknown" | "not_applicable";
 
-/** Alternatives, one of which is enough, for each thing that is needed; undefined is not known. */
+/** For each need the alternatives, one of which suffices; undefined when unknown. */
 export type RequiredScopes = readonly (readonly string[])[] | undefined;
 
-/** Older spellings of a scope, accepted as granted. */
+/** Deprecated spellings, accepted as equivalent. */
 const older: ReadonlyMap<string, string> = new Map([
   ["device_invites:read", "devices_invites:read"],
   ["oauth_apps:read", "oauth_keys:read"],
 ]);
 
 /**
- * Whether a granted set covers one scope: `all`, `all:read` for reading, the scope itself, or the
- * one that also writes.
+ * Whether `granted` covers `scope`: by `all`, `all:read` for read scopes, the scope itself, or its
+ * write form.
  */
 export function coversScope(granted: readonly string[], scope: string): boolean {
   const has = new Set(granted.map((each) => each.trim().toLowerCase()));
@@ -34,10 +33,10 @@ export function coversScope(granted: readonly string[], scope: string): boolean 
 }
 
 /**
- * How a credential stands, and which scopes would help. `granted` is undefined when the credential
- * has no scopes.
+ * Compares scopes. `granted` is undefined when the credential has no scopes. Also returns the
+ * scopes that would help.
  */
-export function judgeScopes(
+export function compareScopes(
   granted: readonly string[] | undefined,
   required: RequiredScopes,
 ): { readonly status: ScopeStatus; readonly missing: readonly string[] } {

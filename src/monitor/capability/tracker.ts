@@ -1,7 +1,4 @@
-/**
- * Remembers for one network what the last call of each operation said, and exports it (facts,
- * collectors §4).
- */
+/** Remembers the outcome of the last call of each operation of a network, and exports it. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
@@ -13,7 +10,6 @@ import {
 } from "../catalogue/api.ts";
 import { apiStates, type ApiState, type Operation } from "./operation.ts";
 
-/** What is known of an operation. */
 export interface OperationState {
   readonly operation: string;
   readonly state: ApiState;
@@ -21,26 +17,26 @@ export interface OperationState {
   readonly lastProbeMs: number;
 }
 
-/** Calls made for each entity in one run. */
+/** Calls made once per entity in one run. */
 interface Coverage {
   readonly tried: number;
   readonly failures: readonly ApiState[];
 }
 
-/** The operations of a network by collector. */
+/** Operations of a network by collector. */
 export interface CapabilityTracker {
   observed(collector: string, operation: Operation, state: ApiState): void;
   covered(collector: string, operation: Operation, coverage: Coverage): void;
-  /** In the order of their names. */
+  /** Sorted by name. */
   operations(collector: string): readonly OperationState[];
 }
 
-/** States of a call made for an entity that counts as failed. */
+/** States of a per-entity call that count as failures. */
 const failureStates: readonly ApiState[] = apiStates.filter(
   (state) => state !== "unknown" && state !== "supported",
 );
 
-/** The most serious of some states; `unknown` of none. */
+/** The most serious state; `unknown` for an empty list. */
 export function worstState(states: Iterable<ApiState>): ApiState {
   let worst: ApiState = "unknown";
   for (const state of states)
@@ -48,7 +44,6 @@ export function worstState(states: Iterable<ApiState>): ApiState {
   return worst;
 }
 
-/** A tracker that has seen nothing. */
 export function createCapabilityTracker({
   clock,
   scope,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: the policy file (facts, metric catalogue). */
+/** Metrics of the monitor: the policy file. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -96,7 +96,6 @@ export const aclWildcardRules = defineMetric({
   help: "Non-deny rules with a wildcard, per section and position (src, dst).",
 });
 
-/** All rows of this file. */
 export const aclMetrics: readonly AnyRow[] = catalogue([
   aclAutoapprovers,
   aclLastChanged,

@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: calls of the control API and what they are allowed (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: control API calls and their permissions. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -107,7 +104,6 @@ export const subrequestFailures = defineMetric({
   when: "per-entity subrequests enabled",
 });
 
-/** All rows of this file. */
 export const apiMetrics: readonly AnyRow[] = catalogue([
   apiAvailability,
   apiDuration,

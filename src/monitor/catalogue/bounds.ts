@@ -1,8 +1,8 @@
-/** Buckets that several metrics share. */
+/** Histogram bounds that several metrics share. */
 
 const DAY_S = 86_400;
 
-/** Ages of things that live for months: seconds. */
+/** In seconds, for ages up to months. */
 export const ageSeconds: readonly number[] = [
   DAY_S,
   7 * DAY_S,

@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: runs of collectors, checkpoints and duplicate sets (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: runs of collectors, checkpoints and duplicate sets. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -156,7 +153,6 @@ export const scrapeSuccess = defineMetric({
   when: "self_observability.enabled",
 });
 
-/** All rows of this file. */
 export const collectionMetrics: readonly AnyRow[] = catalogue([
   checkpointDiskSize,
   checkpointPersistAge,

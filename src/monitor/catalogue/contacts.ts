@@ -1,4 +1,4 @@
-/** Metrics of the monitor: contact addresses (facts, metric catalogue). */
+/** Metrics of the monitor: contact addresses. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -11,5 +11,4 @@ export const contactNeedsVerification = defineMetric({
   help: "1 when the contact address is unverified; types account, support, security.",
 });
 
-/** All rows of this file. */
 export const contactsMetrics: readonly AnyRow[] = catalogue([contactNeedsVerification]);

@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: what is known of devices, their keys, routes and ways to connect (facts,
- * metric catalogue).
- */
+/** Metrics of the monitor: devices, their keys, routes and connectivity. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";
@@ -460,7 +457,6 @@ export const subnetRoutesUnapproved = defineMetric({
   help: "Distinct subnet prefixes offered and approved nowhere.",
 });
 
-/** All rows of this file. */
 export const devicesMetrics: readonly AnyRow[] = catalogue([
   derpRegionDevices,
   derpRegionLatencyMin,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: resolvers and search paths (facts, metric catalogue). */
+/** Metrics of the monitor: resolvers and search paths. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -66,7 +66,6 @@ export const dnsSplitZonesCount = defineMetric({
   help: "Split-DNS domains configured.",
 });
 
-/** All rows of this file. */
 export const dnsMetrics: readonly AnyRow[] = catalogue([
   dnsMagicDns,
   dnsNameserversCount,

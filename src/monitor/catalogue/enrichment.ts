@@ -1,4 +1,4 @@
-/** Metrics of the monitor: reverse DNS and geography (facts, metric catalogue). */
+/** Metrics of the monitor: reverse DNS and geography. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -99,7 +99,6 @@ const rdnsRefreshes = defineMetric({
   when: "enrichment.reverse_dns.enabled and self_observability.enabled",
 });
 
-/** All rows of this file. */
 export const enrichmentMetrics: readonly AnyRow[] = catalogue([
   geoipDatabaseBuildTime,
   geoipDownloads,

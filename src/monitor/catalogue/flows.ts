@@ -1,12 +1,9 @@
-/**
- * Metrics of the monitor: traffic between nodes and changes of the configuration (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: traffic between nodes, and configuration changes. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
 const DELAYS = [1, 5, 30, 60, 300, 900, 3_600, 21_600, 86_400] as const;
-/** A sum of something that is gone leaves after an hour. */
+/** Idle counters are dropped after this time. */
 const IDLE_MS = 3_600_000;
 
 export const featureEnabled = defineMetric({
@@ -273,7 +270,6 @@ export const networkUniqueDstPorts = defineMetric({
   when: "cardinality.flow.metrics_mode rollup or both, and node_dims",
 });
 
-/** All rows of this file. */
 export const flowsMetrics: readonly AnyRow[] = catalogue([
   featureEnabled,
   configAuditChanges,

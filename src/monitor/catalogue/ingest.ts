@@ -1,4 +1,4 @@
-/** Metrics of the monitor: what came in, by which way (facts, metric catalogue). */
+/** Metrics of the monitor: ingested records by source. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -101,7 +101,6 @@ const ingressWalPendingSize = defineMetric({
   when: "self_observability.enabled and ingress_wal.enabled",
 });
 
-/** All rows of this file. */
 export const ingestMetrics: readonly AnyRow[] = catalogue([
   ingestCaptureDelay,
   ingestEventAge,

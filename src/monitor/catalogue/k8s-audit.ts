@@ -1,8 +1,8 @@
-/** Metrics of the monitor: requests to clusters through the proxy (facts, metric catalogue). */
+/** Metrics of the monitor: Kubernetes API requests through the proxy. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
-/** A sum of something that is gone leaves after an hour. */
+/** Idle counters are dropped after this time. */
 const IDLE_MS = 3_600_000;
 
 export const k8sApiExecSessions = defineMetric({
@@ -95,7 +95,6 @@ export const k8sSessionStarted = defineMetric({
   when: "collectors.k8s_audit.enabled",
 });
 
-/** All rows of this file. */
 export const k8sAuditMetrics: readonly AnyRow[] = catalogue([
   k8sApiExecSessions,
   k8sApiMutations,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: keys, tokens and OAuth clients (facts, metric catalogue). */
+/** Metrics of the monitor: keys, tokens and OAuth clients. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";
@@ -107,7 +107,6 @@ export const keysCount = defineMetric({
   help: "Keys by type, auth kind, revoked and invalid.",
 });
 
-/** All rows of this file. */
 export const keysMetrics: readonly AnyRow[] = catalogue([
   keyAllowedTags,
   keyExpiry,

@@ -1,7 +1,4 @@
-/**
- * Metrics of the monitor: delivery of the control plane's own log streams (facts, metric
- * catalogue).
- */
+/** Metrics of the monitor: delivery of the control plane's own log streams. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -86,7 +83,6 @@ export const logstreamSpoofedEntries = defineMetric({
   when: "stream configured",
 });
 
-/** All rows of this file. */
 export const logStreamingMetrics: readonly AnyRow[] = catalogue([
   logstreamBytesSent,
   logstreamConfigured,

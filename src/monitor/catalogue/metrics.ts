@@ -1,7 +1,4 @@
-/**
- * Every metric of the monitor. With the rows of the house they are the catalogue that status,
- * documents and exports show.
- */
+/** All metrics of the monitor. */
 import { catalogue } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { aclMetrics } from "./acl.ts";
@@ -27,7 +24,7 @@ import { settingsMetrics } from "./settings.ts";
 import { usersMetrics } from "./users.ts";
 import { webhooksMetrics } from "./webhooks.ts";
 
-/** All rows, whether a feature that emits them is on or not. */
+/** Includes metrics of features that are off. */
 export const monitorMetrics: readonly AnyRow[] = catalogue(
   aclMetrics,
   apiMetrics,

@@ -1,8 +1,8 @@
-/** Metrics of the monitor: the agents of nodes (facts, metric catalogue). */
+/** Metrics of the monitor: node agents. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
-/** A sum of something that is gone leaves after an hour. */
+/** Idle counters are dropped after this time. */
 const IDLE_MS = 3_600_000;
 
 export const nodemetricsDiscoverySuccess = defineMetric({
@@ -117,7 +117,6 @@ export const nodeUp = defineMetric({
   when: "collectors.node_metrics.enabled",
 });
 
-/** All rows of this file. */
 export const nodeMetricsMetrics: readonly AnyRow[] = catalogue([
   nodemetricsDiscoverySuccess,
   nodemetricsDiscoveryTargets,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: OAuth applications (facts, metric catalogue). */
+/** Metrics of the monitor: OAuth applications. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";
@@ -51,7 +51,6 @@ export const oauthAppsCount = defineMetric({
   help: "OAuth applications registered.",
 });
 
-/** All rows of this file. */
 export const oauthAppsMetrics: readonly AnyRow[] = catalogue([
   oauthAppNodeAttributes,
   oauthAppRedirectUris,

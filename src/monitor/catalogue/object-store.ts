@@ -1,4 +1,4 @@
-/** Metrics of the monitor: reading exported logs from an object store (facts, metric catalogue). */
+/** Metrics of the monitor: reading exported logs from an object store. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -146,7 +146,6 @@ export const objectstoreSkipped = defineMetric({
   when: "source objectstore",
 });
 
-/** All rows of this file. */
 export const objectStoreMetrics: readonly AnyRow[] = catalogue([
   objectstoreBacklog,
   objectstoreBytes,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: posture integrations (facts, metric catalogue). */
+/** Metrics of the monitor: posture integrations. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -50,7 +50,6 @@ export const postureIntegrationsCount = defineMetric({
   help: "Posture integrations configured; 0 when the API answers 404.",
 });
 
-/** All rows of this file. */
 export const postureMetrics: readonly AnyRow[] = catalogue([
   postureIntegrationError,
   postureIntegrationLastSync,

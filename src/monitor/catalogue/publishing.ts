@@ -1,4 +1,4 @@
-/** Metrics of the monitor: annotations, privacy and the admin API (facts, metric catalogue). */
+/** Metrics of the monitor: annotations, privacy and the admin API. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -47,7 +47,6 @@ export const piiFilterCategory = defineMetric({
   when: "self_observability.enabled",
 });
 
-/** All rows of this file. */
 export const publishingMetrics: readonly AnyRow[] = catalogue([
   adminAuthRejected,
   annotationDegraded,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: the receivers of streams and webhooks (facts, metric catalogue). */
+/** Metrics of the monitor: the receivers of streams and webhooks. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -110,7 +110,6 @@ const webhookSchemaDrift = defineMetric({
   when: "webhook.enabled",
 });
 
-/** All rows of this file. */
 export const receiversMetrics: readonly AnyRow[] = catalogue([
   streamDecodeErrors,
   streamInflight,

@@ -1,6 +1,6 @@
 /**
- * Log records of the monitor (facts, log catalogue). The attributes of webhook events differ by
- * type; their row stands for a family of names.
+ * Log records of the monitor. Attributes of webhook events differ by type, so one row covers a
+ * family of record names.
  */
 import { defineLogRecord } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyLogRow } from "../../kernel/telemetry/types.ts";
@@ -246,7 +246,6 @@ export const webhookRecord = defineLogRecord({
   family: true,
 });
 
-/** All records. */
 export const monitorRecords: readonly AnyLogRow[] = [
   devicePostureRecord,
   deviceNetworkLockErrorRecord,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: virtual-IP services (facts, metric catalogue). */
+/** Metrics of the monitor: virtual-IP services. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -28,7 +28,6 @@ export const servicesCount = defineMetric({
   help: "Virtual-IP services in the network.",
 });
 
-/** All rows of this file. */
 export const servicesMetrics: readonly AnyRow[] = catalogue([
   serviceHosts,
   servicePorts,

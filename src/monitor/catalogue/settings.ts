@@ -1,4 +1,4 @@
-/** Metrics of the monitor: switches of the network (facts, metric catalogue). */
+/** Metrics of the monitor: switches of the network. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
@@ -26,7 +26,6 @@ export const settingUsersExternalNetworksRole = defineMetric({
   help: "Constant 1 with the role allowed to join other networks.",
 });
 
-/** All rows of this file. */
 export const settingsMetrics: readonly AnyRow[] = catalogue([
   settingDevicesKeyDuration,
   settingEnabled,

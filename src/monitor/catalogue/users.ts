@@ -1,4 +1,4 @@
-/** Metrics of the monitor: users and invites (facts, metric catalogue). */
+/** Metrics of the monitor: users and invites. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";
@@ -64,7 +64,6 @@ export const usersCount = defineMetric({
   help: "Users by role, status and type.",
 });
 
-/** All rows of this file. */
 export const usersMetrics: readonly AnyRow[] = catalogue([
   userConnected,
   userDevices,

@@ -1,4 +1,4 @@
-/** Metrics of the monitor: webhook endpoints of the control plane (facts, metric catalogue). */
+/** Metrics of the monitor: webhook endpoints of the control plane. */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";
@@ -53,7 +53,6 @@ export const webhookEndpointsEventSubscriptions = defineMetric({
   help: "Endpoints subscribed per event type; 18 known types plus other, zero-seeded.",
 });
 
-/** All rows of this file. */
 export const webhooksMetrics: readonly AnyRow[] = catalogue([
   webhookEndpointAge,
   webhookEndpointSubscriptions,

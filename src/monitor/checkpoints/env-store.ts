@@ -1,6 +1,6 @@
 /**
- * What networks remember, in an environment: read from memory where it is asked often, stored
- * before it counts.
+ * Checkpoints of networks in an LMDB environment. Reads come from memory; a change counts once it
+ * is stored.
  */
 import { create } from "@bufbuild/protobuf";
 import {
@@ -15,22 +15,18 @@ import { SeenSet, type SeenBatch } from "./seen-set.ts";
 import { evidence, marks, seen, type SeenKey } from "./tables.ts";
 import type { Evidence, Marks, NetworkMemory, SeenDigests } from "./types.ts";
 
-/** Digests of one row and of one change, so that both stay far below their bounds. */
+/** Digests per row and per transaction, well below the size limits of both. */
 const DIGESTS_PER_PART = 2_000;
-/** Rows taken away in one change. */
+/** Rows deleted in one transaction. */
 const ROWS_PER_CHANGE = 500;
 
-/** What it works with. */
 export interface EnvStoreDeps {
   readonly env: Pick<Env, "read" | "write">;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
 
-/**
- * One memory for each network, the same one each time it is asked for. What other networks stored
- * stays.
- */
+/** Returns one memory per network, always the same object. Rows of other networks are kept. */
 export function createEnvStore(deps: EnvStoreDeps): (network: string) => NetworkMemory {
   const networks = new Map<string, NetworkMemory>();
   return (network) => {
@@ -73,7 +69,7 @@ function envSeen(deps: EnvStoreDeps, network: string): NetworkMemory["seen"] {
   };
 }
 
-/** Digests under one name. */
+/** Digests stored under one name. */
 class StoredDigests implements SeenDigests {
   readonly #deps: EnvStoreDeps;
   readonly #owner: readonly [network: string, name: string];
@@ -121,9 +117,7 @@ class StoredDigests implements SeenDigests {
     this.#forget(this.#set.trim(this.#deps.clock.now()));
   }
 
-  /**
-   * Reads what is stored; gives the batches whose last part is missing, because a crash came first.
-   */
+  /** Loads stored digests; returns batches that a crash left incomplete. */
   #load(): SeenBatch[] {
     const batches = new Map<
       string,
@@ -144,7 +138,7 @@ class StoredDigests implements SeenDigests {
     return [...batches.values()].filter(({ whole }) => !whole);
   }
 
-  /** Takes rows away in the background: what stays by mistake is trimmed at the next start. */
+  /** Deletes rows in the background; a row that stays by mistake is trimmed at the next start. */
   #forget(batches: readonly SeenBatch[]): void {
     const keys = batches.flatMap((batch) =>
       Array.from({ length: batch.parts }, (_, part) => this.#key(batch, part)),

@@ -1,9 +1,9 @@
-/** What networks remember, for as long as the process runs. */
+/** Checkpoints of networks in memory, for the life of the process. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { SeenSet } from "./seen-set.ts";
 import type { Evidence, Marks, NetworkMemory, SeenDigests } from "./types.ts";
 
-/** One memory for each network, the same one each time it is asked for. */
+/** Returns one memory per network, always the same object. */
 export function createMemoryStore(clock: Pick<Clock, "now">): (network: string) => NetworkMemory {
   const networks = new Map<string, NetworkMemory>();
   return (network) => {
@@ -51,7 +51,7 @@ function memorySeen(clock: Pick<Clock, "now">): NetworkMemory["seen"] {
   };
 }
 
-/** Evidence that a restart forgets. Values are copied, as those of a file are. */
+/** Evidence that is lost at a restart. Values are copied, as a file store copies them. */
 export function memoryEvidence(): Evidence {
   const documents = new Map<string, string>();
   const read = (json: string | undefined): unknown =>

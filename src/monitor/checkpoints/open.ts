@@ -1,7 +1,4 @@
-/**
- * Opens what networks remember, and when that cannot be, says why and remembers in memory (facts,
- * pipeline §5.1; RESOLUTIONS M24).
- */
+/** Opens the checkpoint store; if that fails, reports why and falls back to memory. */
 import { accessSync, constants, existsSync, renameSync, rmSync } from "node:fs";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
@@ -13,66 +10,67 @@ import type { Health } from "../../kernel/supervisor/component.ts";
 import type { MonitorOptions } from "../options.ts";
 import { createEnvStore } from "./env-store.ts";
 import { createMemoryStore, memoryEvidence } from "./memory-store.ts";
-import { checkpointPlace, type CheckpointPlace } from "./place.ts";
+import { checkpointLocation, type CheckpointLocation } from "./location.ts";
 import { checkpointStore } from "./tables.ts";
 import type { NetworkMemory } from "./types.ts";
 
-/** What opening works with. */
 export interface CheckpointDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
 }
 
-/** What is in effect, for a status page. */
+/** The store in effect, for the status. */
 export interface CheckpointStoreStatus {
   readonly store: "file" | "memory";
   /** Empty for memory. */
   readonly path: string;
-  /** Why it is not as configured, or that it began anew; undefined when all is as configured. */
+  /**
+   * Why the store differs from the configuration or began empty; undefined when all is as
+   * configured.
+   */
   readonly reason: string | undefined;
-  /** Why it takes no writes; undefined while it does. */
+  /** Why the store takes no writes; undefined while it does. */
   readonly trouble: string | undefined;
   readonly bytes: number | undefined;
-  /** Since something was stored last; undefined before. */
+  /** Milliseconds since the last write; undefined before the first. */
   readonly persistAgeMs: number | undefined;
 }
 
-/** What networks remember. */
 export interface Checkpoints {
   network(name: string): NetworkMemory;
   status(): CheckpointStoreStatus;
-  /** Whether what is in effect takes writes. */
+  /** Whether the store takes writes. */
   health(): Health;
   close(): Promise<void>;
 }
 
-/** Opens it. Throws only the signal's reason. */
+/** Rejects only with the signal's reason. */
 export async function openCheckpoints(
   deps: CheckpointDeps,
   options: MonitorOptions["checkpoint"],
   signal?: AbortSignal,
 ): Promise<Checkpoints> {
   if (options.store === "memory") return inMemory(deps, undefined);
-  const place = checkpointPlace(options.filePath);
+  const location = checkpointLocation(options.filePath);
   try {
-    makeFolder(place.directory);
-    accessSync(place.directory, constants.W_OK | constants.X_OK);
-    const { env, reason } = await openOrSetAside(deps, place, signal);
-    if (place.path !== options.filePath)
+    makeFolder(location.directory);
+    accessSync(location.directory, constants.W_OK | constants.X_OK);
+    const { env, reason } = await openOrSetAside(deps, location, signal);
+    if (location.path !== options.filePath)
       deps.log.info("the checkpoint file is opened with the extension .mdb", {
         configured: options.filePath,
-        path: place.path,
+        path: location.path,
       });
-    return inFile(deps, { env, place, reason, evidence: options.evidenceStore });
+    return inFile(deps, { env, location, reason, evidence: options.evidenceStore });
   } catch (thrown) {
     signal?.throwIfAborted();
     const error = toStewardError(thrown);
-    const reason = `${place.path} cannot be used: ${error.message}`;
+    const reason = `${location.path} cannot be used: ${error.message}`;
     deps.log.warn(
       "checkpoints are kept in memory only: after a restart windows begin at their initial lookback",
       {
-        path: place.path,
+        path: location.path,
         default: options.isDefault,
         remedy: "let this user write to the folder, or configure checkpoint.file_path",
         error,
@@ -82,33 +80,30 @@ export async function openCheckpoints(
   }
 }
 
-/**
- * A damaged file is set aside whole and never taken for a fresh start silently; one of a newer
- * Steward is left alone.
- */
+/** A damaged file is renamed, never silently replaced; a file of a newer Steward is left alone. */
 async function openOrSetAside(
   deps: CheckpointDeps,
-  place: CheckpointPlace,
+  location: CheckpointLocation,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly env: Env; readonly reason: string | undefined }> {
   const factory = createStateFactory({
-    directory: place.directory,
+    directory: location.directory,
     clock: deps.clock,
     log: deps.log,
     version: deps.version,
     reserveBytes: 0,
   });
-  const spec = { ...checkpointStore, name: place.name };
+  const spec = { ...checkpointStore, name: location.name };
   try {
     return { env: await factory.open(spec, signal), reason: undefined };
   } catch (error) {
     if (!(error instanceof StewardError) || error.code !== "corrupt") throw error;
-    const aside = freeName(`${place.path}.corrupt`);
-    renameSync(place.path, aside);
-    rmSync(`${place.path}-lock`, { force: true });
+    const aside = freeName(`${location.path}.corrupt`);
+    renameSync(location.path, aside);
+    rmSync(`${location.path}-lock`, { force: true });
     deps.log.error(
       "the checkpoint file is damaged; it was renamed and windows start at their initial lookback",
-      { path: place.path, aside, error },
+      { path: location.path, aside, error },
     );
     return {
       env: await factory.open(spec, signal),
@@ -117,10 +112,7 @@ async function openOrSetAside(
   }
 }
 
-/**
- * The name, or with a number when it is taken: an older file that was set aside is never
- * overwritten.
- */
+/** Appends a number if the name is taken, so that an earlier damaged file is never overwritten. */
 function freeName(path: string): string {
   let free = path;
   for (let number = 2; existsSync(free); number += 1) free = `${path}.${number}`;
@@ -131,12 +123,12 @@ function inFile(
   { clock, log }: CheckpointDeps,
   {
     env,
-    place,
+    location,
     reason,
     evidence,
   }: {
     readonly env: Env;
-    readonly place: CheckpointPlace;
+    readonly location: CheckpointLocation;
     readonly reason: string | undefined;
     readonly evidence: "file" | "memory";
   },
@@ -155,7 +147,7 @@ function inFile(
       const { bytes, lastCommitAtMs, healthy, reason: why } = env.status();
       return {
         store: "file",
-        path: place.path,
+        path: location.path,
         reason: why ?? reason,
         trouble: healthy ? undefined : (why ?? "the store is unavailable"),
         bytes,

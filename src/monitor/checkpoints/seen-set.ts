@@ -1,31 +1,28 @@
 /**
- * Digests with the time until which they must not count twice. Those that were added together stay
- * together, so that whoever stores them can drop them by the batch. Beyond the capacity those that
- * end first go.
+ * Bounded set of digests, each with an expiry time. Digests added together form a batch that is
+ * stored and dropped as one. Beyond the capacity those that expire first are evicted.
  */
 
 /**
- * The wall clock may step: what it says has ended is kept for so long, and who reads a window again
- * after a step finds it.
+ * Expired digests are kept this long: after a step of the wall clock a window may be read again.
  */
 const GRACE_MS = 2 * 3_600_000;
 
-/** Digests that were added together. */
+/** Digests added together. */
 export interface SeenBatch {
   readonly untilMs: number;
-  /** Tells batches of the same time apart. */
+  /** Distinguishes batches with the same time. */
   readonly number: number;
   readonly digests: readonly string[];
-  /** Rows that it takes where it is stored. */
+  /** Rows the batch occupies in the store. */
   readonly parts: number;
 }
 
 interface Held extends SeenBatch {
-  /** Digests before it are gone already. */
+  /** Digests before this index are evicted. */
   first: number;
 }
 
-/** A bounded set. */
 export class SeenSet {
   readonly #capacity: number;
   readonly #batches: Held[] = [];
@@ -43,7 +40,7 @@ export class SeenSet {
     return this.#holder.has(digest);
   }
 
-  /** Takes a batch in; a digest that is known already lasts as long as the longer of the two. */
+  /** Adds a batch. A digest that is already present keeps the later expiry. */
   add(batch: SeenBatch): void {
     const held: Held = { ...batch, first: 0 };
     let at = this.#batches.length;
@@ -55,10 +52,7 @@ export class SeenSet {
     }
   }
 
-  /**
-   * Lets go of what ended long ago and of what is too much; gives the batches of which nothing is
-   * left.
-   */
+  /** Evicts long-expired and excess digests; returns batches that are now empty. */
   trim(nowMs: number): SeenBatch[] {
     const gone: SeenBatch[] = [];
     for (let oldest = this.#batches[0]; oldest !== undefined; oldest = this.#batches[0]) {
@@ -71,7 +65,7 @@ export class SeenSet {
     return gone;
   }
 
-  /** Takes the digests of a batch away until so many are left in the set. */
+  /** Evicts digests of a batch until the set fits the capacity. */
   #shorten(batch: Held, capacity: number): void {
     for (; batch.first < batch.digests.length && this.#holder.size > capacity; batch.first += 1) {
       const digest = batch.digests[batch.first];

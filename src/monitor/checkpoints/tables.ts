@@ -1,7 +1,4 @@
-/**
- * What the monitor remembers between its starts, as tables: who opens, checks or backs them up
- * reads the same shapes (RESOLUTIONS M24).
- */
+/** LMDB tables of the monitor's checkpoints, shared by the service, backups and checks. */
 import {
   MonitorEvidenceRowSchema,
   MonitorMarkRowSchema,
@@ -17,12 +14,12 @@ import { defineTable } from "../../kernel/state/table.ts";
 import type { AnyTable, EnvSpec, Table } from "../../kernel/state/types.ts";
 import { protobufCodec } from "../../kernel/state/values.ts";
 
-const MOST_ROWS = 1_000_000;
+const MAX_ROWS = 1_000_000;
 const GIB = 2 ** 30;
-/** Version of the stored shapes. */
+/** Schema version. */
 const SCHEMA = 1;
 
-/** How far windows came, by network and collector. */
+/** Window positions by network and collector. */
 export const marks: Table<readonly [network: string, name: string], MonitorMarkRow> = defineTable({
   name: "marks",
   key: tupleKey<readonly [string, string]>(),
@@ -30,9 +27,7 @@ export const marks: Table<readonly [network: string, name: string], MonitorMarkR
   limit: { rows: 100_000 },
 });
 
-/**
- * Where a part of digests that were stored together stands: those whose time ends first come first.
- */
+/** Key of one stored part of a batch; ordered by expiry. */
 export type SeenKey = readonly [
   network: string,
   name: string,
@@ -46,7 +41,7 @@ export const seen: Table<SeenKey, MonitorSeenRow> = defineTable({
   name: "seen",
   key: tupleKey<SeenKey>(),
   value: protobufCodec(MonitorSeenRowSchema),
-  limit: { rows: MOST_ROWS },
+  limit: { rows: MAX_ROWS },
 });
 
 /** Small documents by network and key. */
@@ -55,10 +50,10 @@ export const evidence: Table<readonly [network: string, key: string], MonitorEvi
     name: "evidence",
     key: tupleKey<readonly [string, string]>(),
     value: protobufCodec(MonitorEvidenceRowSchema),
-    limit: { rows: MOST_ROWS },
+    limit: { rows: MAX_ROWS },
   });
 
-/** The environment. An explicit path gives it the name of its file. */
+/** With an explicit path the environment is named after its file. */
 export const checkpointStore: Omit<EnvSpec, "directory"> = {
   name: "checkpoints",
   schema: SCHEMA,
@@ -67,5 +62,4 @@ export const checkpointStore: Omit<EnvSpec, "directory"> = {
   tables: [marks, seen, evidence] as readonly unknown[] as readonly AnyTable[],
 };
 
-/** All environments of the monitor. */
 export const monitorStores: readonly Omit<EnvSpec, "directory">[] = [checkpointStore];

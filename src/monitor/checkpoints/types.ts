@@ -1,27 +1,28 @@
 /**
- * What a network remembers between runs of the daemon: how far its windows came, and what it has
- * seen at their edges.
+ * State that a network keeps between runs of the daemon: window positions and digests seen at their
+ * edges.
  */
 
-/** How far windows came. Names are those of collectors; a network sees its own marks only. */
+/** Window positions by collector, scoped to one network. */
 export interface Marks {
   /** Milliseconds since 1970; undefined before the first window. */
   get(name: string): number | undefined;
-  /** Never moves back. Resolves when it is stored; rejects when it cannot be. */
+  /** Never moves back. Resolves when it is stored; rejects when storing fails. */
   set(name: string, markMs: number): Promise<void>;
 }
 
-/** Digests that must not count twice, each until its time. */
+/** Digests that must not count twice before they expire. */
 export interface SeenDigests {
   has(digest: string): boolean;
   /**
-   * Stores all or none; beyond the capacity those that end first go. Resolves when they are stored.
+   * Stores all or none. Beyond the capacity those that expire first are evicted. Resolves when they
+   * are stored.
    */
   add(digests: readonly string[], untilMs: number): Promise<void>;
   readonly size: number;
 }
 
-/** Small JSON documents by key, e.g. what an object-store feed knows of its objects. */
+/** Small JSON documents by key, e.g. the object-store collector's record of its objects. */
 export interface Evidence {
   get(key: string): unknown;
   /** Entries whose key begins with the prefix, in order of their keys. */
@@ -30,10 +31,9 @@ export interface Evidence {
   change(changes: ReadonlyMap<string, unknown>): Promise<void>;
 }
 
-/** What is remembered for one network. */
 export interface NetworkMemory {
   readonly marks: Marks;
-  /** Digests of replayed windows under one name, at most `capacity` of them. */
+  /** Digests of replayed windows, at most `capacity` per name. */
   seen(name: string, capacity: number): SeenDigests;
   readonly evidence: Evidence;
 }

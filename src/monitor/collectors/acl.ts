@@ -1,6 +1,6 @@
 /**
- * The policy file: when it changed, how large it is, what is in it and how open that is. It is
- * parsed only when it changed.
+ * The policy file: last change, size, number of entries and how permissive it is. Parsed only when
+ * it changed.
  */
 import { operations } from "../capability/operation.ts";
 import {
@@ -24,10 +24,6 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { unixSeconds } from "./units.ts";
 
-/**
- * The policy file (facts, collectors §5.5; headscale-real §8 for none stored and the time of its
- * change).
- */
 export const acl = defineCollector({
   name: "acl",
   description: "The policy file, its size and its risks",
@@ -53,10 +49,10 @@ export const acl = defineCollector({
   },
 });
 
-/** A policy as this process knows it. */
+/** The policy as last seen by this process. */
 interface Seen {
   readonly etag: string;
-  /** When it was first seen so. */
+  /** When this version was first seen. */
   readonly sinceMs: number;
   /** Undefined when it does not parse. */
   readonly summary: PolicySummary | undefined;

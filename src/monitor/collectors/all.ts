@@ -1,6 +1,4 @@
-/**
- * Every collector, in the order in which they are registered and shown (facts, monitor-api §1.3b).
- */
+/** All collectors, in the order of registration and display. */
 import { acl } from "./acl.ts";
 import { auditlogs } from "./auditlogs.ts";
 import type { Collector } from "./collector.ts";
@@ -20,7 +18,7 @@ import { settings } from "./settings.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** The collectors; which of them run, the options and the control plane decide. */
+/** Which ones run depends on the options and the control plane. */
 export const allCollectors: readonly Collector[] = [
   devices,
   users,

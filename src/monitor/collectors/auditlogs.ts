@@ -1,4 +1,4 @@
-/** The configuration audit log, window after window (facts, collectors §5.14). */
+/** Collector of the configuration audit log, read in consecutive time windows. */
 import { operations } from "../capability/operation.ts";
 import {
   configAuditChanges,
@@ -12,7 +12,6 @@ import type { LogOptions } from "../options.ts";
 import { defineWindowCollector } from "./collector.ts";
 import { eachBatch } from "./log-batches.ts";
 
-/** The collector of the polled audit log. */
 export const auditlogs = defineWindowCollector<LogOptions>({
   name: "auditlogs",
   description: "Changes of the network's configuration, and who made them",

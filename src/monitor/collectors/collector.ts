@@ -1,7 +1,6 @@
 /**
- * How a collector is declared (DESIGN, One way to declare each thing). Scheduling, freshness,
- * checkpoints, self-metrics, capability rows and the end of vanished series follow from the
- * declaration; a collector only asks and says what it learnt.
+ * How collectors are declared. Scheduling, freshness, checkpoints, self-metrics, capability rows
+ * and the end of vanished series follow from the declaration; a collector only fetches and records.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -14,22 +13,22 @@ import type { DeviceCache } from "../enrich/types.ts";
 import type { AuditIntake, FlowIntake } from "../flows/types.ts";
 import type { NetworkOptions } from "../options.ts";
 import type { Capability, Provider, TimeWindow } from "../providers/provider.ts";
-import type { Told } from "./told.ts";
+import type { CollectorReport } from "./collector-report.ts";
 
-/** What a collector lives with, one set for each network. */
+/** Dependencies of a collector, one set per network. */
 export interface CollectorDeps {
   readonly network: string;
-  /** Of Steward, for `User-Agent`. */
+  /** Steward's version, for `User-Agent`. */
   readonly version: string;
   readonly options: NetworkOptions;
-  /** Fires when the network stops for good: whoever holds connections gives them back. */
+  /** Aborts when the network stops for good; collectors then close their connections. */
   readonly closed: AbortSignal;
   readonly provider: Provider;
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * The network's series: for counters, histograms and records. Gauges go through the sweep of the
-   * tick.
+   * The network's scope, for counters, histograms and log records. Gauges go through the sweep of
+   * the tick.
    */
   readonly scope: Scope;
   readonly devices: DeviceCache;
@@ -37,28 +36,29 @@ export interface CollectorDeps {
   readonly audit: AuditIntake;
   readonly memory: NetworkMemory;
   readonly annotations: AnnotationSink;
-  /** Tells what is shown beside the runs; what is left out stays as it was told before. */
-  readonly report?: (told: Told) => void;
-  /** The latest stable client, e.g. `1.88.0`; undefined while it is not known or nobody asks. */
+  /** Reports values shown beside the runs; fields that are left out keep their last value. */
+  readonly report?: (report: CollectorReport) => void;
+  /** The latest stable client, e.g. `1.88.0`; undefined while unknown or when the check is off. */
   latestClientVersion(): string | undefined;
 }
 
-/** One run. */
 export interface Tick {
   readonly nowMs: number;
   readonly signal: AbortSignal;
   /**
-   * Levels of this run. They count at once; when the run succeeds, those of the last one that were
-   * not said again end.
+   * Gauges of this run. They are visible at once; when the run succeeds, gauges of the previous run
+   * that were not set again end.
    */
   readonly sweep: Pick<Sweep, "gauge">;
-  /** Makes a call and remembers what its outcome says; rejects with the call's error. */
+  /**
+   * Makes a call and records its outcome for the capability matrix; rejects with the call's error.
+   */
   call<T>(operation: Operation, run: () => Promise<T>): Promise<T>;
-  /** Says by itself what an operation's outcome was. */
+  /** Records an operation's outcome directly. */
   observed(operation: Operation, state: ApiState): void;
   /**
-   * Calls made for each entity in this run: how many were tried, and the states of those that
-   * failed. Sets the operation's state to that of the first failure.
+   * Records per-entity calls of this run: attempts, and the states of failed ones. The operation's
+   * state is that of the first failure.
    */
   covered(
     operation: Operation,
@@ -66,66 +66,69 @@ export interface Tick {
   ): void;
 }
 
-/** A run of a collector that reads the present state. */
+/** One run of a collector of current state. */
 export type Collect = (tick: Tick) => Promise<void>;
-/** A run over a window; resolves with how far it came, the window's end unless said otherwise. */
+/** One run over a window; resolves with the position reached, by default the window's end. */
 export type CollectWindow = (
   tick: Tick,
   window: TimeWindow,
 ) => Promise<{ readonly markMs?: number } | void>;
 
-/** How windows follow each other (facts, collectors §2.1). */
+/** Bounds of consecutive windows. */
 export interface WindowRule {
   readonly lagMs: number;
   readonly initialLookbackMs: number;
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly maxWindowMs: number;
-  /** The beginning of a window is read again; 0 unless the collector knows what it has seen. */
+  /**
+   * The start of a window overlaps the previous one by this much; 0 unless the collector
+   * deduplicates.
+   */
   readonly overlapMs: number;
 }
 
 /** A collector with the options of a network. */
 export interface PreparedCollector {
   readonly intervalMs: number;
-  /** Longest run; a run may outlast its interval unless this says otherwise. */
+  /** Longest run; by default a run may outlast its interval. */
   readonly timeoutMs?: number;
   readonly window?: WindowRule;
-  /** Called once for each start of the network; what it remembers between runs lives in it. */
+  /** Called once per start of the network; the returned closure keeps state between runs. */
   open(deps: CollectorDeps): Collect | CollectWindow;
 }
 
-/** A collector as declared. */
 export interface Collector {
-  /** As `vpn.collector` shows it. */
+  /** Value of `vpn.collector`. */
   readonly name: string;
-  /** What it is for, one sentence. */
+  /** One sentence. */
   readonly description: string;
-  /** Its section below `collectors`. */
+  /** Section below `collectors` in the configuration. */
   readonly key: string;
-  /** What the control plane must offer; undefined when it is not asked. */
+  /** Required feature of the control plane; undefined when it is not called. */
   readonly capability: Capability | undefined;
   /**
-   * Scopes that an OAuth client needs: each entry names alternatives, one of which is enough.
-   * Empty: none, undefined: not known.
+   * Scopes an OAuth client needs: each entry lists alternatives, one of which suffices. Empty: none
+   * needed; undefined: unknown.
    */
   scopes(options: NetworkOptions): RequiredScopes;
   readonly operations: readonly Operation[];
-  /** Further calls with a row of their own in the capability matrix, and the scopes of those. */
+  /** Additional calls with their own row in the capability matrix, and their scopes. */
   readonly subrequests: readonly {
     readonly capability: Capability;
     readonly operation: Operation;
     readonly scopes: RequiredScopes;
   }[];
-  /** Every metric and record that it may emit. */
+  /** Every metric and log record that it may emit. */
   readonly emits: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
   /** Whether a run reads a window. */
   readonly windowed: boolean;
   /**
-   * Names what it counts by the devices: its first run waits, for a while, until they are known.
+   * Its series carry device names: the first run waits, for a bounded time, until devices are
+   * known.
    */
   readonly namesDevices: boolean;
-  /** Undefined: the options switch it off. */
+  /** Undefined when the options switch it off. */
   prepare(options: NetworkOptions): PreparedCollector | undefined;
 }
 
@@ -134,7 +137,7 @@ interface Declared {
   readonly description: string;
   readonly key?: string;
   readonly capability?: Capability;
-  /** A function where options add to them. */
+  /** A function where options add scopes. */
   readonly scopes?: RequiredScopes | ((options: NetworkOptions) => RequiredScopes);
   readonly operations: readonly Operation[];
   readonly subrequests?: Collector["subrequests"];
@@ -144,8 +147,7 @@ interface Declared {
 }
 
 /**
- * A collector that reads the present state each time. `options` picks what is its own, undefined
- * when it is off.
+ * Declares a collector of current state. `options` selects its section, undefined when it is off.
  */
 export function defineCollector<O extends { readonly intervalMs: number }>(
   declared: Declared & {
@@ -169,7 +171,7 @@ export function defineCollector<O extends { readonly intervalMs: number }>(
   };
 }
 
-/** A collector that reads a log window after window. */
+/** Declares a collector that reads a log in consecutive windows. */
 export function defineWindowCollector<O extends { readonly intervalMs: number }>(
   declared: Declared & {
     options(network: NetworkOptions): O | undefined;

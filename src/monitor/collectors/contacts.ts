@@ -1,9 +1,8 @@
-/** Whether the network's contacts are verified. Their addresses are never read. */
+/** Collector of unverified network contacts. Addresses are never read. */
 import { operations } from "../capability/operation.ts";
 import { contactNeedsVerification, contactsMetrics } from "../catalogue/contacts.ts";
 import { defineCollector } from "./collector.ts";
 
-/** Contacts that are not verified (facts, collectors §5.7). */
 export const contacts = defineCollector({
   name: "contacts",
   description: "Contacts that are not verified",
@@ -15,8 +14,8 @@ export const contacts = defineCollector({
   open:
     ({ provider }) =>
     async (tick) => {
-      const told = await tick.call(operations.contacts, () => provider.contacts(tick.signal));
-      for (const [type, unverified] of told)
+      const result = await tick.call(operations.contacts, () => provider.contacts(tick.signal));
+      for (const [type, unverified] of result)
         tick.sweep.gauge(contactNeedsVerification, Number(unverified), {
           "vpn.contact.type": type,
         });

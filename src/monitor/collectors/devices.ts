@@ -1,6 +1,6 @@
 /**
- * The collector of devices: asks for all of them once a run, tells whoever needs names, and lets
- * each part say what it makes of them.
+ * Collector of devices: fetches all devices once per run, updates the device cache, and runs each
+ * part over them.
  */
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { operations } from "../capability/operation.ts";
@@ -32,20 +32,17 @@ import type { Part, PartContext } from "./devices/part.ts";
 import { createPosture } from "./devices/posture.ts";
 import { exitNodes, subnetRoutes } from "./devices/routes.ts";
 import { byVersion, outdated } from "./devices/versions.ts";
-import { eachGivingWay, giveWay } from "./give-way.ts";
+import { forEachYielding, yieldToLoop } from "./yielding.ts";
 
 type Options = NonNullable<CollectorOptions["devices"]>;
 
-/** Where in the world devices are is said by whoever knows a database of places. */
+/** Geographic metrics are emitted elsewhere, where a geo database is configured. */
 const emits: readonly AnyRow[] = [
   ...devicesMetrics.filter((row) => row !== devicesByCountry),
   enrichCacheSize,
 ];
 
-/**
- * Inventory, health, routes, connectivity and posture of devices; fills the device cache (facts,
- * collectors §5.1).
- */
+/** Inventory, health, routes, connectivity and posture of devices; fills the device cache. */
 export const devices = defineCollector({
   name: "devices",
   description:
@@ -89,8 +86,8 @@ function openDevices(deps: CollectorDeps, options: Options): Collect {
     await deps.devices.replaceDevices(list);
     tick.sweep.gauge(enrichCacheSize, deps.devices.size, {});
     const parts = partsOf({ deps, options, nowMs: tick.nowMs, sweep: tick.sweep });
-    await giveWay(tick.signal);
-    await eachGivingWay(list, tick.signal, (device) => {
+    await yieldToLoop(tick.signal);
+    await forEachYielding(list, tick.signal, (device) => {
       const identity = identityOf(device);
       for (const part of parts) part.see(device, identity);
     });

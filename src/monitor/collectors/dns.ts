@@ -1,4 +1,4 @@
-/** How the network resolves names: its resolvers, split zones, search paths and two switches. */
+/** Collector of DNS settings: resolvers, split zones, search paths and two flags. */
 import { operations } from "../capability/operation.ts";
 import {
   dnsMagicDns,
@@ -15,7 +15,6 @@ import type { Dns, Resolver } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Tick } from "./collector.ts";
 
-/** Resolvers, split zones, search paths and switches (facts, collectors §5.6). */
 export const dns = defineCollector({
   name: "dns",
   description: "Resolvers, split zones and search paths",
@@ -27,9 +26,9 @@ export const dns = defineCollector({
   open:
     ({ provider }) =>
     async (tick) => {
-      const told = await tick.call(operations.dns, () => provider.dns(tick.signal));
-      showCounts(told, tick);
-      showResolvers(told, tick);
+      const result = await tick.call(operations.dns, () => provider.dns(tick.signal));
+      showCounts(result, tick);
+      showResolvers(result, tick);
     },
 });
 
@@ -52,7 +51,7 @@ function showCounts(
     sweep.gauge(dnsSearchPath, 1, { "vpn.dns.search_path.domain": domain });
 }
 
-/** A domain without a resolver of its own is shown all the same, with an empty address. */
+/** A domain without its own resolver still has a row, with an empty address. */
 const none: readonly Resolver[] = [{ address: "", useWithExitNode: false }];
 
 function showResolvers({ nameservers, splitZones }: Dns, tick: Tick): void {

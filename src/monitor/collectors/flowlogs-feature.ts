@@ -1,20 +1,19 @@
 /**
- * Whether flow logging is switched on at all: said where flow logs do not come by polling, whose
- * collector says it itself (facts, collectors §5.13).
+ * Reports whether flow logging is enabled, for networks whose flow logs are not polled (the polling
+ * collector reports it itself).
  */
 import { operations } from "../capability/operation.ts";
 import { featureEnabled } from "../catalogue/flows.ts";
 import { defineCollector } from "./collector.ts";
 
-/** As `vpn.feature` names it. */
+/** Value of `vpn.feature`. */
 export const FLOW_LOGGING = "network_flow_logging";
 
-/** The feature flag of flow logs that are streamed or read from an object store. */
 export const flowlogsFeature = defineCollector({
   name: "flowlogs-feature",
   description: "Whether the control plane records network flows",
   key: "flowlogs",
-  // The switch is told to whoever may read the log itself.
+  // The setting is readable with the permission to read the log.
   capability: "flowlogs",
   scopes: [["logs:network:read"]],
   operations: [operations.settings],

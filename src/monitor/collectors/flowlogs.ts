@@ -1,7 +1,4 @@
-/**
- * Network flow logs, window after window (facts, collectors §5.13). A part of each window is read
- * again, for records may appear late.
- */
+/** Collector of network flow logs, read in overlapping windows, since records may appear late. */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
 import {
@@ -29,10 +26,9 @@ import type { CollectorDeps, Tick } from "./collector.ts";
 import { FLOW_LOGGING } from "./flowlogs-feature.ts";
 import { eachBatch } from "./log-batches.ts";
 
-/** The name under which digests of replayed connections are remembered. */
+/** Name of the stored digests of replayed connections. */
 const REPLAY = "flowlogs";
 
-/** The collector of polled flow logs. */
 export const flowlogs = defineWindowCollector<FlowLogOptions>({
   name: "flowlogs",
   description: "Connections between nodes, by window of time",
@@ -68,24 +64,20 @@ export const flowlogs = defineWindowCollector<FlowLogOptions>({
   }),
   open: (deps, options) => async (tick, window) => {
     const enabled = await isLoggingOn(deps, tick);
-    if (enabled !== undefined) tellFeature(tick, enabled);
+    if (enabled !== undefined) reportFeature(tick, enabled);
     if (enabled === false) return;
     try {
       await readWindow(deps, options, tick, window);
     } catch (error) {
-      // Not licensed or switched off: nothing will ever come of this window, and trying it again
-      // would never end.
+      // Not licensed or disabled: retrying this window would never succeed.
       if (!operations.flowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
-      return tellFeature(tick, false);
+      return reportFeature(tick, false);
     }
-    tellFeature(tick, true);
+    reportFeature(tick, true);
   },
 });
 
-/**
- * Undefined when it could not be found out, or the control plane does not say: then the log itself
- * is asked.
- */
+/** Undefined when unknown; then the log itself is read. */
 async function isLoggingOn({ provider }: CollectorDeps, tick: Tick): Promise<boolean | undefined> {
   try {
     const settings = await tick.call(operations.settings, () => provider.settings(tick.signal));
@@ -102,8 +94,7 @@ async function readWindow(
   tick: Tick,
   window: TimeWindow,
 ): Promise<void> {
-  // A digest is needed as long as its window may be read again: by our clock, for a window that is
-  // caught up with ended long ago.
+  // A digest is kept as long as its window may be read again, by the wall clock.
   const replay =
     replayOverlapMs > 0
       ? {
@@ -118,6 +109,6 @@ async function readWindow(
   );
 }
 
-function tellFeature(tick: Tick, enabled: boolean): void {
+function reportFeature(tick: Tick, enabled: boolean): void {
   tick.sweep.gauge(featureEnabled, enabled ? 1 : 0, { "vpn.feature": FLOW_LOGGING });
 }

@@ -1,6 +1,4 @@
-/**
- * The collector of keys: credentials of the control plane, when they end, and how much they may do.
- */
+/** Collector of keys: credentials of the control plane, their expiry and their permissions. */
 import { operations } from "../capability/operation.ts";
 import {
   keyAllowedTags,
@@ -19,16 +17,12 @@ import type { CollectorOptions } from "../options.ts";
 import type { Key } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Collect, CollectorDeps, Tick } from "./collector.ts";
-import { eachGivingWay } from "./give-way.ts";
+import { forEachYielding } from "./yielding.ts";
 import { ownKeyOf } from "./own-key.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { Tally } from "./tally.ts";
 import { dayOf, known, secondsSince, unixSeconds } from "./units.ts";
 
-/**
- * Keys (facts, collectors §5.3; the scopes by RESOLUTIONS M30, each of which shows its own kind of
- * key).
- */
 export const keys = defineCollector({
   name: "keys",
   description: "Keys, tokens and OAuth clients: expiry, owners and how much they may do.",
@@ -64,7 +58,7 @@ function openKeys(
       readonly "vpn.key.owner": string;
       readonly "vpn.key.type": string;
     }>();
-    await eachGivingWay(list, tick.signal, (key) => {
+    await forEachYielding(list, tick.signal, (key) => {
       counts.add({
         "vpn.key.type": key.type,
         "vpn.key.auth_kind": key.authKind,
@@ -74,7 +68,7 @@ function openKeys(
       if (key.owner !== "") owners.add({ "vpn.key.owner": key.owner, "vpn.key.type": key.type });
       if (key.createdMs !== undefined)
         scope.record(keysAge, secondsSince(key.createdMs, tick.nowMs), {});
-      if (options.cardinality.perEntity.key) sayKey(deps, tick, key);
+      if (options.cardinality.perEntity.key) recordKey(deps, tick, key);
       warnOfExpiry(deps, { nowMs: tick.nowMs, expiryWarnMs }, key);
     });
     for (const { values, count } of counts.entries()) tick.sweep.gauge(keysCount, count, values);
@@ -88,7 +82,7 @@ interface KeyIdentity {
   readonly "vpn.key.auth_kind": string;
   readonly "vpn.key.description": string;
   readonly "vpn.key.owner": string | undefined;
-  /** Of the devices that join by it. */
+  /** Tags of devices that join with the key. */
   readonly "vpn.key.tags": string | undefined;
 }
 
@@ -103,16 +97,16 @@ function identityOf({ id, type, authKind, description, owner, deviceTags }: Key)
   };
 }
 
-/** When a key that can still be used expires. */
+/** Expiry of a usable key; undefined for a revoked, invalid or non-expiring one. */
 function expiryOf({ expiresMs, invalid, revokedMs }: Key): number | undefined {
   return invalid || revokedMs !== undefined ? undefined : expiresMs;
 }
 
-function sayKey(deps: CollectorDeps, { sweep }: Tick, key: Key): void {
+function recordKey(deps: CollectorDeps, { sweep }: Tick, key: Key): void {
   const identity = identityOf(key);
   const expiresMs = expiryOf(key);
   if (expiresMs !== undefined) sweep.gauge(keyExpiry, unixSeconds(expiresMs), identity);
-  if (key.scopes.length > 0) sayScopes(deps, sweep, key, identity);
+  if (key.scopes.length > 0) recordScopes(deps, sweep, key, identity);
   if (key.type === "auth" && key.preauthorized !== undefined)
     sweep.gauge(keyPreauthorized, Number(key.preauthorized), identity);
   if (key.type !== "client") return;
@@ -122,7 +116,7 @@ function sayKey(deps: CollectorDeps, { sweep }: Tick, key: Key): void {
   sweep.gauge(keyTagScope, Number(restricted), { ...identity, "vpn.key.tag_scope": "restricted" });
 }
 
-function sayScopes(
+function recordScopes(
   { scope }: CollectorDeps,
   sweep: Tick["sweep"],
   key: Key,
@@ -143,8 +137,8 @@ function sayScopes(
 }
 
 /**
- * The key in a record's body, in the very texts of its attributes, so that what privacy hides there
- * is found here: `the auth key k1 (ci)`.
+ * The key in a record's body, e.g. `the auth key k1 (ci)`. Repeats attribute values verbatim, so
+ * that the privacy filter can mask them.
  */
 function titleOf({ type, id, description }: Key): string {
   return `the ${type} key ${id}${description === "" ? "" : ` (${description})`}`;
@@ -164,8 +158,8 @@ function warnOfExpiry(
     `${titleOf(key)}${key.owner === "" ? "" : ` of ${key.owner}`} expires in ${seconds} s`,
     { ...identityOf(key), "vpn.key.expires_in_seconds": seconds },
   );
-  // Keys of two types may have one id (Headscale).
-  annotations.tell({
+  // In Headscale, keys of two types may share an id.
+  annotations.publish({
     category: "expiry",
     timeMs: nowMs,
     tags: ["key", key.type],

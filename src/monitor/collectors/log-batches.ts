@@ -1,13 +1,13 @@
 /**
- * Reads a log batch after batch. What the control plane's outcome was is one thing, what became of
- * a batch on our side another.
+ * Reads a log in batches, and keeps failures of the control plane apart from failures to process a
+ * batch.
  */
 import type { Operation } from "../capability/operation.ts";
 import type { Tick } from "./collector.ts";
 
 /**
- * Hands each batch on before the next one is asked for. Only failures of the control plane are
- * remembered as the operation's; after any, the reading is given up.
+ * Processes each batch before fetching the next. Only control-plane failures are recorded for the
+ * operation; any failure ends the read.
  */
 export async function eachBatch(
   tick: Pick<Tick, "call">,

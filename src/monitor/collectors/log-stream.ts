@@ -1,6 +1,6 @@
 /**
- * How the control plane delivers its own logs elsewhere. Its numbers are totals; ours count what
- * was added while we looked.
+ * Collector of the control plane's own log streaming. Upstream values are running totals; our
+ * counters grow by their increase.
  */
 import { failureOf } from "../../kernel/client/failure.ts";
 import type { Row } from "../../kernel/telemetry/types.ts";
@@ -49,7 +49,6 @@ const streams: readonly (readonly [LogStreamType, Operation])[] = [
   ["network", operations.networkStream],
 ];
 
-/** Delivery of both logs (facts, collectors §5.10). */
 export const logStream = defineCollector({
   name: "logstream",
   key: "log_stream",
@@ -69,7 +68,7 @@ export const logStream = defineCollector({
   },
 });
 
-/** Asks about every type even when one fails; then the first failure is the run's. */
+/** Fetches every type even when one fails; then rejects with the first failure. */
 async function collect(deps: CollectorDeps, totals: RunningTotals, tick: Tick): Promise<void> {
   const failures: unknown[] = [];
   for (const [type, operation] of streams) {

@@ -1,7 +1,4 @@
-/**
- * The collector of the agents of nodes: asks each, forwards what it says, and tells which answered
- * (facts, collectors §5.16).
- */
+/** Collector of node agents: scrapes each, forwards its samples, and reports which answered. */
 import { toStewardError } from "../../kernel/base/errors.ts";
 import { operations } from "../capability/operation.ts";
 import {
@@ -18,11 +15,10 @@ import { defineCollector, type Collect, type Tick } from "./collector.ts";
 import { createRunningTotals } from "./running-totals.ts";
 
 const PARALLEL = 10;
-const MOST_TOTALS = 250_000;
-/** A running total that was not seen for so many rounds begins anew. */
+const MAX_TOTALS = 250_000;
+/** A running total not seen for this many rounds is forgotten. */
 const ROUNDS_KEPT = 5;
 
-/** The collector. */
 export const nodemetrics = defineCollector({
   name: "nodemetrics",
   key: "node_metrics",
@@ -37,7 +33,7 @@ export const nodemetrics = defineCollector({
       : undefined,
   timeoutMs: ({ intervalMs }) => intervalMs,
   open({ clock, scope, devices, provider, log, version, closed, report }, options): Collect {
-    const totals = createRunningTotals({ capacity: MOST_TOTALS, keepRounds: ROUNDS_KEPT });
+    const totals = createRunningTotals({ capacity: MAX_TOTALS, keepRounds: ROUNDS_KEPT });
     const targets = new Targets({ devices, provider, log, now: () => clock.now() }, options);
     report?.({ nodeTargets: () => targets.status() });
     const scraper = createScraper(
@@ -55,7 +51,7 @@ export const nodemetrics = defineCollector({
         tick.sweep.gauge(nodemetricsDiscoverySuccess, targets.status().lastOk ? 1 : 0, {});
         tick.sweep.gauge(nodemetricsDiscoveryTargets, round.length, {});
       }
-      await tick.call(operations.nodeMetrics, () => askAll(round, { tick, scraper, forwarder }));
+      await tick.call(operations.nodeMetrics, () => scrapeAll(round, { tick, scraper, forwarder }));
       totals.endRound();
     };
   },
@@ -67,14 +63,14 @@ interface Asking {
   readonly forwarder: Forwarder;
 }
 
-/** Some at a time. Rejects with the first failure when none of them answered. */
-async function askAll(round: readonly RoundTarget[], asking: Asking): Promise<void> {
+/** Scrapes with bounded concurrency. Rejects with the first failure when no agent answered. */
+async function scrapeAll(round: readonly RoundTarget[], asking: Asking): Promise<void> {
   const waiting = round.values();
   const failures: unknown[] = [];
   let answered = 0;
   const asker = async (): Promise<void> => {
     for (const target of waiting) {
-      const failure = await ask(target, asking);
+      const failure = await scrapeTarget(target, asking);
       if (failure === undefined) answered += 1;
       else failures.push(failure);
     }
@@ -83,8 +79,11 @@ async function askAll(round: readonly RoundTarget[], asking: Asking): Promise<vo
   if (answered === 0 && failures.length > 0) throw failures[0];
 }
 
-/** What went wrong with one agent. */
-async function ask(target: RoundTarget, { tick, scraper, forwarder }: Asking): Promise<unknown> {
+/** Scrapes one agent; resolves with its failure, if any. */
+async function scrapeTarget(
+  target: RoundTarget,
+  { tick, scraper, forwarder }: Asking,
+): Promise<unknown> {
   try {
     const text = await scraper.scrape(target, tick.signal);
     await forwarder.forward(target, text, tick.sweep, tick.signal);

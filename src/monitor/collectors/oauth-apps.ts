@@ -1,6 +1,6 @@
 /**
- * OAuth applications and how much they may do. The upstream call is not offered to everyone:
- * without it nothing is said.
+ * Collector of OAuth applications and their permissions. The API is not available to everyone; then
+ * nothing is reported.
  */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
@@ -20,7 +20,6 @@ import type { CollectorDeps, Tick } from "./collector.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { secondsSince } from "./units.ts";
 
-/** Applications (facts, collectors §5.11; the scope by RESOLUTIONS M30). */
 export const oauthApps = defineCollector({
   name: "oauth_apps",
   description: "OAuth applications and their scopes",
@@ -38,7 +37,7 @@ export const oauthApps = defineCollector({
   },
 });
 
-/** The applications; undefined where the control plane does not offer or allow the call. */
+/** Undefined when the control plane does not offer or permit the call. */
 async function list(
   { provider }: CollectorDeps,
   tick: Tick,

@@ -1,6 +1,6 @@
 /**
- * The collectors that read exported logs from a bucket: flows, configuration audit, and what
- * recorders saw of clusters (facts, collectors §5.15).
+ * Collectors that read exported logs from a bucket: flows, configuration audit, Kubernetes session
+ * recordings.
  */
 import { operations } from "../capability/operation.ts";
 import { k8sAuditMetrics } from "../catalogue/k8s-audit.ts";
@@ -61,13 +61,13 @@ function defineFeed(kind: Kind): Collector {
           nowMs: tick.nowMs,
           signal: tick.signal,
           sweep: tick.sweep,
-          list: (ask) => tick.call(operations.listObjects, ask),
+          list: (call) => tick.call(operations.listObjects, call),
         });
     },
   });
 }
 
-/** Flows that the control plane exported. */
+/** Exported flow logs. */
 export const objectstore = defineFeed({
   name: "objectstore",
   key: "flowlogs",
@@ -84,7 +84,7 @@ export const objectstore = defineFeed({
       flows.accept({ records, source: "objectstore" }, signal),
 });
 
-/** Changes of the configuration that it exported. */
+/** Exported configuration audit logs. */
 export const objectstoreAudit = defineFeed({
   name: "objectstore-audit",
   key: "auditlogs",
@@ -100,7 +100,7 @@ export const objectstoreAudit = defineFeed({
       audit.accept({ records, source: "objectstore" }, signal),
 });
 
-/** What recorders saw of clusters. */
+/** Kubernetes session recordings. */
 export const objectstoreK8sAudit = defineFeed({
   name: "objectstore-k8s_audit",
   key: "k8s_audit",

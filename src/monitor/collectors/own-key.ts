@@ -1,21 +1,17 @@
 /**
- * Which of the keys that a control plane tells is the one it was asked with: control planes show a
- * part of each key that identifies it (RESOLUTIONS M32).
+ * Finds the key that the monitor itself uses: control planes show an identifying part of each key.
  */
 import { receiveSecret, type SentSecret } from "../../kernel/threads/secrets.ts";
 import type { HeadscaleOptions, TailscaleAuth, TailscaleOptions } from "../options.ts";
 import type { Key } from "../providers/model.ts";
 
-/** The hosted control plane's keys name their id: `tskey-api-<id>-<secret>`. */
+/** Hosted control plane: `tskey-api-<id>-<secret>`. */
 const TAILSCALE_KEY = /^tskey-api-([A-Za-z0-9]+)-/;
-/**
- * Headscale shows a key without its end, `hskey-api-<prefix>-***`, an older one by its prefix
- * alone.
- */
+/** Headscale masks keys as `hskey-api-<prefix>-***`; older keys show only their prefix. */
 const MASKED = /^(.{8,}-)\*{3}$/;
 const PREFIX = /^[A-Za-z0-9_-]{4,}$/;
 
-/** Tells the own credential from others; never true where that cannot be known. */
+/** Never true when the key cannot be identified. */
 export function ownKeyOf(
   provider: TailscaleOptions | HeadscaleOptions,
 ): (key: Pick<Key, "id" | "type" | "description">) => boolean {

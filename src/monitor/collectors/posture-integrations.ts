@@ -1,4 +1,4 @@
-/** Posture providers that the control plane asks, and how their last synchronisation went. */
+/** Collector of posture integrations and their last synchronisation. */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
 import {
@@ -15,7 +15,6 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { unixSeconds } from "./units.ts";
 
-/** Health of posture providers (facts, collectors §5.9). */
 export const postureIntegrations = defineCollector({
   name: "posture_integrations",
   description: "How synchronising with posture providers goes",
@@ -31,7 +30,7 @@ export const postureIntegrations = defineCollector({
   },
 });
 
-/** The integrations; none where the control plane has no such thing. */
+/** Empty where the control plane has no integrations. */
 async function list(
   { provider }: CollectorDeps,
   tick: Tick,

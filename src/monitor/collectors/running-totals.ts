@@ -1,21 +1,19 @@
 /**
- * Somebody else's running totals, told apart from what they grew by since the last look: a first
- * sight adds nothing, a fall is a new start.
+ * Converts upstream running totals to increases: the first value adds nothing, a decrease is a
+ * counter reset.
  */
 
-/** What bounds it. */
 export interface RunningTotalsOptions {
-  /** Totals remembered; a further one is not followed and grows by 0. */
+  /** Totals remembered; further ones are not tracked and grow by 0. */
   readonly capacity: number;
-  /** Rounds without a look after which a total is forgotten. */
+  /** A total not seen for this many rounds is forgotten. */
   readonly keepRounds: number;
 }
 
-/** The totals of one upstream. */
 export interface RunningTotals {
-  /** How much the total grew since the last look, never less than 0. */
+  /** Increase since the last call, never negative. */
   growth(key: string, total: number): number;
-  /** A round of looks is over. */
+  /** Ends a round of calls. */
   endRound(): void;
   readonly size: number;
 }
@@ -25,7 +23,6 @@ interface Baseline {
   round: number;
 }
 
-/** Nothing is known yet. */
 export function createRunningTotals({ capacity, keepRounds }: RunningTotalsOptions): RunningTotals {
   const baselines = new Map<string, Baseline>();
   let round = 0;

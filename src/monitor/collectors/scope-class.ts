@@ -1,12 +1,11 @@
-/** How much a credential may do, as one word for its list of scopes (facts, collectors §5.3). */
+/** Classifies a list of scopes by how much it permits. */
 
-/** From the least to the most. */
+/** From least to most permissive. */
 export const scopeClasses = ["none", "read", "all_read", "write", "all"] as const;
 
-/** One of them. */
 export type ScopeClass = (typeof scopeClasses)[number];
 
-/** The class of the scope that allows most. */
+/** Class of the most permissive scope. */
 export function scopeClass(scopes: readonly string[]): ScopeClass {
   const highest = scopes.reduce(
     (rank, scope) => Math.max(rank, scopeClasses.indexOf(classOf(scope.trim().toLowerCase()))),

@@ -1,5 +1,5 @@
 /**
- * Virtual-IP services and, when asked for, the devices behind them. Their addresses give names to
+ * Collector of virtual-IP services and, optionally, their hosts. Service addresses give names to
  * flows.
  */
 import type { Values } from "../../kernel/telemetry/types.ts";
@@ -16,10 +16,7 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { Tally } from "./tally.ts";
 
-/**
- * Services, their ports and hosts (facts, collectors §5.12; the scope by RESOLUTIONS M30). Hosts
- * are devices and need their scope too.
- */
+/** Reading hosts needs the device scope too. */
 export const services = defineCollector({
   name: "services",
   description: "Virtual-IP services",
@@ -34,27 +31,26 @@ export const services = defineCollector({
   open:
     (deps, { collectHosts }) =>
     async (tick) => {
-      const told = await tick.call(operations.services, () => deps.provider.services(tick.signal));
-      deps.devices.replaceServices(told);
-      tick.sweep.gauge(servicesCount, told.length, {});
+      const result = await tick.call(operations.services, () =>
+        deps.provider.services(tick.signal),
+      );
+      deps.devices.replaceServices(result);
+      tick.sweep.gauge(servicesCount, result.length, {});
       if (!deps.options.cardinality.perEntity.service) return;
-      for (const { name, ports } of told)
+      for (const { name, ports } of result)
         tick.sweep.gauge(servicePorts, ports.length, { "vpn.service.name": name });
-      if (collectHosts) await showHosts(told, deps, tick);
+      if (collectHosts) await showHosts(result, deps, tick);
     },
 });
 
-/**
- * Asks one service after the other. A service whose call fails has no hosts in this run; the others
- * do.
- */
+/** Fetches hosts service by service. A service whose call fails has no hosts in this run. */
 async function showHosts(
-  told: readonly VirtualService[],
+  result: readonly VirtualService[],
   { provider }: CollectorDeps,
   tick: Tick,
 ): Promise<void> {
   const failures: ApiState[] = [];
-  for (const { name } of told) {
+  for (const { name } of result) {
     try {
       showHostsOf(name, await provider.serviceHosts(name, tick.signal), tick);
     } catch (error) {
@@ -62,7 +58,7 @@ async function showHosts(
       failures.push(stateOfError(error, operations.serviceHosts));
     }
   }
-  if (told.length > 0) tick.covered(operations.serviceHosts, { tried: told.length, failures });
+  if (result.length > 0) tick.covered(operations.serviceHosts, { tried: result.length, failures });
 }
 
 function showHostsOf(name: string, hosts: readonly ServiceHost[], { sweep }: Tick): void {

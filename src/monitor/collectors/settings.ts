@@ -1,6 +1,6 @@
 /**
- * The switches of a network. What the control plane does not tell has no point: a missing scope
- * must not read as "off" (RESOLUTIONS M31).
+ * Collector of network settings. A setting the control plane does not report has no sample: a
+ * missing scope must not read as "off".
  */
 import { operations } from "../capability/operation.ts";
 import {
@@ -13,7 +13,6 @@ import type { Settings } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Tick } from "./collector.ts";
 
-/** Switches of the network (facts, collectors §5.4). */
 export const settings = defineCollector({
   name: "settings",
   description: "Switches of the network",

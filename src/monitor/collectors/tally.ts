@@ -1,11 +1,11 @@
-/** Counts by a combination of attributes, for gauges such as `vpn.keys.count`. */
+/** Counts by attribute combination, for gauges such as `vpn.keys.count`. */
 import type { AttributeValue } from "../../kernel/telemetry/types.ts";
 
-/** Counts of combinations, in the order in which they were first seen. */
+/** In order of first occurrence. */
 export class Tally<V extends Readonly<Record<string, AttributeValue | undefined>>> {
   readonly #counts = new Map<string, { readonly values: V; count: number }>();
 
-  /** One more of this combination. Its attributes are named in the same order each time. */
+  /** Adds one. Attributes must have the same order in each call. */
   add(values: V): void {
     const key = JSON.stringify(Object.values(values).map((value) => value ?? null));
     const entry = this.#counts.get(key);
@@ -13,14 +13,13 @@ export class Tally<V extends Readonly<Record<string, AttributeValue | undefined>
     else this.#counts.set(key, { values, count: 1 });
   }
 
-  /** Every combination and how often it was seen. */
   entries(): readonly { readonly values: V; readonly count: number }[] {
     return [...this.#counts.values()];
   }
 
   /**
-   * The most frequent, ties by their values; and how much the others make together. 0 or less is no
-   * limit.
+   * The most frequent combinations, ties ordered by value, and the sum of the rest. 0 or less means
+   * no limit.
    */
   top(limit: number): {
     readonly kept: readonly { readonly values: V; readonly count: number }[];

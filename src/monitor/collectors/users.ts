@@ -1,7 +1,4 @@
-/**
- * The collector of users: how many of which kind, what each is doing, and the invitations that are
- * open.
- */
+/** Collector of users: counts by kind and status, per-user gauges and open invitations. */
 import { operations } from "../capability/operation.ts";
 import {
   userConnected,
@@ -16,11 +13,10 @@ import {
 import type { User } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
-import { eachGivingWay } from "./give-way.ts";
+import { forEachYielding } from "./yielding.ts";
 import { Tally } from "./tally.ts";
 import { secondsSince, unixSeconds } from "./units.ts";
 
-/** Users (facts, collectors §5.2). */
 export const users = defineCollector({
   name: "users",
   description: "Users by role, status and type, their activity, and open invitations.",
@@ -48,7 +44,7 @@ async function collectUsers(
     readonly "vpn.user.status": string;
     readonly "vpn.user.type": string;
   }>();
-  await eachGivingWay(list, tick.signal, (user) => {
+  await forEachYielding(list, tick.signal, (user) => {
     tally.add({
       "vpn.user.role": user.role,
       "vpn.user.status": user.status,
@@ -56,12 +52,15 @@ async function collectUsers(
     });
     if (user.createdMs !== undefined)
       scope.record(usersAge, secondsSince(user.createdMs, tick.nowMs), {});
-    if (options.cardinality.perEntity.user) sayUser(tick, user);
+    if (options.cardinality.perEntity.user) recordUser(tick, user);
   });
   for (const { values, count } of tally.entries()) tick.sweep.gauge(usersCount, count, values);
 }
 
-function sayUser({ sweep }: Tick, { id, login, deviceCount, connected, lastSeenMs }: User): void {
+function recordUser(
+  { sweep }: Tick,
+  { id, login, deviceCount, connected, lastSeenMs }: User,
+): void {
   const identity = { "user.id": id, "user.name": login };
   if (deviceCount !== undefined) sweep.gauge(userDevices, deviceCount, identity);
   if (connected !== undefined) sweep.gauge(userConnected, Number(connected), identity);

@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints that the control plane calls, and which events they cover. Not the receiver:
- * that is `vpn.webhook.*` (RESOLUTIONS M39).
+ * Collector of webhook endpoints configured in the control plane and the events they cover.
+ * Steward's own receiver is `vpn.webhook.*`.
  */
 import { failureOf } from "../../kernel/client/failure.ts";
 import { operations } from "../capability/operation.ts";
@@ -19,7 +19,7 @@ import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { secondsSince } from "./units.ts";
 
-/** Events an endpoint may subscribe to (facts, upstream API §1.4 no. 12). */
+/** Events an endpoint can subscribe to. */
 const EVENTS: readonly string[] = [
   "nodeCreated",
   "nodeNeedsApproval",
@@ -43,7 +43,6 @@ const EVENTS: readonly string[] = [
 const KNOWN: ReadonlySet<string> = new Set(EVENTS);
 const OTHER = "other";
 
-/** Webhook endpoints and their events (facts, collectors §5.8). */
 export const webhooks = defineCollector({
   name: "webhooks",
   description: "Webhook endpoints and the events they cover",
@@ -63,7 +62,7 @@ export const webhooks = defineCollector({
   },
 });
 
-/** The endpoints; undefined where the control plane has no such thing. */
+/** Undefined where the control plane has no webhooks. */
 async function list(
   { provider }: CollectorDeps,
   tick: Tick,
@@ -89,10 +88,7 @@ function show(
   if (desired.length > 0) showDesired(desired, subscribed, deps, tick);
 }
 
-/**
- * Endpoints for each event. One that subscribes to an event twice, or to two unknown ones, counts
- * once.
- */
+/** Endpoints per event. Duplicate or multiple unknown subscriptions of an endpoint count once. */
 function countSubscriptions(endpoints: readonly WebhookEndpoint[]): ReadonlyMap<string, number> {
   const counts = new Map([...EVENTS, OTHER].map((event) => [event, 0]));
   for (const { subscriptions } of endpoints) {

@@ -1,7 +1,4 @@
-/**
- * `annotations`: marks on a dashboard when something of note happens (facts, monitor-pipeline §6.9;
- * RESOLUTIONS M45).
- */
+/** `annotations`: dashboard annotations for notable events. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import {
   defineKeyGroup,
@@ -28,7 +25,7 @@ type AnnotationSection = Omit<AnnotationOptions, "token" | "categories"> & {
 };
 type Category = AnnotationOptions["categories"]["expiry"];
 
-const LONGEST_UID = 128;
+const MAX_UID_LENGTH = 128;
 const time = (ms: number, help: string): KeyField<number> => ({
   type: duration,
   default: ms,
@@ -36,7 +33,6 @@ const time = (ms: number, help: string): KeyField<number> => ({
   help,
 });
 
-/** `annotations` */
 export const annotations = defineKeyGroup<AnnotationSection>("annotations", {
   url: {
     type: text,
@@ -58,8 +54,8 @@ export const annotations = defineKeyGroup<AnnotationSection>("annotations", {
     type: text,
     default: "",
     rule: (uid) =>
-      uid.length > LONGEST_UID
-        ? { rule: `must have at most ${LONGEST_UID} characters` }
+      uid.length > MAX_UID_LENGTH
+        ? { rule: `must have at most ${MAX_UID_LENGTH} characters` }
         : undefined,
     help: "UID of the one dashboard to annotate. Empty: all dashboards of the organisation.",
   },
@@ -113,7 +109,6 @@ function category(name: string, what: string): KeyGroup<Category> {
   });
 }
 
-/** `annotations.categories` */
 export const annotationCategories: Readonly<
   Record<keyof AnnotationOptions["categories"], KeyGroup<Category>>
 > = {
@@ -121,7 +116,6 @@ export const annotationCategories: Readonly<
   expiry: category("expiry", "keys that are about to expire"),
 };
 
-/** All of the above. */
 export const annotationSchema: Schema = keysOf(
   annotations,
   annotationCategories.config_change,

@@ -1,6 +1,6 @@
 /**
- * The credential of the hosted control plane: the keys of `vpn.auth` and `networks[].auth`, and
- * what is wrong with one.
+ * Credential of the hosted control plane: the keys of `vpn.auth` and `networks[].auth`, and their
+ * validation.
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Config } from "../../kernel/config/config.ts";
@@ -27,7 +27,7 @@ interface WorkloadIdentity {
   readonly idTokenFile: string;
 }
 
-/** A credential as it is written, with defaults in it. */
+/** A credential as written, with defaults applied. */
 export type WrittenAuth = MethodAuth & {
   readonly oauth: OauthClient;
   readonly workloadIdentity: WorkloadIdentity;
@@ -72,7 +72,6 @@ const identityFields: Fields<WorkloadIdentity> = {
   },
 };
 
-/** `vpn.auth` */
 export const vpnAuthKeys: {
   readonly method: KeyGroup<MethodAuth>;
   readonly oauth: KeyGroup<OauthClient>;
@@ -83,14 +82,12 @@ export const vpnAuthKeys: {
   workloadIdentity: defineKeyGroup<WorkloadIdentity>("vpn.auth.workload_identity", identityFields),
 };
 
-/** `networks[].auth` */
 export const networkAuthFields: Fields<WrittenAuth> = {
   ...methodFields,
   oauth: { type: groupOfFields({ fields: oauthFields }), help: "OAuth client." },
   workloadIdentity: { type: groupOfFields({ fields: identityFields }), help: "Federated client." },
 };
 
-/** What `vpn.auth` says. */
 export function vpnAuth(config: Config): WrittenAuth {
   const { method, oauth, workloadIdentity } = vpnAuthKeys;
   return {
@@ -100,7 +97,7 @@ export function vpnAuth(config: Config): WrittenAuth {
   };
 }
 
-/** The credential to use; undefined when there is none, or not all of it. */
+/** The credential to use; undefined when absent or incomplete. */
 export function settleAuth({
   method,
   apikey,
@@ -126,14 +123,13 @@ export function settleAuth({
   }
 }
 
-/** What is wrong with a credential, or worth knowing; `under` is the part of it that is meant. */
+/** A finding about a credential; `under` is the field concerned. */
 export interface AuthFinding extends Complaint {
   readonly severity: "error" | "warning";
   readonly under: string;
 }
 
-/** Judges a credential (facts, monitor-api §8.2, §8.4). */
-export function judgeAuth(
+export function validateAuth(
   { method, apikey, oauth, workloadIdentity }: WrittenAuth,
   readFile: (path: string) => string,
 ): AuthFinding[] {

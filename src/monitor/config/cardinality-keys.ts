@@ -1,4 +1,4 @@
-/** The keys that say which series there may be, and how many (facts, monitor-api §8.2). */
+/** Keys that limit which series exist, and how many. */
 import {
   defineKeyGroup,
   keysOf,
@@ -10,7 +10,7 @@ import { boolean, integer, oneOf } from "../../kernel/config/types.ts";
 import type { CardinalityOptions } from "../options.ts";
 
 type LimitSection = Omit<CardinalityOptions, "perEntity" | "flow">;
-const MOST_SERIES = 100_000_000;
+const MAX_SERIES = 100_000_000;
 const on = (value: boolean, help: string): KeyField<boolean> => ({
   type: boolean,
   default: value,
@@ -19,20 +19,19 @@ const on = (value: boolean, help: string): KeyField<boolean> => ({
 const entity = (what: string): KeyField<boolean> =>
   on(true, `A series for each ${what}, in addition to the counts.`);
 
-/** `cardinality` */
 export const cardinality = defineKeyGroup<LimitSection>("cardinality", {
   metricLimit: {
-    type: integer(-1, MOST_SERIES),
+    type: integer(-1, MAX_SERIES),
     default: 10_000,
     help: "Maximum series of one metric; further ones are added to an overflow series. 0 or less is no limit.",
   },
   warningThreshold: {
-    type: integer(0, MOST_SERIES),
+    type: integer(0, MAX_SERIES),
     default: 2_000,
     help: "Number of series of one metric from which the status page shows a warning; 0 is never.",
   },
   criticalThreshold: {
-    type: integer(0, MOST_SERIES),
+    type: integer(0, MAX_SERIES),
     default: 8_000,
     help: "Number of series of one metric from which the status page shows it as critical; 0 is never.",
   },
@@ -51,7 +50,6 @@ export const cardinality = defineKeyGroup<LimitSection>("cardinality", {
   ),
 });
 
-/** `cardinality.per_entity` */
 export const perEntity: KeyGroup<CardinalityOptions["perEntity"]> = defineKeyGroup<
   CardinalityOptions["perEntity"]
 >("cardinality.per_entity", {
@@ -62,7 +60,6 @@ export const perEntity: KeyGroup<CardinalityOptions["perEntity"]> = defineKeyGro
   service: entity("service"),
 });
 
-/** `cardinality.flow` */
 export const flowCardinality: KeyGroup<CardinalityOptions["flow"]> = defineKeyGroup<
   CardinalityOptions["flow"]
 >("cardinality.flow", {
@@ -94,5 +91,4 @@ export const flowCardinality: KeyGroup<CardinalityOptions["flow"]> = defineKeyGr
   exitNodeAttribution: on(true, "Attributes flows to the exit node they took."),
 });
 
-/** All of the above. */
 export const cardinalitySchema: Schema = keysOf(cardinality, perEntity, flowCardinality);

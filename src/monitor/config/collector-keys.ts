@@ -1,6 +1,4 @@
-/**
- * The keys of the collectors that read the present state of a network (facts, monitor-api §8.2).
- */
+/** Keys of the collectors of current state. */
 import {
   defineKeyGroup,
   keysOf,
@@ -12,7 +10,7 @@ import { noBlank, timer } from "../../kernel/config/rules.ts";
 import { boolean, duration, integer, listOf, oneOf, string } from "../../kernel/config/types.ts";
 import type { CollectorOptions } from "../options.ts";
 
-/** A collector's options, and whether it runs at all. */
+/** A collector's options with its `enabled` flag. */
 export type Switched<T> = T & { readonly enabled: boolean };
 type Of<K extends keyof CollectorOptions> = Switched<NonNullable<CollectorOptions[K]>>;
 
@@ -39,7 +37,7 @@ const on = (value: boolean, help: string): KeyField<boolean> => ({
   help,
 });
 
-/** The collectors, as `CollectorOptions` names them. */
+/** By the names of `CollectorOptions`. */
 export interface StateCollectorKeys {
   readonly devices: KeyGroup<Of<"devices">>;
   readonly users: KeyGroup<Of<"users">>;
@@ -55,7 +53,6 @@ export interface StateCollectorKeys {
   readonly services: KeyGroup<Of<"services">>;
 }
 
-/** `collectors.*` */
 export const stateCollectors: StateCollectorKeys = {
   devices: defineKeyGroup<Of<"devices">>("collectors.devices", {
     ...everyFields("devices", 60),
@@ -133,7 +130,6 @@ export const stateCollectors: StateCollectorKeys = {
   }),
 };
 
-/** All of the above. */
 export const stateCollectorSchema: Schema = keysOf(
   ...Object.values<KeyGroup<object>>(
     stateCollectors as unknown as Readonly<Record<string, KeyGroup<object>>>,

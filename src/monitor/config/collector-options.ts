@@ -1,4 +1,4 @@
-/** The collectors of one network, settled: those that are off are left out. */
+/** Collector options of one network; disabled collectors are left out. */
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup, type KeyGroup } from "../../kernel/config/key-group.ts";
 import { secretFile } from "../../kernel/config/types.ts";
@@ -8,16 +8,15 @@ import { stateCollectors, type StateCollectorKeys, type Switched } from "./colle
 import { auditlogs, flowlogs, k8sAudit } from "./log-keys.ts";
 import type { NetworkFeeds } from "./network-keys.ts";
 import { nodeDiscovery, nodeMetrics, nodeTargets, type NodeTarget } from "./node-keys.ts";
-import { isPlaced, objectStoreOptions } from "./object-store-fields.ts";
+import { hasLocation, objectStoreOptions } from "./object-store-fields.ts";
 
-/** What differs from network to network. */
+/** Settings that differ between networks. */
 export interface NetworkShare {
   readonly feeds: NetworkFeeds;
-  /** Whether the static targets are asked for this network: the first one's. */
+  /** Whether this network scrapes the static targets: only the first one does. */
   readonly hasTargets: boolean;
 }
 
-/** The collectors of a network. */
 export function collectorOptions(
   config: Config,
   { feeds, hasTargets }: NetworkShare,
@@ -29,7 +28,7 @@ export function collectorOptions(
     flowlogs: flow && { ...flow, objectStore: feedOf(flow.source, feeds.flow) },
     auditlogs: audit && { ...audit, objectStore: feedOf(audit.source, feeds.audit) },
     k8sAudit:
-      config.get(k8sAudit.enabled) && isPlaced(feeds.k8sAudit)
+      config.get(k8sAudit.enabled) && hasLocation(feeds.k8sAudit)
         ? { objectStore: objectStoreOptions(feeds.k8sAudit) }
         : undefined,
     nodeMetrics: nodeOptions(config, hasTargets),
@@ -67,7 +66,7 @@ function stateOptions(config: Config): Pick<CollectorOptions, keyof StateCollect
   };
 }
 
-/** A section without its switch; undefined while that is off. */
+/** A section without its `enabled` flag; undefined while it is off. */
 function whileOn<T extends object>(config: Config, keys: KeyGroup<Switched<T>>): T | undefined {
   const { enabled, ...options } = readKeyGroup<Switched<T>>(config, keys);
   return enabled ? (options as unknown as T) : undefined;
@@ -77,10 +76,10 @@ function feedOf(
   source: string,
   feed: NetworkFeeds["flow"],
 ): ReturnType<typeof objectStoreOptions> | undefined {
-  return source === "objectstore" && isPlaced(feed) ? objectStoreOptions(feed) : undefined;
+  return source === "objectstore" && hasLocation(feed) ? objectStoreOptions(feed) : undefined;
 }
 
-/** How agents are asked, whether or not that is switched on. */
+/** Node agent options, whether or not the collector is enabled. */
 export function readNodeMetrics(config: Config): Omit<NodeMetricsOptions, "targets" | "discovery"> {
   const { enabled: _, ...options } = readKeyGroup(config, nodeMetrics);
   return options;

@@ -1,6 +1,6 @@
 /**
- * How calls of a control plane are made: the keys of `vpn.http`, `headscale.http` and
- * `networks[].http`, and which value counts.
+ * HTTP settings of a control plane: the keys of `vpn.http`, `headscale.http` and `networks[].http`,
+ * and their precedence.
  */
 import type { Config } from "../../kernel/config/config.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
@@ -14,16 +14,15 @@ type CallOptions = Pick<HttpOptions, "timeoutMs" | "rateLimit">;
 type RetryOptions = Pick<HttpOptions, "maxAttempts" | "baseDelayMs" | "maxDelayMs">;
 type Partly<T> = { readonly [K in keyof T]: T[K] | undefined };
 
-/** The keys of one section. */
 export interface HttpKeys {
   readonly call: KeyGroup<CallOptions>;
   readonly retry: KeyGroup<RetryOptions>;
 }
 
-/** What a network may set for itself; undefined is as in the section of its control plane. */
+/** Settings a network may override; undefined inherits from its control plane's section. */
 export type NetworkHttp = Partly<CallOptions> & { readonly retry: Partly<RetryOptions> };
 
-const MOST_REQUESTS_PER_SECOND = 100_000;
+const MAX_REQUESTS_PER_SECOND = 100_000;
 
 const callFields: Fields<CallOptions> = {
   timeoutMs: {
@@ -33,7 +32,7 @@ const callFields: Fields<CallOptions> = {
     help: "Timeout of one attempt of a call.",
   },
   rateLimit: {
-    type: decimal(0, MOST_REQUESTS_PER_SECOND),
+    type: decimal(0, MAX_REQUESTS_PER_SECOND),
     default: 0,
     help: "Maximum calls per second over all collectors of a network; 0 is no limit.",
   },
@@ -67,7 +66,6 @@ export function defineHttpKeys(prefix: string): HttpKeys {
   };
 }
 
-/** `networks[].http` */
 export const networkHttpFields: Fields<NetworkHttp> = {
   ...inherited<CallOptions>(callFields),
   retry: {
@@ -76,12 +74,11 @@ export const networkHttpFields: Fields<NetworkHttp> = {
   },
 };
 
-/** The settings of a section. */
 export function httpOptions(config: Config, keys: HttpKeys): HttpOptions {
   return { ...readKeyGroup(config, keys.call), ...readKeyGroup(config, keys.retry) };
 }
 
-/** A network's own settings over those of the section, each for itself. */
+/** Overrides each setting of the section separately. */
 export function inheritHttp(shared: HttpOptions, { retry, ...call }: NetworkHttp): HttpOptions {
   const own = Object.entries({ ...call, ...retry }).filter(([, value]) => value !== undefined);
   return { ...shared, ...Object.fromEntries(own) };

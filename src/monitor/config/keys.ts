@@ -1,17 +1,17 @@
-/** Everything that can be configured of the monitor, and every rule over several of its keys. */
+/** All configuration keys of the monitor, and rules over several of them. */
 import type { Schema } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
 import { annotationSchema } from "./annotation-keys.ts";
 import { cardinalitySchema } from "./cardinality-keys.ts";
-import { credentialsSound } from "./checks/credentials.ts";
+import { checkCredentials } from "./checks/credentials.ts";
 import {
-  annotationsSound,
-  collectorsUsed,
-  networksTellable,
-  versionsUsed,
+  checkAnnotations,
+  checkUnusedCollectors,
+  checkNetworkNames,
+  checkVersions,
 } from "./checks/inert.ts";
-import { feedsSound, windowsSound } from "./checks/logs.ts";
-import { cardinalitySound, nodesSound } from "./checks/series.ts";
+import { checkFeeds, checkWindows } from "./checks/logs.ts";
+import { checkCardinality, checkNodes } from "./checks/series.ts";
 import { stateCollectorSchema } from "./collector-keys.ts";
 import { logSchema } from "./log-keys.ts";
 import { networks } from "./network-keys.ts";
@@ -20,7 +20,7 @@ import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
 
-/** The keys. They stand at the root of the file (RESOLUTIONS §2, Monitor keys). */
+/** They stand at the root of the file. */
 export const monitorKeys: Schema = [
   ...providerKeys,
   networks,
@@ -33,15 +33,14 @@ export const monitorKeys: Schema = [
   ...upkeepSchema,
 ];
 
-/** The rules. */
 export const monitorChecks: readonly Check[] = [
-  credentialsSound,
-  windowsSound,
-  feedsSound,
-  cardinalitySound,
-  nodesSound,
-  collectorsUsed,
-  versionsUsed,
-  networksTellable,
-  annotationsSound,
+  checkCredentials,
+  checkWindows,
+  checkFeeds,
+  checkCardinality,
+  checkNodes,
+  checkUnusedCollectors,
+  checkVersions,
+  checkNetworkNames,
+  checkAnnotations,
 ];

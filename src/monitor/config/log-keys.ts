@@ -1,7 +1,4 @@
-/**
- * The keys of the collectors that read logs: flows, audit, and recordings of Kubernetes (facts,
- * monitor-api §8.2).
- */
+/** Keys of the log collectors: flows, audit, and Kubernetes recordings. */
 import {
   defineKeyGroup,
   keysOf,
@@ -28,7 +25,7 @@ type FlowSection = Switched<Omit<FlowLogOptions, "objectStore">>;
 
 const NO_RECEIVER = "needs a receiver, and this version does not receive";
 
-/** What Steward cannot do is refused by its name, not as a word that nobody knows. */
+/** Unsupported sources are rejected by name, with a reason, not as unknown words. */
 const source: KeyType<LogOptions["source"]> = oneOf<LogOptions["source"]>(["poll", "objectstore"], {
   stream: `stream ${NO_RECEIVER}`,
   both: `both ${NO_RECEIVER}`,
@@ -65,7 +62,6 @@ function windowFields(
   };
 }
 
-/** `collectors.flowlogs` */
 export const flowlogs = defineKeyGroup<FlowSection>("collectors.flowlogs", {
   ...everyFields("flow logs", 60),
   ...windowFields(120, 1),
@@ -104,13 +100,11 @@ export const flowlogs = defineKeyGroup<FlowSection>("collectors.flowlogs", {
   },
 });
 
-/** `collectors.auditlogs` */
 export const auditlogs = defineKeyGroup<AuditSection>("collectors.auditlogs", {
   ...everyFields("audit logs", 60),
   ...windowFields(60, 6),
 });
 
-/** `collectors.k8s_audit` */
 export const k8sAudit = defineKeyGroup<{ readonly enabled: boolean }>("collectors.k8s_audit", {
   enabled: {
     type: boolean,
@@ -119,7 +113,6 @@ export const k8sAudit = defineKeyGroup<{ readonly enabled: boolean }>("collector
   },
 });
 
-/** `collectors.{flowlogs,auditlogs,k8s_audit}.objectstore` */
 export const feeds: Readonly<Record<"flow" | "audit" | "k8sAudit", KeyGroup<ObjectStoreSection>>> =
   {
     flow: defineKeyGroup<ObjectStoreSection>(
@@ -136,7 +129,6 @@ export const feeds: Readonly<Record<"flow" | "audit" | "k8sAudit", KeyGroup<Obje
     ),
   };
 
-/** All of the above. */
 export const logSchema: Schema = keysOf(
   flowlogs,
   auditlogs,

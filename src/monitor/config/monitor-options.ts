@@ -1,7 +1,4 @@
-/**
- * What the monitor is told at its start, from the configuration: everything inherited is settled
- * here.
- */
+/** Converts the configuration to the monitor's options, with all inheritance resolved. */
 import { join, resolve } from "node:path";
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup } from "../../kernel/config/key-group.ts";
@@ -30,22 +27,22 @@ import { networks } from "./network-keys.ts";
 import { privacy } from "./privacy-keys.ts";
 import { checkpoint, deviceVersions, selfObservability, versionChecks } from "./upkeep-keys.ts";
 
-/** What the configuration does not know. */
+/** Values that are not in the configuration. */
 export interface MonitorFacts {
   readonly version: string;
-  /** Absolute; where the file of checkpoints is unless configured. */
+  /** Absolute; default directory of the checkpoint file. */
   readonly stateDirectory: string;
   /** For `resource.from_env`. */
   readonly environment: Environment;
-  /** Warnings of the configuration. */
+  /** Number of configuration warnings. */
   readonly warnings: number;
 }
 
 const CHECKPOINT_FILE = "checkpoints.mdb";
 
 /**
- * The options. A relative path of a variable begins where the process runs, so this is called in
- * the thread and folder of the start.
+ * Relative paths are resolved against the current directory, so call this in the main thread at
+ * start.
  */
 export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOptions {
   const privacyOptions = readKeyGroup(config, privacy);

@@ -1,7 +1,4 @@
-/**
- * The list of networks, each with a control plane and a credential of its own (facts, monitor-api
- * §8.2; RESOLUTIONS M42).
- */
+/** `networks`: each with its own control plane and credential. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
@@ -14,17 +11,17 @@ import { networkHttpFields, type NetworkHttp } from "./http-fields.ts";
 import { objectStoreFields, type ObjectStoreSection } from "./object-store-fields.ts";
 import { providerWord, type ProviderKind } from "./provider-keys.ts";
 
-/** The feeds of a network. */
+/** Object-store settings of a network. */
 export interface NetworkFeeds {
   readonly flow: ObjectStoreSection;
   readonly audit: ObjectStoreSection;
   readonly k8sAudit: ObjectStoreSection;
 }
 
-/** A network as it is written. */
+/** A network as written. */
 export interface NetworkSection {
   readonly name: string;
-  /** Undefined: the top-level `provider`. */
+  /** Undefined inherits the top-level `provider`. */
   readonly provider: ProviderKind | undefined;
   readonly url: string;
   readonly apiKey: Secret | undefined;
@@ -33,8 +30,8 @@ export interface NetworkSection {
   readonly objectstore: NetworkFeeds;
 }
 
-const MOST_NETWORKS = 100;
-const LONGEST_NAME = 253;
+const MAX_NETWORKS = 100;
+const MAX_NAME_LENGTH = 253;
 
 const feedFields: Fields<NetworkFeeds> = {
   flow: {
@@ -51,13 +48,12 @@ const feedFields: Fields<NetworkFeeds> = {
   },
 };
 
-/** `networks` */
 export const networks = defineKey({
   path: "networks",
   default: [],
   rule: namesDiffer,
   type: listOfObjects<NetworkSection>({
-    limit: MOST_NETWORKS,
+    limit: MAX_NETWORKS,
     fields: {
       name: {
         type: string,
@@ -88,10 +84,10 @@ export const networks = defineKey({
 });
 
 function networkName(name: string): Complaint | undefined {
-  const sound = name.trim() !== "" && name.length <= LONGEST_NAME && !/[\p{Cc}/]/u.test(name);
-  return sound
+  const valid = name.trim() !== "" && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}/]/u.test(name);
+  return valid
     ? undefined
-    : { rule: `must be a name of 1 to ${LONGEST_NAME} characters without /` };
+    : { rule: `must be a name of 1 to ${MAX_NAME_LENGTH} characters without /` };
 }
 
 function namesDiffer(entries: readonly NetworkSection[]): Complaint | undefined {

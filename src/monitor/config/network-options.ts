@@ -1,6 +1,6 @@
 /**
- * The networks to collect, each with its control plane settled. A network without a credential is
- * left out (RESOLUTIONS M28, M42).
+ * The networks to collect, with resolved control plane options. A network without a credential is
+ * left out.
  */
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup } from "../../kernel/config/key-group.ts";
@@ -26,7 +26,6 @@ interface Found {
   readonly feeds: NetworkFeeds;
 }
 
-/** All networks that have a credential. */
 export function networkOptions(config: Config): NetworkOptions[] {
   const listed = config.list(networks);
   const found =
@@ -34,7 +33,7 @@ export function networkOptions(config: Config): NetworkOptions[] {
   return found.map((each, index) => settled(config, each, index === 0));
 }
 
-/** A network that the configuration does not name, e.g. the demo's, with all else as configured. */
+/** Options of a network that is not in the configuration, e.g. the demo's. */
 export function givenNetwork(
   config: Config,
   name: string,
@@ -116,8 +115,8 @@ function singleHeadscale(config: Config): HeadscaleOptions | undefined {
 }
 
 /**
- * Of the sections above only what is no credential is taken over: the hosted address, calls and
- * budgets.
+ * Inherits only non-secret settings from the sections above: address, HTTP settings and rate
+ * limits.
  */
 function listedNetwork(config: Config, entry: NetworkSection): Found[] {
   const found = (plane: Found["provider"]): Found[] => [

@@ -1,7 +1,4 @@
-/**
- * The keys of the collector that asks the agents on nodes (facts, monitor-api §8.2;
- * monitor-collectors §5.16).
- */
+/** Keys of the node agent collector. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
@@ -27,7 +24,7 @@ import { everyFields, type Switched } from "./collector-keys.ts";
 type NodeSection = Switched<Omit<NodeMetricsOptions, "targets" | "discovery">>;
 type DiscoverySection = Switched<NonNullable<NodeMetricsOptions["discovery"]>>;
 
-/** A target as it is written; a token from a file remembers the file. */
+/** A target as written; a token read from a file keeps the path. */
 export interface NodeTarget {
   readonly url: string;
   readonly instance: string;
@@ -37,8 +34,8 @@ export interface NodeTarget {
   readonly tls: NodeTargetOptions["tls"];
 }
 
-const MOST_TARGETS = 1_000;
-const MOST_NAMES = 1_000_000;
+const MAX_TARGETS = 1_000;
+const MAX_NAMES = 1_000_000;
 const on = (value: boolean, help: string): KeyField<boolean> => ({
   type: boolean,
   default: value,
@@ -57,7 +54,6 @@ const names = (help: string): KeyField<readonly string[]> => ({
   help,
 });
 
-/** `collectors.node_metrics` */
 export const nodeMetrics = defineKeyGroup<NodeSection>("collectors.node_metrics", {
   ...everyFields("metrics of node agents", 60, false),
   timeoutMs: {
@@ -77,7 +73,7 @@ export const nodeMetrics = defineKeyGroup<NodeSection>("collectors.node_metrics"
     help: "Maximum samples in a response.",
   },
   maxDistinctMetrics: {
-    type: integer(-1, MOST_NAMES),
+    type: integer(-1, MAX_NAMES),
     default: 2_000,
     rule: (count) =>
       count === 0 ? { rule: "must not be 0", remedy: "write -1 for no limit." } : undefined,
@@ -90,14 +86,13 @@ export const nodeMetrics = defineKeyGroup<NodeSection>("collectors.node_metrics"
   dropLabels: names("Labels to drop."),
 });
 
-/** `collectors.node_metrics.targets` */
 export const nodeTargets = defineKey({
   path: "collectors.node_metrics.targets",
   default: [],
   rule: targetsDiffer,
   help: "Agents to scrape, each with its URL. With several networks they belong to the first.",
   type: listOfObjects<NodeTarget>({
-    limit: MOST_TARGETS,
+    limit: MAX_TARGETS,
     fields: {
       url: {
         type: string,
@@ -154,7 +149,6 @@ export const nodeTargets = defineKey({
   }),
 });
 
-/** `collectors.node_metrics.discovery` */
 export const nodeDiscovery = defineKeyGroup<DiscoverySection>("collectors.node_metrics.discovery", {
   enabled: on(false, "Scrapes every device of the network that the rules below select."),
   intervalMs: {
@@ -201,15 +195,14 @@ export const nodeDiscovery = defineKeyGroup<DiscoverySection>("collectors.node_m
   excludeTags: names("Skips devices with any of these tags."),
 });
 
-/** All of the above. */
 export const nodeSchema: Schema = [...keysOf(nodeMetrics), nodeTargets, ...keysOf(nodeDiscovery)];
 
-/** The expression for a whole name. Throws what the engine throws. */
+/** Anchors a pattern to the whole name. Throws the regular expression engine's error. */
 export function anchored(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
 }
 
-/** `vpn.node` of a target. */
+/** Value of `vpn.node` for a target. */
 export function instanceOf({ url, instance }: Pick<NodeTarget, "url" | "instance">): string {
   return instance === "" && URL.canParse(url) ? new URL(url).host : instance;
 }
@@ -232,16 +225,16 @@ function compiles(pattern: string): boolean {
 function targetsDiffer(targets: readonly NodeTarget[]): Complaint | undefined {
   const seen = new Set<string>();
   for (const target of targets) {
-    const place = JSON.stringify([
+    const identity = JSON.stringify([
       URL.canParse(target.url) ? new URL(target.url).href : target.url,
       instanceOf(target),
     ]);
-    if (seen.has(place))
+    if (seen.has(identity))
       return {
         rule: `must be different, ${target.url} with instance ${instanceOf(target)} is there twice`,
         remedy: "remove one of them.",
       };
-    seen.add(place);
+    seen.add(identity);
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * A feed of records in an object store: the keys of `collectors.*.objectstore` and
- * `networks[].objectstore.*`, settled and judged.
+ * Object-store settings: the keys of `collectors.*.objectstore` and `networks[].objectstore.*`, and
+ * their validation.
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
@@ -18,7 +18,7 @@ import {
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 
-/** A feed as it is written. */
+/** Settings as written. */
 export interface ObjectStoreSection {
   readonly endpoint: string;
   readonly region: string;
@@ -43,23 +43,23 @@ export interface ObjectStoreSection {
 }
 
 const MIB = 2 ** 20;
-const LARGEST = 2 ** 40;
-const MOST_RECORDS = 100_000_000;
+const MAX_SIZE = 2 ** 40;
+const MAX_RECORDS = 100_000_000;
 
 const layouts = {
   logs: oneOf<ObjectStoreOptions["layout"]>(["partitioned", "flat"]),
   recorder: oneOf<ObjectStoreOptions["layout"]>(["recorder"]),
 } as const;
 
-/** The fields of a feed; a recorder's has one layout only. */
+/** Recorders support only one layout. */
 export function objectStoreFields(kind: "logs" | "recorder"): Fields<ObjectStoreSection> {
   const bytes = (mebibytes: number, help: string): Fields<{ readonly it: number }>["it"] => ({
-    type: byteCount(1, LARGEST),
+    type: byteCount(1, MAX_SIZE),
     default: mebibytes * MIB,
     help,
   });
   const records = (count: number, help: string): Fields<{ readonly it: number }>["it"] => ({
-    type: integer(1, MOST_RECORDS),
+    type: integer(1, MAX_RECORDS),
     default: count,
     help,
   });
@@ -134,12 +134,11 @@ export function objectStoreFields(kind: "logs" | "recorder"): Fields<ObjectStore
   };
 }
 
-/** Whether anything says where the feed is. */
-export function isPlaced({ endpoint, region, bucket }: ObjectStoreSection): boolean {
+/** Whether a location is configured. */
+export function hasLocation({ endpoint, region, bucket }: ObjectStoreSection): boolean {
   return endpoint !== "" || region !== "" || bucket !== "";
 }
 
-/** The feed as the collector takes it. */
 export function objectStoreOptions(feed: ObjectStoreSection): ObjectStoreOptions {
   const {
     endpoint,
@@ -188,17 +187,16 @@ export function objectStoreOptions(feed: ObjectStoreSection): ObjectStoreOptions
   };
 }
 
-/** What is wrong with a feed that is used, or worth knowing; `under` is the field that is meant. */
+/** A finding about settings in use; `under` is the field concerned. */
 export interface FeedFinding extends Complaint {
   readonly severity: "error" | "warning";
   readonly under: string;
 }
 
-/** Partitions of more days than these are not looked through. */
-const LONGEST_BACKFILL_MS = 14 * 86_400_000;
+/** Longest back-fill: more daily partitions are not listed. */
+const MAX_BACKFILL_MS = 14 * 86_400_000;
 
-/** Judges a feed that is used (facts, monitor-api §8.2, §8.4). */
-export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
+export function validateFeed(feed: ObjectStoreSection): FeedFinding[] {
   const findings: FeedFinding[] = [];
   const say = (
     severity: FeedFinding["severity"],
@@ -248,7 +246,7 @@ export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
     );
   if (feed.prefix.startsWith("/"))
     say("warning", "prefix", "begins with /, which is unusual for object keys", "remove the /.");
-  if (feed.layout === "partitioned" && feed.initialLookbackMs > LONGEST_BACKFILL_MS)
+  if (feed.layout === "partitioned" && feed.initialLookbackMs > MAX_BACKFILL_MS)
     say(
       "warning",
       "initial_lookback",
@@ -258,8 +256,8 @@ export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
   return findings;
 }
 
-/** One word for where a feed is, to find two that are the same. */
-export function feedPlace({ endpoint, bucket, prefix }: ObjectStoreSection): string {
+/** Identifies a bucket location, to find duplicates. */
+export function bucketLocation({ endpoint, bucket, prefix }: ObjectStoreSection): string {
   return JSON.stringify([
     URL.canParse(endpoint) ? new URL(endpoint).href : endpoint,
     bucket,

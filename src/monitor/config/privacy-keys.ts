@@ -1,7 +1,4 @@
-/**
- * `pii_filter`: what may be exported of people and of the inside of a network (facts,
- * monitor-collectors §8).
- */
+/** `pii_filter`: which personal and internal data may be exported. */
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
 import { boolean } from "../../kernel/config/types.ts";
@@ -13,7 +10,6 @@ const shown = (what: string): KeyField<boolean> => ({
   help: `Exports ${what}.`,
 });
 
-/** `pii_filter` */
 export const privacy = defineKeyGroup<PrivacyOptions>("pii_filter", {
   emails: shown("login names and mail addresses"),
   user_display_names: shown("names of users"),
@@ -31,5 +27,4 @@ export const privacy = defineKeyGroup<PrivacyOptions>("pii_filter", {
   command_text: shown("commands of recorded sessions"),
 });
 
-/** All of the above. */
 export const privacySchema: Schema = keysOf(privacy);

@@ -1,7 +1,4 @@
-/**
- * Which control plane is asked, where it is and how: `provider`, `vpn`, `headscale` (facts,
- * monitor-api §8.2; RESOLUTIONS M13, M42).
- */
+/** Kind, address and HTTP settings of the control plane: `provider`, `vpn`, `headscale`. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
@@ -11,13 +8,10 @@ import { byteCount, oneOf, secret, text, type KeyType } from "../../kernel/confi
 import { vpnAuthKeys } from "./auth-fields.ts";
 import { defineHttpKeys } from "./http-fields.ts";
 
-/** A kind of control plane. */
 export type ProviderKind = "tailscale" | "headscale";
 
-/** A word for a provider. */
 export const providerWord: KeyType<ProviderKind> = oneOf<ProviderKind>(["tailscale", "headscale"]);
 
-/** `provider` */
 export const provider: Key<ProviderKind> = defineKey({
   path: "provider",
   type: providerWord,
@@ -53,7 +47,6 @@ const budget = (megabytes: number, what: string): KeyField<number> => ({
       : undefined,
 });
 
-/** `vpn` */
 export const vpn = defineKeyGroup<VpnSection>("vpn", {
   url: {
     type: text,
@@ -72,10 +65,8 @@ export const vpn = defineKeyGroup<VpnSection>("vpn", {
   maxLogResponseBytes: budget(32, "a flow or audit log response"),
 });
 
-/** `vpn.http` */
 export const vpnHttp = defineHttpKeys("vpn");
 
-/** `headscale` */
 export const headscale = defineKeyGroup<HeadscaleSection>("headscale", {
   url: {
     type: text,
@@ -88,10 +79,8 @@ export const headscale = defineKeyGroup<HeadscaleSection>("headscale", {
   maxResponseBytes: budget(4, "a response"),
 });
 
-/** `headscale.http` */
 export const headscaleHttp = defineHttpKeys("headscale");
 
-/** All of the above. */
 export const providerKeys: Schema = [
   provider,
   ...keysOf(
@@ -105,7 +94,7 @@ export const providerKeys: Schema = [
   ...keysOf(headscale, headscaleHttp.call, headscaleHttp.retry),
 ];
 
-/** Worth knowing about the address of a control plane: the credential travels with each call. */
+/** Warns about plain HTTP: the credential is sent with each call. */
 export function clearText(url: string): Complaint | undefined {
   return isPlainRemote(url)
     ? { rule: "is plain HTTP: others on the network can read the credential", remedy: "use https." }

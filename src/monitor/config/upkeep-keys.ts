@@ -1,7 +1,4 @@
-/**
- * The keys of what the monitor remembers, looks up and tells of itself: `checkpoint`,
- * `version_checks`, `self_observability`.
- */
+/** Keys `checkpoint`, `version_checks` and `self_observability`. */
 import { basename } from "node:path";
 import type { Complaint } from "../../kernel/config/findings.ts";
 import { defineKeyGroup, keysOf } from "../../kernel/config/key-group.ts";
@@ -22,10 +19,9 @@ interface SelfSection {
   readonly instanceId: string;
 }
 
-const SHORTEST_TTL_MS = 300_000;
-const LONGEST_INSTANCE = 256;
+const MIN_TTL_MS = 300_000;
+const MAX_INSTANCE_LENGTH = 256;
 
-/** `checkpoint` */
 export const checkpoint = defineKeyGroup<CheckpointSection>("checkpoint", {
   store: {
     type: oneOf(["file", "memory"]),
@@ -45,18 +41,16 @@ export const checkpoint = defineKeyGroup<CheckpointSection>("checkpoint", {
   },
 });
 
-/** `version_checks` */
 export const versionChecks = defineKeyGroup<VersionSection>("version_checks", {
   cacheTtlMs: {
     type: duration,
     default: 3_600_000,
-    rule: (ms) => (ms < SHORTEST_TTL_MS ? { rule: "must be at least 5m" } : timer(ms)),
+    rule: (ms) => (ms < MIN_TTL_MS ? { rule: "must be at least 5m" } : timer(ms)),
     help: "Time between checks for new versions.",
   },
   timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Timeout of one check." },
 });
 
-/** `version_checks.devices` */
 export const deviceVersions = defineKeyGroup<DeviceVersionSection>("version_checks.devices", {
   enabled: {
     type: boolean,
@@ -76,21 +70,19 @@ export const deviceVersions = defineKeyGroup<DeviceVersionSection>("version_chec
   },
 });
 
-/** `self_observability` */
 export const selfObservability = defineKeyGroup<SelfSection>("self_observability", {
   enabled: { type: boolean, default: true, help: "Emits metrics about Steward itself." },
   instanceId: {
     type: text,
     default: "",
     rule: (id) =>
-      Buffer.byteLength(id) > LONGEST_INSTANCE
-        ? { rule: `must have at most ${LONGEST_INSTANCE} bytes` }
+      Buffer.byteLength(id) > MAX_INSTANCE_LENGTH
+        ? { rule: `must have at most ${MAX_INSTANCE_LENGTH} bytes` }
         : undefined,
     help: "service.instance.id of all telemetry. Empty: the host name.",
   },
 });
 
-/** All of the above. */
 export const upkeepSchema: Schema = keysOf(
   checkpoint,
   versionChecks,
@@ -98,7 +90,7 @@ export const upkeepSchema: Schema = keysOf(
   selfObservability,
 );
 
-/** The store names its files itself, from what stands before the ending. */
+/** The store derives its file name from the part before the extension. */
 function storeFile(file: string): Complaint | undefined {
   if (file === "" || /^[a-z0-9][a-z0-9-]*\.mdb$/.test(basename(file))) return undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * The monitor for one cycle: every collector of every network runs once, and what was measured
- * stays for who exports it.
+ * The monitor for one cycle: every collector of every network runs once, and the measurements stay
+ * for export.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
@@ -13,7 +13,7 @@ import type { MonitorOptions } from "../options.ts";
 import type { CollectorResult, CycleBudget } from "../runner/cycle.ts";
 import { assembleMonitor } from "../service.ts";
 
-/** What it works with. Scopes are those of the thread it runs in. */
+/** Scopes belong to the current thread. */
 export interface MonitorCycleDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -21,31 +21,29 @@ export interface MonitorCycleDeps {
   readonly openScope: OpenScope;
 }
 
-/**
- * A further call of a collector that the credential may not make. The collector goes on without it.
- */
+/** A sub-request that the credential may not make; its collector continues without it. */
 export interface DeniedCall {
   readonly network: string;
   readonly collector: string;
   readonly call: string;
-  /** Alternatives stand beside each other; empty when they are not known. */
+  /** Alternatives side by side; empty when unknown. */
   readonly scopes: readonly string[];
 }
 
-/** A monitor that has no schedule. */
+/** A monitor without a schedule. */
 export interface MonitorCycle {
   /**
-   * Once. Networks side by side, results in their order. Throws `invalid` when a control plane's
-   * client cannot be made.
+   * Runs all networks concurrently; results in their order. Rejects with `invalid` when the client
+   * of a control plane cannot be created.
    */
   run(budget: CycleBudget): Promise<readonly CollectorResult[]>;
-  /** What of the run was denied without being a failure. */
+  /** Sub-requests that were denied without failing a run. */
   denied(): readonly DeniedCall[];
-  /** Gives connections and files back; series stay. After it what was collected is complete. */
+  /** Closes connections and files. Series stay and are complete afterwards. */
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Opens what networks remember in; asks nobody. */
+/** Opens the checkpoints; makes no request. */
 export async function openMonitorCycle(
   deps: MonitorCycleDeps,
   options: MonitorOptions,

@@ -1,7 +1,4 @@
-/**
- * What of the configuration is left out, so that a cycle changes nothing anywhere (facts,
- * monitor-api §7).
- */
+/** Reduces the options so that a trial cycle has no side effects. */
 import type {
   CollectorOptions,
   LogOptions,
@@ -10,13 +7,13 @@ import type {
   ObjectStoreOptions,
 } from "../options.ts";
 
-/** Windows of a trial are this short, so that a busy network does not fill it. */
+/** Short, so that a trial of a busy network ends. */
 const WINDOW_MS = 300_000;
-/** Objects appear by the hour. */
+/** Objects are written about hourly. */
 const OBJECTS_WINDOW_MS = 3_600_000;
-const MOST_OBJECTS = 20;
+const MAX_OBJECTS = 20;
 
-/** The same without anything that is stored, published, written or asked of third parties. */
+/** Removes everything that is stored, published, written or requested from third parties. */
 export function harmless(options: MonitorOptions): MonitorOptions {
   return unversioned({
     ...options,
@@ -26,15 +23,12 @@ export function harmless(options: MonitorOptions): MonitorOptions {
   });
 }
 
-/**
- * The same without looking for the latest client: its answer comes too late for a single run of
- * devices.
- */
+/** Removes the lookup of the latest client: it would finish too late for a single run. */
 export function unversioned(options: MonitorOptions): MonitorOptions {
   return { ...options, versionChecks: { ...options.versionChecks, devices: false } };
 }
 
-/** Whether the policy would be sent to be judged, which a trial does not do. */
+/** Whether policy validation is on; a trial skips it, since it would send the policy. */
 export function validatesPolicy({ networks }: Pick<MonitorOptions, "networks">): boolean {
   return networks.some(
     ({ provider, collectors }) =>
@@ -68,6 +62,6 @@ function fewObjects(store: ObjectStoreOptions): ObjectStoreOptions {
   return {
     ...store,
     initialLookbackMs: Math.min(store.initialLookbackMs, OBJECTS_WINDOW_MS),
-    maxObjects: Math.min(store.maxObjects, MOST_OBJECTS),
+    maxObjects: Math.min(store.maxObjects, MAX_OBJECTS),
   };
 }

@@ -1,43 +1,37 @@
 /**
- * Addresses as flow records write them: `host:port` taken apart, hosts in one spelling, and the
- * ranges that mean something here.
+ * Parses addresses of flow records: splits `host:port`, normalises hosts, and classifies address
+ * ranges.
  */
 import { isIPv4, isIPv6 } from "node:net";
 
-/** What a host's text says. */
+/** A parsed host. */
 export interface Host {
   readonly kind: "ipv4" | "ipv6" | "name";
-  /**
-   * One spelling for each address: IPv6 compressed and in lower case, an IPv4 address inside IPv6
-   * as IPv4.
-   */
+  /** Normalised: IPv6 compressed in lower case, IPv4-mapped IPv6 as IPv4. */
   readonly address: string;
-  /** In a range of the private network itself: 100.64.0.0/10 or fd7a:115c:a1e0::/48. */
+  /** In the overlay network's range: 100.64.0.0/10 or fd7a:115c:a1e0::/48. */
   readonly overlay: boolean;
 }
 
-/** One end of a connection. */
 export interface Endpoint {
   readonly host: Host;
-  /** 0..65535; 0 means that it is not known. */
+  /** 0..65535; 0 means unknown. */
   readonly port: number;
 }
 
-/** Reads endpoints, and remembers hosts. */
+/** Parses endpoints, with a cache of hosts. */
 export interface EndpointReader {
   /**
-   * Undefined when the text is no `host:port`: a host is an address or labels of RFC 1123, IPv6
-   * stands in brackets, a port is digits.
+   * Undefined unless the text is `host:port`: the host an IP address (IPv6 in brackets) or RFC 1123
+   * labels, the port digits.
    */
   read(text: string): Endpoint | undefined;
-  /** A host without a port. */
+  /** Parses a host without a port. */
   host(text: string): Host | undefined;
 }
 
-/**
- * Hosts remembered; when they are more, all are forgotten, for looking at one again costs little.
- */
-const MOST_HOSTS = 8_192;
+/** Hosts cached; the cache is cleared when full, since parsing is cheap. */
+const MAX_HOSTS = 8_192;
 const NAME =
   /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
 const OVERLAY_IPV4 = /^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./;
@@ -46,13 +40,12 @@ const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 const ZERO = 48;
 const NINE = 57;
 
-/** A reader with nothing remembered yet. */
 export function createEndpointReader(): EndpointReader {
   const hosts = new Map<string, Host | undefined>();
   const host = (text: string): Host | undefined => {
     const known = hosts.get(text);
     if (known !== undefined || hosts.has(text)) return known;
-    if (hosts.size >= MOST_HOSTS) hosts.clear();
+    if (hosts.size >= MAX_HOSTS) hosts.clear();
     const read = readHost(text);
     hosts.set(text, read);
     return read;
@@ -93,7 +86,7 @@ function readHost(text: string): Host | undefined {
 }
 
 function readIpv6(text: string): Host {
-  // The zone says which interface of the reporter, which is not part of the address.
+  // The zone is an interface of the reporter and not part of the address.
   const [bare = text] = text.split("%", 1);
   const address = new URL(`http://[${bare}]`).hostname.slice(1, -1);
   const [, high, low] = MAPPED.exec(address) ?? [];

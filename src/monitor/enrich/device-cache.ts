@@ -1,6 +1,6 @@
 /**
- * The devices and services of a network by address and by id, replaced as a whole, with the
- * unverified tier below them (facts, collectors §6).
+ * Devices and services of a network by address and id, replaced as a whole, over a tier of
+ * unverified suggestions.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -13,7 +13,7 @@ import type { DeviceCache, KnownDevice } from "./types.ts";
 
 const STRETCH = 500;
 
-/** A cache that knows nothing yet. */
+/** An empty cache. */
 export function createDeviceCache({
   clock,
 }: {
@@ -30,13 +30,13 @@ class NetworkCache implements DeviceCache {
   #byAddress = new Map<string, KnownDevice>();
   #byId = new Map<string, KnownDevice>();
   #services = new Map<string, string>();
-  #toldMs: number;
+  #reportedMs: number;
   #known = false;
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
     this.#suggestions = new Suggestions(clock);
-    this.#toldMs = clock.monotonic();
+    this.#reportedMs = clock.monotonic();
   }
 
   get size(): number {
@@ -49,14 +49,14 @@ class NetworkCache implements DeviceCache {
 
   async replaceDevices(devices: readonly Device[]): Promise<void> {
     const [byAddress, byId] = [new Map<string, KnownDevice>(), new Map<string, KnownDevice>()];
-    // A short list is done at once.
+    // Small lists take less than one time slice.
     for (const _ of this.#index(devices, byAddress, byId)) await setImmediate();
     this.#devices = devices;
     this.#byAddress = byAddress;
     this.#byId = byId;
     this.#suggestions.clear();
     this.#known = true;
-    this.#toldMs = this.#clock.monotonic();
+    this.#reportedMs = this.#clock.monotonic();
   }
 
   replaceServices(services: readonly Pick<VirtualService, "name" | "addresses">[]): void {
@@ -90,10 +90,10 @@ class NetworkCache implements DeviceCache {
   }
 
   ageMs(): number {
-    return this.#clock.monotonic() - this.#toldMs;
+    return this.#clock.monotonic() - this.#reportedMs;
   }
 
-  /** Fills both tables and pauses after some milliseconds of it. */
+  /** Fills both tables; yields after each time slice. */
   *#index(
     devices: readonly Device[],
     byAddress: Map<string, KnownDevice>,
@@ -106,7 +106,7 @@ class NetworkCache implements DeviceCache {
     yield* this.#ids(devices, byId);
   }
 
-  /** Node ids first: the id of one device must not hide the older id of another. */
+  /** Node ids first: one device's id must not hide another's legacy id. */
   *#ids(
     devices: readonly Device[],
     byId: Map<string, KnownDevice>,
@@ -119,7 +119,7 @@ class NetworkCache implements DeviceCache {
     }
   }
 
-  /** What was spelt out before is a key already. */
+  /** Skips parsing for keys that are already normalised. */
   #spelling(address: string): string {
     return this.#byAddress.has(address)
       ? address
@@ -127,10 +127,7 @@ class NetworkCache implements DeviceCache {
   }
 }
 
-/**
- * Two that claim one key: the first one told has it, whatever order a map would leave. An empty key
- * is nobody's.
- */
+/** On a conflict the first one wins. Empty keys are ignored. */
 function addFirst<V>(map: Map<string, V>, key: string, value: V): void {
   if (key !== "" && !map.has(key)) map.set(key, value);
 }

@@ -1,15 +1,15 @@
-/** From an address to the name that metrics and records show for it (facts, collectors §6). */
+/** Display name of an address in metrics and records. */
 import type { Host } from "./addresses.ts";
 import type { DeviceCache, KnownDevice } from "./types.ts";
 
-/** Stands before a name that only a reporter vouches for. */
+/** Prefix of names that only a reporter vouches for. */
 const UNVERIFIED = "unverified:";
-/** The name of an address of the network that nobody is known to have. */
+/** Overlay addresses of no known device. */
 const UNKNOWN = "unknown";
-/** The name of everything outside of the network. */
+/** Addresses outside the network. */
 const EXTERNAL = "external";
 
-/** How a device is called: its host name, or what comes closest. */
+/** Host name of a device, or the closest substitute. */
 export function deviceLabel(
   device: Pick<KnownDevice, "hostname" | "name" | "nodeId" | "id">,
 ): string {
@@ -17,8 +17,8 @@ export function deviceLabel(
 }
 
 /**
- * Device, service, unverified device, else what kind of address it is. `device` is who has the
- * address, if anybody; with `collapseExternal` an address without a name is told by its kind only.
+ * In order: device, service, unverified device, kind of address. With `collapseExternal`, unnamed
+ * external addresses are named by kind only.
  */
 export function nodeName(
   devices: DeviceCache,

@@ -1,21 +1,13 @@
-/**
- * What flow records say of nodes: not verified by anybody, hence kept apart, for half an hour, and
- * bounded (facts, pipeline §4.1).
- */
+/** Node names and addresses from flow records: unverified, bounded, and kept for half an hour. */
 import type { Clock } from "../../kernel/base/clock.ts";
 
-/** Nodes remembered. */
-export const MOST_SUGGESTIONS = 2_048;
-/** Nodes forgotten at once when there are more, those not mentioned for longest. */
+export const MAX_SUGGESTIONS = 2_048;
+/** Nodes evicted at once, least recently mentioned first. */
 export const EVICTED_AT_ONCE = 256;
-/** Addresses of one node. */
 export const ADDRESSES_PER_NODE = 8;
-/** A node that is not mentioned again is forgotten after this. */
+/** Nodes not mentioned again expire after this. */
 export const SUGGESTION_TTL_MS = 30 * 60_000;
-/**
- * How often it is looked for those that are forgotten, and how fresh a mention must be to be left
- * as it is.
- */
+/** Interval of expiry; a mention more recent than this is not refreshed. */
 const PRUNE_MS = 60_000;
 
 /** A node as a reporter described it. */
@@ -31,10 +23,9 @@ interface Entry {
   mentionedMs: number;
 }
 
-/** The unverified tier. */
 export class Suggestions {
   readonly #clock: Pick<Clock, "monotonic">;
-  /** By node id, in the order in which they were last mentioned. */
+  /** By node id, least recently mentioned first. */
   readonly #nodes = new Map<string, Entry>();
   readonly #byAddress = new Map<string, Entry>();
   #prunedMs: number;
@@ -48,7 +39,7 @@ export class Suggestions {
     return this.#nodes.size;
   }
 
-  /** Remembers or refreshes a node. The one who spoke last is right about an address. */
+  /** Adds or refreshes a node. The latest suggestion for an address wins. */
   add({ nodeId, name, addresses }: SuggestedNode): void {
     if (nodeId === "" || name === "" || addresses.length === 0) return;
     const nowMs = this.#clock.monotonic();
@@ -62,7 +53,7 @@ export class Suggestions {
       return;
     this.#prune(nowMs);
     if (known !== undefined) this.#forget(nodeId, known);
-    if (this.#nodes.size >= MOST_SUGGESTIONS) this.#evict();
+    if (this.#nodes.size >= MAX_SUGGESTIONS) this.#evict();
     const entry: Entry = {
       name,
       addresses: addresses.slice(0, ADDRESSES_PER_NODE),
@@ -72,7 +63,7 @@ export class Suggestions {
     for (const address of entry.addresses) this.#byAddress.set(address, entry);
   }
 
-  /** The first label of the name of who is said to have the address. */
+  /** First label of the suggested host name of an address. */
   hostnameAt(address: string): string | undefined {
     const entry = this.#byAddress.get(address);
     if (entry === undefined || this.#clock.monotonic() - entry.mentionedMs >= SUGGESTION_TTL_MS)

@@ -1,7 +1,4 @@
-/**
- * Names of the transports that flow records number (IANA protocol numbers; facts, collectors
- * §5.13).
- */
+/** Names of IANA protocol numbers, as flow records carry them. */
 
 const names = new Map<number, string>([
   [1, "icmp"],
@@ -17,10 +14,7 @@ const names = new Map<number, string>([
   [132, "sctp"],
 ]);
 
-/**
- * The name of a protocol: its number where it has none, `unknown` for 0, nothing and what is no
- * protocol.
- */
+/** `unknown` for 0, undefined and invalid numbers; the number itself if it has no name. */
 export function transportName(protocol: number | undefined): string {
   if (protocol === undefined || protocol < 1 || protocol > 255) return "unknown";
   return names.get(protocol) ?? String(protocol);

@@ -1,43 +1,33 @@
-/**
- * What the network is known to consist of, for whoever has an address or an id and wants a name.
- */
+/** Lookup of devices and services by address or id. */
 import type { Device, VirtualService } from "../providers/model.ts";
 
-/** A device as far as names need it. */
+/** The fields of a device that naming needs. */
 export type KnownDevice = Pick<
   Device,
   "nodeId" | "id" | "hostname" | "name" | "user" | "tags" | "os" | "addresses"
 >;
 
-/** The devices of a network as the control plane last told them. */
+/** Devices of a network as last reported by the control plane. */
 export interface DeviceCache {
-  /**
-   * Takes the place of everything known before, the unverified tier included, in one step once it
-   * is all looked at.
-   */
+  /** Replaces all devices and the unverified tier in one step, once indexed. */
   replaceDevices(devices: readonly Device[]): Promise<void>;
-  /** Addresses of services. */
   replaceServices(services: readonly Pick<VirtualService, "name" | "addresses">[]): void;
-  /** All devices, in the order they were told. */
+  /** In the control plane's order. */
   devices(): readonly Device[];
   byAddress(address: string): KnownDevice | undefined;
-  /** By node id, or by the older id. */
+  /** By node id or legacy id. */
   byId(id: string): KnownDevice | undefined;
   serviceAt(address: string): string | undefined;
-  /**
-   * What a flow record says of a node: kept apart for a while, and never believed over the control
-   * plane.
-   */
+  /** Adds an unverified suggestion; it never overrides the control plane. */
   suggest(node: {
     readonly nodeId: string;
     readonly name: string;
     readonly addresses: readonly string[];
   }): void;
-  /** Host name of an unverified suggestion. */
   suggestedAt(address: string): string | undefined;
   readonly size: number;
-  /** Whether the control plane told its devices since the start. */
+  /** Whether devices have been reported since the start. */
   readonly isKnown: boolean;
-  /** Since the devices were told last; since the start before that. */
+  /** Milliseconds since the last report of devices, or since the start. */
   ageMs(): number;
 }

@@ -1,10 +1,7 @@
-/**
- * Names of services by transport and port, from IANA's registry of service names. It is read with
- * the first flow, not at start.
- */
+/** Service names by transport and port, from the IANA registry. Loaded at the first flow. */
 import { createRequire } from "node:module";
 
-/** A service with the number that stands for it in keys. */
+/** A service with its numeric id for keys. */
 export interface WellKnownService {
   readonly name: string;
   /** From 1; equal names have equal ids. */
@@ -12,8 +9,7 @@ export interface WellKnownService {
 }
 
 /**
- * `<port>/<transport>` to name and description; a pair that is reserved or unassigned has an empty
- * name.
+ * `<port>/<transport>` to name and description; reserved and unassigned entries have an empty name.
  */
 type Registry = Readonly<Record<string, readonly [name: string, description: string]>>;
 
@@ -25,8 +21,8 @@ const transports: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The registry has several names for these pairs, or a range of ports that the package leaves out.
- * The first name that it lists counts, as in `/etc/services`.
+ * Pairs with several registered names, or in port ranges that the package omits. The first
+ * registered name counts, as in `/etc/services`.
  */
 const PREFERRED: Readonly<Record<string, readonly string[]>> = {
   http: ["80/tcp", "80/udp"],
@@ -43,7 +39,7 @@ const PREFERRED: Readonly<Record<string, readonly string[]>> = {
 
 let services: ReadonlyMap<number, WellKnownService> | undefined;
 
-/** The service that has this port by registration; undefined for other transports and ports. */
+/** Undefined for other transports and unregistered ports. */
 export function wellKnownService(protocol: number, port: number): WellKnownService | undefined {
   services ??= readServices();
   return services.get(keyOf(protocol, port));
@@ -72,8 +68,8 @@ function keyOf(protocol: number, port: number): number {
 }
 
 /**
- * RFC 6335, section 5.1, allows letters, digits and hyphens. IANA lists older names such as
- * `gds_db` beside one that has them only.
+ * RFC 6335, section 5.1, allows letters, digits and hyphens; IANA lists older names such as
+ * `gds_db` beside a conforming one.
  */
 function currentSpelling(name: string): string {
   return name.replaceAll(/[_/.*]/g, "-").replaceAll("+", "p");

@@ -1,7 +1,4 @@
-/**
- * Whether a connection was counted before: by what this process saw lately, and by what was stored
- * of replayed windows (facts, pipeline §1.8).
- */
+/** Deduplicates connections, by memory and by stored digests of replayed windows. */
 import { hash } from "node:crypto";
 import { SeenKeys } from "../ingest/seen-keys.ts";
 import type { Connection, FlowRecord } from "./record.ts";
@@ -10,28 +7,27 @@ import type { DedupSetStatus, FlowBatch, IngestSource } from "./types.ts";
 
 /** Connections remembered in memory. */
 export const FLOW_SET_CAPACITY = 16_384;
-/** Columns of a key: the counters, and who saw it first. */
+/** Numbers per key: four counters and the first source. */
 const WIDTH = 5;
 const FIRST_SOURCE = 4;
 const sources: readonly IngestSource[] = ["poll", "stream", "objectstore"];
 
-/**
- * What is known of a connection. A conflict is a repetition with other counters; the first ones
- * stay.
- */
+/** `conflict` is a repetition with different counters; the first ones are kept. */
 export type Sighting = "new" | "repeated" | "poll_boundary" | "cross_source";
 
-/** The durable half of a batch: what it may ask, and what it will add. */
+/** Stored digests of a batch, and those to add. */
 export interface Replay {
   readonly seen: NonNullable<FlowBatch["replay"]>["seen"];
   readonly digests: string[];
 }
 
-/** The set of one network, shared by all ways in. */
+/** One per network, shared by all sources. */
 export class FlowDedup {
   readonly #seen = new SeenKeys(FLOW_SET_CAPACITY, WIDTH);
 
-  /** First sighting wins. With `replay` a digest of what is new is put to those to be stored. */
+  /**
+   * The first sighting counts. With `replay`, digests of new connections are collected for storing.
+   */
   sight(
     key: string,
     counters: Pick<Connection, "txBytes" | "rxBytes" | "txPackets" | "rxPackets">,
@@ -52,7 +48,7 @@ export class FlowDedup {
         ? "poll_boundary"
         : "cross_source";
     }
-    // Hashed only when memory does not know it: the digest costs more than the rest.
+    // Hashed only on a memory miss, since hashing dominates the cost.
     const digest = replay === undefined ? "" : hash("sha256", key, "hex");
     if (replay?.seen.has(digest) === true) {
       this.#seen.hit();
@@ -70,8 +66,8 @@ export class FlowDedup {
 }
 
 /**
- * What is common to the keys of a record's connections. Only the node id is free text, and it
- * stands first, so keys of different connections differ.
+ * Common prefix of the keys of a record's connections. The node id, the only free text, comes
+ * first, so that keys are unambiguous.
  */
 export function recordKey({
   nodeId,
@@ -81,7 +77,7 @@ export function recordKey({
   return `${nodeId}|${start?.key ?? ""}|${end?.key ?? ""}|`;
 }
 
-/** The key of a connection: every dimension that makes it this one. */
+/** Includes every dimension that identifies a connection. */
 export function connectionKey(
   prefix: string,
   {

@@ -1,7 +1,7 @@
 /**
- * Series of flows that were written before the devices of the network were known: their names are
- * guesses, such as `unverified:<host>` or a node id. They end once the devices are known, and are
- * counted anew under their right names.
+ * Flow series written before the devices are known carry provisional names, such as
+ * `unverified:<host>` or a node id. They end once devices are known, and counting restarts under
+ * the final names.
  */
 import type { AnyRow, Row, Scope, Values } from "../../kernel/telemetry/types.ts";
 import {
@@ -13,7 +13,7 @@ import {
   networkPacketsRollup,
 } from "../catalogue/flows.ts";
 
-/** Rows that name nodes. */
+/** Metrics with node names. */
 const NAMED: ReadonlySet<AnyRow> = new Set<AnyRow>([
   networkIo,
   networkPackets,
@@ -22,23 +22,20 @@ const NAMED: ReadonlySet<AnyRow> = new Set<AnyRow>([
   exitNodeIo,
   exitNodePackets,
 ]);
-/**
- * Series that are remembered; more than a scope keeps of one metric unless it is told otherwise.
- */
+/** Series remembered; above the default series limit of a metric. */
 const MAX_SERIES = 65_536;
 
-/** Writes into a scope, and remembers what it wrote while that is awaited. */
+/** Passes writes on to a scope and remembers their series until devices are known. */
 export class EarlySeries implements Pick<Scope, "add"> {
   readonly #scope: Pick<Scope, "add" | "end">;
   #early: Map<string, () => void> | undefined;
 
-  /** `awaited`: whether devices will be known at some time. */
+  /** `awaited`: whether devices will become known. */
   constructor(scope: Pick<Scope, "add" | "end">, { awaited }: { readonly awaited: boolean }) {
     this.#scope = scope;
     this.#early = awaited ? new Map() : undefined;
   }
 
-  /** Whether series may have to be ended. */
   get remembers(): boolean {
     return this.#early !== undefined;
   }
@@ -55,7 +52,7 @@ export class EarlySeries implements Pick<Scope, "add"> {
     );
   }
 
-  /** Ends them, and remembers nothing any more. */
+  /** Ends the remembered series. */
   end(): void {
     for (const end of this.#early?.values() ?? []) end();
     this.#early = undefined;

@@ -1,7 +1,4 @@
-/**
- * A connection with everything that is known of it, and how that is found out (facts, pipeline
- * §4.1).
- */
+/** Enriches connections with names, identities and services. */
 import type { Endpoint } from "../enrich/addresses.ts";
 import { nodeName } from "../enrich/names.ts";
 import { transportName } from "../enrich/transports.ts";
@@ -12,64 +9,67 @@ import type { Identities, Identity, References } from "./identity.ts";
 import { PHYSICAL, trafficTypes } from "./record.ts";
 import type { Connection } from "./record.ts";
 
-/** Everything of a connection that is not about who: equal kinds have equal codes. */
+/** Dimensions of a connection other than its endpoints; equal kinds have equal codes. */
 export interface FlowKind {
   readonly code: number;
   readonly transport: string;
   readonly type: (typeof trafficTypes)[number];
-  /** Registered name of the destination's port. */
+  /** Registered service of the destination port. */
   readonly service: string | undefined;
-  /** Of physical traffic with a destination only. */
+  /** Only for physical traffic with a destination. */
   readonly path: "direct" | "derp" | undefined;
   readonly region: string | undefined;
 }
 
-/** One end, as it is shown. Everything is undefined where the record names no such end. */
-export interface Face extends Identity {
+/** One endpoint. All fields are undefined where the record has none. */
+export interface EndpointInfo extends Identity {
   readonly node: string | undefined;
 }
 
-/** A connection as metrics and records need it. */
 export interface EnrichedFlow {
   readonly connection: Connection;
   readonly kind: FlowKind;
-  readonly source: Face;
-  readonly destination: Face;
+  readonly source: EndpointInfo;
+  readonly destination: EndpointInfo;
 }
 
-/** What decides how much is found out. */
 export interface EnricherOptions {
   readonly collapseExternal: boolean;
-  /** Users, tags and systems are wanted. */
+  /** Whether users, tags and operating systems are looked up. */
   readonly identity: boolean;
 }
 
-/** By this address a node writes that it talks through a relay; the port is the relay's region. */
+/** Address by which a node marks relayed traffic; the port is the relay region. */
 const RELAY = "127.3.3.40";
-/** Kinds remembered; all are forgotten when they are more. */
-const MOST_KINDS = 8_192;
+/** Cached kinds; the cache is cleared when full. */
+const MAX_KINDS = 8_192;
 const PORTS = 65_536;
 const NO_PATH = 0;
 const DIRECT = 1;
 const DERP = 2;
 const paths = [undefined, "direct", "derp"] as const;
 
-/** The face of an end that is not there. */
-export const noFace: Face = { node: undefined, user: undefined, tags: undefined, os: undefined };
+/** A missing endpoint. */
+export const noEndpointInfo: EndpointInfo = {
+  node: undefined,
+  user: undefined,
+  tags: undefined,
+  os: undefined,
+};
 
-/** Enriches connections. `references` are those of the record that the connection is of. */
+/** `references` are the node references of the connection's record. */
 export function createEnricher(
   devices: DeviceCache,
   options: EnricherOptions,
 ): (connection: Connection, references: References) => EnrichedFlow {
   const kinds = new Map<number, FlowKind>();
   const identities: Identities | undefined = options.identity ? createIdentities() : undefined;
-  const faceOf = (end: Endpoint | undefined, references: References): Face => {
-    if (end === undefined) return noFace;
+  const endpointInfoOf = (end: Endpoint | undefined, references: References): EndpointInfo => {
+    if (end === undefined) return noEndpointInfo;
     const device = devices.byAddress(end.host.address);
     const node = nodeName(devices, device, end.host, options.collapseExternal);
     return identities === undefined
-      ? { ...noFace, node }
+      ? { ...noEndpointInfo, node }
       : { node, ...identities.of(device ?? references.get(end.host.address)) };
   };
   return (connection, references) => {
@@ -77,8 +77,9 @@ export function createEnricher(
     return {
       connection,
       kind,
-      source: faceOf(connection.source, references),
-      destination: kind.path === "derp" ? noFace : faceOf(connection.destination, references),
+      source: endpointInfoOf(connection.source, references),
+      destination:
+        kind.path === "derp" ? noEndpointInfo : endpointInfoOf(connection.destination, references),
     };
   };
 }
@@ -100,7 +101,7 @@ function kindOf(
     (path === DERP ? PORTS + port : (service?.id ?? 0));
   const known = kinds.get(code);
   if (known !== undefined) return known;
-  if (kinds.size >= MOST_KINDS) kinds.clear();
+  if (kinds.size >= MAX_KINDS) kinds.clear();
   const kind: FlowKind = {
     code,
     transport: transportName(protocol),
@@ -113,7 +114,7 @@ function kindOf(
   return kind;
 }
 
-/** The kind without service and region, for when there are too many of those. */
+/** The kind without service and region, used when there are too many. */
 export function coarseKind(kind: FlowKind): FlowKind {
   return {
     ...kind,

@@ -1,7 +1,4 @@
-/**
- * Flows as log records: one for each connection, or one for each record, up to a number for each
- * window (facts, pipeline §4.2).
- */
+/** Writes flows as log records, per connection or per record, up to a limit per window. */
 import type {
   AttributeValue,
   LogOptions,
@@ -16,38 +13,34 @@ import type { EnrichedFlow } from "./enriched.ts";
 import type { Connection, Counters, FlowRecord } from "./record.ts";
 import type { Consistency, Trust } from "./reporter.ts";
 
-/** What the records of one flow record have in common. */
+/** Attributes common to the connections of one flow record. */
 export interface ReporterFacts {
   readonly record: FlowRecord;
-  /** Undefined when the control plane does not know the reporter. */
+  /** Undefined for a reporter that the control plane does not know. */
   readonly hostname: string | undefined;
   readonly trust: Trust;
   readonly consistency: Consistency;
 }
 
-/** Writes records within the limit of a window. */
 export interface FlowLog {
   readonly mode: FlowLogOptions["logMode"];
   /**
-   * A batch begins. Those of one window are told by its end and share its limit; a batch without
-   * one has its own.
+   * Starts a batch. Batches of one window, identified by its end, share its limit; a batch without
+   * a window has its own.
    */
   begin(windowEndMs: number | undefined): void;
   connection(flow: EnrichedFlow, facts: ReporterFacts): void;
-  /** The sum over those connections of a record that were new. */
+  /** Sums over the new connections of a record. */
   record(connections: number, sums: Counters, facts: ReporterFacts): void;
-  /** Records withheld since the last call. */
+  /** Records suppressed since the last call. */
   withheld(): number;
 }
 
 type FlowAttribute = typeof networkFlowRecord extends LogRow<infer A> ? A : never;
-/** What is not there is undefined, as everywhere in a record of the log. */
+/** Absent values are undefined. */
 type FlowAttributes = { readonly [K in FlowAttribute]?: AttributeValue | undefined };
 
-/**
- * A log of one network; without options of the collector one record for each connection, without
- * limit.
- */
+/** Without options: one record per connection, no limit. */
 export function createFlowLog(
   scope: Pick<Scope, "log">,
   options: Pick<FlowLogOptions, "logMode" | "maxLogRecordsPerWindow"> | undefined,
@@ -99,7 +92,7 @@ export function createFlowLog(
   };
 }
 
-// In the very texts of the attributes, so that what privacy hides there is found here.
+// Repeats attribute values verbatim, so that the privacy filter can mask them.
 function connectionBody({ connection, kind, source, destination }: EnrichedFlow): string {
   return `${kind.type} ${kind.transport} connection from ${endText(connection.source, source.node)} to ${endText(connection.destination, destination.node)}: ${bytesText(connection)}`;
 }
@@ -116,7 +109,7 @@ function bytesText({ txBytes, rxBytes }: Counters): string {
   return `${txBytes} bytes sent, ${rxBytes} received`;
 }
 
-// When it happened, not when it was heard of: a record may come minutes after its window.
+// Uses the time of the event: a record may arrive minutes after its window.
 function timesOf({ start, end, logged }: FlowRecord): LogOptions {
   const time = start ?? end ?? logged;
   return {

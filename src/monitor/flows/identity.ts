@@ -1,22 +1,22 @@
 /**
- * Who is at an end of a connection: user, tags and system (facts, collectors §5.13). The control
- * plane is asked first, the record's own references after.
+ * User, tags and OS of an endpoint: from the control plane first, then from the record's own
+ * references.
  */
 import type { EndpointReader } from "../enrich/addresses.ts";
 import type { FlowRecord, NodeReference } from "./record.ts";
 
-/** What is known; undefined is not known. */
+/** Undefined means unknown. */
 export interface Identity {
   readonly user: string | undefined;
-  /** Trimmed, each once, sorted, joined by commas. */
+  /** Trimmed, unique, sorted and comma-separated. */
   readonly tags: string | undefined;
   readonly os: string | undefined;
 }
 
-/** The nodes that a record describes, by their addresses. */
+/** Nodes described in a record, by address. */
 export type References = ReadonlyMap<string, NodeReference>;
 
-/** Reads identities and remembers them with their owners. */
+/** Looks up identities, with a cache per owner. */
 export interface Identities {
   of(node: Pick<NodeReference, "user" | "tags" | "os"> | undefined): Identity;
 }
@@ -24,7 +24,6 @@ export interface Identities {
 const nobody: Identity = { user: undefined, tags: undefined, os: undefined };
 const none: References = new Map<string, NodeReference>();
 
-/** Reads identities. */
 export function createIdentities(): Identities {
   const known = new WeakMap<object, Identity>();
   return {
@@ -43,10 +42,7 @@ export function createIdentities(): Identities {
   };
 }
 
-/**
- * The references of a record; of two nodes with one address the first counts, the reporter's own
- * before all.
- */
+/** Of two nodes with one address the first counts, and the reporter's own before all others. */
 export function referencesOf(
   { sourceNode, destinationNodes }: Pick<FlowRecord, "sourceNode" | "destinationNodes">,
   reader: Pick<EndpointReader, "host">,
@@ -64,7 +60,6 @@ export function referencesOf(
   return references;
 }
 
-/** Tags as metrics and records show them. */
 export function joinTags(tags: readonly string[]): string {
   return [...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== ""))]
     .toSorted()

@@ -1,7 +1,6 @@
 /**
- * The one way of flow records, whichever way they came in: decode and check, count once, enrich,
- * roll up, log (DESIGN, second walk; facts, pipeline §4). Works in stretches of a few milliseconds,
- * for everything else of the monitor lives in its thread.
+ * Processes flow records from every source: decode, validate, deduplicate, enrich, roll up, log.
+ * Works in slices of a few milliseconds, since it shares the monitor's thread.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -29,42 +28,38 @@ import { createDirectTraffic, createRollupTraffic } from "./traffic-metrics.ts";
 import type { DedupSetStatus, FlowBatch, FlowIntake, IntakeReport } from "./types.ts";
 import { UniqueDestinations } from "./unique.ts";
 
-/** What an intake works with. */
 export interface FlowIntakeDeps {
   readonly options: NetworkOptions;
   /**
-   * The network's series. What was rolled up goes into them before a snapshot, once in each metric
+   * The network's scope. Rolled-up sums are flushed into it before a snapshot, once per metric
    * interval.
    */
   readonly scope: Scope;
   readonly clock: Clock;
   readonly devices: DeviceCache;
   readonly metricIntervalMs: number;
-  /** Whether devices will be known at some time: series that were named before then end. */
+  /** Whether devices will become known; series named before then end. */
   readonly awaitsDevices?: boolean;
 }
 
-/** Longest stretch without giving way. */
+/** Longest slice before yielding. */
 const STRETCH_MS = 5;
-/** Connections between two looks at the clock. */
+/** Connections between two checks of the clock. */
 const LOOK_EVERY = 32;
-/**
- * Intervals of the exporter and ours are not the same clock: a snapshot a little early is that of
- * the interval.
- */
+/** Tolerance between the exporter's interval and ours: a slightly early snapshot still flushes. */
 const EARLY = 0.9;
 
 const nothing: Counters = { txBytes: 0, rxBytes: 0, txPackets: 0, rxPackets: 0 };
 const noConnection = "-";
 
-/** An intake of one network; it ends with its scope. */
+/** One per network; it ends with its scope. */
 export function createFlowIntake(
   deps: FlowIntakeDeps,
 ): FlowIntake & { dedupSets(): DedupSetStatus[] } {
   return new NetworkIntake(deps);
 }
 
-/** What a batch is about, while it is worked on. */
+/** State of one batch. */
 interface Run {
   readonly source: FlowBatch["source"];
   readonly replay: Replay | undefined;
@@ -119,15 +114,14 @@ class NetworkIntake implements FlowIntake {
     this.#log.begin(batch.windowEndMs);
     try {
       for (const record of batch.records) {
-        await this.#giveWay();
+        await this.#yieldToLoop();
         signal.throwIfAborted();
         if (await this.#record(record, { source: batch.source, replay }, report))
           report.accepted += 1;
       }
     } finally {
       this.#writeTallies();
-      // What was counted must not be counted again, also when the rest of the batch was not come
-      // to.
+      // Digests of counted connections are stored even when the rest of the batch failed.
       if (batch.replay !== undefined && replay !== undefined && replay.digests.length > 0)
         await batch.replay.seen.add(replay.digests, batch.replay.untilMs);
     }
@@ -149,7 +143,7 @@ class NetworkIntake implements FlowIntake {
     return [this.#dedup.status()];
   }
 
-  /** True when the record brought something new. */
+  /** True when the record had a new connection. */
   async #record(
     value: unknown,
     run: Run,
@@ -175,7 +169,7 @@ class NetworkIntake implements FlowIntake {
     return true;
   }
 
-  /** Applies the connections of a record that were not seen before. */
+  /** Processes the new connections of a record. */
   async #connections(
     record: FlowRecord,
     facts: ReporterFacts,
@@ -186,7 +180,7 @@ class NetworkIntake implements FlowIntake {
     readonly sums: Counters;
   }> {
     const prefix = recordKey(record);
-    // A record without connections still counts as a record, once.
+    // A record without connections is still counted, once.
     if (record.connections.length === 0)
       return {
         anything:
@@ -210,7 +204,7 @@ class NetworkIntake implements FlowIntake {
         this.#connection(this.#enrich(connection, references), facts);
       } else if (sighting !== "repeated") this.#tallies.conflict(sighting, connection.type);
       this.#sinceLook += 1;
-      if (this.#sinceLook >= LOOK_EVERY) await this.#giveWay();
+      if (this.#sinceLook >= LOOK_EVERY) await this.#yieldToLoop();
     }
     return { anything: connections > 0, connections, sums };
   }
@@ -249,7 +243,7 @@ class NetworkIntake implements FlowIntake {
     });
   }
 
-  async #giveWay(): Promise<void> {
+  async #yieldToLoop(): Promise<void> {
     if (this.#sinceLook < LOOK_EVERY && this.#stretchEndsMs > 0) {
       this.#sinceLook += 1;
       return;
@@ -267,10 +261,7 @@ class NetworkIntake implements FlowIntake {
     if (withheld > 0) this.#tallies.withheld(withheld);
   }
 
-  /**
-   * Once the devices are known, what was named without them ends; so does what of it still waits to
-   * be written.
-   */
+  /** Once devices are known, provisional series end, including sums not yet flushed. */
   #endEarly(): void {
     if (!this.#series.remembers || !this.#deps.devices.isKnown) return;
     this.flush();

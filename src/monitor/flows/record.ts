@@ -1,6 +1,6 @@
 /**
- * A flow record from parsed JSON, whole or not at all: what breaks a rule is refused with every
- * distinct reason (facts, pipeline §1.5 and §1.6). What a record does not say stays absent.
+ * Decodes a flow record from parsed JSON. An invalid record is rejected whole, with every distinct
+ * reason. Absent fields stay undefined.
  */
 import { boundName } from "../../kernel/base/bounded-name.ts";
 import { createEndpointReader } from "../enrich/addresses.ts";
@@ -8,14 +8,14 @@ import type { Endpoint, EndpointReader } from "../enrich/addresses.ts";
 import { createInstantReader } from "../ingest/instants.ts";
 import type { Instant, InstantReader } from "../ingest/instants.ts";
 
-/** Kinds of traffic, in the order of their numbers. */
+/** Traffic types in the order of their numbers. */
 export const trafficTypes = ["virtual", "subnet", "exit", "physical"] as const;
 /** Index into `trafficTypes`. */
 export type TrafficType = 0 | 1 | 2 | 3;
 export const EXIT: TrafficType = 2;
 export const PHYSICAL: TrafficType = 3;
 
-/** Why a record was refused: five rules, and `malformed` for what has not the shape of a record. */
+/** Why a record was rejected: five rules, and `malformed` for a wrong shape. */
 export type RefusalReason =
   | "negative_counters"
   | "inverted_window"
@@ -24,7 +24,6 @@ export type RefusalReason =
   | "invalid_protocol"
   | "malformed";
 
-/** The four counters. */
 export interface Counters {
   readonly txBytes: number;
   readonly rxBytes: number;
@@ -35,16 +34,16 @@ export interface Counters {
 /** One connection within a window. */
 export interface Connection extends Counters {
   readonly type: TrafficType;
-  /** IANA number; undefined is not said, which is not 0. */
+  /** IANA number; undefined means absent, which differs from 0. */
   readonly protocol: number | undefined;
   readonly source: Endpoint | undefined;
   readonly destination: Endpoint | undefined;
-  /** As written, empty for absent: part of the key. */
+  /** As written, empty if absent; part of the deduplication key. */
   readonly sourceText: string;
   readonly destinationText: string;
 }
 
-/** What a reporter says of a node; nobody verified it. */
+/** A reporter's description of a node; unverified. */
 export interface NodeReference {
   readonly nodeId: string;
   readonly name: string;
@@ -54,7 +53,7 @@ export interface NodeReference {
   readonly os: string;
 }
 
-/** What one node saw in one window of time. */
+/** Traffic seen by one node in one window. */
 export interface FlowRecord {
   /** The reporter, verified by the control plane. */
   readonly nodeId: string;
@@ -66,7 +65,6 @@ export interface FlowRecord {
   readonly destinationNodes: readonly NodeReference[];
 }
 
-/** Reads records. */
 export interface FlowDecoder {
   /** Never throws. */
   decode(
@@ -75,13 +73,13 @@ export interface FlowDecoder {
   ): FlowRecord | { readonly refused: readonly RefusalReason[] };
 }
 
-/** How far a time may lie ahead of our clock. */
-const MOST_AHEAD_MS = 5 * 60_000;
+/** Tolerated clock difference for times in the future. */
+const MAX_AHEAD_MS = 5 * 60_000;
 
 const members = ["virtualTraffic", "subnetTraffic", "exitTraffic", "physicalTraffic"] as const;
 const malformed = { refused: ["malformed"] } as const;
 
-/** A decoder that remembers hosts and times it has read. */
+/** With a cache of hosts and times. */
 export function createFlowDecoder(): FlowDecoder {
   const readers: Readers = { endpoints: createEndpointReader(), instants: createInstantReader() };
   return { decode: (value, nowMs) => decode(value, nowMs, readers) };
@@ -116,7 +114,7 @@ function decode(
   if (start !== undefined && end !== undefined && start.ms > end.ms) reasons.add("inverted_window");
   if (
     [start, end, logged].some(
-      (instant) => instant !== undefined && instant.ms > nowMs + MOST_AHEAD_MS,
+      (instant) => instant !== undefined && instant.ms > nowMs + MAX_AHEAD_MS,
     )
   )
     reasons.add("future_timestamp");
@@ -186,12 +184,12 @@ function decodeConnection(
   };
 }
 
-/** NaN for what is no integer that a double holds exactly. */
+/** NaN unless the value is a safe integer. */
 function integer(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : Number.NaN;
 }
 
-// References only embellish: one of a shape we do not know must not cost the traffic it comes with.
+// References are optional: a malformed one must not reject the record's traffic.
 function referencesOf(value: unknown): readonly NodeReference[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each) => referenceOf(each) ?? []);

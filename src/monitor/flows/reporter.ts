@@ -1,17 +1,17 @@
-/** How far a reporter is believed, and whether it speaks of itself (facts, collectors §5.13). */
+/** Trust in the reporter of a record, and whether it describes itself. */
 import type { DeviceCache } from "../enrich/types.ts";
 import type { FlowLogOptions } from "../options.ts";
 import type { FlowRecord } from "./record.ts";
 
 /**
- * `unconfigured`: nobody is listed; `configured`: by id; `tagged`: by a tag that the control plane
- * vouches for.
+ * `unconfigured`: no list is configured; `configured`: listed by id; `tagged`: by a tag that the
+ * control plane confirms.
  */
 export type Trust = "unconfigured" | "configured" | "tagged" | "untrusted";
-/** Whether the node that a record describes as its source is the one that sent it. */
+/** Whether the record's source node is its reporter. */
 export type Consistency = "match" | "mismatch" | "missing_reference";
 
-/** Judges reporters by the configured lists. */
+/** Classifies reporters by the configured lists. */
 export function createReporterTrust(
   devices: Pick<DeviceCache, "byId">,
   options: Pick<FlowLogOptions, "trustedReporterNodeIds" | "trustedReporterTags"> | undefined,
@@ -27,7 +27,7 @@ export function createReporterTrust(
   };
 }
 
-/** Compares the reporter with what it says of itself. */
+/** Compares the reporter with the source node that it describes. */
 export function consistencyOf({
   nodeId,
   sourceNode,

@@ -1,47 +1,48 @@
 /**
- * Traffic summed between two flushes, so that a flush says the busiest keys and one rest for each
- * kind: the number of series stays small and the totals stay exact (facts, pipeline §4.2). Keys are
- * numbers, made from numbers of interned texts.
+ * Sums traffic between two flushes. A flush emits the busiest keys and one remainder per kind, so
+ * that series stay few and totals exact. Keys are numbers composed from ids of interned texts.
  */
-import { coarseKind, noFace } from "./enriched.ts";
-import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
+import { coarseKind, noEndpointInfo } from "./enriched.ts";
+import type { EnrichedFlow, EndpointInfo, FlowKind } from "./enriched.ts";
 import type { Counters } from "./record.ts";
 
-/** The node of what is not told by itself. */
+/** Node label of a remainder. */
 const OTHER = "__other__";
-/** Keys held between two flushes; what is new beyond that goes to the rest. */
-export const MOST_KEYS = 8_000;
-/** Kinds held; beyond that services and regions are not told. */
-const MOST_KINDS = 8_000;
-/**
- * Faces at most: two for each key. Kinds and faces fit beside each other into a number that a
- * double holds exactly.
- */
+/** Keys held between two flushes; new ones beyond that go to the remainder. */
+export const MAX_KEYS = 8_000;
+/** Kinds held; beyond that, service and region are dropped. */
+const MAX_KINDS = 8_000;
+/** Endpoints held: two per key. A kind and an endpoint id together fit into a safe integer. */
 const FACES = 16_384;
 
-/** Which dimensions of an end are kept. */
+/** Endpoint dimensions that are kept. */
 export interface RollupOptions {
   readonly nodeDims: boolean;
   readonly identityDims: boolean;
 }
 
-/** Told at a flush: a key with its sums, or the rest of a kind, whose nodes are `__other__`. */
-export type EmitSum = (kind: FlowKind, source: Face, destination: Face, sums: Counters) => void;
+/** Receives a key with its sums, or the remainder of a kind with nodes `__other__`. */
+export type EmitSum = (
+  kind: FlowKind,
+  source: EndpointInfo,
+  destination: EndpointInfo,
+  sums: Counters,
+) => void;
 
 interface Sum {
   readonly kind: FlowKind;
-  readonly source: Face;
-  readonly destination: Face;
+  readonly source: EndpointInfo;
+  readonly destination: EndpointInfo;
   txBytes: number;
   rxBytes: number;
   txPackets: number;
   rxPackets: number;
 }
 
-/** The sums since the last flush. */
+/** Sums since the last flush. */
 export class FlowRollup {
   readonly #options: RollupOptions;
-  readonly #rest: Face;
+  readonly #rest: EndpointInfo;
   readonly #kinds = new Map<number, number>();
   readonly #faces = new Map<string, number>();
   readonly #sums = new Map<number, Sum>();
@@ -49,7 +50,7 @@ export class FlowRollup {
 
   constructor(options: RollupOptions) {
     this.#options = options;
-    this.#rest = options.nodeDims ? { ...noFace, node: OTHER } : noFace;
+    this.#rest = options.nodeDims ? { ...noEndpointInfo, node: OTHER } : noEndpointInfo;
   }
 
   get size(): number {
@@ -62,8 +63,8 @@ export class FlowRollup {
   }
 
   /**
-   * Tells the `topN` keys with the most bytes and the rests, and begins anew. Which keys those are
-   * does not depend on the order in which traffic came.
+   * Emits the `topN` keys by bytes and the remainders, then resets. The selection does not depend
+   * on arrival order.
    */
   flush(topN: number, emit: EmitSum): void {
     const busiest = busiestOf([...this.#sums.values()], topN);
@@ -75,10 +76,10 @@ export class FlowRollup {
     for (const table of [this.#sums, this.#rests, this.#kinds, this.#faces]) table.clear();
   }
 
-  /** The sum of a key, made if there is room. */
-  #find(kind: FlowKind, source: Face, destination: Face): Sum | undefined {
-    const full = this.#sums.size >= MOST_KEYS;
-    const kindNumber = numberOf(this.#kinds, kind.code, full ? 0 : MOST_KINDS);
+  /** The sum of a key, created if there is capacity. */
+  #find(kind: FlowKind, source: EndpointInfo, destination: EndpointInfo): Sum | undefined {
+    const full = this.#sums.size >= MAX_KEYS;
+    const kindNumber = numberOf(this.#kinds, kind.code, full ? 0 : MAX_KINDS);
     const sourceNumber = numberOf(this.#faces, this.#keyOf(source), full ? 0 : FACES);
     const destinationNumber = numberOf(this.#faces, this.#keyOf(destination), full ? 0 : FACES);
     if (kindNumber === undefined || sourceNumber === undefined || destinationNumber === undefined)
@@ -99,22 +100,22 @@ export class FlowRollup {
   #restOf(kind: FlowKind): Sum {
     const known = this.#rests.get(kind.code);
     if (known !== undefined) return known;
-    // Without services and regions there are few kinds, so this ends.
-    if (this.#rests.size >= MOST_KINDS && (kind.service !== undefined || kind.region !== undefined))
+    // Without service and region there are few kinds, so the recursion ends.
+    if (this.#rests.size >= MAX_KINDS && (kind.service !== undefined || kind.region !== undefined))
       return this.#restOf(coarseKind(kind));
     const sum = { kind, source: this.#rest, destination: this.#rest, ...nothing };
     this.#rests.set(kind.code, sum);
     return sum;
   }
 
-  #keyOf({ node = "", user = "", tags = "", os = "" }: Face): string {
+  #keyOf({ node = "", user = "", tags = "", os = "" }: EndpointInfo): string {
     if (!this.#options.nodeDims) return "";
     return this.#options.identityDims ? `${node}\0${user}\0${tags}\0${os}` : node;
   }
 
-  #shown(face: Face): Face {
-    if (!this.#options.nodeDims) return noFace;
-    return this.#options.identityDims ? face : { ...noFace, node: face.node };
+  #shown(face: EndpointInfo): EndpointInfo {
+    if (!this.#options.nodeDims) return noEndpointInfo;
+    return this.#options.identityDims ? face : { ...noEndpointInfo, node: face.node };
   }
 }
 
@@ -135,8 +136,8 @@ function addTo(sum: Sum, { txBytes, rxBytes, txPackets, rxPackets }: Counters): 
 }
 
 /**
- * The sums with the most bytes; of equal ones those whose fields come first, so that no two are
- * equal. Only the numbers are sorted, and those that meet at the edge.
+ * The sums with the most bytes; ties are ordered by fields, so the selection is deterministic.
+ * Sorts only numbers, plus the ties at the cut.
  */
 function busiestOf(sums: readonly Sum[], topN: number): ReadonlySet<Sum> {
   if (sums.length <= topN) return new Set(sums);

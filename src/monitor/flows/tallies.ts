@@ -1,6 +1,6 @@
 /**
- * Counts of one stretch of work, written into series at its end: the same few series would
- * otherwise be looked up for every connection.
+ * Accumulates counts of one slice and writes them at its end, to save a series lookup per
+ * connection.
  */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
@@ -29,7 +29,6 @@ const fieldClasses = [
 const states = ["missing", "present"] as const;
 const NODES_AT_ONCE = 1_024;
 
-/** Counts that wait to be written. */
 export class Tallies {
   readonly #scope: Pick<Scope, "add">;
   /** By traffic type, field class and state. */
@@ -63,7 +62,7 @@ export class Tallies {
     if (this.#exits.size >= NODES_AT_ONCE) this.#writeExits();
   }
 
-  /** Seldom enough to be written at once, as are the following. */
+  /** Rare enough to be written at once, as the following ones are. */
   refused(source: IngestSource, reasons: readonly RefusalReason[]): void {
     for (const reason of reasons) this.#scope.add(networkDataQuality, 1, { source, reason });
   }
@@ -80,7 +79,7 @@ export class Tallies {
     this.#scope.add(networkFlowLogsDropped, records, {});
   }
 
-  /** Writes what waits. */
+  /** Writes the accumulated counts. */
   write(): void {
     for (const [flow, count] of this.#flows) {
       this.#scope.add(networkFlows, count, {

@@ -1,7 +1,4 @@
-/**
- * Bytes and packets as series: of single connections, and of what was rolled up (facts, pipeline
- * §4.2).
- */
+/** Byte and packet counters: per connection, and for rolled-up sums. */
 import type { Row, Scope } from "../../kernel/telemetry/types.ts";
 import {
   networkIo,
@@ -10,10 +7,10 @@ import {
   networkPacketsRollup,
 } from "../catalogue/flows.ts";
 import type { CardinalityOptions } from "../options.ts";
-import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
+import type { EnrichedFlow, EndpointInfo, FlowKind } from "./enriched.ts";
 import type { EmitSum } from "./rollup.ts";
 
-/** Which dimensions series have. */
+/** Optional dimensions. */
 export type FlowDimensions = Pick<
   CardinalityOptions["flow"],
   "nodeDims" | "identityDims" | "sourcePort" | "destinationPort"
@@ -31,7 +28,7 @@ type TrafficAttributes =
     ? { readonly [K in Exclude<A, "network.io.direction">]: string | undefined }
     : never;
 
-/** Writes connections one by one. A direction without traffic is a series, too. */
+/** Writes single connections, including directions without traffic. */
 export function createDirectTraffic(
   scope: Pick<Scope, "add">,
   dimensions: FlowDimensions,
@@ -54,7 +51,7 @@ export function createDirectTraffic(
   };
 }
 
-/** Writes sums; a direction without traffic is none. */
+/** Writes sums; a direction without traffic is skipped. */
 export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
   return (kind, source, destination, sums) => {
     const shared = attributesOf(kind, source, destination, { node: true, identity: true });
@@ -69,12 +66,11 @@ export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
   };
 }
 
-// The geography of an end is known when a database says it; absent values leave their attributes
-// out.
+// Geographic attributes are present only with a geo database.
 function attributesOf(
   kind: FlowKind,
-  source: Face,
-  destination: Face,
+  source: EndpointInfo,
+  destination: EndpointInfo,
   { node, identity }: { readonly node: boolean; readonly identity: boolean },
 ): TrafficAttributes {
   return {
@@ -95,7 +91,7 @@ function attributesOf(
   };
 }
 
-// 0 is no port.
+// 0 means no port.
 function portOf(port: number | undefined): number | undefined {
   return port === 0 ? undefined : port;
 }

@@ -1,47 +1,38 @@
-/**
- * Where flow records go, whichever way they came in: one conversion for all of them (DESIGN, second
- * walk).
- */
+/** Interfaces of flow and audit intake, shared by all sources. */
 import type { SeenDigests } from "../checkpoints/types.ts";
 
-/** How a record came in. */
+/** Source of a record. */
 export type IngestSource = "poll" | "stream" | "objectstore";
 
 /** Records of one batch, as parsed JSON. */
 export interface FlowBatch {
   readonly records: readonly unknown[];
   readonly source: IngestSource;
-  /**
-   * End of the polled window that the batch is a part of: the limit of log records holds for all
-   * parts together.
-   */
+  /** End of the polled window; the log record limit applies to all batches of one window. */
   readonly windowEndMs?: number;
-  /**
-   * Of a polled window that is read again in part: connections that are in here were counted
-   * before.
-   */
+  /** For an overlapping window: connections listed here were counted before. */
   readonly replay?: { readonly seen: SeenDigests; readonly untilMs: number };
 }
 
-/** What became of a batch. */
+/** Result of a batch. */
 export interface IntakeReport {
   readonly accepted: number;
-  /** Records that were no record, or broke a rule, by reason. */
+  /** Rejected records by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The one way of flow records into metrics and log records. */
+/** Converts flow records to metrics and log records. */
 export interface FlowIntake {
   /**
-   * Gives way to other work; rejects with the signal's reason between two records, or when digests
+   * Yields to the event loop. Rejects with the signal's reason between two records, or when digests
    * cannot be stored.
    */
   accept(batch: FlowBatch, signal: AbortSignal): Promise<IntakeReport>;
-  /** Moves what was rolled up into series. Called before each export and at the end. */
+  /** Writes rolled-up sums to the scope. Called before each export and at the end. */
   flush(): void;
 }
 
-/** The same for records of the configuration audit. */
+/** The same for audit records. */
 export interface AuditIntake {
   accept(
     batch: { readonly records: readonly unknown[]; readonly source: IngestSource },
@@ -49,9 +40,9 @@ export interface AuditIntake {
   ): Promise<IntakeReport>;
 }
 
-/** A set of what was seen lately, as a status page shows it. */
+/** A deduplication set, for the status. */
 export interface DedupSetStatus {
-  /** `flow`, `audit`. */
+  /** `flow` or `audit`. */
   readonly name: string;
   readonly size: number;
   readonly capacity: number;

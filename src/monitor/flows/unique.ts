@@ -1,16 +1,16 @@
-/** How many different nodes and ports each node talked to since the last flush. */
+/** Distinct nodes and ports that each node talked to since the last flush. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { networkUniqueDstPeers, networkUniqueDstPorts } from "../catalogue/flows.ts";
 import type { EnrichedFlow } from "./enriched.ts";
 
-/** Sources told apart between two flushes; further ones are not counted. */
-export const MOST_SOURCES = 2_000;
-/** Peers and ports of one source; it stays at that. */
-const MOST_VALUES = 65_536;
-/** Of all sources together, so that none of them can fill the memory. */
-const MOST_VALUES_IN_ALL = 524_288;
+/** Sources tracked between two flushes; further ones are not counted. */
+export const MAX_SOURCES = 2_000;
+/** Peers and ports per source; counting stops there. */
+const MAX_VALUES = 65_536;
+/** Over all sources, to bound memory. */
+const MAX_VALUES_IN_ALL = 524_288;
 
-/** A source is shown for so many flushes after its last flow. */
+/** Flushes after its last flow for which a source is still shown. */
 export const SILENT_FLUSHES = 60;
 
 interface Level {
@@ -24,10 +24,9 @@ interface Met {
   readonly ports: Set<number>;
 }
 
-/** Counts destinations by source node. */
 export class UniqueDestinations {
   readonly #sources = new Map<string, Met>();
-  /** What is shown; the longest silent first. At most MOST_SOURCES. */
+  /** Values shown, longest silent first; at most MAX_SOURCES. */
   readonly #levels = new Map<string, Level>();
   #values = 0;
 
@@ -35,7 +34,7 @@ export class UniqueDestinations {
     if (source.node === undefined) return;
     const met = this.#metBy(source.node);
     if (met === undefined) return;
-    // An end without a face is a relay or nobody, and has no port either.
+    // An endpoint without a node is a relay or absent, and has no port either.
     if (destination.node === undefined) return;
     this.#put(met.peers, destination.node);
     const port = connection.destination?.port ?? 0;
@@ -43,9 +42,8 @@ export class UniqueDestinations {
   }
 
   /**
-   * Writes the levels and counts from 0 again. Without any flow since the last flush they stay as
-   * they are, since records come in windows that need not match the flushes; a source that alone
-   * had none is 0.
+   * Writes the gauges and resets. After a flush period without any flow they stay, since records
+   * arrive in windows that need not match the flushes; a source that alone had none is 0.
    */
   flush(scope: Pick<Scope, "sweep">): void {
     this.#age();
@@ -54,7 +52,7 @@ export class UniqueDestinations {
       this.#levels.set(node, { peers: peers.size, ports: ports.size, silentFlushes: 0 });
     }
     for (const node of this.#levels.keys()) {
-      if (this.#levels.size <= MOST_SOURCES) break;
+      if (this.#levels.size <= MAX_SOURCES) break;
       this.#levels.delete(node);
     }
     this.#write(scope);
@@ -62,7 +60,7 @@ export class UniqueDestinations {
     this.#values = 0;
   }
 
-  /** Shows nothing any more, e.g. when the nodes get other names. */
+  /** Ends all series, e.g. when nodes are renamed. */
   end(scope: Pick<Scope, "sweep">): void {
     this.#sources.clear();
     this.#levels.clear();
@@ -90,14 +88,14 @@ export class UniqueDestinations {
 
   #metBy(node: string): Met | undefined {
     const known = this.#sources.get(node);
-    if (known !== undefined || this.#sources.size >= MOST_SOURCES) return known;
+    if (known !== undefined || this.#sources.size >= MAX_SOURCES) return known;
     const met: Met = { peers: new Set(), ports: new Set() };
     this.#sources.set(node, met);
     return met;
   }
 
   #put<T>(values: Set<T>, value: T): void {
-    if (values.size >= MOST_VALUES || this.#values >= MOST_VALUES_IN_ALL) return;
+    if (values.size >= MAX_VALUES || this.#values >= MAX_VALUES_IN_ALL) return;
     const { size } = values;
     values.add(value);
     this.#values += values.size - size;

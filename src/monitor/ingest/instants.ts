@@ -1,31 +1,29 @@
-/** Times as records write them: RFC 3339 text, read once for all records that repeat it. */
+/** Parses RFC 3339 times, with a cache for repeated texts. */
 import { parseTime } from "../../kernel/wire/time.ts";
 
 /** A point in time. */
 export interface Instant {
-  /** Milliseconds since 1970, cut. */
+  /** Milliseconds since 1970, truncated. */
   readonly ms: number;
-  /** Equal for equal points, whatever zone or precision wrote them, down to the nanosecond. */
+  /** Equal for equal instants in any zone or precision, down to the nanosecond. */
   readonly key: string;
-  /** As it was written. */
+  /** As written. */
   readonly text: string;
 }
 
-/** Reads times. */
 export interface InstantReader {
   /**
-   * Undefined for nothing, and for the year 1, by which upstreams say "never"; `invalid` for what
-   * is no time.
+   * Undefined for an absent value and for the year 1 (upstream's "never"); `invalid` for anything
+   * that is no time.
    */
   read(value: unknown): Instant | undefined | "invalid";
 }
 
-/** Texts remembered; all are forgotten when they are more. */
-const MOST_TEXTS = 1_024;
-/** What the upstream writes for no time is before this. */
+/** Cached texts; the cache is cleared when full. */
+const MAX_TEXTS = 1_024;
+/** Earlier times are upstream's zero time. */
 const FIRST_MS = Date.parse("0002-01-01T00:00:00Z");
 
-/** A reader with nothing remembered. */
 export function createInstantReader(): InstantReader {
   const known = new Map<string, Instant | undefined | "invalid">();
   return {
@@ -34,7 +32,7 @@ export function createInstantReader(): InstantReader {
       if (typeof value !== "string") return "invalid";
       const found = known.get(value);
       if (found !== undefined || known.has(value)) return found;
-      if (known.size >= MOST_TEXTS) known.clear();
+      if (known.size >= MAX_TEXTS) known.clear();
       const read = readInstant(value);
       known.set(value, read);
       return read;

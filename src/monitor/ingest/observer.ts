@@ -1,4 +1,4 @@
-/** What came in by which way, and how late: `svc.ingest.*` (facts, pipeline §1.7). */
+/** Metrics of ingested records by source, and their latency: `svc.ingest.*`. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
@@ -11,27 +11,26 @@ import {
 } from "../catalogue/ingest.ts";
 import type { IngestSource } from "../flows/types.ts";
 
-/** Ways in; what is not listed counts as `other`. */
+/** Unlisted sources count as `other`. */
 type ObservedSource = IngestSource | "webhook" | "other";
-/** Kinds of record. */
 type Signal = "flow" | "audit" | "webhook" | "other";
 
 /** Times of an accepted record, milliseconds since 1970. */
 interface ObservedTimes {
-  /** When it happened; undefined when the record does not say. */
+  /** Time of the event; undefined when absent. */
   readonly eventMs: number | undefined;
-  /** When the control plane took it down. */
+  /** When the control plane recorded it. */
   readonly capturedMs: number | undefined;
 }
 
-/** Counts what is accepted. */
+/** Counts accepted records. */
 export interface IngestObserver {
   accepted(source: ObservedSource, signal: Signal, times: ObservedTimes): void;
-  /** Bytes of a payload after decompression; pulled windows have none. */
+  /** Bytes of a payload after decompression; polled windows have none. */
   received(source: ObservedSource, bytes: number): void;
 }
 
-/** An observer of one network; without self-observability it does nothing. */
+/** A no-op without self-observability. */
 export function createIngestObserver(
   { scope, clock }: { readonly scope: Scope; readonly clock: Pick<Clock, "now"> },
   { enabled }: { readonly enabled: boolean },

@@ -1,8 +1,6 @@
-/**
- * Keys that were seen lately, the oldest forgotten first, each with some numbers that came with it.
- */
+/** Bounded FIFO set of keys, each with a fixed number of numeric values. */
 
-/** A ring of keys and a map into it. */
+/** A ring buffer with an index. */
 export class SeenKeys {
   readonly capacity: number;
   readonly #slots = new Map<string, number>();
@@ -13,7 +11,7 @@ export class SeenKeys {
   #hits = 0;
   #evictions = 0;
 
-  /** `width`: numbers kept with each key. */
+  /** `width`: numbers stored per key. */
   constructor(capacity: number, width = 0) {
     this.capacity = capacity;
     this.#width = width;
@@ -24,22 +22,22 @@ export class SeenKeys {
     return this.#slots.size;
   }
 
-  /** Keys that were asked for and were there, and those that gave way to newer ones. */
+  /** Lookups that hit, and evictions. */
   get counts(): { readonly hits: number; readonly evictions: number } {
     return { hits: this.#hits, evictions: this.#evictions };
   }
 
-  /** Where the key's numbers are; undefined when it was not seen. */
+  /** Slot of the key's numbers; undefined when absent. */
   find(key: string): number | undefined {
     return this.#slots.get(key);
   }
 
-  /** A key that was found counts as a hit when it kept something from being counted twice. */
+  /** Counts a hit that prevented a duplicate. */
   hit(): void {
     this.#hits += 1;
   }
 
-  /** Remembers a key that is not there yet. */
+  /** Adds a key that is not present. */
   add(key: string, numbers: readonly number[] = []): void {
     const slot = this.#next;
     this.#next = slot + 1 === this.capacity ? 0 : slot + 1;
@@ -54,7 +52,7 @@ export class SeenKeys {
       this.#columns[slot * this.#width + at] = numbers[at] ?? 0;
   }
 
-  /** A number of what `find` found. */
+  /** A number of a slot that `find` returned. */
   number(slot: number, column: number): number {
     return this.#columns[slot * this.#width + column] ?? 0;
   }

@@ -1,4 +1,4 @@
-/** What recorders saw of a cluster becomes counters and records. */
+/** Converts Kubernetes recordings to counters and log records. */
 import { setImmediate } from "node:timers/promises";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
@@ -26,21 +26,19 @@ import {
 const AT_ONCE = 128;
 const UNKNOWN = "unknown";
 
-/** Where records come from. */
 interface RecordingBatch {
   readonly records: readonly unknown[];
-  /** Heads of terminal recordings, not events. */
+  /** Headers of terminal recordings, not events. */
   readonly recording: boolean;
-  /** Who wrote them. */
+  /** The recorder that wrote them. */
   readonly recorder: string;
 }
 
-/** Takes what recorders wrote. */
 export interface K8sIntake {
   accept(batch: RecordingBatch, signal: AbortSignal): Promise<IntakeReport>;
 }
 
-/** The intake of a network. */
+/** One per network. */
 export function createK8sIntake(scope: Scope): K8sIntake {
   return {
     async accept({ records, recording, recorder }, signal) {
@@ -136,7 +134,7 @@ function logRequest(scope: Scope, request: ApiRequest, recorder: string): void {
   );
 }
 
-// In the very texts of the attributes, so that what privacy hides there is found here.
+// Repeats attribute values verbatim, so that the privacy filter can mask them.
 function requestBody({
   verb,
   resource,

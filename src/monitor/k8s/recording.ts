@@ -1,9 +1,9 @@
 /**
- * What a session recorder writes about a cluster: an event for each API request through the proxy,
- * a head for each terminal session.
+ * Decodes what session recorders write: an event per API request through the proxy, a header per
+ * terminal session.
  */
 
-/** A request to a cluster's API. */
+/** A Kubernetes API request. */
 export interface ApiRequest {
   readonly kind: "request";
   readonly timeMs: number | undefined;
@@ -13,12 +13,12 @@ export interface ApiRequest {
   readonly apiGroup: string;
   readonly namespace: string;
   readonly objectName: string;
-  /** Without its query. */
+  /** Without the query. */
   readonly path: string;
   readonly labelSelector: string;
   readonly fieldSelector: string;
   readonly userAgent: string;
-  /** Words of the command of an exec request. */
+  /** Words of an exec request's command. */
   readonly command: readonly string[];
   readonly container: string;
   readonly source: Source;
@@ -37,11 +37,11 @@ export interface Session {
   readonly source: Source;
 }
 
-/** Who asked. */
+/** The client. */
 interface Source {
   readonly node: string;
   readonly nodeId: string;
-  /** The login, or for tagged nodes their tags. */
+  /** The login; for tagged nodes their tags. */
   readonly user: string;
 }
 
@@ -50,7 +50,7 @@ const SECOND_MS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The record; the type's name for an event of another type, undefined for what is none. */
+/** The record; the type's name for an unsupported type, undefined for an invalid value. */
 export function readRecording(
   value: unknown,
   recording: boolean,
@@ -68,8 +68,10 @@ function readRequest(fields: Fields): ApiRequest | undefined {
   const kubernetes = objectOf(fields["kubernetes"]);
   const request = objectOf(fields["request"]);
   if (kubernetes === undefined) return undefined;
-  const asked = wholeText(request?.["path"]) || wholeText(kubernetes["Path"]);
-  const query = new URLSearchParams(asked.includes("?") ? asked.slice(asked.indexOf("?") + 1) : "");
+  const target = wholeText(request?.["path"]) || wholeText(kubernetes["Path"]);
+  const query = new URLSearchParams(
+    target.includes("?") ? target.slice(target.indexOf("?") + 1) : "",
+  );
   return {
     kind: "request",
     timeMs: timeOf(fields["timestamp"]),
@@ -79,7 +81,7 @@ function readRequest(fields: Fields): ApiRequest | undefined {
     apiGroup: text(kubernetes["APIGroup"]),
     namespace: text(kubernetes["Namespace"]),
     objectName: text(kubernetes["Name"]),
-    path: (wholeText(kubernetes["Path"]) || asked).split("?")[0] ?? "",
+    path: (wholeText(kubernetes["Path"]) || target).split("?")[0] ?? "",
     labelSelector: wholeText(kubernetes["LabelSelector"]),
     fieldSelector: wholeText(kubernetes["FieldSelector"]),
     userAgent: wholeText(fields["userAgent"]),
@@ -89,7 +91,7 @@ function readRequest(fields: Fields): ApiRequest | undefined {
   };
 }
 
-/** Undefined for a session that is no cluster's, e.g. one of SSH. */
+/** Undefined for sessions other than Kubernetes, e.g. SSH. */
 function readSession(fields: Fields): Session | { readonly kind: "other"; readonly type: string } {
   const kubernetes = objectOf(fields["kubernetes"]);
   if (kubernetes === undefined) return { kind: "other", type: "terminal session" };
@@ -105,7 +107,7 @@ function readSession(fields: Fields): Session | { readonly kind: "other"; readon
   };
 }
 
-/** In events the fields begin `node`, in heads `srcNode`. */
+/** Events prefix these fields with `node`, headers with `srcNode`. */
 function sourceOf(fields: Fields, before: "" | "src"): Source {
   const field = (name: string): unknown => fields[before === "" ? `n${name}` : `srcN${name}`];
   const tags = field("odeTags");
@@ -130,7 +132,6 @@ function objectOf(value: unknown): Fields | undefined {
     : undefined;
 }
 
-/** A name of bounded length. */
 function text(value: unknown): string {
   return boundName(wholeText(value));
 }

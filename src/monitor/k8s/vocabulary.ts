@@ -1,4 +1,4 @@
-/** The few words that requests to clusters are counted by. */
+/** Bounded label values for Kubernetes requests. */
 
 const MUTATIONS: ReadonlySet<string> = new Set([
   "create",
@@ -61,37 +61,37 @@ const INTERPRETERS: ReadonlySet<string> = new Set([
 ]);
 const CLIENT = /^([A-Za-z][\w.-]{0,40})(?:\/|\s|$)/;
 
-/** Whether a verb changes something. */
+/** Whether the verb is mutating. */
 export function isMutation(verb: string): boolean {
   return MUTATIONS.has(verb);
 }
 
-/** Whether a request reads what should be read by few. */
+/** Whether the request reads sensitive resources. */
 export function isSensitiveRead(verb: string, resource: string): boolean {
   return READS.has(verb) && SENSITIVE.has(resource);
 }
 
-/** Whether a request asks what somebody may do. */
+/** Whether the request is an access review. */
 export function isAccessReview(resource: string): boolean {
   return REVIEWS.has(resource);
 }
 
-/** The kind of session that a request opens. */
+/** Kind of session that the request opens. */
 export function sessionTypeOf(subresource: string): string | undefined {
   return SESSIONS.has(subresource) ? subresource : undefined;
 }
 
-/** A verb, or `other`. */
+/** A known verb, or `other`. */
 export function foldVerb(verb: string): string {
   return VERBS.has(verb) ? verb : "other";
 }
 
-/** The product of a user agent, e.g. `kubectl`; versions and platforms make too many series. */
+/** Product of a user agent, e.g. `kubectl`; version and platform would create too many series. */
 export function clientOf(userAgent: string): string {
   return userAgent === "" ? "unknown" : (CLIENT.exec(userAgent)?.[1] ?? "other");
 }
 
-/** What kind of program a command starts. */
+/** Class of program that the command starts. */
 export function commandClassOf(command: string): "none" | "shell" | "interpreter" | "other" {
   const program =
     command

@@ -1,52 +1,50 @@
 /**
- * What became of calls of the control plane, by endpoint: one logical call counts once, with all
- * its attempts (facts, monitor-api §1.5).
+ * Statistics of control plane calls by endpoint; a logical call counts once, whatever its attempts.
  */
 import { failureClasses } from "../../kernel/client/failure.ts";
 import type { CallReport } from "../../kernel/client/types.ts";
 
-/** Durations kept of each endpoint. */
+/** Durations kept per endpoint. */
 const RECENT = 60;
-/** Endpoints are names in our own source; more would be our own mistake. */
-const MOST_ENDPOINTS = 256;
+/** Endpoint names are constants in this source; more is a programming error. */
+const MAX_ENDPOINTS = 256;
 const RATE_LIMITED = 429;
 
-/** The calls of an endpoint; times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface EndpointCalls {
   readonly endpoint: string;
   readonly requests: number;
-  /** Calls without an answer that could be used. */
+  /** Calls without a usable response. */
   readonly errors: number;
-  /** Attempts after the first of each. */
+  /** Attempts after the first. */
   readonly retries: number;
   /** Calls that ended with 429. */
   readonly rateLimited: number;
-  /** 0 when there was no answer. */
+  /** 0 when there was no response. */
   readonly lastStatus: number;
   readonly lastAtMs: number;
   readonly last429AtMs: number | undefined;
-  /** Why the last call got no answer, in words of our own; undefined when it got one. */
+  /** Why the last call had no response; undefined when it had one. */
   readonly lastError: string | undefined;
-  /** Durations of the last calls, oldest first. */
+  /** Oldest first. */
   readonly recentMs: readonly number[];
 }
 
-/** Counts calls. */
 export interface CallLedger {
-  /** What was cancelled did not finish and is not counted. */
+  /** Cancelled calls are not counted. */
   observe(report: CallReport): void;
   /** By endpoint. */
   rows(): readonly EndpointCalls[];
 }
 
-/** An empty ledger; `now` is wall time in milliseconds. */
+/** `now` is wall time in milliseconds. */
 export function createCallLedger(now: () => number): CallLedger {
   const calls = new Map<string, EndpointCalls>();
   return {
     observe(report) {
       if (
         report.class === "cancelled" ||
-        (!calls.has(report.operation) && calls.size >= MOST_ENDPOINTS)
+        (!calls.has(report.operation) && calls.size >= MAX_ENDPOINTS)
       )
         return;
       calls.set(report.operation, added(calls.get(report.operation), report, now()));

@@ -1,18 +1,17 @@
-/** The name of a network that is configured as `-`, its credential's own (facts, collectors §3). */
+/** Looks up the name of a network configured as `-` (the credential's own network). */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import { untilAborted } from "../runner/untrusted-run.ts";
 
-/** How a network is configured whose name the control plane knows. */
 export const OWN_NETWORK = "-";
-/** How long it may take to tell. */
-const TELL_MS = 10_000;
+/** Longest wait for the lookup. */
+const LOOKUP_TIMEOUT_MS = 10_000;
 
 /**
- * Asks once, when the name is to be asked for; without an answer the configured one stays. Rejects
- * only with the signal's reason.
+ * Looks up the name once; on failure the configured one stays. Rejects only with the signal's
+ * reason.
  */
 export async function networkName(
   configured: string,
@@ -25,18 +24,18 @@ export async function networkName(
 ): Promise<string> {
   if (configured !== OWN_NETWORK) return configured;
   const late = new AbortController();
-  const timer = clock.timer(clock.monotonic() + TELL_MS, () =>
+  const timer = clock.timer(clock.monotonic() + LOOKUP_TIMEOUT_MS, () =>
     late.abort(
       new StewardError(
         "deadline",
-        `the control plane did not return the network's name within ${TELL_MS} ms`,
+        `the control plane did not return the network's name within ${LOOKUP_TIMEOUT_MS} ms`,
       ),
     ),
   );
   const either = AbortSignal.any([signal, late.signal]);
   try {
-    const told = await untilAborted(() => provider.networkName(either), either);
-    return told === undefined || told.trim() === "" ? configured : told;
+    const found = await untilAborted(() => provider.networkName(either), either);
+    return found === undefined || found.trim() === "" ? configured : found;
   } catch (thrown) {
     signal.throwIfAborted();
     log.info("cannot read the network's name from the control plane", {

@@ -1,16 +1,16 @@
-/** Exports what a network's caches and sets hold. */
+/** Exports the sizes of a network's caches and sets. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { dedupEvictions, dedupHits, dedupSize, enrichCacheAge } from "../catalogue/collection.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { DedupSetStatus } from "../flows/types.ts";
 
-/** What is reported; `devices` is undefined while no collector fills it. */
+/** `devices` is undefined while no collector fills it. */
 export interface ReportedNetwork {
   readonly devices: Pick<DeviceCache, "ageMs"> | undefined;
   readonly dedupSets: () => readonly DedupSetStatus[];
 }
 
-/** Keeps it in the scope, read before each snapshot. */
+/** Registers callbacks that run before each snapshot. */
 export function reportNetwork(scope: Scope, { devices, dedupSets }: ReportedNetwork): Disposable {
   return scope.observe(() => {
     if (devices !== undefined) scope.gauge(enrichCacheAge, devices.ageMs() / 1_000, {});

@@ -1,6 +1,6 @@
 /**
- * The telemetry scope of a network: its own resource, and its name on everything unless it has none
- * or privacy hides it.
+ * The telemetry scope of a network: its own resource, and its name on every series unless it has
+ * none or privacy hides it.
  */
 import { processIdentity } from "../../kernel/telemetry/resource.ts";
 import type { Scope, ScopeSpec } from "../../kernel/telemetry/types.ts";
@@ -9,7 +9,7 @@ import { createRedaction } from "../privacy/redaction.ts";
 import { networkInstanceId, networkShown } from "../privacy/shown.ts";
 import { OWN_NETWORK } from "./network-name.ts";
 
-/** What of the process decides over the scope of a network. */
+/** Process settings that affect the scope. */
 export type ScopeFacts = Pick<
   MonitorOptions,
   "privacy" | "resource" | "several" | "selfObservability"
@@ -17,10 +17,7 @@ export type ScopeFacts = Pick<
 
 const INSTANCE = "service.instance.id";
 
-/**
- * The scope to be. `name` is what the network is called, `id` what tells it from the others of the
- * process.
- */
+/** `name` is the network's display name, `id` its unique id in the process. */
 export function networkScope(
   facts: ScopeFacts,
   { provider, cardinality, name: id }: NetworkOptions,
@@ -44,11 +41,9 @@ export function networkScope(
   };
 }
 
-// To Headscale there are no networks to choose from, so the placeholder stands for nothing (facts,
-// collectors §9).
+// Headscale serves one network, so the placeholder names nothing.
 function isUnnamed({ kind }: NetworkOptions["provider"], name: string): boolean {
   return kind === "headscale" && name === OWN_NETWORK;
 }
 
-/** Opens scopes. */
 export type OpenScope = (spec: ScopeSpec) => Scope;

@@ -1,7 +1,6 @@
 /**
- * One network, apart from all others: a control plane with a credential, a scope of series, a
- * schedule, caches and a memory of its own (facts, pipeline §5.4). What happens to one touches no
- * other.
+ * One network: control plane, credential, telemetry scope, schedule, caches and checkpoints.
+ * Networks are isolated from each other.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
@@ -18,7 +17,7 @@ import { reportCapabilities, warnOfScopes } from "../capability/report.ts";
 import { createCapabilityTracker, type CapabilityTracker } from "../capability/tracker.ts";
 import type { NetworkMemory } from "../checkpoints/types.ts";
 import type { Collector, PreparedCollector } from "../collectors/collector.ts";
-import type { Told } from "../collectors/told.ts";
+import type { CollectorReport } from "../collectors/collector-report.ts";
 import { createDeviceCache } from "../enrich/device-cache.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
@@ -42,47 +41,44 @@ import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
 
 /**
- * The collector that fills the cache which others take names from, and how long those wait for its
- * first good run.
+ * The collector that fills the device cache, and how long others wait for its first successful run.
  */
 const DEVICES = "devices";
 const DEVICES_WAIT_MS = 60_000;
 
-/** Opens the control plane of a network, which tells `observe` of each call. */
+/** Opens the control plane; `observe` receives each call. */
 export type OpenProvider = (
   options: NetworkOptions,
   deps: { readonly log: Log; readonly observe: (report: CallReport) => void },
 ) => Provider;
 
-/** What a network works with. */
 export interface NetworkDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly facts: ScopeFacts & { readonly metricIntervalMs: number; readonly version: string };
   readonly openScope: OpenScope;
-  /** Undefined: nothing is traced. */
+  /** Undefined when tracing is off. */
   readonly openTraces?: OpenTraces | undefined;
   readonly openProvider: OpenProvider;
   readonly collectors: readonly Collector[];
   readonly memory: () => NetworkMemory;
   readonly annotations: AnnotationSink;
   readonly latestClientVersion: () => string | undefined;
-  /** Told which collectors there are before they run, and of each run that went well. */
+  /** Called with the collectors before they run, and after each successful run. */
   readonly registered: (collector: string) => void;
   readonly succeeded: () => void;
-  /** Components that must run before and until after it. */
+  /** Components that start before and stop after it. */
   readonly needs: readonly string[];
 }
 
-/** A network as the monitor holds it. */
 export interface MonitoredNetwork {
   /** Its start does not wait for the control plane. */
   readonly component: Component;
   /** Undefined before its start. */
   status(): NetworkStatus | undefined;
   /**
-   * Runs every collector once, instead of a start; `stop` ends it too. Never rejects for what the
-   * control plane does; throws `invalid` when its client cannot be made.
+   * Runs every collector once, in place of a start; `stop` ends it too. Rejects only with
+   * `invalid`, when the control plane's client cannot be created.
    */
   cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
@@ -97,7 +93,7 @@ type Intakes = {
   readonly audit: AuditIntake & { dedupSets(): DedupSetStatus[] };
 };
 
-/** What there is once the network's name is known. */
+/** State that exists once the network's name is known. */
 interface Opened extends Intakes {
   readonly name: string;
   readonly scope: Scope;
@@ -107,7 +103,7 @@ interface Opened extends Intakes {
   readonly scheduler: ReturnType<typeof createScheduler>;
 }
 
-/** A network; nothing is asked before its start. */
+/** Makes no request before its start. */
 export function createNetwork(deps: NetworkDeps, options: NetworkOptions): MonitoredNetwork {
   const network = new IsolatedNetwork(deps, options);
   return {
@@ -133,8 +129,8 @@ class IsolatedNetwork {
   readonly #closed = new AbortController();
   readonly #calls: CallReports = createCallReports();
   readonly #ledger: CallLedger;
-  #told: Told = {};
-  /** The question for the network's name comes before its scope, and has no span. */
+  #report: CollectorReport = {};
+  /** The name lookup precedes the scope and has no span. */
   #traces: NetworkTraces = noTraces;
   #provider: Provider | undefined;
   #registered: readonly Registered[] = [];
@@ -192,7 +188,7 @@ class IsolatedNetwork {
     }
   }
 
-  /** The control plane's client, and the collectors that it and the options allow. */
+  /** Creates the client and the collectors that it and the options allow. */
   #prepare(): Provider {
     const { openProvider, collectors, log, registered } = this.#deps;
     const observe = (report: CallReport): void => {
@@ -216,12 +212,12 @@ class IsolatedNetwork {
     this.#closed.abort(new StewardError("cancelled", "the process is stopping"));
     await this.#opening;
     await this.#opened?.scheduler.stop(deadlineMs);
-    // The scope stays open: what was said last is still to be exported.
+    // The scope stays open until the last values are exported.
     this.#opened?.flows.flush();
     await this.#provider?.close();
   }
 
-  /** A failure of a simulated network says that it is one. */
+  /** Marks failures of a simulated network. */
   #shown(status: CollectorStatus): CollectorStatus {
     const { last } = status;
     if (this.#options.simulated !== true || last?.error === undefined) return status;
@@ -259,7 +255,7 @@ class IsolatedNetwork {
         provider === undefined ? [] : this.#matrix(provider, opened?.tracker ?? noOperations),
       endpoints,
       calls: this.#ledger.rows().map((calls) => explained(calls, endpoints)),
-      told: this.#told,
+      report: this.#report,
       deviceCache: {
         size: opened?.devices.size ?? 0,
         ageMs: opened?.devices.isKnown === true ? opened.devices.ageMs() : undefined,
@@ -331,9 +327,10 @@ class IsolatedNetwork {
   }): CollectorRunner[] {
     const { clock, log, annotations, latestClientVersion, succeeded, facts } = this.#deps;
     const options = { ...this.#options, name };
-    // Under its configured name, which stays when the control plane does not tell its own.
+    // Checkpoints use the configured name, which is stable even when the name lookup fails.
     const memory = this.#deps.memory();
-    const report = (told: Told): void => void (this.#told = { ...this.#told, ...told });
+    const report = (values: CollectorReport): void =>
+      void (this.#report = { ...this.#report, ...values });
     const deps = {
       network: name,
       version: facts.version,
@@ -393,7 +390,7 @@ class IsolatedNetwork {
   }
 }
 
-/** Resolves when `awaited` does, when the time is over, or when the signal fires. */
+/** Resolves when `awaited` does, at the deadline, or when the signal fires. */
 async function within(
   clock: Clock,
   awaited: Promise<void>,
@@ -411,7 +408,7 @@ async function within(
 const noOperations: Pick<CapabilityTracker, "operations"> = { operations: () => [] };
 const noDevices: readonly Device[] = [];
 
-/** With the connection's own words where there was no answer. */
+/** Adds the connection error where there was no response. */
 function explained(calls: EndpointCalls, endpoints: readonly OperationStatus[]): EndpointCalls {
   if (calls.lastError === undefined) return calls;
   const attempts = endpoints.find(

@@ -1,10 +1,9 @@
-/** Opens the control planes that Steward knows. */
+/** Opens the supported control planes. */
 import type { ThreadContext } from "../../kernel/threads/hosted-service.ts";
 import type { MonitorOptions } from "../options.ts";
 import { createProvider } from "../providers/create.ts";
 import type { OpenProvider } from "./network.ts";
 
-/** By the options of each network. */
 export function openProvider(
   { clock, ids }: Pick<ThreadContext, "clock" | "ids">,
   { version }: Pick<MonitorOptions, "version">,

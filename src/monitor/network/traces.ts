@@ -1,7 +1,4 @@
-/**
- * Spans of a network: a trace for each run of a collector, with one span for each call of the
- * control plane below it.
- */
+/** Spans of a network: a trace per collector run, with a child span per control plane call. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CallReport } from "../../kernel/client/types.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -10,30 +7,27 @@ import type { MonitorOptions, NetworkOptions } from "../options.ts";
 import type { RunOutcome } from "../runner/collector-runner.ts";
 import { failureWord } from "../runner/failure-class.ts";
 
-/** Traces what a network does. */
 export interface NetworkTraces {
   run(collector: string, run: () => Promise<RunOutcome>): Promise<RunOutcome>;
-  /** `measure` writes what metrics say of the call. */
+  /** `measure` writes the call's metrics inside the span. */
   called(report: CallReport, measure: () => void): void;
 }
 
-/** Makes the traces of a network, which are exported under its scope. */
+/** Traces are exported under the network's scope. */
 export type OpenTraces = (scope: Scope, options: NetworkOptions) => NetworkTraces;
 
-/** Nothing is traced. */
+/** Used when tracing is off. */
 export const noTraces: NetworkTraces = {
   run: (_collector, run) => run(),
   called: (_report, measure) => measure(),
 };
 
-/** How traces are made. */
 export interface TracesDeps {
   readonly clock: Pick<Clock, "now">;
   readonly privacy: Pick<MonitorOptions["privacy"], "endpoint_paths">;
   readonly tracing: Pick<Tracing, "work" | "called">;
 }
 
-/** Traces of a network of a control plane of that kind. */
 export function createTraces(
   { clock, privacy, tracing }: TracesDeps,
   kind: NetworkOptions["provider"]["kind"],
@@ -52,7 +46,7 @@ export function createTraces(
       const endedMs = clock.now();
       tracing.called(
         {
-          // What metrics must not say spans must not say either.
+          // Endpoint paths hidden by the privacy filter are hidden in spans too.
           name: privacy.endpoint_paths ? `${kind}.api ${operation}` : `${kind}.api`,
           attributes: {
             ...(privacy.endpoint_paths ? { endpoint: operation } : {}),

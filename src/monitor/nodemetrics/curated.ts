@@ -1,7 +1,4 @@
-/**
- * Figures of an agent under names of our own, with the few label values that matter (facts,
- * collectors §5.16).
- */
+/** Well-known node agent metrics under Steward's names, with a bounded set of label values. */
 import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import {
   nodeDerpHomeRegion,
@@ -27,9 +24,8 @@ const DROP_REASONS: ReadonlySet<string> = new Set([
 const TRANSPORTS: ReadonlySet<string> = new Set(["udp4", "udp6"]);
 const RELAY_STATES: ReadonlySet<string> = new Set(["connecting", "open"]);
 
-/** Adds the growth of a running total. `delta` is greater than 0. */
+/** `delta` is greater than 0. */
 type AddGrowth = (scope: Scope, node: string, labels: Sample["labels"], delta: number) => void;
-/** Sets a level. */
 type SetLevel = (
   sweep: Pick<Sweep, "gauge">,
   node: string,
@@ -37,7 +33,7 @@ type SetLevel = (
   value: number,
 ) => void;
 
-/** By the agent's name of a running total. */
+/** Counters, by the agent's metric name. */
 export const curatedTotals: ReadonlyMap<string, AddGrowth> = new Map<string, AddGrowth>([
   ...(["inbound", "outbound"] as const).flatMap((side): [string, AddGrowth][] => {
     const direction = side === "inbound" ? "receive" : "transmit";
@@ -83,7 +79,7 @@ export const curatedTotals: ReadonlyMap<string, AddGrowth> = new Map<string, Add
   ],
 ]);
 
-/** By the agent's name of a level. */
+/** Gauges, by the agent's metric name. */
 export const curatedLevels: ReadonlyMap<string, SetLevel> = new Map<string, SetLevel>([
   [
     "tailscaled_health_messages",

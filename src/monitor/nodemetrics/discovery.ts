@@ -1,27 +1,26 @@
-/** From the devices of a network to the agents that can be asked. */
+/** Discovers node agents among the devices of a network. */
 import { isIPv4, isIPv6 } from "node:net";
 import type { NodeMetricsOptions } from "../options.ts";
 import type { Device } from "../providers/model.ts";
 
 type DiscoveryOptions = NonNullable<NodeMetricsOptions["discovery"]>;
 
-/** An agent that was found. */
 export interface Discovered {
   readonly url: string;
   readonly instance: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What a look at the devices found. */
+/** Result of a discovery. */
 export interface Discovery {
   readonly targets: readonly Discovered[];
   /** Devices beyond the limit. */
   readonly left: number;
-  /** Names that several devices share. */
+  /** Host names that several devices share. */
   readonly collisions: readonly string[];
 }
 
-/** The agents of the devices that the options want, in the order of the devices. */
+/** Selects devices by the options, in device order. */
 export function discover(devices: readonly Device[], options: DiscoveryOptions): Discovery {
   const wanted = devices
     .filter((device) => isWanted(device, options))
@@ -39,8 +38,8 @@ export function discover(devices: readonly Device[], options: DiscoveryOptions):
     collisions: [...counts].filter(([, count]) => count > 1).map(([name]) => name),
     targets: shown.map(({ device, address, name }) => ({
       url: `${options.scheme}://${hostOf(address)}:${options.port}${options.path}`,
-      // Host names are no identity: a second one of the same name must not move the first one's
-      // series.
+      // Host names are not unique: a second device of the same name must not take over the first
+      // one's series.
       instance:
         options.instanceSource === "hostname" || (counts.get(name) ?? 0) > 1
           ? `${name}@${address}`

@@ -1,17 +1,16 @@
 /**
- * The text exposition of an agent, read leniently: a line that is none is left out and counted, the
- * rest counts (Prometheus text format 0.0.4; of OpenMetrics what it shares with that). The agents
- * write TYPE before HELP, and families without a sample. Label values are bounded (`boundName`); a
- * line with a longer name of a metric or label is left out.
+ * Lenient parser of the Prometheus text format 0.0.4 (and the subset it shares with OpenMetrics):
+ * an invalid line is skipped and counted. Agents write TYPE before HELP, and families without
+ * samples. Label values are bounded (`boundName`); lines with a longer metric or label name are
+ * skipped.
  */
 import { boundName, MAX_NAME_BYTES } from "../../kernel/base/bounded-name.ts";
 
-/** A sample with its labels. */
 export interface Sample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
   readonly value: number;
-  /** A running total since its process started: a counter, or a part of a histogram or summary. */
+  /** Cumulative since the agent's start: a counter, or a part of a histogram or summary. */
   readonly cumulative: boolean;
 }
 
@@ -25,13 +24,12 @@ const TYPE =
   /^#\s*TYPE\s+([a-zA-Z_:][a-zA-Z0-9_:]*)\s+(counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\s*$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/;
 
-/** Reads one text line after line. */
 export class ExpositionReader {
   readonly #types = new Map<string, FamilyType>();
   /** Lines that were neither sample, comment nor empty. */
   skipped = 0;
 
-  /** The sample of a line; undefined for comments, empty lines and what is broken. */
+  /** Undefined for comments, empty lines and invalid lines. */
   read(line: string): Sample | undefined {
     const text = line.trim();
     if (text === "") return undefined;
@@ -82,7 +80,7 @@ export class ExpositionReader {
   }
 }
 
-/** Lines of a text, without holding them all. */
+/** Iterates over lines without splitting the whole text. */
 export function* linesOf(text: string): Generator<string> {
   let from = 0;
   while (from < text.length) {

@@ -1,6 +1,6 @@
 /**
- * From the samples of an agent to series: levels as they are, running totals by what they grew,
- * known figures also under our names.
+ * Forwards samples of a node agent: gauges as they are, counters as increases, well-known metrics
+ * also under Steward's names.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -15,12 +15,11 @@ import { ExpositionReader, linesOf, type Sample } from "./exposition.ts";
 import type { ForwardedRows } from "./forwarded-rows.ts";
 import type { RoundTarget } from "./targets.ts";
 
-/** The loop gets its turn after so much reading. */
+/** Longest slice before yielding to the event loop. */
 const SLICE_MS = 5;
 const LINES_PER_LOOK = 200;
 const NODE = "vpn.node";
 
-/** What it writes to and remembers by. */
 export interface ForwarderDeps {
   readonly clock: Clock;
   readonly scope: Scope;
@@ -28,12 +27,8 @@ export interface ForwarderDeps {
   readonly rows: ForwardedRows;
 }
 
-/** Writes what agents say. */
 export interface Forwarder {
-  /**
-   * Rejects with a failure when there are more samples than allowed; what was written by then
-   * stays.
-   */
+  /** Rejects when there are more samples than allowed; samples already written stay. */
   forward(
     target: RoundTarget,
     text: string,
@@ -42,7 +37,7 @@ export interface Forwarder {
   ): Promise<void>;
 }
 
-/** A forwarder by the options; expressions are anchored. */
+/** Name patterns in the options are anchored. */
 export function createForwarder(deps: ForwarderDeps, options: NodeMetricsOptions): Forwarder {
   const { clock } = deps;
   const wanted = wantedNames(options);
@@ -122,10 +117,7 @@ function overBudget({ scope }: Writing): void {
   scope.add(nodemetricsMetricNamesDropped, 1, { reason: "metric_name_budget" });
 }
 
-/**
- * In one order, so that equal sets of labels are one row. What the agent itself says of its node
- * does not count.
- */
+/** Sorted, so that equal label sets share a row. The agent's own `vpn.node` label is ignored. */
 function attributesOf(
   { target, dropped }: Writing,
   labels: Sample["labels"],
@@ -139,7 +131,6 @@ function attributesOf(
   return attributes;
 }
 
-/** The names that are forwarded. */
 function wantedNames({ metricAllow, metricDeny }: NodeMetricsOptions): (name: string) => boolean {
   const allow = metricAllow.map(anchored);
   const deny = metricDeny.map(anchored);
@@ -150,9 +141,9 @@ function wantedNames({ metricAllow, metricDeny }: NodeMetricsOptions): (name: st
     const wanted =
       (allow.length === 0 || allow.some((each) => each.test(name))) &&
       !deny.some((each) => each.test(name));
-    if (known.size < MOST_REMEMBERED) known.set(name, wanted);
+    if (known.size < MAX_REMEMBERED) known.set(name, wanted);
     return wanted;
   };
 }
 
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;

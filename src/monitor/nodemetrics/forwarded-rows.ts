@@ -1,35 +1,33 @@
 /**
- * Metrics of agents under their own names: rows that are made as samples come, since nobody
- * declared them. A budget of names keeps an agent that invents names from filling the table of
- * rows.
+ * Catalogue rows of forwarded metrics, created on demand since their names are not known in
+ * advance. A limit on names bounds the table.
  */
 import type { AnyRow, Kind, Row } from "../../kernel/telemetry/types.ts";
 
 const GROUP = "Node metrics";
-/** Sums of a node that is gone leave after an hour. */
+/** Series of a removed node are dropped after an hour. */
 const IDLE_MS = 3_600_000;
-/** Different sets of labels of one name. */
-const MOST_SHAPES = 4;
+/** Distinct label sets per name. */
+const MAX_SHAPES = 4;
 
-/** A row whose attributes are not known to the compiler. */
+/** A row whose attributes are unknown at compile time. */
 export type ForwardedRow<K extends Kind> = Row<string, K>;
 
-/** The rows of one network. */
+/** One per network. */
 export class ForwardedRows {
   readonly #most: number;
   readonly #names = new Map<string, Map<string, AnyRow>>();
 
-  /** `most` names; negative is no limit. */
+  /** `most` names; negative means no limit. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Names there are. */
   get size(): number {
     return this.#names.size;
   }
 
-  /** The row of a name with these labels, in their order; undefined beyond the budget. */
+  /** The row of a name with these labels, in their order; undefined beyond the limit. */
   row<K extends "gauge" | "counter">(
     name: string,
     kind: K,
@@ -44,7 +42,7 @@ export class ForwardedRows {
     const shape = `${kind} ${labels.join(" ")}`;
     const known = shapes.get(shape);
     if (known !== undefined) return known as ForwardedRow<K>;
-    if (shapes.size >= MOST_SHAPES) return undefined;
+    if (shapes.size >= MAX_SHAPES) return undefined;
     const row: AnyRow = {
       name,
       kind,

@@ -1,6 +1,6 @@
 /**
- * Asks one agent: its credentials, its TLS, its limits. What it answers is text and nothing else of
- * it is followed.
+ * Scrapes one node agent, with its credentials, TLS settings and limits. Redirects are not
+ * followed.
  */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -15,35 +15,29 @@ import { receiveSecret } from "../../kernel/threads/secrets.ts";
 import type { NodeTargetOptions } from "../options.ts";
 
 const ACCEPT = "text/plain;version=0.0.4, text/plain;q=0.5, */*;q=0.1";
-/** An agent is one machine. */
+/** Per agent. */
 const CONNECTIONS_EACH = 1;
 
-/** An agent to ask. */
 export interface ScrapeTarget {
   readonly url: string;
-  /** Credentials and TLS of a configured agent; undefined for one that was discovered. */
+  /** Settings of a configured agent; undefined for a discovered one. */
   readonly configured: NodeTargetOptions | undefined;
 }
 
-/** Asks agents until it is closed. */
 export interface Scraper {
-  /** The text of an answer. Rejects with a client's failure, or the signal's reason. */
+  /** The response body. Rejects with a client failure or the signal's reason. */
   scrape(target: ScrapeTarget, signal: AbortSignal): Promise<string>;
-  /** Gives back the connections. */
   close(): Promise<void>;
 }
 
-/** What bounds it. */
 export interface ScraperOptions {
   readonly timeoutMs: number;
-  /** On the wire and after decompression. */
+  /** Both compressed and decompressed. */
   readonly maxResponseBytes: number;
   readonly version: string;
 }
 
-/**
- * A scraper. Agents with TLS files of their own have connections of their own; all others share.
- */
+/** Agents with their own TLS files have their own connections; all others share. */
 export function createScraper(deps: { readonly clock: Clock }, options: ScraperOptions): Scraper {
   const agents = new Map<string, { readonly stamp: string; readonly agent: Promise<Dispatcher> }>();
 
@@ -58,7 +52,7 @@ export function createScraper(deps: { readonly clock: Clock }, options: ScraperO
     if (known?.stamp === stamp) return known.agent;
     const agent = openAgent(own ? tls : undefined, options.timeoutMs);
     agents.set(key, { stamp, agent });
-    // Renewed files mean new connections; files that cannot be read now may be there at the next
+    // Renewed files need new connections; files that are unreadable now are tried again in the next
     // round.
     void known?.agent.then(
       (old) => old.close(),
@@ -149,7 +143,7 @@ async function openAgent(
   });
 }
 
-/** Changes when one of the files does. */
+/** Changes when any of the files changes. */
 function stampOf({ caFile, certFile, keyFile }: NodeTargetOptions["tls"]): string {
   return [caFile, certFile, keyFile]
     .map((file) =>
@@ -185,7 +179,7 @@ async function headersOf(
   return headers;
 }
 
-/** A file is read again each time: whoever writes it may renew it. */
+/** The file is read for each request, since it may be renewed. */
 async function tokenOf(configured: NodeTargetOptions | undefined): Promise<Secret | undefined> {
   if (configured?.bearerToken !== undefined) return receiveSecret(configured.bearerToken);
   if (configured === undefined || configured.bearerTokenFile === "") return undefined;

@@ -1,7 +1,4 @@
-/**
- * Which agents are asked in a round: those of the configuration first, then those that were found
- * among the devices.
- */
+/** Node agents to scrape in a round: configured ones first, then discovered ones. */
 import type { Log } from "../../kernel/base/log.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import { instanceOf } from "../config/node-keys.ts";
@@ -11,15 +8,14 @@ import type { Provider } from "../providers/provider.ts";
 import { discover, type Discovered } from "./discovery.ts";
 import type { ScrapeTarget } from "./scrape.ts";
 
-/** An agent of a round. */
 export interface RoundTarget extends ScrapeTarget {
-  /** As `vpn.node` shows it; unique in a round. */
+  /** Value of `vpn.node`; unique in a round. */
   readonly instance: string;
   readonly source: "static" | "discovered";
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The agents as a status page shows them. */
+/** For the status. */
 export interface TargetsStatus {
   readonly enabled: boolean;
   readonly static: number;
@@ -28,7 +24,6 @@ export interface TargetsStatus {
   readonly targets: readonly RoundTarget[];
 }
 
-/** What it looks at. */
 export interface TargetsDeps {
   readonly devices: DeviceCache;
   readonly provider: Provider;
@@ -36,7 +31,7 @@ export interface TargetsDeps {
   readonly now: () => number;
 }
 
-/** The agents of one network. */
+/** One per network. */
 export class Targets {
   readonly #deps: TargetsDeps;
   readonly #options: NodeMetricsOptions;
@@ -58,8 +53,7 @@ export class Targets {
   }
 
   /**
-   * The agents of this round; looks at the devices again when it is time. What was found before
-   * stays when that fails.
+   * The targets of this round; repeats discovery when due. On failure the previous discovery stays.
    */
   async round(signal: AbortSignal): Promise<readonly RoundTarget[]> {
     const { discovery } = this.#options;
@@ -113,7 +107,9 @@ export class Targets {
     }
   }
 
-  /** Of one URL the configured agent counts; of one instance the first. */
+  /**
+   * A configured agent wins over a discovered one with its URL; the first of equal instances wins.
+   */
   #joined(): readonly RoundTarget[] {
     const urls = new Set(this.#configured.map(({ url }) => url));
     const found = this.#found

@@ -1,7 +1,4 @@
-/**
- * An S3-compatible bucket, as far as a feed needs one: lists and reads. Loaded when it is first
- * used.
- */
+/** Client of an S3-compatible bucket: list and read. Loaded on first use. */
 import type { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -9,17 +6,17 @@ import { classifyStatus, failed, systemOf } from "../../kernel/client/failure.ts
 import { receiveSecret } from "../../kernel/threads/secrets.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 
-/** A page of names, in the order of the names. */
+/** One page of keys, sorted. */
 interface BucketPage {
   readonly keys: readonly string[];
-  /** There are more after the last one. */
+  /** Whether more keys follow. */
   readonly more: boolean;
 }
 
-/** Lists and reads. Rejects with a client's failure, or the signal's reason. */
+/** Rejects with a client failure or the signal's reason. */
 export interface Bucket {
   list(prefix: string, after: string, most: number, signal: AbortSignal): Promise<BucketPage>;
-  /** The bytes as they are stored. */
+  /** The stored bytes. */
   read(key: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   close(): void;
 }
@@ -28,14 +25,14 @@ const ATTEMPTS = 3;
 const CONNECT_MS = 5_000;
 const REQUEST_MS = 30_000;
 
-/** The bucket of the options, nothing asked yet. */
+/** Makes no request yet. */
 export function createBucket(options: ObjectStoreOptions): Bucket {
   let client: Promise<S3Client> | undefined;
   const open = (): Promise<S3Client> => (client ??= openClient(options));
   return {
     async list(prefix, after, most, signal) {
       const { ListObjectsV2Command } = await import("@aws-sdk/client-s3");
-      const answer = await asked(options, "list", signal, async () =>
+      const answer = await request(options, "list", signal, async () =>
         (await open()).send(
           new ListObjectsV2Command({
             Bucket: options.bucket,
@@ -46,7 +43,7 @@ export function createBucket(options: ObjectStoreOptions): Bucket {
           { abortSignal: signal },
         ),
       );
-      // The library takes any document for an empty list, also the page of a proxy.
+      // The SDK parses any document, such as a proxy's error page, as an empty list.
       if (
         answer.Name === undefined &&
         answer.IsTruncated === undefined &&
@@ -63,7 +60,7 @@ export function createBucket(options: ObjectStoreOptions): Bucket {
     },
     async read(key, signal) {
       const { GetObjectCommand } = await import("@aws-sdk/client-s3");
-      const answer = await asked(options, "get", signal, async () =>
+      const answer = await request(options, "get", signal, async () =>
         (await open()).send(new GetObjectCommand({ Bucket: options.bucket, Key: key }), {
           abortSignal: signal,
         }),
@@ -89,7 +86,7 @@ async function openClient(options: ObjectStoreOptions): Promise<S3Client> {
     endpoint: options.endpoint,
     forcePathStyle: options.pathStyle,
     maxAttempts: ATTEMPTS,
-    // Other stores than Amazon's do not know the newer checksums.
+    // Stores other than Amazon's lack the newer checksums.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS },
@@ -108,17 +105,17 @@ async function openClient(options: ObjectStoreOptions): Promise<S3Client> {
 }
 
 /**
- * What the library throws becomes a failure. Its words are not kept where the store answered: they
- * are the store's, and may repeat what it was sent. Its names do not.
+ * Converts SDK errors to failures. Error messages of the store are dropped, since they may repeat
+ * request contents; error names are kept.
  */
-async function asked<T>(
+async function request<T>(
   { endpoint }: ObjectStoreOptions,
   operation: string,
   signal: AbortSignal,
-  ask: () => Promise<T>,
+  call: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await ask();
+    return await call();
   } catch (thrown) {
     signal.throwIfAborted();
     if (thrown instanceof StewardError) throw thrown;

@@ -1,42 +1,36 @@
-/**
- * What a feed remembers of its bucket between runs: how far it came, which objects it has, which it
- * could not read.
- */
+/** Persistent state of a feed: list positions, ingested objects and unreadable ones. */
 import { createHash } from "node:crypto";
 import type { Evidence } from "../checkpoints/types.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 
 /** An object that could not be read. */
 export interface Gap {
-  /** When its name says it was written. */
+  /** Time in its name. */
   readonly timeMs: number;
-  /** Since it failed first. */
+  /** First failure. */
   readonly sinceMs: number;
   readonly failures: number;
   readonly retryAtMs: number;
-  /** No further attempt would help: it waits for a person. */
+  /** Retrying would not help; an operator must act. */
   readonly quarantined: boolean;
 }
 
-const MOST_SEEN = 5_000;
-/** With so many objects unreadable the feed stops rather than forget one. */
-const MOST_GAPS = 1_000;
+const MAX_SEEN = 5_000;
+/** At this many unreadable objects the feed stops instead of forgetting one. */
+const MAX_GAPS = 1_000;
 const RETRY_FIRST_MS = 60_000;
-const RETRY_LONGEST_MS = 3_600_000;
+const RETRY_MAX_MS = 3_600_000;
 
-/** The memory of one feed. Every change is stored before the next one is made. */
+/** One per feed. Each change is stored before the next one is made. */
 export class FeedState {
   readonly #evidence: Evidence;
   readonly #at: string;
   readonly seen: Map<string, number> = new Map<string, number>();
   readonly gaps: Map<string, Gap> = new Map<string, Gap>();
-  /** By prefix: the last key that was dealt with, while a list is not finished. */
+  /** By prefix: the last key processed, while its list is unfinished. */
   readonly resume: Map<string, string> = new Map<string, string>();
   cursorMs: number | undefined;
-  /**
-   * From when on the unfinished lists look: what is ingested meanwhile must not make them leave out
-   * what they have not come to.
-   */
+  /** Start time of the unfinished lists: objects ingested meanwhile must not move it. */
   #scanFromMs: number | undefined;
 
   constructor(evidence: Evidence, signal: string, options: ObjectStoreOptions) {
@@ -52,12 +46,12 @@ export class FeedState {
   }
 
   get full(): boolean {
-    return this.gaps.size >= MOST_GAPS;
+    return this.gaps.size >= MAX_GAPS;
   }
 
   /**
-   * The object counts. `fromMs`: from when on the present lists look; what they may show again is
-   * not forgotten.
+   * Records an ingested object. `fromMs`: start of the current lists; keys they may show again are
+   * kept.
    */
   async ingested(
     key: string,
@@ -77,7 +71,7 @@ export class FeedState {
     this.seen.set(key, timeMs);
   }
 
-  /** It could not be read; it is tried again later, unless that would not help. */
+  /** Records a failed object; it is retried unless quarantined. */
   async failed(
     key: string,
     {
@@ -88,7 +82,7 @@ export class FeedState {
   ): Promise<void> {
     const known = this.gaps.get(key);
     const failures = (known?.failures ?? 0) + 1;
-    const waitMs = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10));
+    const waitMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10));
     const gap: Gap = {
       timeMs,
       sinceMs: known?.sinceMs ?? nowMs,
@@ -100,7 +94,7 @@ export class FeedState {
     this.gaps.set(key, gap);
   }
 
-  /** From when on objects are looked for. */
+  /** Start time of the next listing. */
   fromMs(
     nowMs: number,
     { initialLookbackMs, lookbackMs }: Pick<ObjectStoreOptions, "initialLookbackMs" | "lookbackMs">,
@@ -111,7 +105,7 @@ export class FeedState {
     );
   }
 
-  /** How far the lists came, by prefix; those that are not in it are finished. */
+  /** Stores list positions by prefix; prefixes that are absent are finished. */
   async listed(resume: ReadonlyMap<string, string>, fromMs: number): Promise<void> {
     const changes = new Map<string, unknown>();
     for (const prefix of this.resume.keys())
@@ -126,10 +120,10 @@ export class FeedState {
     for (const [prefix, after] of resume) this.resume.set(prefix, after);
   }
 
-  /** Seen keys that no list will show again, and the oldest beyond the bound. */
+  /** Seen keys that no list shows again, and the oldest beyond the limit. */
   #outdated(beforeMs: number): string[] {
     const old = [...this.seen].filter(([, timeMs]) => timeMs < beforeMs).map(([key]) => key);
-    const excess = this.seen.size - old.length - MOST_SEEN + 1;
+    const excess = this.seen.size - old.length - MAX_SEEN + 1;
     if (excess <= 0) return old;
     const gone = new Set(old);
     const rest = [...this.seen]
@@ -155,7 +149,7 @@ function isGap(value: unknown): value is Gap {
   );
 }
 
-/** Another bucket, prefix or layout is another feed. */
+/** A different bucket, prefix or layout is a different feed. */
 function feedId({ endpoint, bucket, prefix, layout }: ObjectStoreOptions): string {
   return createHash("sha256")
     .update([endpoint, bucket, prefix, layout].join("\0"))

@@ -1,7 +1,7 @@
 /**
- * A feed: lists a bucket, reads what is new, oldest first, and remembers it (facts, collectors
- * §5.15). An object counts whole or not at all; one that cannot be read is a gap that is kept and
- * tried again; what a run has no room for is left to the next.
+ * Reads new objects of a bucket, oldest first. An object is ingested whole or not at all; an
+ * unreadable one is remembered and retried; objects beyond the limits of a run are left to the
+ * next.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
@@ -23,7 +23,7 @@ import type { Evidence } from "../checkpoints/types.ts";
 import type { IntakeReport } from "../flows/types.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 import type { Bucket } from "./bucket.ts";
-import { sayLevels } from "./feed-books.ts";
+import { setFeedGauges } from "./feed-gauges.ts";
 import { FeedState } from "./feed-state.ts";
 import { prefixesOf, readName, type ObjectName } from "./object-keys.ts";
 import { ObjectRefused, readRows, type Cost } from "./object-rows.ts";
@@ -32,34 +32,33 @@ const FUTURE_MS = 300_000;
 const PAGES_OF_OBJECTS = 4;
 const SECOND_MS = 1_000;
 
-/** What a feed works with. */
 export interface FeedDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly scope: Scope;
   readonly evidence: Evidence;
   readonly bucket: Bucket;
-  /** Takes the rows of one object. */
+  /** Processes the rows of one object. */
   readonly accept: (
     rows: readonly unknown[],
     signal: AbortSignal,
     object: { readonly key: string; readonly name: ObjectName },
   ) => Promise<IntakeReport>;
-  /** Told of each object that counted, in bytes after decompression. */
+  /** Called per ingested object with its bytes after decompression. */
   readonly received: (bytes: number) => void;
 }
 
 /** A feed of one kind of log. */
 export interface Feed {
   /**
-   * One run. `list` makes a call of the store as the collector wants it watched. Rejects when the
-   * bucket cannot be listed.
+   * One run. `list` wraps listing calls for the capability matrix. Rejects when the bucket cannot
+   * be listed.
    */
   run(tick: {
     readonly nowMs: number;
     readonly signal: AbortSignal;
     readonly sweep: Pick<Sweep, "gauge">;
-    readonly list: <T>(ask: () => Promise<T>) => Promise<T>;
+    readonly list: <T>(call: () => Promise<T>) => Promise<T>;
   }): Promise<void>;
 }
 
@@ -68,7 +67,7 @@ type Tick = Parameters<Feed["run"]>[0];
 interface Candidate {
   readonly key: string;
   readonly name: ObjectName;
-  /** It was found under; undefined for a gap that is tried again. */
+  /** The listed prefix; undefined for a retried gap. */
   readonly prefix: string | undefined;
 }
 
@@ -76,11 +75,11 @@ interface Listing {
   readonly fromMs: number;
   readonly candidates: readonly Candidate[];
   readonly newestMs: number | undefined;
-  /** By prefix: the last key listed, where there are more. */
+  /** By prefix: the last key listed, where more follow. */
   readonly more: ReadonlyMap<string, string>;
 }
 
-/** A feed; `signal` names its kind: flow, audit, k8s_audit. */
+/** `signal` names its kind: flow, audit, k8s_audit. */
 export function createFeed(deps: FeedDeps, signal: string, options: ObjectStoreOptions): Feed {
   return new BucketFeed(deps, signal, options);
 }
@@ -90,7 +89,7 @@ class BucketFeed implements Feed {
   readonly #signal: string;
   readonly #options: ObjectStoreOptions;
   readonly #state: FeedState;
-  /** From when on the lists of this run looked. */
+  /** Start time of this run's listings. */
   #fromMs: number | undefined;
 
   constructor(deps: FeedDeps, signal: string, options: ObjectStoreOptions) {
@@ -112,7 +111,7 @@ class BucketFeed implements Feed {
     if (left.length > 0) this.#skip("per_cycle_budget", left.length);
     await this.#state.listed(this.#resumeAfter(listing, left), listing.fromMs);
     const { gaps, cursorMs } = this.#state;
-    sayLevels(
+    setFeedGauges(
       this.#deps.scope,
       tick.sweep,
       this.#signal,
@@ -133,9 +132,8 @@ class BucketFeed implements Feed {
   }
 
   /**
-   * A list goes on behind what was dealt with whole; a page of which something is left is listed
-   * again, from the same beginning of time, since what is left may be older than what was just
-   * ingested.
+   * A listing resumes after its last fully processed page. A page with remaining objects is listed
+   * again from the same start time, since those may be older than what was ingested.
    */
   #resumeAfter({ more }: Listing, left: readonly Candidate[]): Map<string, string> {
     const resume = new Map(more);
@@ -201,7 +199,7 @@ class BucketFeed implements Feed {
     });
   }
 
-  /** How many were tried; the rest is for the next run. */
+  /** Returns how many were attempted; the rest is left to the next run. */
   async #ingest(waiting: readonly Candidate[], tick: Tick): Promise<number> {
     const { object, cycle, maxObjects } = this.#options;
     const spent: Cost = { wireBytes: 0, bytes: 0, records: 0 };
@@ -227,7 +225,7 @@ class BucketFeed implements Feed {
     return tried;
   }
 
-  /** False: this run has no room for it. */
+  /** False when this run has no capacity for it. */
   async #ingestOne(
     { key, name }: Candidate,
     budget: Parameters<typeof readRows>[2],
@@ -286,7 +284,7 @@ class BucketFeed implements Feed {
       });
     }
     if (failureOf(thrown)?.status === 404) {
-      // It was deleted after it was listed.
+      // The object was deleted after listing.
       await this.#state.ingested(key, name.timeMs, this.#kept(nowMs));
       return true;
     }
@@ -320,12 +318,12 @@ class BucketFeed implements Feed {
     this.#deps.scope.add(objectstoreSkipped, count, { reason });
   }
 
-  async #timed<T>(operation: "list" | "get", ask: () => Promise<T>): Promise<T> {
+  async #timed<T>(operation: "list" | "get", call: () => Promise<T>): Promise<T> {
     const { clock, scope } = this.#deps;
     const beganMs = clock.monotonic();
     let outcome = "error";
     try {
-      const answer = await ask();
+      const answer = await call();
       outcome = "success";
       return answer;
     } finally {

@@ -1,33 +1,29 @@
-/**
- * What the name of an object tells: when it was written and how it is packed (facts, collectors
- * §5.15).
- */
+/** Parses object keys: time of writing and compression. */
 import type { ObjectStoreOptions } from "../options.ts";
 
-/** How an object is packed. */
 export type Packing = "plain" | "gzip" | "zstd";
 
-/** A name that was understood. */
+/** A recognised key. */
 export interface ObjectName {
   /** Milliseconds since 1970. */
   readonly timeMs: number;
   readonly packing: Packing;
-  /** A terminal recording, whose first line alone is read. */
+  /** A terminal recording; only its first line is read. */
   readonly recording: boolean;
 }
 
 const DAY_MS = 86_400_000;
-/** Of a name, by the protocol. */
+/** S3's limit. */
 const MAX_KEY_BYTES = 1_024;
-/** Back-fill goes no further than this. */
-const MOST_DAYS = 14;
+/** Longest back-fill. */
+const MAX_DAYS = 14;
 
 const STAMP = /(?:^|\/)(\d{4})-(\d{2})-(\d{2})-(\d{2})-(\d{2})-(\d{2})(?:[^\d/][^/]*)?$/;
 const DATED = /(?:^|\/)(\d{4})\/(\d{2})\/(\d{2})\/(\d{2}):(\d{2}):(\d{2})(?:[^\d/][^/]*)?$/;
 const RECORDED = /(?:^|\/)(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)[^/]*$/;
 const SUFFIX = /\.(ndjson|json|event|cast)?(?:\.?(zst|zstd|gz|gzip))?$/;
 
-/** The name of an object below the prefix; undefined for one that no layout has. */
+/** Parses a key below the prefix; undefined when no layout matches. */
 export function readName(
   key: string,
   layout: ObjectStoreOptions["layout"],
@@ -66,7 +62,7 @@ function recordedAt(key: string): number | undefined {
   return text === undefined ? undefined : validTime(text.replace(/\.(\d{3})\d*Z$/, ".$1Z"));
 }
 
-/** A date that does not exist, such as the 30th of February, is none. */
+/** Undefined for dates that do not exist, such as 30 February. */
 function validTime(text: string): number | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(text.slice(0, 10))
@@ -75,8 +71,8 @@ function validTime(text: string): number | undefined {
 }
 
 /**
- * Where objects from `fromMs` on lie: the days of the partitioned layout, the newest 14 at most, or
- * the prefix itself.
+ * Prefixes to list from `fromMs` on: the newest 14 days of a partitioned layout, or the prefix
+ * itself.
  */
 export function prefixesOf(
   prefix: string,
@@ -86,7 +82,7 @@ export function prefixesOf(
 ): string[] {
   if (layout !== "partitioned") return [prefix];
   const last = Math.floor(nowMs / DAY_MS);
-  const first = Math.max(Math.floor(fromMs / DAY_MS), last - MOST_DAYS + 1);
+  const first = Math.max(Math.floor(fromMs / DAY_MS), last - MAX_DAYS + 1);
   return Array.from(
     { length: Math.max(0, last - first + 1) },
     (_, index) => `${prefix}${dayPath((first + index) * DAY_MS)}`,

@@ -1,4 +1,4 @@
-/** Reads an object whole into rows, within its limits, before any row counts. */
+/** Reads a whole object into rows, within its limits, before any row counts. */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { constants, createGunzip, createZstdDecompress } from "node:zlib";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -8,7 +8,7 @@ import type { ByteLimits } from "../options.ts";
 import type { ObjectName, Packing } from "./object-keys.ts";
 import { unwrap } from "./unwrap.ts";
 
-/** A limit, as `svc.objectstore.expansion.limit_failures` names it. */
+/** Value of `svc.objectstore.expansion.limit_failures`. */
 export type LimitName =
   | "object_wire_bytes"
   | "object_bytes"
@@ -17,17 +17,14 @@ export type LimitName =
   | "cycle_bytes"
   | "cycle_records";
 
-/** What an object cost, whether it could be read or not. */
+/** What reading an object cost, whether it succeeded or not. */
 export interface Cost {
   wireBytes: number;
   bytes: number;
   records: number;
 }
 
-/**
- * An object that was not read: a limit, or bytes that are not what they should be, which no further
- * attempt will mend.
- */
+/** An object rejected for a limit or for corrupt contents; retrying does not help. */
 export class ObjectRefused extends Error {
   readonly limit: LimitName | undefined;
 
@@ -36,16 +33,15 @@ export class ObjectRefused extends Error {
     this.limit = limit;
   }
 
-  /** What only this cycle has no room for is left for the next one. */
+  /** Whether only this cycle's limits were exceeded, so that the next one retries. */
   get deferred(): boolean {
     return this.limit?.startsWith("cycle_") === true;
   }
 }
 
-/** What may be spent. */
 export interface Budget {
   readonly object: ByteLimits;
-  /** What is left of the cycle's. */
+  /** Remaining for the cycle. */
   readonly cycle: ByteLimits;
 }
 
@@ -61,8 +57,8 @@ const decoders: Readonly<Record<Exclude<Packing, "plain">, () => Transform>> = {
 };
 
 /**
- * The rows of an object; `cost` counts while it is read. Throws ObjectRefused, the source's error,
- * or the signal's reason.
+ * `cost` is updated while reading. Throws ObjectRefused, the source's error, or the signal's
+ * reason.
  */
 export async function readRows(
   source: AsyncIterable<Uint8Array>,
@@ -173,7 +169,7 @@ function isOfZlib(error: unknown): error is Error & { readonly code: string } {
   return typeof code === "string" && /^(Z_|ZSTD_|ERR_.*(ZLIB|ZSTD|BUFFER_TOO_LARGE))/.test(code);
 }
 
-/** The head of a recording; what was typed in it is not read. */
+/** The header of a recording; the recorded input is not read. */
 async function* firstLine(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let seen = 0;
   for await (const piece of source) {

@@ -1,16 +1,13 @@
-/**
- * The records of a JSON value, whichever of the usual wrappings it has (facts, pipeline §1.3): a
- * list, `{"logs": [...]}`, `{"event": ...}`.
- */
+/** Extracts records from the usual JSON wrappings: a list, `{"logs": [...]}`, `{"event": ...}`. */
 
-const MOST_DEPTH = 4;
+const MAX_DEPTH = 4;
 
 /**
- * Records in their order. What is wrapped more than four times deep is left out; a value that is no
- * object is given as it is, to be refused where records are decoded.
+ * Records in order. Wrapping more than four levels deep is ignored; other values are passed
+ * through, for the decoder to reject.
  */
 export function* unwrap(value: unknown, depth = 0): Generator {
-  if (depth > MOST_DEPTH) return;
+  if (depth > MAX_DEPTH) return;
   if (Array.isArray(value)) {
     for (const each of value as readonly unknown[]) yield* unwrap(each, depth + 1);
     return;

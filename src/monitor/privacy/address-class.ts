@@ -1,11 +1,9 @@
-/** To which category of privacy an address belongs (facts, collectors §8). */
+/** Classifies addresses by privacy category. */
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { isOverlayAddress } from "../../kernel/base/overlay-address.ts";
 
-/** The categories of addresses. */
 export type AddressCategory = "vpn_ips" | "internal_ips" | "external_ips";
 
-/** All of them. */
 export const addressCategories: readonly AddressCategory[] = [
   "vpn_ips",
   "internal_ips",
@@ -24,12 +22,12 @@ const internal = ranges([
   ["fc00::", 7, "ipv6"],
 ]);
 
-/** Longest text that can be an address with zone and port; longer ones are not looked at. */
-const LONGEST = 128;
+/** Longest text parsed as an address with zone and port. */
+const MAX_LENGTH = 128;
 
 /**
- * The category of an address, alone or with a port (`10.0.0.1:22`, `[fe80::1%eth0]:22`); undefined
- * for everything else.
+ * Category of an address, with or without a port (`10.0.0.1:22`, `[fe80::1%eth0]:22`); undefined
+ * for other texts.
  */
 export function addressCategory(value: string): AddressCategory | undefined {
   const address = addressIn(value);
@@ -41,7 +39,7 @@ export function addressCategory(value: string): AddressCategory | undefined {
 
 /** The address in a text, without brackets, zone and port. */
 function addressIn(value: string): string | undefined {
-  if (value.length > LONGEST || !(value.includes(".") || value.includes(":"))) return undefined;
+  if (value.length > MAX_LENGTH || !(value.includes(".") || value.includes(":"))) return undefined;
   const text = value.trim();
   const whole = withoutZone(text);
   if (isIP(whole) !== 0) return whole;

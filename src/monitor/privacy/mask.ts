@@ -1,11 +1,10 @@
-/** Taking secrets out of a text. */
+/** Masks secrets in a text. */
 
-/** What stands in place of what is hidden. */
 export const MASK = "[redacted]";
 
 /**
- * The text without any of the secrets, found from left to right, of two at one place the longer;
- * what was put in is not looked at again.
+ * Replaces secrets from left to right, the longest at each position; replacements are not scanned
+ * again.
  */
 export function mask(text: string, secrets: Iterable<string>): string {
   const found = [...new Set(secrets)].filter((secret) => secret !== "" && text.includes(secret));

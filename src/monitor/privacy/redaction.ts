@@ -1,6 +1,6 @@
 /**
- * Hides what must not leave the house in what is exported. Pages and stores of the administrator
- * are not touched (contract, administration §2).
+ * Applies the privacy filter to exported series and records. Admin pages and stores are not
+ * filtered.
  */
 import type {
   AnyLogRow,
@@ -14,14 +14,10 @@ import { addressCategories, addressCategory } from "./address-class.ts";
 import { MASK, mask } from "./mask.ts";
 import { freeTextBodies, identityAttributes, ruleOf } from "./registry.ts";
 
-/** Whether a value of an attribute is hidden. */
 type Hides = (attribute: string, value: AttributeValue) => boolean;
 type Values = readonly (AttributeValue | undefined)[];
 
-/**
- * What privacy makes of series and records; undefined when everything is exported. Doing it twice
- * changes nothing.
- */
+/** Undefined when everything is exported. Idempotent. */
 export function createRedaction(options: PrivacyOptions): Required<Redaction> | undefined {
   if (Object.values(options).every((shown) => shown)) return undefined;
   const hides = hidingBy(options);
@@ -39,14 +35,12 @@ function hidingBy(options: PrivacyOptions): Hides {
     const category = typeof value === "string" ? addressCategory(value) : undefined;
     if (category !== undefined) return !options[category];
     if (rule === "node") return !options.hostnames;
-    // Nobody knows of which kind it is: with any kind hidden, it may be of that one.
+    // The kind of address is unknown, so it is hidden as soon as any kind is.
     return rule === "address" && value !== "" && !allAddresses;
   };
 }
 
-/**
- * Levels that nothing tells apart any more are suppressed; sums and distributions meet and add up.
- */
+/** Gauges that lose their identity are dropped; counters and histograms are merged. */
 function redactSeries(row: AnyRow, values: Values, hides: Hides): Values | "suppress" {
   const shown = values.map((value, index) =>
     value === undefined || hides(row.attributes[index] ?? "", value) ? undefined : value,
@@ -55,7 +49,7 @@ function redactSeries(row: AnyRow, values: Values, hides: Hides): Values | "supp
   return level && losesIdentity(row.attributes, values, shown) ? "suppress" : shown;
 }
 
-/** An empty value tells nothing apart. */
+/** An empty value does not identify anything. */
 function losesIdentity(attributes: readonly string[], values: Values, shown: Values): boolean {
   const identities = attributes.flatMap((name, index) =>
     identityAttributes.has(name) && values[index] !== undefined && values[index] !== ""
@@ -82,7 +76,7 @@ function redactRecord(
   return { ...record, body, attributes: shown };
 }
 
-/** What is hidden under its own name must not be read in the details. */
+/** Values hidden in attributes must not appear in free text either. */
 function maskFreeText(attributes: Record<string, AttributeValue>, hidden: readonly string[]): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "string" && ruleOf(name) === "free_text_details")

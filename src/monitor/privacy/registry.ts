@@ -1,16 +1,16 @@
 /**
- * Which attribute holds what kind of personal or internal data (facts, collectors §8): the whole
- * table. An attribute not named here is hidden only while its value is an address.
+ * Privacy category of each attribute. Attributes not listed here are hidden only if their value is
+ * an address.
  */
 import type { PrivacyCategory } from "../options.ts";
 import type { AddressCategory } from "./address-class.ts";
 
-/** Categories that a whole attribute can belong to. */
+/** Categories that apply to whole attributes. */
 type AttributeCategory = Exclude<PrivacyCategory, AddressCategory>;
 
 /**
- * What decides about an attribute: its category; `address`, the class of the address it holds;
- * `node`, the same for an address and `hostnames` for everything else.
+ * Rule of an attribute: a category; `address` for the class of the address in it; `node` for the
+ * same, with `hostnames` for other values.
  */
 export type AttributeRule = AttributeCategory | "address" | "node";
 
@@ -69,14 +69,14 @@ const rules: ReadonlyMap<string, AttributeRule> = new Map(
   ),
 );
 
-/** What decides about an attribute; undefined for one that is not named. */
+/** Undefined for an unlisted attribute. */
 export function ruleOf(attribute: string): AttributeRule | undefined {
   return rules.get(attribute);
 }
 
 /**
- * Attributes that tell one level from another: a level of which all of these are hidden says
- * nothing, and would meet others of its kind.
+ * Attributes that identify a gauge's series. A gauge with all of them hidden is dropped, since
+ * series would collide.
  */
 export const identityAttributes: ReadonlySet<string> = new Set([
   "host.name",
@@ -94,11 +94,11 @@ export const identityAttributes: ReadonlySet<string> = new Set([
   "user.id",
   "user.name",
   "vpn.key.owner",
-  // No toggle hides it: a key's own levels are told apart without their owner, e.g. its expiry.
+  // Never hidden: identifies a key's gauges, e.g. its expiry, without naming its owner.
   "vpn.key.id",
 ]);
 
-/** Records whose body is somebody's free text. */
+/** Records whose body is free text. */
 export const freeTextBodies: ReadonlySet<string> = new Set([
   "vpn.device.network_lock_error",
   "vpn.logstream.error",

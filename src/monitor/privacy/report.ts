@@ -1,11 +1,10 @@
-/** Tells which kinds of data are exported and which are hidden. */
+/** Exports which data categories are hidden. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { piiFilterCategory } from "../catalogue/publishing.ts";
 import type { PrivacyOptions } from "../options.ts";
 
 /**
- * Keeps `svc.pii_filter.category` in the scope: 1 for each category that is exported, 0 for each
- * that is hidden. Ends with the disposal.
+ * Sets `svc.pii_filter.category` until disposed: 1 for an exported category, 0 for a hidden one.
  */
 export function reportPrivacy(
   scope: Pick<Scope, "observe" | "gauge">,

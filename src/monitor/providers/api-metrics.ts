@@ -1,15 +1,12 @@
-/**
- * What requests to a control plane leave in the network's series (facts, collectors §3): one
- * logical request, one count.
- */
+/** Metrics of control plane requests, one count per logical request. */
 import type { CallReport } from "../../kernel/client/types.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { apiDuration, apiRateLimitWait, apiRequests, apiRetries } from "../catalogue/api.ts";
 
-/** Less is the time it takes to ask the limiter, not a wait. */
-const SHORTEST_WAIT_MS = 1;
+/** Shorter delays are overhead of the rate limiter, not waiting. */
+const MIN_WAIT_MS = 1;
 
-/** Writes each request into the scope. What was cancelled did not finish and is not counted. */
+/** Records each request in the scope. Cancelled requests are not counted. */
 export function createApiObserver(
   scope: Pick<Scope, "add" | "record">,
 ): (report: CallReport) => void {
@@ -19,7 +16,6 @@ export function createApiObserver(
     scope.add(apiRequests, 1, attributes);
     scope.record(apiDuration, durationMs / 1_000, attributes);
     if (attempts > 1) scope.add(apiRetries, attempts - 1, { endpoint });
-    if (waitedMs >= SHORTEST_WAIT_MS)
-      scope.record(apiRateLimitWait, waitedMs / 1_000, { endpoint });
+    if (waitedMs >= MIN_WAIT_MS) scope.record(apiRateLimitWait, waitedMs / 1_000, { endpoint });
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Clients of a control plane over the kernel's client. Neither breaker nor shared retry budget: a
- * poller asks seldom and one after another, each call has the attempts that were configured, and
- * one endpoint that fails must not keep the others from being asked.
+ * HTTP clients of a control plane. There is no circuit breaker or shared retry budget: polling is
+ * rare and sequential, each call makes its configured attempts, and one failing endpoint must not
+ * block others.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { createClientFactory } from "../../kernel/client/client.ts";
@@ -19,13 +19,12 @@ import type { ProviderDeps } from "./deps.ts";
 
 const MIB = 1024 * 1024;
 
-/** Calls at once, the waiting ones included: every collector has one in flight. */
-const MOST_CALLS = 64;
+/** Concurrent calls, waiting ones included; each collector has one in flight. */
+const MAX_CALLS = 64;
 const CONNECTIONS = 4;
 const SLICE_MS = 5;
-const LONGEST_CALL_MS = 2 ** 31 - 1;
+const MAX_CALL_MS = 2 ** 31 - 1;
 
-/** One client of a control plane. */
 export interface ConnectionSpec {
   readonly name: string;
   readonly base: URL;
@@ -37,7 +36,7 @@ export interface ConnectionSpec {
   readonly bodyKey?: string;
 }
 
-/** The address as configured. Throws `invalid`, without repeating it: it may hold a password. */
+/** The configured address. Throws `invalid` without quoting it, since it may contain a password. */
 export function baseOf(url: string, name: string): URL {
   const base = URL.parse(url.replace(/\/+$/, ""));
   if (base === null)
@@ -48,17 +47,17 @@ export function baseOf(url: string, name: string): URL {
   return base;
 }
 
-/** The rate that all clients of a network share; undefined for none. */
+/** Rate limiter shared by all clients of a network; undefined for no limit. */
 export function bucketOf(
   { rateLimit }: HttpOptions,
   { clock }: Pick<ProviderDeps, "clock">,
 ): TokenBucket | undefined {
   return rateLimit > 0
-    ? createTokenBucket({ capacity: 1, perSecond: rateLimit, waiting: MOST_CALLS }, clock)
+    ? createTokenBucket({ capacity: 1, perSecond: rateLimit, waiting: MAX_CALLS }, clock)
     : undefined;
 }
 
-/** A client. Throws `invalid` for a base that cannot be one. */
+/** Throws `invalid` for an unusable base URL. */
 export function connect(spec: ConnectionSpec, deps: ProviderDeps): Client {
   const { http, bucket } = spec;
   return createClientFactory(deps).create({
@@ -75,21 +74,21 @@ export function connect(spec: ConnectionSpec, deps: ProviderDeps): Client {
     ...(bucket === undefined ? {} : { bucket }),
     breaker: "none",
     redirects: "same-origin",
-    observe: (report) => tellAttempt(spec.name, report, deps),
+    observe: (report) => reportAttempt(spec.name, report, deps),
     observeCall(report) {
-      tellCall(spec.name, report, deps);
+      reportCall(spec.name, report, deps);
       deps.observe(report);
     },
   });
 }
 
 function limitsOf({ http, bodyBytes, bodyKey }: ConnectionSpec): ClientLimits {
-  const longestWaitMs = http.rateLimit > 0 ? (MOST_CALLS * 1_000) / http.rateLimit : 0;
+  const longestWaitMs = http.rateLimit > 0 ? (MAX_CALLS * 1_000) / http.rateLimit : 0;
   return {
     connectMs: http.timeoutMs,
     attemptMs: http.timeoutMs,
     callMs: Math.min(
-      LONGEST_CALL_MS,
+      MAX_CALL_MS,
       Math.max(1, http.maxAttempts) * (http.timeoutMs + http.maxDelayMs + longestWaitMs),
     ),
     wireBytes: bodyBytes,
@@ -98,11 +97,11 @@ function limitsOf({ http, bodyBytes, bodyKey }: ConnectionSpec): ClientLimits {
     json: { bytes: bodyBytes, depth: 64, stringBytes: 4 * MIB, elements: 500_000 },
     sliceMs: SLICE_MS,
     connections: CONNECTIONS,
-    inFlight: MOST_CALLS,
+    inFlight: MAX_CALLS,
   };
 }
 
-function tellAttempt(
+function reportAttempt(
   name: string,
   { operation, status, class: kind, attempt }: AttemptReport,
   { log }: ProviderDeps,
@@ -119,7 +118,7 @@ function tellAttempt(
     });
 }
 
-function tellCall(
+function reportCall(
   name: string,
   { operation, status, class: kind }: CallReport,
   { log }: ProviderDeps,

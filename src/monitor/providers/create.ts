@@ -1,14 +1,11 @@
-/** Makes the provider of a network from its options. */
+/** Creates a network's provider from its options. */
 import type { HeadscaleOptions, TailscaleOptions } from "../options.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { createHeadscale } from "./headscale/provider.ts";
 import type { Provider } from "./provider.ts";
 import { createTailscale } from "./tailscale/provider.ts";
 
-/**
- * A control plane with its credential. Asks nothing yet. Throws `invalid` for an address that
- * cannot be one.
- */
+/** Makes no request yet. Throws `invalid` for an unusable address. */
 export function createProvider(
   options: TailscaleOptions | HeadscaleOptions,
   deps: ProviderDeps,

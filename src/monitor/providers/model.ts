@@ -1,32 +1,31 @@
 /**
- * What a control plane tells, in Steward's words: one shape for all providers. `undefined` is what
- * the control plane does not say, so that nobody takes a missing permission or an older server for
- * a "no". Times are milliseconds since 1970.
+ * The model of a network, common to all providers. `undefined` means the control plane does not
+ * say, so that a missing permission or an older server never reads as "no". Times are milliseconds
+ * since 1970.
  */
 
-/** A device's ways to connect, as it reports them. */
+/** Connectivity as the device reports it. */
 export interface Connectivity {
-  /** One row for each relay region that the device measured. */
+  /** One entry per measured relay region. */
   readonly latency: readonly {
     readonly region: string;
     readonly preferred: boolean;
     readonly seconds: number;
   }[];
-  /** The NAT's mapping varies by destination. */
+  /** Whether the NAT mapping varies by destination. */
   readonly hardNat: boolean;
   /** `ip:port`. */
   readonly endpoints: readonly string[];
   readonly supports: Readonly<Record<"udp" | "ipv6" | "pcp" | "pmp" | "upnp", boolean | undefined>>;
 }
 
-/** A machine of the network. */
 export interface Device {
   readonly id: string;
   readonly nodeId: string;
   /** Unique in the network; with its domain where there is one. */
   readonly name: string;
   readonly hostname: string;
-  /** Empty when it is not known, as are the other texts. */
+  /** Empty if unknown, like the other texts. */
   readonly os: string;
   readonly user: string;
   readonly clientVersion: string;
@@ -38,7 +37,7 @@ export interface Device {
   readonly online: boolean;
   readonly createdMs: number | undefined;
   readonly lastSeenMs: number | undefined;
-  /** Of its key; undefined also when the key does not expire. */
+  /** Key expiry; undefined also when the key never expires. */
   readonly expiresMs: number | undefined;
   readonly keyExpiryDisabled: boolean | undefined;
   readonly updateAvailable: boolean | undefined;
@@ -49,42 +48,40 @@ export interface Device {
   readonly distro:
     | { readonly name: string; readonly codeName: string; readonly version: string }
     | undefined;
-  /** Undefined when the device says nothing of posture identity. */
+  /** Undefined when the device does not report posture identity. */
   readonly postureIdentityDisabled: boolean | undefined;
   readonly connectivity: Connectivity | undefined;
-  /** CIDRs offered, default routes included. */
+  /** Advertised CIDRs, default routes included. */
   readonly advertisedRoutes: readonly string[];
-  /** CIDRs approved and offered. */
+  /** Advertised and approved CIDRs. */
   readonly enabledRoutes: readonly string[];
-  /** Text of the lock's complaint about it; empty for none. */
+  /** Network lock error; empty for none. */
   readonly lockError: string;
 }
 
-/** What posture providers say of a device. */
+/** Posture attributes of a device. */
 export interface PostureAttributes {
   /** By `namespace:name`. */
   readonly attributes: ReadonlyMap<string, string | number | boolean>;
   readonly expiresMs: ReadonlyMap<string, number>;
 }
 
-/** An invitation to share a device. */
 export interface DeviceInvite {
   readonly accepted: boolean;
   readonly multiUse: boolean;
   readonly allowExitNode: boolean;
   readonly email: string;
-  /** Login of who accepted it. */
+  /** Login of the user who accepted it. */
   readonly acceptedBy: string;
   readonly createdMs: number | undefined;
   readonly lastEmailSentMs: number | undefined;
 }
 
-/** A person with a login. */
 export interface User {
   readonly id: string;
   readonly login: string;
   readonly displayName: string;
-  /** `unknown` where the control plane has no such thing, as are status and type. */
+  /** `unknown` where the control plane has no roles; the same for status and type. */
   readonly role: string;
   readonly status: string;
   readonly type: string;
@@ -94,7 +91,7 @@ export interface User {
   readonly connected: boolean | undefined;
 }
 
-/** An open invitation of a user. */
+/** A pending invitation of a user. */
 export interface UserInvite {
   readonly role: string;
   readonly lastEmailSentMs: number | undefined;
@@ -111,16 +108,16 @@ export interface Key {
   readonly expiresMs: number | undefined;
   readonly revokedMs: number | undefined;
   readonly invalid: boolean;
-  /** Id of the user; empty for none. */
+  /** User id; empty for none. */
   readonly owner: string;
-  /** Tags a client credential is limited to. */
+  /** Tags that an OAuth client is limited to. */
   readonly tags: readonly string[];
-  /** Tags that devices get which join by it. */
+  /** Tags of devices that join with the key. */
   readonly deviceTags: readonly string[];
   readonly preauthorized: boolean | undefined;
 }
 
-/** Names of a network's switches, as `vpn.setting.name` shows them. */
+/** Values of `vpn.setting.name`. */
 export type SettingName =
   | "devices_approval"
   | "devices_auto_updates"
@@ -131,62 +128,53 @@ export type SettingName =
   | "https_enabled"
   | "acls_externally_managed";
 
-/** Switches of a network. */
 export interface Settings {
-  /** Only those that the control plane told. */
+  /** Only settings that the control plane reported. */
   readonly switches: ReadonlyMap<SettingName, boolean>;
-  /**
-   * Whether a link to the place where the policy is kept is set; undefined when nothing is said of
-   * it.
-   */
+  /** Whether an external link to the policy's source is set; undefined when unknown. */
   readonly externalLinkSet: boolean | undefined;
   readonly keyDurationDays: number | undefined;
-  /** Role that may join other networks. */
+  /** Role allowed to join other networks. */
   readonly externalNetworksRole: string | undefined;
 }
 
-/** The policy file. */
 export interface Policy {
   /** HuJSON. */
   readonly text: string;
-  /** Changes when the text does. */
+  /** Changes with the text. */
   readonly etag: string;
-  /** When it was changed, if the control plane knows. */
+  /** Last change, if known. */
   readonly updatedMs: number | undefined;
 }
 
-/** What the control plane finds in its own policy. */
+/** Result of a policy validation. */
 export interface PolicyFindings {
-  /** No message and no findings at all. */
+  /** No message and no findings. */
   readonly ok: boolean;
   readonly errors: readonly string[];
   readonly testFailures: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** A resolver. */
 export interface Resolver {
   readonly address: string;
   readonly useWithExitNode: boolean;
 }
 
-/** Name resolution of a network. */
+/** DNS settings of a network. */
 export interface Dns {
   readonly nameservers: readonly Resolver[];
-  /** By domain; an empty list is a domain without a resolver of its own. */
+  /** By domain; an empty list means no resolver of its own. */
   readonly splitZones: ReadonlyMap<string, readonly Resolver[]>;
   readonly searchPaths: readonly string[];
   readonly overrideLocal: boolean;
   readonly magicDns: boolean;
 }
 
-/**
- * Whether a contact's address still needs to be verified, by kind of contact. Addresses are never
- * read.
- */
+/** Whether a contact still needs verification, by kind. Addresses are never read. */
 export type Contacts = ReadonlyMap<"account" | "support" | "security", boolean>;
 
-/** A webhook endpoint that the control plane calls. */
+/** A webhook endpoint configured in the control plane. */
 export interface WebhookEndpoint {
   readonly id: string;
   readonly provider: string;
@@ -194,7 +182,7 @@ export interface WebhookEndpoint {
   readonly subscriptions: readonly string[];
 }
 
-/** A posture provider that the control plane asks. */
+/** A posture integration of the control plane. */
 export interface PostureIntegration {
   readonly id: string;
   readonly provider: string;
@@ -205,10 +193,10 @@ export interface PostureIntegration {
   readonly providerHosts: number;
 }
 
-/** Which logs the control plane streams by itself. */
+/** Logs that the control plane can stream. */
 export type LogStreamType = "configuration" | "network";
 
-/** How such a stream is doing. Numbers are totals since the upstream started. */
+/** State of a log stream. Numbers are totals since the upstream started. */
 export interface LogStreamStatus {
   readonly lastActivityMs: number | undefined;
   readonly lastError: string;
@@ -220,7 +208,6 @@ export interface LogStreamStatus {
   readonly maxBodyRequests: number;
 }
 
-/** An OAuth application. */
 export interface OAuthApp {
   readonly id: string;
   readonly name: string;
@@ -230,7 +217,6 @@ export interface OAuthApp {
   readonly createdMs: number | undefined;
 }
 
-/** A virtual-IP service. */
 export interface VirtualService {
   readonly name: string;
   readonly addresses: readonly string[];

@@ -1,6 +1,4 @@
-/**
- * A control plane as collectors see it: what it can tell, and one method for each thing it tells.
- */
+/** Interface of a control plane, as collectors use it. */
 import type { OperationStatus } from "../../kernel/client/types.ts";
 import type {
   Contacts,
@@ -23,10 +21,9 @@ import type {
   WebhookEndpoint,
 } from "./model.ts";
 
-/** The kinds of control plane (RESOLUTIONS M13). */
 export type ProviderKind = "tailscale" | "headscale";
 
-/** What a control plane may or may not offer; collectors without any of these ask nobody. */
+/** Optional features; a collector whose feature is missing makes no calls. */
 export type Capability =
   | "devices"
   | "device_posture"
@@ -47,23 +44,23 @@ export type Capability =
   | "flowlogs"
   | "auditlogs";
 
-/** From, inclusive, to, exclusive: milliseconds since 1970. */
+/** `from` inclusive, `to` exclusive, in milliseconds since 1970. */
 export interface TimeWindow {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What is known of the credential, e.g. for the capability matrix. */
+/** What is known of the credential, for the capability matrix. */
 export interface Granted {
   readonly method: "oauth" | "apikey" | "workload_identity";
-  /** Scopes that were asked for; undefined when the credential has none that could be compared. */
+  /** Requested scopes; undefined when the credential has no comparable scopes. */
   readonly scopes: readonly string[] | undefined;
 }
 
 /**
- * One control plane with one credential. Every method rejects with an error of the client
- * (`failureOf` tells its status), or with the signal's reason; `unsupported` for what `supports`
- * denies. Lists come in the order of the control plane.
+ * One control plane with one credential. Methods reject with a client error (`failureOf` gives its
+ * status), with the signal's reason, or with `unsupported` when `supports` is false. Lists keep the
+ * control plane's order.
  */
 export interface Provider {
   readonly kind: ProviderKind;
@@ -76,7 +73,7 @@ export interface Provider {
   userInvites(signal: AbortSignal): Promise<readonly UserInvite[]>;
   keys(signal: AbortSignal): Promise<readonly Key[]>;
   settings(signal: AbortSignal): Promise<Settings>;
-  /** Undefined when the control plane has none. */
+  /** Undefined when there is none. */
   policy(signal: AbortSignal): Promise<Policy | undefined>;
   validatePolicy(text: string, signal: AbortSignal): Promise<PolicyFindings>;
   dns(signal: AbortSignal): Promise<Dns>;
@@ -89,14 +86,14 @@ export interface Provider {
   services(signal: AbortSignal): Promise<readonly VirtualService[]>;
   serviceHosts(name: string, signal: AbortSignal): Promise<readonly ServiceHost[]>;
   /**
-   * Records as they arrive, not decoded yet: every way in decodes alike. A window is whole only
-   * when the iteration ended.
+   * Undecoded records as they arrive; all sources share a decoder. A window is complete only when
+   * the iteration has ended.
    */
   flowLogs(window: TimeWindow, signal: AbortSignal): AsyncIterable<unknown[]>;
   auditLogs(window: TimeWindow, signal: AbortSignal): AsyncIterable<unknown[]>;
-  /** The network's own name as the control plane knows it; undefined when it does not say. */
+  /** The network's own name; undefined when the control plane does not report it. */
   networkName(signal: AbortSignal): Promise<string | undefined>;
-  /** How each endpoint has been doing. */
+  /** State of each endpoint. */
   status(): readonly OperationStatus[];
   close(): Promise<void>;
 }

@@ -1,26 +1,26 @@
-/** The two shapes of an answer: an object, and a list whose elements are read as they arrive. */
+/** Reads the two shapes of responses: an object, and a list that is decoded as it arrives. */
 import type { Log } from "../../kernel/base/log.ts";
 import { failed, named } from "../../kernel/client/failure.ts";
 import type { CallRequest, Client, ListRequest } from "../../kernel/client/types.ts";
 import { fields, type Fields } from "./decode/fields.ts";
 
-/** What reads: the client, and who hears of what was left out. */
+/** The client, and the log for skipped elements. */
 export interface Reader {
   readonly name: string;
   readonly client: Client;
   readonly log: Log;
 }
 
-/** Which endpoint; `operation` is its label. */
+/** `operation` is the endpoint's label. */
 export type Endpoint = Pick<CallRequest, "operation" | "path" | "query">;
 
-/** An answer that is not what it must be: an error of class `decode`. */
+/** Error of class `decode` for a response of the wrong shape. */
 export function misshapen(name: string, operation: string, what: string): Error {
   const failure = { class: "decode", status: 200 } as const;
   return named(failed(failure, what), failure, name, operation);
 }
 
-/** Reads an object. Rejects with class `decode` when the answer is none. */
+/** Rejects with class `decode` unless the response is an object. */
 export async function readObject(
   { name, client }: Reader,
   endpoint: Endpoint,
@@ -34,8 +34,8 @@ export async function readObject(
 }
 
 /**
- * Reads a whole list in slices; `null` in its place is an empty one. An element that is no object
- * is left out and counted in the log. Bounded by the client's limits of a body.
+ * Reads a whole list in slices; `null` is an empty list. Elements that are no objects are skipped
+ * and logged once with their number. The client's body limit bounds it.
  */
 export async function readList<T>(
   { client, log }: Reader,

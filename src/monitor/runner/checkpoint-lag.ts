@@ -1,12 +1,9 @@
-/** How far behind the windows of a collector are (facts, monitor-api §1.3). */
+/** How far a collector's windows lag behind. */
 
-/**
- * Intervals that a mark may lag beyond the collector's own lag, and go without gaining on the
- * clock.
- */
+/** Intervals of lag beyond the configured one, without progress, after which windows are stuck. */
 const STUCK_AFTER = 3;
 
-/** A mark and its distance from now. */
+/** A position and its distance from now. */
 export interface CheckpointLag {
   /** Milliseconds since 1970. */
   readonly markMs: number;
@@ -14,18 +11,17 @@ export interface CheckpointLag {
   readonly stuck: boolean;
 }
 
-/** What is known of the windows beside their mark; in milliseconds. */
+/** In milliseconds. */
 export interface LagFacts {
-  /** Newer records than this are never asked for. */
+  /** Configured lag: newer records are not requested. */
   readonly lagMs: number;
   readonly intervalMs: number;
-  /** Since a window last brought the mark closer to now, or since the start. */
+  /** Since a window last reduced the lag, or since the start. */
   readonly sinceGainMs: number;
 }
 
 /**
- * Undefined without a mark. A collector that catches up with a long lookback or after a stop is
- * behind, but not stuck.
+ * Undefined without a position. A collector that catches up after a stop is behind, but not stuck.
  */
 export function checkpointLag(
   nowMs: number,

@@ -1,7 +1,4 @@
-/**
- * Runs one collector of one network: its schedule, its windows, what is known of its runs (facts,
- * collectors §2).
- */
+/** Runs one collector of one network: schedule, windows, history and metrics of its runs. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
@@ -32,61 +29,58 @@ import { nextWindow, reachedBy } from "./windows.ts";
 
 /** First runs are spread over this time. */
 const STAGGER_MS = 3_000;
-/** A run may last so many intervals, and at least so long, before it is given up. */
-const LONGEST_INTERVALS = 10;
-const LONGEST_MS = 600_000;
+/** A run is aborted after this many intervals, but not before the minimum. */
+const MAX_INTERVALS = 10;
+const MAX_DURATION_MS = 600_000;
 
-/** What runs work with. */
 export interface CollectorRunnerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly scope: Scope;
   readonly tracker: CapabilityTracker;
   readonly memory: Pick<NetworkMemory, "marks">;
-  /** Whether metrics about the runs are wanted. */
+  /** Whether to export metrics about runs. */
   readonly selfObservability: boolean;
-  /** Told of each run that went well. */
+  /** Called after each successful run. */
   readonly succeeded: (collector: string) => void;
-  /** Makes a trace of a run. */
+  /** Traces a run. */
   readonly trace?: (collector: string, run: () => Promise<RunOutcome>) => Promise<RunOutcome>;
-  /** What the scheduled runs wait for; resolves when they may begin. */
+  /** Scheduled runs begin once this resolves. */
   readonly before?: (signal: AbortSignal) => Promise<void>;
 }
 
-/** How a collector is doing; times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface CollectorStatus extends RunTotals {
   readonly name: string;
   readonly description: string;
   readonly intervalMs: number;
   readonly nextRunInMs: number;
   readonly overdue: boolean;
-  /** Age of the last success. */
+  /** Milliseconds since the last success. */
   readonly freshnessMs: number | undefined;
   readonly freshness: Freshness;
-  /** Of a collector of windows that has a mark. */
+  /** Set for windowed collectors that have a position. */
   readonly checkpoint: CheckpointLag | undefined;
 }
 
-/** How one run ended. */
 export interface RunOutcome {
   readonly tookMs: number;
-  /** Undefined when it went well. */
+  /** Undefined on success. */
   readonly error: StewardError | undefined;
 }
 
-/** A collector with its schedule. */
 export interface CollectorRunner {
   readonly name: string;
   readonly schedule: Schedule;
   /**
-   * One run now, beside the schedule: for who collects once. Never rejects; the signal's reason is
-   * then the error.
+   * Runs once now, outside the schedule. Never rejects; if the signal fires, its reason is the
+   * error.
    */
   runNow(signal: AbortSignal): Promise<RunOutcome>;
   status(): CollectorStatus;
 }
 
-/** A runner; `collect` is the opened collector. */
+/** `collect` is the opened collector. */
 export function createCollectorRunner(
   deps: CollectorRunnerDeps,
   collector: Collector,
@@ -105,18 +99,18 @@ class Runner implements CollectorRunner {
   readonly #collect: Collect | CollectWindow;
   readonly #history: RunHistory = new RunHistory();
   readonly #position: WindowPosition = new WindowPosition();
-  /** Monotonic: the last good run, or the beginning. */
+  /** Monotonic time of the last success, or of the start. */
   #goodMs: number;
-  /** Monotonic: the end of the last run, or the beginning; and how it ended. */
+  /** Monotonic time of the last run's end, or of the start; and its result. */
   #endedMs: number;
   #succeeded: boolean | undefined;
   /**
-   * Monotonic: when a window last brought the mark closer to now, and when one was last read; both
-   * begin with the runner.
+   * Monotonic times when a window last reduced the lag and when one was last read; initially the
+   * start.
    */
   #gainedMs: number;
   #reachedMs: number;
-  /** Since the first of the failed runs after the last good one began, by the monotonic clock. */
+  /** Monotonic start of the first failed run after the last success. */
   #failing: { readonly sinceMs: number; runs: number } | undefined;
 
   constructor(
@@ -125,7 +119,7 @@ class Runner implements CollectorRunner {
     prepared: PreparedCollector,
     collect: Collect | CollectWindow,
   ) {
-    const { intervalMs, timeoutMs = Math.max(LONGEST_INTERVALS * intervalMs, LONGEST_MS) } =
+    const { intervalMs, timeoutMs = Math.max(MAX_INTERVALS * intervalMs, MAX_DURATION_MS) } =
       prepared;
     this.name = collector.name;
     this.#deps = deps;
@@ -153,7 +147,7 @@ class Runner implements CollectorRunner {
     await this.runNow(signal);
   }
 
-  /** Read at each snapshot: a run that hangs must not leave what the last one said. */
+  /** Runs at each snapshot, so that a hanging run does not freeze the values. */
   #reportFreshness(): void {
     const { clock, scope } = this.#deps;
     const nowMs = clock.monotonic();
@@ -196,7 +190,7 @@ class Runner implements CollectorRunner {
     return this.#deps.trace?.(this.name, run) ?? run();
   }
 
-  /** How a run ended is remembered here. */
+  /** Records the outcome of the run. */
   async #run(signal: AbortSignal): Promise<RunOutcome> {
     const { clock, scope } = this.#deps;
     const began = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
@@ -238,11 +232,11 @@ class Runner implements CollectorRunner {
       remedy: failure?.error.remedy,
     });
     if (failure === undefined) this.#deps.succeeded(this.name);
-    this.#tell(failure, { beganMs: began.monotonicMs, denied: round.denied });
+    this.#logOutcome(failure, { beganMs: began.monotonicMs, denied: round.denied });
     return { tookMs, error: failure?.error };
   }
 
-  /** What is to become of the levels of the run. */
+  /** Resolves with what to do with the run's gauges. */
   async #work(tick: Tick): Promise<"commit" | "abandon"> {
     const { window: rule } = this.#prepared;
     if (rule !== undefined) return await this.#readWindow(tick, rule);
@@ -257,12 +251,12 @@ class Runner implements CollectorRunner {
       memory.marks.get(this.name),
     );
     const window = nextWindow(rule, tick.nowMs, position);
-    // Nothing was asked, so nothing that was said before has ended.
+    // Nothing was fetched, so no gauge ends.
     if (window === undefined) return "abandon";
-    const told = await this.#collect(tick, window);
-    // Given up meanwhile: the window is read again.
+    const reached = await this.#collect(tick, window);
+    // The run was aborted: the window will be read again.
     tick.signal.throwIfAborted();
-    const markMs = reachedBy(rule, window, told === undefined ? undefined : told.markMs);
+    const markMs = reachedBy(rule, window, reached === undefined ? undefined : reached.markMs);
     this.#position.reached(markMs);
     this.#noteGain(markMs - (position ?? window.fromMs));
     await this.#save(markMs);
@@ -270,8 +264,8 @@ class Runner implements CollectorRunner {
   }
 
   /**
-   * `byMs`: how far the window brought the mark, which gains when that is more than the time since
-   * the last window.
+   * `byMs`: how far the window moved the position. It counts as progress if that exceeds the time
+   * since the last window.
    */
   #noteGain(byMs: number): void {
     const nowMs = this.#deps.clock.monotonic();
@@ -292,11 +286,8 @@ class Runner implements CollectorRunner {
     }
   }
 
-  /**
-   * What the log says of a run: that it failed, that the failing has ended, and what the credential
-   * may not do.
-   */
-  #tell(
+  /** Logs failures, recoveries and denied operations. */
+  #logOutcome(
     failure: { readonly word: FailureWord; readonly error: StewardError } | undefined,
     { beganMs, denied }: { readonly beganMs: number; readonly denied: ReadonlySet<string> },
   ): void {

@@ -1,36 +1,31 @@
-/**
- * Every collector of a network once, for who wants to know whether it can be collected (facts,
- * monitor-api §7).
- */
+/** Runs every collector of a network once, for `-once` and `-preflight`. */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import type { CollectorRunner } from "./collector-runner.ts";
 
-/** How the run of a collector ended. */
 export interface CollectorResult {
   readonly network: string;
   readonly collector: string;
   readonly tookMs: number;
-  /** Undefined when it went well. */
+  /** Undefined on success. */
   readonly error: StewardError | undefined;
 }
 
-/** How long a cycle may take. */
 export interface CycleBudget {
-  /** Ends what runs at once; its reason is the error of what had not ended. */
+  /** Aborts running collectors; its reason becomes their error. */
   readonly signal: AbortSignal;
-  /** When the signal will fire at the latest. */
+  /** Time until the signal fires at the latest. */
   readonly timeoutMs: number;
 }
 
-/** Fills the cache that others look devices up in. */
+/** Fills the device cache. */
 const FIRST = "devices";
-/** Others wait for it for this share of the time, so that they get their turn when it hangs. */
+/** Share of the time for which others wait for it. */
 const FIRST_SHARE = 1 / 3;
 
 /**
- * Runs them, devices first and then all others at once: each asks the same control plane through
- * the same client, which bounds them. Never rejects.
+ * Runs devices first, then all others concurrently; the shared client bounds their calls. Never
+ * rejects.
  */
 export async function runCycle(
   {

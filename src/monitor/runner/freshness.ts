@@ -1,27 +1,26 @@
-/** How old what a collector said is, and whether it should have run (facts, monitor-api §1.3). */
+/** Staleness of a collector's data, and whether a run is overdue. */
 
-/** `none`: it never succeeded. */
+/** `none` before the first success. */
 export type Freshness = "none" | "ok" | "warning" | "stale";
 
-/** Intervals until what a collector said may be old, and until it is. */
+/** Intervals after which data may be stale, and is stale. */
 const WARNING_AFTER = 2;
 const STALE_AFTER = 5;
-/** Intervals until a run is overdue. */
 const OVERDUE_AFTER = 2;
 
-/** By the age of the last success; undefined when there was none. */
+/** By milliseconds since the last success; undefined before the first. */
 export function freshnessOf(ageMs: number | undefined, intervalMs: number): Freshness {
   if (ageMs === undefined) return "none";
   if (intervalMs <= 0 || ageMs <= WARNING_AFTER * intervalMs) return "ok";
   return ageMs <= STALE_AFTER * intervalMs ? "warning" : "stale";
 }
 
-/** After this time without a success the levels of a collector are no longer true. */
+/** Milliseconds without success after which gauges are no longer valid. */
 export function staleAfterMs(intervalMs: number): number {
   return STALE_AFTER * intervalMs;
 }
 
-/** Whether the run after the one that ended at `lastFinishedMs` is overdue. */
+/** Whether the run after `lastFinishedMs` is overdue. */
 export function isOverdue(
   nowMs: number,
   lastFinishedMs: number | undefined,
@@ -30,7 +29,7 @@ export function isOverdue(
   return lastFinishedMs !== undefined && nowMs > lastFinishedMs + OVERDUE_AFTER * intervalMs;
 }
 
-/** Milliseconds until the next run, as far as the last one tells; 0 when it is due. */
+/** Estimated milliseconds until the next run; 0 when due. */
 export function nextRunInMs(
   nowMs: number,
   lastFinishedMs: number | undefined,

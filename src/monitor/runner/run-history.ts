@@ -1,26 +1,21 @@
-/**
- * How the runs of a collector went: the last ones each, all of them in sums (facts, monitor-api
- * §1.3).
- */
+/** History of a collector's runs: the last ones in detail, all of them in totals. */
 
-/** Runs that are remembered one by one. */
 const REMEMBERED_RUNS = 60;
 
-/** A run that ended; cancelled ones are none. Times are milliseconds since 1970. */
+/** A finished run; cancelled runs are not recorded. Times are milliseconds since 1970. */
 export interface FinishedRun {
   readonly startedMs: number;
   readonly finishedMs: number;
-  /** By the monotonic clock. */
+  /** Measured by the monotonic clock. */
   readonly tookMs: number;
-  /** Undefined when it went well. */
+  /** Undefined on success. */
   readonly error: string | undefined;
-  /** What other collectors of the same upstream may have failed for too. */
+  /** A cause that collectors of the same upstream may share. */
   readonly cause?: string | undefined;
-  /** What the operator can do about the failure, where that is known. */
+  /** What the operator can do, where known. */
   readonly remedy?: string | undefined;
 }
 
-/** What is known of the runs. */
 export interface RunTotals {
   readonly runs: number;
   readonly failures: number;
@@ -31,7 +26,6 @@ export interface RunTotals {
   readonly recent: readonly { readonly tookMs: number; readonly ok: boolean }[];
 }
 
-/** Remembers runs. */
 export class RunHistory {
   readonly #recent: { readonly tookMs: number; readonly ok: boolean }[] = [];
   #runs = 0;

@@ -1,7 +1,4 @@
-/**
- * Exports how the runs of collectors go (facts, collectors §2). Nothing of it with
- * self-observability off.
- */
+/** Exports metrics of collector runs, unless self-observability is off. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
   scrapeBudget,
@@ -14,17 +11,15 @@ import {
 } from "../catalogue/collection.ts";
 import type { FailureWord } from "./failure-class.ts";
 
-/** A run as far as it is exported. */
 export interface RunFigures {
   readonly tookMs: number;
   readonly intervalMs: number;
   /** Milliseconds since 1970. */
   readonly finishedMs: number;
-  /** Undefined when it went well. */
+  /** Undefined on success. */
   readonly failed: FailureWord | undefined;
 }
 
-/** Says how a run went. */
 export function reportRun(
   scope: Scope,
   collector: string,
@@ -39,8 +34,8 @@ export function reportRun(
 }
 
 /**
- * Says how old what a collector said is, by what is known now and not when its last run ended.
- * `staleMs`: since the last good run, or since the network started.
+ * Exports staleness as of now, not as of the last run. `staleMs`: since the last success, or since
+ * the network started.
  */
 export function reportFreshness(
   scope: Scope,

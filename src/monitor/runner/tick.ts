@@ -1,4 +1,4 @@
-/** What a collector is given for one run, and what becomes of it when the run is over. */
+/** The tick of one run, and how its gauges end. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { failureOf } from "../../kernel/client/failure.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -8,7 +8,6 @@ import type { Tick } from "../collectors/collector.ts";
 
 const FORBIDDEN = 403;
 
-/** What a run works with. */
 export interface RunTickDeps {
   readonly clock: Pick<Clock, "now">;
   readonly scope: Scope;
@@ -19,15 +18,15 @@ export interface RunTickDeps {
 export interface RunTick {
   readonly tick: Tick;
   /**
-   * Ends it: levels that were not said again go with `commit` and stay with `abandon`. What a run
-   * that was left behind still says is nothing.
+   * Ends the run: gauges not set again end with `commit` and stay with `abandon`. Later writes of
+   * an abandoned run are ignored.
    */
   end(how: "commit" | "abandon"): void;
-  /** Operations that were answered with 403, or would have been for some entity. */
+  /** Operations denied with 403, also for a single entity. */
   readonly denied: ReadonlySet<string>;
 }
 
-/** Begins a run; an earlier one that goes on can say nothing any more. */
+/** Begins a run; writes of an earlier unfinished one are ignored from now on. */
 export function beginTick(
   { clock, scope, tracker }: RunTickDeps,
   collector: string,
@@ -37,7 +36,7 @@ export function beginTick(
   const denied = new Set<string>();
   let open = true;
   const observed = (operation: Operation, state: ApiState): void => {
-    // A run that is cancelled leaves no trace, and neither does one that has ended.
+    // A cancelled or finished run records nothing.
     if (open && !(state === "unknown" && signal.aborted))
       tracker.observed(collector, operation, state);
   };

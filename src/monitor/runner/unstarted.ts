@@ -1,9 +1,8 @@
-/** How a collector is doing that waits for its network to be opened. */
+/** Status of a collector whose network is not open yet. */
 import type { Collector, PreparedCollector } from "../collectors/collector.ts";
 import type { CollectorStatus } from "./collector-runner.ts";
 import { RunHistory } from "./run-history.ts";
 
-/** It has not run. */
 export function unstarted(
   { name, description }: Pick<Collector, "name" | "description">,
   { intervalMs }: Pick<PreparedCollector, "intervalMs">,

@@ -1,8 +1,8 @@
-/** Waits for work that may not heed its signal. */
+/** Awaits work that may ignore its signal. */
 
 /**
- * The outcome of the work, or a rejection with the signal's reason as soon as it fires; work that
- * goes on is left behind.
+ * The work's outcome, or a rejection with the signal's reason as soon as it fires; the work then
+ * continues unobserved.
  */
 export async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

@@ -1,36 +1,36 @@
 /**
- * Where the next window begins, also when the wall clock steps. A clock that jumps ahead makes
- * windows of a time that has not come; when it jumps back, what happened meanwhile would be skipped
- * as read. So the jump is noticed by the monotonic clock, and the windows begin again where they
- * were before it: read twice is set right by the sets of what was seen, unread is lost.
+ * Position of the next window, robust against steps of the wall clock. After a step ahead, windows
+ * would cover time that has not passed; after a step back, later events would be skipped as already
+ * read. Steps are detected with the monotonic clock, and windows resume at the position before the
+ * step: records read twice are deduplicated, unread ones would be lost.
  */
 
-/** A smaller step is made up by the lag and by the overlap of windows. */
+/** Smaller steps are covered by the lag and the overlap of windows. */
 const STEP_MS = 5_000;
 
-/** Both clocks at one moment. */
+/** Both clocks at one instant. */
 export interface ClockReading {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
 
-/** Follows one row of windows. */
+/** One per windowed collector. */
 export class WindowPosition {
   #positionMs: number | undefined;
   #last: ClockReading | undefined;
   /**
-   * Where windows were when the clock went ahead, and by how much it did; a machine that slept
-   * looks the same.
+   * Position before the clock stepped ahead, and the size of the step; a suspended machine looks
+   * the same.
    */
   #ahead: { readonly positionMs: number | undefined; readonly byMs: number } | undefined;
 
   /**
-   * Where the next window begins; undefined for the first one. `markMs` is what was stored at the
-   * last run of the daemon.
+   * Start of the next window; undefined for the first one. `markMs` is the position stored by the
+   * previous process.
    */
   at(now: ClockReading, markMs: number | undefined): number | undefined {
     if (this.#last === undefined) {
-      // A mark of the future was made under a wrong clock: what it stands for is unknown.
+      // A stored position in the future was written under a wrong clock and is discarded.
       this.#positionMs = markMs !== undefined && markMs > now.wallMs ? undefined : markMs;
     } else {
       this.#follow(now.wallMs - this.#last.wallMs - (now.monotonicMs - this.#last.monotonicMs));
@@ -39,7 +39,7 @@ export class WindowPosition {
     return this.#positionMs;
   }
 
-  /** A window was read so far. */
+  /** Records that a window was read up to here. */
   reached(markMs: number): void {
     this.#positionMs = markMs;
   }

@@ -1,10 +1,10 @@
-/** How windows follow each other (facts, collectors §2.1). */
+/** Computes consecutive windows. */
 import type { WindowRule } from "../collectors/collector.ts";
 import type { TimeWindow } from "../providers/provider.ts";
 
 /**
- * The next window to read, or undefined when there is none yet. `positionMs` is how far the last
- * one came, undefined before the first.
+ * The next window, or undefined when it is not due. `positionMs` is the end of the last one,
+ * undefined before the first.
  */
 export function nextWindow(
   rule: WindowRule,
@@ -15,15 +15,19 @@ export function nextWindow(
   const fromMs = positionMs ?? latestMs - rule.initialLookbackMs;
   if (latestMs <= fromMs) return undefined;
   const toMs = rule.maxWindowMs > 0 ? Math.min(latestMs, fromMs + rule.maxWindowMs) : latestMs;
-  // After the cap: what is read again must not keep the window from moving on.
+  // The overlap is applied after the cap, so that it cannot stop progress.
   return { fromMs: positionMs === undefined ? fromMs : fromMs - rule.overlapMs, toMs };
 }
 
 /**
- * How far a window came that was read: its end unless the collector says otherwise; a window with
- * an overlap is always whole.
+ * Position reached by a window: its end unless the collector reports otherwise. A window with an
+ * overlap is always complete.
  */
-export function reachedBy(rule: WindowRule, window: TimeWindow, told: number | undefined): number {
-  if (rule.overlapMs > 0 || told === undefined || told === 0) return window.toMs;
-  return told;
+export function reachedBy(
+  rule: WindowRule,
+  window: TimeWindow,
+  reportedMs: number | undefined,
+): number {
+  if (rule.overlapMs > 0 || reportedMs === undefined || reportedMs === 0) return window.toMs;
+  return reportedMs;
 }

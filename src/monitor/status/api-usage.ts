@@ -1,7 +1,4 @@
-/**
- * Calls of control planes and the credential they are made with, as the documents show them (facts,
- * monitor-api §1.5; RESOLUTIONS M32).
- */
+/** Control plane calls and their credential in the status. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -13,14 +10,14 @@ import {
   type ApiEndpoint,
   type ApiUsage,
 } from "../../gen/steward/monitor/v1/collection_pb.ts";
-import type { CredentialExpiry } from "../collectors/told.ts";
+import type { CredentialExpiry } from "../collectors/collector-report.ts";
 import type { EndpointCalls } from "../network/call-ledger.ts";
 import type { NetworkStatus } from "../status.ts";
 import { humanDuration } from "./human.ts";
 
-/** Of some networks together; method and end of the credential are the first one's. */
+/** Merges several networks; method and expiry of the credential are the first one's. */
 export function apiUsage(
-  networks: readonly Pick<NetworkStatus, "authMethod" | "calls" | "told">[],
+  networks: readonly Pick<NetworkStatus, "authMethod" | "calls" | "report">[],
   nowMs: number,
 ): ApiUsage {
   const calls = networks
@@ -45,14 +42,14 @@ export function apiUsage(
 }
 
 function authOf(
-  first: Pick<NetworkStatus, "authMethod" | "told"> | undefined,
+  first: Pick<NetworkStatus, "authMethod" | "report"> | undefined,
   {
     limited,
     total,
     nowMs,
   }: { readonly limited: number; readonly total: number; readonly nowMs: number },
 ): ApiAuth {
-  const expiry = first?.told.credential;
+  const expiry = first?.report.credential;
   return create(ApiAuthSchema, {
     method: first?.authMethod ?? "",
     total429: BigInt(limited),
@@ -63,7 +60,7 @@ function authOf(
   });
 }
 
-/** Empty while the end is far. */
+/** Empty while the expiry is far off. */
 function expiryWarning({ expiresMs, warnMs }: CredentialExpiry, nowMs: number): string {
   const leftMs = expiresMs - nowMs;
   if (leftMs <= 0) return "the credential has expired";
@@ -92,7 +89,7 @@ function endpointOf(calls: EndpointCalls): ApiEndpoint {
     lastStatus,
     lastError,
     lastAt: timestampFromMs(lastAtMs),
-    // A call took some time, however little.
+    // At least 1 ms, since every call takes some time.
     durationMsSeries: recentMs.map((ms) => Math.max(1, Math.round(ms))),
     ...(last429AtMs === undefined ? {} : { last429At: timestampFromMs(last429AtMs) }),
   });

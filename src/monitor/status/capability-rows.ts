@@ -1,4 +1,4 @@
-/** The capability matrix as the documents show it (facts, monitor-api §1.5). */
+/** The capability matrix in the status. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -33,7 +33,7 @@ const reasons: Readonly<Record<NonNullable<CapabilityRow["reason"]>, InactiveRea
   not_registered: InactiveReason.NOT_REGISTERED,
 };
 
-/** One row. Missing scopes are told of a credential whose scopes do not suffice. */
+/** Missing scopes are listed only if the credential's scopes are insufficient. */
 export function capabilityOf(row: CapabilityRow): Capability {
   const {
     collector,

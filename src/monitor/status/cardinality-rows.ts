@@ -1,7 +1,4 @@
-/**
- * Cardinality as the documents show it: counts, levels, alerts, growth and label values (facts,
- * monitor-api §1.10).
- */
+/** Cardinality in the status: counts, levels, alerts, growth and label values. */
 import { create } from "@bufbuild/protobuf";
 import {
   CardinalityAlertSchema,
@@ -28,13 +25,12 @@ import { mapInTurns, type Turns } from "../../kernel/base/turns.ts";
 /** 0 disables a level. */
 export type Thresholds = Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;
 
-/** What rows are made with. */
 export interface CardinalityDeps {
   readonly thresholds: Thresholds;
   readonly expositionName: (metric: string) => string;
 }
 
-/** Before an interval with series has passed, and without self-observability. */
+/** Used before the first interval with series, and without self-observability. */
 export function unavailableCardinality(
   { warningThreshold, criticalThreshold }: Thresholds,
   totals: readonly number[] = [],
@@ -50,7 +46,7 @@ export function unavailableCardinality(
   });
 }
 
-/** With growth and the samples of the total where they are of the whole process. */
+/** Includes growth and history only for the whole process. */
 export async function cardinalityInfo(
   deps: CardinalityDeps,
   metrics: readonly MergedMetric[],
@@ -85,7 +81,7 @@ function seriesRow(
   });
 }
 
-/** How serious a count is. */
+/** Severity of a count. */
 function levelOf(
   count: number,
   { warningThreshold, criticalThreshold }: Thresholds,
@@ -96,7 +92,7 @@ function levelOf(
     : CardinalityLevel.UNSPECIFIED;
 }
 
-/** The rows come by count. */
+/** Rows must be sorted by count. */
 function alertsOf(series: readonly MetricSeries[]): CardinalityAlert[] {
   const of = (wanted: CardinalityLevel): CardinalityAlert[] =>
     series
@@ -160,7 +156,7 @@ async function growthRows(
   );
 }
 
-/** From the first sample to the last, in percent of the first. */
+/** Change from the first sample to the last, in percent of the first. */
 function deltaOf(series: readonly number[]): number {
   const first = series[0] ?? 0;
   return first === 0 ? 0 : (((series.at(-1) ?? 0) - first) / first) * 100;

@@ -1,6 +1,6 @@
 /**
- * Looks once a report interval at the series of all scopes: what a page shows is the count of the
- * last interval, not of the moment, so the rows are made once for each (facts, monitor-api §1.10).
+ * Samples the series of all scopes once per report interval. The page shows the last interval's
+ * count, so rows are built once per interval.
  */
 import type { CardinalityInfo } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -14,41 +14,38 @@ import {
   type CardinalityDeps,
 } from "./cardinality-rows.ts";
 import { every } from "./every.ts";
-import type { MetricFacts } from "./house-facts.ts";
+import type { MetricFacts } from "./process-status.ts";
 import { mergeFacts, scopeFacts } from "./series-facts.ts";
 import { Turns } from "../../kernel/base/turns.ts";
 
-/** What is looked at. */
 export interface SampledDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Series of this thread that are no network's. */
+  /** Series of this thread that belong to no network. */
   readonly own: () => readonly ScopeCardinality[];
-  /** Series of networks, by what the network is configured as. */
+  /** Series by configured network name. */
   readonly networks: () => ReadonlyMap<string, ScopeCardinality>;
   /** Series of the main thread, with label values. */
-  readonly house: () => Promise<readonly MetricFacts[]>;
-  /** How rows are made now. */
+  readonly processStatus: () => Promise<readonly MetricFacts[]>;
+  /** Settings for building rows. */
   readonly rows: () => CardinalityDeps;
   readonly intervalMs: number;
-  /** Nothing is looked at without self-observability. */
+  /** Without self-observability nothing is sampled. */
   readonly enabled: boolean;
 }
 
-/** Samples while it runs. */
 export interface CardinalitySampler {
-  /** Counts at once; rows come with the first interval. */
+  /** Counts at once; rows appear after the first interval. */
   start(): void;
   stop(): void;
-  /** Of the whole process. The same object until the next look. */
+  /** Of the whole process. The same object until the next sample. */
   whole(): CardinalityInfo;
-  /** Of one network. */
   network(id: string): CardinalityInfo;
-  /** When the look that runs has ended. */
+  /** Resolves when the running sample is complete. */
   settled(): Promise<void>;
 }
 
-/** Nothing is known before its start. */
+/** Has no data before its start. */
 export function createCardinalitySampler(deps: SampledDeps): CardinalitySampler {
   const sampler = new Sampler(deps);
   const schedule = every(
@@ -89,7 +86,7 @@ class Sampler {
     return this.#networks.get(id) ?? this.#unavailable();
   }
 
-  /** While one runs, e.g. because the main thread does not answer, there is no other. */
+  /** Skipped while another sample is running, e.g. because the main thread does not reply. */
   look(): void {
     if (this.#running) return;
     this.#running = true;
@@ -103,12 +100,12 @@ class Sampler {
   }
 
   async #look(): Promise<void> {
-    const { own, networks, house, rows } = this.#deps;
+    const { own, networks, processStatus, rows } = this.#deps;
     const turns = new Turns();
-    const ofHouse = await house();
+    const processSeries = await processStatus();
     const ofNetworks = networks();
     const infos = [...own(), ...ofNetworks.values()];
-    this.#history.sample([...infos, asInfo(ofHouse)]);
+    this.#history.sample([...infos, asInfo(processSeries)]);
     const growth = this.#history.view();
     this.#looks += 1;
     if (this.#looks === 1 || growth.totals.at(-1) === 0) {
@@ -119,7 +116,7 @@ class Sampler {
     for (const info of infos) facts.push(...(await scopeFacts(info, turns)));
     this.#whole = await cardinalityInfo(
       rows(),
-      await mergeFacts([...facts, ...ofHouse], turns),
+      await mergeFacts([...facts, ...processSeries], turns),
       growth,
       turns,
     );
@@ -136,7 +133,7 @@ class Sampler {
   }
 }
 
-/** The series of the main thread in the shape of a scope's. */
+/** Converts the main thread's series to the shape of a scope's. */
 function asInfo(facts: readonly MetricFacts[]): ScopeCardinality {
   return {
     series: 0,

@@ -1,7 +1,4 @@
-/**
- * The catalogue as the documents show it: every metric with its live series, and every log record
- * (facts, monitor-api §1.7).
- */
+/** The catalogue in the status: every metric with its live series, and every log record. */
 import { create } from "@bufbuild/protobuf";
 import {
   Instrument,
@@ -20,20 +17,20 @@ const instruments: Readonly<Record<Kind, Instrument>> = {
   histogram: Instrument.HISTOGRAM,
 };
 
-/** The catalogue of the whole process. */
+/** Of the whole process. */
 export interface CatalogueRows {
-  /** By name; `series` tells how many live series a metric has. */
+  /** Sorted by name; `series` holds the number of live series per metric. */
   metrics(series: ReadonlyMap<string, number>): Metric[];
-  /** By name; always the same list. */
+  /** Sorted by name; always the same list. */
   readonly logEvents: LogEvent[];
   /**
-   * A metric's name in the text exposition. One that is in no catalogue is an agent's own, which is
-   * shown as it is.
+   * Name in the text exposition. Uncatalogued metrics are forwarded from agents and keep their
+   * name.
    */
   expositionName(name: string): string;
 }
 
-/** Of several rows with one name the first counts. */
+/** The first of several rows with one name counts. */
 export function createCatalogueRows(
   rows: readonly AnyRow[],
   records: readonly AnyLogRow[],

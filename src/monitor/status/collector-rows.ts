@@ -1,4 +1,4 @@
-/** Collectors as the documents show them (facts, monitor-api §1.3). */
+/** Collectors in the status. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -20,13 +20,12 @@ const freshnessStates: Readonly<Record<Freshness, FreshnessState>> = {
   none: FreshnessState.NONE,
 };
 
-/** Makes the rows of collectors. */
 export interface CollectorRows {
-  /** `network` is shown where there are several. */
+  /** `network` is shown when there are several. */
   row(status: CollectorStatus, network: string | undefined): CollectorRow;
 }
 
-/** Knows what each collector is for and what it measures. */
+/** Collects description and metrics of each collector. */
 export function createCollectorRows(collectors: readonly Collector[]): CollectorRows {
   const metrics = new Map<string, CollectorMetric[]>(
     collectors.map(({ name, emits }) => [name, metricsOf(emits)]),

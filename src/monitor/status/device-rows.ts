@@ -1,6 +1,6 @@
 /**
- * Devices as the documents show them, sorted by name. Thousands of rows are made once for each
- * answer of the control plane, not for each document.
+ * Devices in the status, sorted by name. Rows are rebuilt per device refresh, not per status, since
+ * there may be thousands.
  */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -11,16 +11,12 @@ import {
 import type { Device } from "../providers/model.ts";
 import { mapInTurns, type Turns } from "../../kernel/base/turns.ts";
 
-/**
- * Makes rows; of what it was given before it gives the same list again, so that nobody writes it
- * twice.
- */
+/** Returns the same list for the same input, so that it is not serialized again. */
 export interface DeviceRows {
-  /** The lists are those of the caches: they are replaced as a whole and never changed. */
+  /** Input lists are compared by identity: caches replace them as a whole. */
   of(networks: readonly (readonly Device[])[], turns: Turns): Promise<DeviceRow[]>;
 }
 
-/** Knows no device yet. */
 export function createDeviceRows(): DeviceRows {
   const known = new WeakMap<readonly Device[], DeviceRow[]>();
   let union:

@@ -1,7 +1,7 @@
 /**
- * What changed between two documents, as a JSON Patch (RFC 6902) of their REST JSON. A part that is
- * the same object in both is not compared: lists of thousands of devices are replaced as a whole
- * and never changed.
+ * Difference between two documents as a JSON Patch (RFC 6902) of their REST JSON. Parts with the
+ * same object identity are skipped: lists of thousands of devices are replaced as a whole, never
+ * mutated.
  */
 import type { DescField, DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import { Turns } from "../../kernel/base/turns.ts";
@@ -9,7 +9,7 @@ import { jsonName } from "../../kernel/wire/style.ts";
 import { plainField, plainMessage } from "../../kernel/wire/write.ts";
 import { hasLargeParts } from "./document-writer.ts";
 
-/** One change. `path` is a JSON Pointer (RFC 6901). */
+/** `path` is a JSON Pointer (RFC 6901). */
 export type PatchOperation =
   | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
@@ -17,8 +17,7 @@ export type PatchOperation =
 type Pair<T> = readonly [before: T, after: T];
 
 /**
- * The operations that turn the JSON of `before` into that of `after`; none for equal documents.
- * Gives way to other work.
+ * Operations that turn `before` into `after`; empty for equal documents. Yields to the event loop.
  */
 export async function patchBetween<D extends DescMessage>(
   schema: D,
@@ -48,7 +47,7 @@ class Comparison {
       (message) => (message as unknown as Readonly<Record<string, unknown>>)[field.localName],
     );
     if (typeof before === "object" && before === after) return;
-    // An empty list or an unset message may be left out of the JSON: only its writer knows.
+    // Whether an empty list or unset message is omitted from the JSON is known only to the writer.
     if (
       field.fieldKind === "list" &&
       field.listKind === "message" &&
@@ -78,7 +77,7 @@ class Comparison {
     this.#json([old, current], path);
   }
 
-  /** Undefined is a member that is not there. */
+  /** Undefined means the member is absent. */
   #json([before, after]: Pair<unknown>, path: string): void {
     if (before === after) return;
     if (after === undefined) return void this.operations.push({ op: "remove", path });

@@ -1,7 +1,7 @@
 /**
- * Writes the monitor's documents as REST JSON, piece by piece. A part that is the same object as in
- * the document before is not written again: lists of thousands of devices and the configuration
- * change seldom, and parts are replaced, never changed.
+ * Serializes documents as REST JSON in pieces. Parts with the same object identity as in the
+ * previous document are reused: device lists and the configuration change rarely and are replaced,
+ * never mutated.
  */
 import type { DescField, DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import { CardinalityInfoSchema } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
@@ -13,29 +13,28 @@ import { TextBlocks, type Pieces } from "./text-blocks.ts";
 import { Turns } from "../../kernel/base/turns.ts";
 
 const INDENT = "  ";
-/** Messages with large parts: their fields are written one by one. */
+/** Messages with large parts, whose fields are serialized one by one. */
 const large: ReadonlySet<string> = new Set([
   StatusSchema.typeName,
   NetworkStatusSchema.typeName,
   CardinalityInfoSchema.typeName,
 ]);
 
-/**
- * Whether the fields of a message are worth handling one by one, because some of them are large and
- * seldom change.
- */
+/** Whether a message has large fields that rarely change. */
 export function hasLargeParts(schema: DescMessage): boolean {
   return large.has(schema.typeName);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Writes, and remembers what it wrote. */
+/** Keeps serialized text per object. */
 export class DocumentWriter {
-  /** Text of a list or message at a depth. */
+  /** Text of a list or message, by nesting depth. */
   readonly #written = new WeakMap<object, Map<number, Pieces>>();
 
-  /** As `writeMessage` with two blanks, and a line break at the end. Gives way to other work. */
+  /**
+   * Like `writeMessage` with two-space indentation and a final newline. Yields to the event loop.
+   */
   async write<D extends DescMessage>(schema: D, message: MessageShape<D>): Promise<Pieces> {
     return [...(await this.#message(schema, message, 0, new Turns())), Buffer.from("\n")];
   }
@@ -57,7 +56,7 @@ export class DocumentWriter {
     return enclosed("{", members, "}", depth);
   }
 
-  /** Undefined when it is left out. */
+  /** Undefined when the field is omitted. */
   async #field(
     field: DescField,
     message: Message,
@@ -87,7 +86,7 @@ export class DocumentWriter {
   ): Promise<Pieces | undefined> {
     const items =
       (message as unknown as Readonly<Record<string, readonly Message[]>>)[field.localName] ?? [];
-    // Only an empty list may be left out by rule; to ask that of a full one would write it.
+    // Only empty lists may be omitted; testing a full one would serialize it.
     if (
       !isWritten(field) ||
       (items.length === 0 && Object.keys(plainField(field, message)).length === 0)
@@ -136,10 +135,10 @@ export class DocumentWriter {
   }
 }
 
-/** JSON text as it stands inside of something that deep. */
+/** JSON text indented for its depth. */
 function text(plain: unknown, depth: number): string {
   const written = JSON.stringify(plain, null, INDENT);
-  // A line break in JSON text is never part of a string.
+  // JSON strings contain no raw line breaks.
   return depth === 0 ? written : written.replaceAll("\n", lineBreak(depth));
 }
 

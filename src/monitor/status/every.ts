@@ -1,14 +1,13 @@
-/** Does something small again and again while it is wanted. */
+/** Repeating timer. */
 import type { Clock } from "../../kernel/base/clock.ts";
 
-/** What repeats. */
 export interface Repeating {
-  /** The first time at once. */
+  /** Runs at once, then repeats. */
   start(): void;
   stop(): void;
 }
 
-/** `run` must not throw; `everyMs` is asked after each time. */
+/** `run` must not throw; `everyMs` is evaluated after each run. */
 export function every(clock: Clock, everyMs: () => number, run: () => void): Repeating {
   let timer: Disposable | undefined;
   const turn = (): void => {

@@ -1,7 +1,4 @@
-/**
- * How the collectors do together: now, and every ten seconds of the last ten minutes (facts,
- * monitor-api §1.6).
- */
+/** Aggregate state of the collectors: now, and every ten seconds of the last ten minutes. */
 import { create } from "@bufbuild/protobuf";
 import { FleetSchema, type Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -13,16 +10,15 @@ const SAMPLE_MS = 10_000;
 
 type Ran = Pick<CollectorStatus, "last">;
 
-/** Samples while it runs. */
 export interface FleetSampler {
   /** Takes the first sample at once. */
   start(): void;
   stop(): void;
-  /** With the samples until now. */
+  /** Includes the samples so far. */
   view(): Fleet;
 }
 
-/** Nothing is sampled before its start. */
+/** Takes no sample before its start. */
 export function createFleetSampler(clock: Clock, collectors: () => readonly Ran[]): FleetSampler {
   const samples: { readonly failing: number; readonly meanMs: number }[] = [];
   const schedule = every(

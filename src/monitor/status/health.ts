@@ -1,14 +1,14 @@
-/** The verdict over everything that can go wrong, and why (facts, monitor-api §1.2). */
+/** Overall health of the monitor and its reasons. */
 import { Signal, type Delivery } from "../../gen/steward/monitor/v1/export_pb.ts";
 import { Health, type HealthProblem } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { CollectorStatus } from "../runner/collector-runner.ts";
 import { humanDuration } from "./human.ts";
 
-/** A streak of so many failed runs is told as one. */
+/** Consecutive failures reported as a streak. */
 const STREAK = 3;
-/** Collectors that a reason names. */
+/** Collector names listed in a reason. */
 const MAX_NAMES = 3;
-/** What to do about a failure that names no remedy of its own. */
+/** Default remedy of a failure. */
 const UPSTREAM =
   "check that the control plane is up and its address: vpn.url, headscale.url or networks[].url";
 const RECEIVER = "check that the receiver is up, and otlp.endpoint with its headers";
@@ -21,36 +21,36 @@ const signals: Readonly<Record<Signal, string>> = {
   [Signal.TRACES]: "traces",
 };
 
-/** Something that is not well, with what to do about it. */
+/** A problem and its remedy. */
 export type Problem = Pick<HealthProblem, "part" | "reason" | "remedy" | "link">;
 
-/** What is judged. */
-export interface Judged {
-  /** Of the process around the monitor, root causes first. */
+/** Inputs of the health evaluation. */
+export interface HealthInputs {
+  /** Problems of the process, root causes first. */
   readonly process: readonly Problem[];
-  /** Why the checkpoints are not stored. */
+  /** Why checkpoints are not stored. */
   readonly checkpoints: string | undefined;
   readonly delivery: readonly Pick<
     Delivery,
     "signal" | "failing" | "consecutiveFailures" | "lastErrorClass"
   >[];
-  readonly networks: readonly JudgedNetwork[];
+  readonly networks: readonly NetworkHealthInputs[];
 }
 
-/** A network with what it is called before its collectors' names, empty where there is only one. */
-export interface JudgedNetwork {
+/** A network with the prefix of its collectors' names, empty when it is the only one. */
+export interface NetworkHealthInputs {
   readonly name: string;
   readonly prefix: string;
-  /** Why it is not collected at all. */
+  /** Why the network is not collected at all. */
   readonly failure: string | undefined;
   readonly collectors: readonly CollectorStatus[];
 }
 
 /**
- * Degraded by any problem, else starting while a collector has not finished a run, else healthy.
- * What all the rest may follow from comes first.
+ * Degraded with any problem, else starting until each collector has finished a run, else healthy.
+ * Likely root causes come first.
  */
-export function judge({ process, checkpoints, delivery, networks }: Judged): {
+export function evaluateHealth({ process, checkpoints, delivery, networks }: HealthInputs): {
   readonly health: Health;
   readonly problems: Problem[];
 } {
@@ -90,7 +90,7 @@ function deliveryProblem({
   signal,
   consecutiveFailures,
   lastErrorClass,
-}: Judged["delivery"][number]): Problem {
+}: HealthInputs["delivery"][number]): Problem {
   return problem(
     "config",
     `OTLP ${signals[signal]} export failing: ${consecutiveFailures} consecutive failures (${lastErrorClass})`,
@@ -98,7 +98,7 @@ function deliveryProblem({
   );
 }
 
-function networkProblems({ name, prefix, failure, collectors }: JudgedNetwork): Problem[] {
+function networkProblems({ name, prefix, failure, collectors }: NetworkHealthInputs): Problem[] {
   const own =
     failure === undefined
       ? []
@@ -117,10 +117,7 @@ function networkProblems({ name, prefix, failure, collectors }: JudgedNetwork): 
   ];
 }
 
-/**
- * One for each cause, however many collectors it keeps from their work; those that most fail for
- * first.
- */
+/** One problem per cause, whatever the number of collectors affected; most frequent first. */
 function failureProblems(
   collectors: readonly CollectorStatus[],
   shown: (collector: CollectorStatus) => string,

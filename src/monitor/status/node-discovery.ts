@@ -1,7 +1,4 @@
-/**
- * The agents of nodes as the documents show them: those of the first network that asks any (facts,
- * monitor-api §1.7).
- */
+/** Node agents in the status: those of the first network that scrapes any. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -11,11 +8,13 @@ import {
 import { redactUrl } from "../../kernel/config/redact.ts";
 import type { NetworkStatus } from "../status.ts";
 
-/** Zeros where nobody asks agents. */
-export function nodeDiscovery(networks: readonly Pick<NetworkStatus, "told">[]): NodeDiscovery {
-  const asked = networks.find(({ told }) => told.nodeTargets !== undefined)?.told.nodeTargets?.();
-  if (asked === undefined) return create(NodeDiscoverySchema);
-  const { enabled, static: configured, lastOk, lastDiscoveryMs, targets } = asked;
+/** Zeros when no network scrapes agents. */
+export function nodeDiscovery(networks: readonly Pick<NetworkStatus, "report">[]): NodeDiscovery {
+  const report = networks
+    .find(({ report }) => report.nodeTargets !== undefined)
+    ?.report.nodeTargets?.();
+  if (report === undefined) return create(NodeDiscoverySchema);
+  const { enabled, static: configured, lastOk, lastDiscoveryMs, targets } = report;
   return create(NodeDiscoverySchema, {
     enabled,
     static: configured,

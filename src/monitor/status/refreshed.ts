@@ -1,24 +1,23 @@
 /**
- * Something that is dear to make and may be a moment old: made once for all who ask at a time, and
- * again before it is too old.
+ * Cache of a value that is expensive to compute: concurrent callers share one computation, and it
+ * is renewed before it is too old.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 
-/** Ages since the making began. */
+/** Ages count from the start of the computation. */
 export interface RefreshRule {
-  /** From this age on it is made anew, while those who ask still get the old one. */
+  /** From this age on it is recomputed in the background, while callers get the old value. */
   readonly renewMs: number;
-  /** From this age on those who ask wait for the new one. */
+  /** From this age on callers wait for the new value. */
   readonly expireMs: number;
 }
 
-/** What is kept. */
 export interface Refreshed<T> {
-  /** Rejects with what making it rejected with. */
+  /** Rejects with the computation's error. */
   get(): Promise<T>;
 }
 
-/** `make` gets what there was before, if anything. */
+/** `make` receives the previous value, if any. */
 export function createRefreshed<T>(
   clock: Pick<Clock, "monotonic">,
   { renewMs, expireMs }: RefreshRule,
@@ -41,7 +40,7 @@ export function createRefreshed<T>(
       const ageMs =
         kept === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - kept.beganMs;
       if (kept === undefined || ageMs >= expireMs) return renew();
-      // Who asks after it has expired hears of the failure; nobody waits for this one.
+      // Callers after expiry see the failure; nobody waits for this renewal.
       if (ageMs >= renewMs) renew().catch(() => undefined);
       return kept.value;
     },

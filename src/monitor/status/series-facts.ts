@@ -1,18 +1,14 @@
-/**
- * How many series each metric has, over several scopes of several threads (facts, monitor-api
- * §1.10).
- */
+/** Series per metric, merged over scopes and threads. */
 import { SERIES_PREFIX } from "../../kernel/telemetry/series/cardinality-history.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
-import type { MetricFacts } from "./house-facts.ts";
+import type { MetricFacts } from "./process-status.ts";
 import type { Turns } from "../../kernel/base/turns.ts";
 
-/** Where a scope sets no limit, so many series of one metric are told as too many. */
+/** Default limit of series per metric for scopes without one. */
 const DEFAULT_LIMIT = 10_000;
-/** Values shown of a label. */
-const MOST_EXAMPLES = 100;
+/** Example values shown per label. */
+const MAX_EXAMPLES = 100;
 
-/** A metric over all scopes. */
 export interface MergedMetric {
   readonly name: string;
   readonly series: number;
@@ -20,20 +16,16 @@ export interface MergedMetric {
   readonly labels: readonly MergedLabel[];
 }
 
-/** A label of a metric over all scopes. */
 interface MergedLabel {
   readonly label: string;
-  /** Different values, as far as they are remembered. */
+  /** Distinct values, as far as they are remembered. */
   readonly distinct: number;
   readonly capped: boolean;
   /** Sorted. */
   readonly examples: readonly string[];
 }
 
-/**
- * The metrics of a scope of this thread with their label values. Metrics about series are not
- * counted themselves.
- */
+/** Metrics of a scope of this thread with their label values, except metrics about series. */
 export async function scopeFacts(
   { metrics, limitPerMetric }: CardinalityInfo,
   turns: Turns,
@@ -59,18 +51,18 @@ export async function scopeFacts(
   return facts;
 }
 
-/** Series by metric, without anything else: cheap enough for each document. */
+/** Only series counts by metric: cheap enough for each status. */
 export function seriesCounts(
   infos: readonly Pick<CardinalityInfo, "metrics">[],
-  house: readonly Pick<MetricFacts, "name" | "series">[],
+  processStatus: readonly Pick<MetricFacts, "name" | "series">[],
 ): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { name, series } of [...infos.flatMap(({ metrics }) => metrics), ...house])
+  for (const { name, series } of [...infos.flatMap(({ metrics }) => metrics), ...processStatus])
     counts.set(name, (counts.get(name) ?? 0) + series);
   return counts;
 }
 
-/** By name: counts are added, values are counted once. */
+/** Merges by name: series are added, label values are counted once. */
 export async function mergeFacts(
   facts: readonly MetricFacts[],
   turns: Turns,
@@ -105,15 +97,15 @@ function mergeLabel(label: string, several: MetricFacts["labels"]): MergedLabel 
       label,
       distinct: only.distinct,
       capped: only.capped,
-      examples: only.examples.slice(0, MOST_EXAMPLES),
+      examples: only.examples.slice(0, MAX_EXAMPLES),
     };
   const values = new Set(several.flatMap(({ examples }) => examples));
-  // Where a scope remembers fewer values than it has, more is known from its own count.
+  // A scope that remembers fewer values than it has reports a higher count of its own.
   const distinct = Math.max(values.size, ...several.map((each) => each.distinct));
   return {
     label,
     distinct,
     capped: several.some(({ capped }) => capped),
-    examples: [...values].toSorted().slice(0, MOST_EXAMPLES),
+    examples: [...values].toSorted().slice(0, MAX_EXAMPLES),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Serves the documents from memory: put together once for all who ask within a moment, written
- * where the monitor runs, so that the thread which serves others only passes bytes on.
+ * Serves the status from memory. It is built once for all concurrent callers and serialized in the
+ * monitor's thread, so that the gateway's thread only passes bytes on.
  */
 import { constants, createGzip } from "node:zlib";
 import { create, type DescMessage, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
@@ -24,42 +24,40 @@ import { createRefreshed } from "./refreshed.ts";
 import { shared } from "./text-blocks.ts";
 
 /**
- * A document is at most so old when it is handed out; while it is asked for it is renewed before
- * that, so that nobody waits.
+ * Renewal age: a status is at most this old when served, and is renewed in advance while requested.
  */
 const RENEW_MS = 200;
 const EXPIRE_MS = 500;
-/** Smaller documents are not worth packing. */
+/** Smaller documents are not compressed. */
 const PACKED_BYTES = 16_384;
 const PACKED_CHUNK_BYTES = 2 ** 18;
 /**
- * The instance manipulation (RFC 3229) of clients that hold an older document: the answer is a JSON
+ * Instance manipulation (RFC 3229) for clients that hold an older document: the response is a JSON
  * Patch (RFC 6902).
  */
 const PATCH = "json-patch";
 const PACKED_PATCH_BYTES = 1_024;
 /**
- * Documents that patches may begin from. Editions are at least `RENEW_MS` apart: these cover 6 s in
- * the worst case, minutes usually.
+ * Documents kept as bases of patches. Editions are at least `RENEW_MS` apart, so these cover 6 s in
+ * the worst case and minutes usually.
  */
 const MAX_BASES = 32;
-/** Between two documents of a stream, where the house does not say. */
+/** Default interval between documents of a stream. */
 const WATCH_MS = 5_000;
 
-/** What is served. */
 export interface StatusApiDeps {
   readonly clock: Clock;
   readonly build: () => Promise<Status>;
-  /** For tests that count; gzip when not given. */
+  /** Replaceable in tests; default gzip. */
   readonly pack?: (text: WrittenJson) => Promise<WrittenJson>;
 }
 
 /**
- * A form of a document that is made when it is needed first, and whether somebody asked for it:
- * then the next one is made ahead.
+ * A representation of a document, created on first use. If it was used, the next edition's is
+ * created in advance.
  */
 class Form<T> {
-  asked = false;
+  requested = false;
   readonly #make: () => Promise<T>;
   #made: Promise<T> | undefined;
 
@@ -67,23 +65,23 @@ class Form<T> {
     this.#make = make;
   }
 
-  /** For the one who asked. */
-  ask(): Promise<T> {
-    this.asked = true;
+  /** For a current request. */
+  use(): Promise<T> {
+    this.requested = true;
     return this.ready();
   }
 
-  /** For whoever comes later. */
+  /** For later requests. */
   ready(): Promise<T> {
     return (this.#made ??= this.#make());
   }
 }
 
-/** One document with its texts. */
+/** One document with its representations. */
 interface Edition {
   /**
-   * Its entity tag (RFC 9110 §8.8.3), weak because packed and plain text share it. No other
-   * document ever has it.
+   * Its entity tag (RFC 9110 §8.8.3), weak because the compressed and plain forms share it. Never
+   * reused.
    */
   readonly tag: string;
   readonly status: Status;
@@ -91,7 +89,6 @@ interface Edition {
   readonly packed: Form<WrittenJson>;
 }
 
-/** The service bound to its handlers. */
 export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps): BoundService {
   const writer = new DocumentWriter();
   const written = async <D extends DescMessage>(
@@ -117,8 +114,8 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
     { renewMs: RENEW_MS, expireMs: EXPIRE_MS },
     async (before) => {
       const next = edition(await build());
-      if (before?.text.asked === true) await next.text.ready();
-      if (before?.packed.asked === true) await next.packed.ready();
+      if (before?.text.requested === true) await next.text.ready();
+      if (before?.packed.requested === true) await next.packed.ready();
       return next;
     },
   );
@@ -170,9 +167,9 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
           headers: manipulated,
         };
       }
-      if (!gzip) return { ...(await text.ask()), headers };
+      if (!gzip) return { ...(await text.use()), headers };
       const plain = await text.ready();
-      return { ...(bytesIn(plain.pieces) < PACKED_BYTES ? plain : await packed.ask()), headers };
+      return { ...(bytesIn(plain.pieces) < PACKED_BYTES ? plain : await packed.use()), headers };
     },
     getConfigSummary: async () =>
       await written(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema)),
@@ -185,27 +182,25 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
   return { ...bound, json: (method: DescMethod) => json[method.localName] };
 }
 
-/** As compact text: a program reads it. */
+/** Compact, since programs read it. */
 async function patchText(before: Status, after: Status): Promise<WrittenJson> {
   const operations = await patchBetween(StatusSchema, before, after);
   return { encoding: undefined, pieces: shared([Buffer.from(`${JSON.stringify(operations)}\n`)]) };
 }
 
 /**
- * What a patch begins from: the document without its texts, which are megabytes of a large network.
+ * Base of a patch: the document without its serialized forms, which take megabytes for a large
+ * network.
  */
 type PatchBase = Pick<Edition, "tag" | "status">;
 
-/**
- * The documents that clients hold who take patches: the newest ones only, so that memory stays
- * bounded.
- */
+/** Documents held by clients that accept patches; only the newest, to bound memory. */
 function createPatchBases(): {
   exchange(newest: PatchBase, known: string | undefined): PatchBase | undefined;
 } {
   const held = new Map<string, PatchBase>();
   return {
-    /** Remembers what the client will have after this answer, and finds what it has now. */
+    /** Remembers the document that the client will hold, and finds the one it holds now. */
     exchange({ tag, status }, known) {
       held.delete(tag);
       held.set(tag, { tag, status });
@@ -216,7 +211,7 @@ function createPatchBases(): {
   };
 }
 
-/** Packed beside the thread, piece by piece. */
+/** Compresses asynchronously, piece by piece. */
 function gzipAll({ pieces }: WrittenJson): Promise<WrittenJson> {
   return new Promise((resolve, reject) => {
     const zip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PACKED_CHUNK_BYTES });

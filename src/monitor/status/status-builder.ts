@@ -1,7 +1,4 @@
-/**
- * Puts the status together: what the monitor knows of its networks, what it sampled, and what the
- * house tells.
- */
+/** Builds the status from the networks, the samplers and the process's part. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -30,32 +27,31 @@ import type { CardinalitySampler } from "./cardinality-sampler.ts";
 import type { CatalogueRows } from "./catalogue-rows.ts";
 import { createCollectorRows } from "./collector-rows.ts";
 import { createDeviceRows } from "./device-rows.ts";
-import { judge } from "./health.ts";
-import { createConfigPart, serviceInfo } from "./house-part.ts";
-import type { House } from "./house-port.ts";
+import { evaluateHealth } from "./health.ts";
+import { createConfigPart, serviceInfo } from "./process-part.ts";
+import type { ProcessStatusClient } from "./process-status-client.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
 import { nodeDiscovery } from "./node-discovery.ts";
 import { seriesCounts } from "./series-facts.ts";
 import { Turns } from "../../kernel/base/turns.ts";
 
-/** What it is put together from. */
 export interface StatusDeps {
   readonly clock: Clock;
-  readonly house: House;
-  /** Several networks are configured: their collectors are shown with the network's name. */
+  readonly processStatus: ProcessStatusClient;
+  /**
+   * Whether several networks are configured; collectors are then prefixed with their network's
+   * name.
+   */
   readonly several: boolean;
   readonly monitor: () => MonitorStatus;
-  /** Series of this thread that are no network's. */
+  /** Series of this thread that belong to no network. */
   readonly ownSeries: () => readonly ScopeCardinality[];
   readonly catalogue: () => CatalogueRows;
   readonly cardinality: Pick<CardinalitySampler, "whole" | "network">;
   readonly fleet: () => Fleet;
 }
 
-/**
- * Makes the document of the moment. Parts that did not change since the last one are the same
- * objects.
- */
+/** Builds the current status. Unchanged parts keep their object identity. */
 export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
   const collectorRows = createCollectorRows(allCollectors);
   const deviceRows = createDeviceRows();
@@ -81,14 +77,14 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
         collectorRows.row(status, deps.several ? name : undefined),
       ),
     });
-    // Not through `create`, which would copy the list, and the list is what it is known by.
+    // `create` would copy the list, which is recognised by identity.
     row.devices = await deviceRows.of([network.devices], turns);
     return row;
   }
 
   return async () => {
     const turns = new Turns();
-    const { status: told, series } = await deps.house.ask({ labels: false });
+    const { status: processPart, series } = await deps.processStatus.request({ labels: false });
     const nowMs = deps.clock.now();
     const { networks, checkpoints } = deps.monitor();
     const rows: NetworkRow[] = [];
@@ -100,10 +96,10 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     if (turns.over) await turns.give();
     const catalogue = deps.catalogue();
     const [first] = networks;
-    const judged = judge({
-      process: told.healthProblems,
+    const evaluated = evaluateHealth({
+      process: processPart.healthProblems,
       checkpoints: checkpoints.trouble,
-      delivery: told.delivery,
+      delivery: processPart.delivery,
       networks: networks.map(({ name, failure, collectors }) => ({
         name,
         failure,
@@ -112,19 +108,19 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
       })),
     });
     return Object.assign(create(StatusSchema), {
-      ...told,
+      ...processPart,
       schemaVersion: schemaVersion(StatusSchema),
       generatedAt: timestampFromMs(nowMs),
-      provider: first?.provider ?? told.provider,
-      health: judged.health,
-      healthReasons: judged.problems.map(({ reason }) => reason),
-      healthProblems: judged.problems.map((each) => create(HealthProblemSchema, each)),
+      provider: first?.provider ?? processPart.provider,
+      health: evaluated.health,
+      healthReasons: evaluated.problems.map(({ reason }) => reason),
+      healthProblems: evaluated.problems.map((each) => create(HealthProblemSchema, each)),
       capabilities: [...(first?.features ?? [])],
       api: apiUsage(networks, nowMs),
       capabilityMatrix: first?.capabilities.map(capabilityOf) ?? [],
       cardinality: deps.cardinality.whole(),
       collectors: rows.flatMap((row) => row.collectors),
-      config: configPart(told.config ?? noConfig, checkpoints, networks),
+      config: configPart(processPart.config ?? noConfig, checkpoints, networks),
       dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
       deviceCache: deviceCacheOf(networks),
       devices,
@@ -138,7 +134,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
           series,
         ),
       ),
-      service: serviceInfo(told.service ?? create(ServiceInfoSchema), networks, {
+      service: serviceInfo(processPart.service ?? create(ServiceInfoSchema), networks, {
         startedMs,
         nowMs,
       }),

@@ -1,21 +1,18 @@
 /**
- * Text in memory that all threads see. Fresh memory is dear: touching seven megabytes of it for the
- * first time holds a thread for tens of milliseconds where two cores are busy, copying them into
- * memory that is there takes less than one. So long text is put into blocks as it is written, once,
- * and whoever needs it again gets the same blocks.
+ * Text in shared memory. Touching seven megabytes of fresh memory takes tens of milliseconds when
+ * two cores are busy; copying into memory already in use takes less than one. So long text is
+ * written once into shared blocks that are reused.
  */
 import { bytesIn, copyPieces } from "../../kernel/base/pieces.ts";
 
-/** Text in pieces, which are shared between documents and never changed. */
+/** Immutable text in pieces that documents share. */
 export type Pieces = readonly Uint8Array[];
 
 const BLOCK_BYTES = 2 ** 20;
-/**
- * Shorter text is copied into each document, so that documents do not come in a thousand pieces.
- */
+/** Shorter text is copied into each document, to limit the number of pieces. */
 const SHARED_BYTES = 64 * 2 ** 10;
 
-/** Text that grows: blocks of shared memory, or one piece of plain memory while it is short. */
+/** Growing text: shared blocks, or one unshared piece while short. */
 export class TextBlocks {
   #short: Uint8Array[] = [];
   #shortBytes = 0;
@@ -33,7 +30,7 @@ export class TextBlocks {
     this.#short = [];
   }
 
-  /** All of it; nothing may be added any more. */
+  /** Finishes the text; nothing may be added afterwards. */
   pieces(): Pieces {
     if (this.#block === undefined) return [Buffer.concat(this.#short)];
     return [...this.#full, this.#block.subarray(0, this.#used)];
@@ -52,10 +49,7 @@ export class TextBlocks {
   }
 }
 
-/**
- * The same text, all of it shared: long pieces as they are, what stands between them in one piece
- * each.
- */
+/** The same text in shared memory only: long pieces unchanged, short runs merged. */
 export function shared(pieces: Pieces): Uint8Array<SharedArrayBuffer>[] {
   const all: Uint8Array<SharedArrayBuffer>[] = [];
   let between: Uint8Array[] = [];

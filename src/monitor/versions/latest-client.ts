@@ -1,6 +1,6 @@
 /**
- * The latest stable client, as its vendor's package index tells it: what devices are measured
- * against. Without an answer nothing is said.
+ * The latest stable client version from the vendor's package index, to compare devices with.
+ * Unknown until the first successful lookup.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
@@ -12,7 +12,6 @@ import type { MonitorOptions } from "../options.ts";
 
 const VERSION = /^v?\d{1,6}\.\d{1,6}\.\d{1,6}/;
 
-/** What it works with. */
 export interface LatestClientDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -20,13 +19,16 @@ export interface LatestClientDeps {
   readonly version: string;
 }
 
-/** Asks at its start and whenever the answer is older than its time to live. */
+/** Looks up at its start and whenever the value exceeds its time to live. */
 export interface LatestClient extends Component {
-  /** E.g. `1.88.0`; undefined until there was an answer. The last good one stays. */
+  /**
+   * E.g. `1.88.0`; undefined before the first successful lookup. The last value is kept on
+   * failures.
+   */
   latest(): string | undefined;
 }
 
-/** The question, asked by nobody before the start. */
+/** Makes no request before its start. */
 export function createLatestClient(
   deps: LatestClientDeps,
   options: MonitorOptions["versionChecks"],
@@ -42,19 +44,19 @@ export function createLatestClient(
   let timer: Disposable | undefined;
   let asking = new AbortController();
 
-  const ask = async (): Promise<void> => {
+  const lookUp = async (): Promise<void> => {
     const { signal } = asking;
     try {
-      const told = ((await index.fetch(signal)) as { readonly Version?: unknown } | undefined)
+      const found = ((await index.fetch(signal)) as { readonly Version?: unknown } | undefined)
         ?.Version;
-      if (typeof told === "string" && VERSION.test(told)) latest = told.replace(/^v/, "");
+      if (typeof found === "string" && VERSION.test(found)) latest = found.replace(/^v/, "");
       else log.warn("the package index returned no version", { url: new URL(options.url).origin });
     } catch (thrown) {
       if (signal.aborted) return;
       log.warn("the check for the latest client version failed", { error: toStewardError(thrown) });
     }
     if (!signal.aborted)
-      timer = clock.timer(clock.monotonic() + options.cacheTtlMs, () => void ask());
+      timer = clock.timer(clock.monotonic() + options.cacheTtlMs, () => void lookUp());
   };
 
   return {
@@ -63,8 +65,8 @@ export function createLatestClient(
     readiness: "none",
     start() {
       asking = new AbortController();
-      // Nobody waits for it.
-      if (options.devices) void ask();
+      // Runs in the background.
+      if (options.devices) void lookUp();
       return Promise.resolve();
     },
     async stop() {

@@ -1,6 +1,5 @@
 /**
- * EngineService: each typed method builds the request of its route below `/v1/` and reads the
- * answer back.
+ * EngineService: each typed method builds the request of its `/v1/` route and decodes the response.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -13,10 +12,10 @@ import { numberText, rawNumber, writeExact } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
 import { carriesLiveToken } from "../vault/core/admission.ts";
 import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
-import { ask, mountPath } from "./logical-call.ts";
+import { callLogical, mountPath } from "./logical-call.ts";
 import { leaseMessage } from "./logical.ts";
 
-/** What a mint and a permission set have in common. */
+/** Fields common to mint requests and permission sets. */
 interface ScopeFields {
   readonly installationId: bigint;
   readonly orgName: string;
@@ -25,7 +24,6 @@ interface ScopeFields {
   readonly permissions: Readonly<Record<string, string>>;
 }
 
-/** The handlers. */
 export function engineHandlers(core: Core): BoundService {
   const at = (
     call: Call,
@@ -33,7 +31,8 @@ export function engineHandlers(core: Core): BoundService {
     verb: CoreRequest["verb"],
     path: string,
     data: Data = {},
-  ): Promise<CoreAnswer> => ask(core, call, { verb, path: `${mountPath(mount)}${path}`, data });
+  ): Promise<CoreAnswer> =>
+    callLogical(core, call, { verb, path: `${mountPath(mount)}${path}`, data });
   const service = bindService(EngineService, {
     async readInfo({ mount }, call) {
       const data = dataOf(await at(call, mount, "read", "info"));
@@ -149,7 +148,7 @@ export function engineHandlers(core: Core): BoundService {
   return { ...service, hasCredential: (headers) => carriesLiveToken(core, headers) };
 }
 
-/** A name that stands in a path must stay one segment of it. */
+/** A name used in a path must stay one segment. */
 function segment(name: string): string {
   return name.replaceAll("/", "%2F");
 }

@@ -1,6 +1,5 @@
 /**
- * A call over gRPC or Connect as a request of the secrets manager: the same core, the same texts,
- * only other wires.
+ * Runs a gRPC or Connect call through the same core as HTTP requests, with the same error texts.
  */
 import { withoutEnds } from "../../kernel/base/ends.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -11,25 +10,19 @@ import { tokenIn, wrapTtlMs } from "../vault/core/request-head.ts";
 import { requestPath } from "../vault/core/request-path.ts";
 import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 
-/** What a call asks for. */
-export interface Asked {
+export interface LogicalCall {
   readonly verb: CoreRequest["verb"];
   readonly path: string;
-  /**
-   * Bytes are JSON text, which is parsed only when the call's token and path allow so much of it.
-   */
+  /** Bytes are JSON text, parsed only if the call's token and path permit that much. */
   readonly data: Data | Uint8Array;
   readonly wrapTtl?: string;
 }
 
-/**
- * Asks the core on behalf of a call; the token is its metadata, `x-vault-token` or the first
- * Bearer.
- */
-export async function ask(
+/** Runs the call; its token is the metadata `x-vault-token`, or the first Bearer token. */
+export async function callLogical(
   core: Core,
   call: Call,
-  { verb, path: written, data, wrapTtl }: Asked,
+  { verb, path: written, data, wrapTtl }: LogicalCall,
 ): Promise<CoreAnswer> {
   const { remote, signal } = call;
   const token = tokenIn(call.headers);
@@ -51,7 +44,7 @@ async function dataOf(bytes: Uint8Array): Promise<Data> {
   return value as Data;
 }
 
-/** A mount as callers write it, with its one slash. Throws `invalid` for none. */
+/** A mount path with one trailing slash. Throws `invalid` for an empty one. */
 export function mountPath(mount: string): string {
   const plain = withoutEnds(mount, "/");
   if (plain === "")

@@ -15,7 +15,7 @@ import { carriesLiveToken } from "../vault/core/admission.ts";
 import { assertRootNamespace } from "../vault/core/request-head.ts";
 import type { Core, CoreAnswer, CoreRequest, WrapInfo } from "../vault/core/types.ts";
 import type { IssuedAuth } from "../vault/types.ts";
-import { ask } from "./logical-call.ts";
+import { callLogical } from "./logical-call.ts";
 
 const VERBS: Readonly<Record<Operation, CoreRequest["verb"] | undefined>> = {
   [Operation.UNSPECIFIED]: undefined,
@@ -28,7 +28,6 @@ const VERBS: Readonly<Record<Operation, CoreRequest["verb"] | undefined>> = {
   [Operation.HELP]: "help",
 };
 
-/** The handlers. */
 export function logicalHandlers(core: Core): BoundService {
   const service = bindService(LogicalService, {
     async handle(request, call) {
@@ -41,7 +40,7 @@ export function logicalHandlers(core: Core): BoundService {
         );
       assertRootNamespace(request.namespace);
       return logicalAnswer(
-        await ask(core, call, {
+        await callLogical(core, call, {
           verb,
           path: request.path,
           data: request.data,
@@ -81,7 +80,6 @@ function textOf(body: string | Uint8Array): string {
   return typeof body === "string" ? body : Buffer.from(body).toString("utf8");
 }
 
-/** A lease on this wire. */
 export function leaseMessage(
   lease: NonNullable<CoreAnswer["lease"]>,
 ): MessageInitShape<typeof LeaseSchema> {

@@ -1,11 +1,10 @@
-/** SystemService: whether tokens can be minted, without a token. */
+/** SystemService: reports without authentication whether tokens can be minted. */
 import { SystemService } from "../../gen/steward/tokens/v1/system_pb.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
 import { carriesLiveToken } from "../vault/core/admission.ts";
 import type { Core } from "../vault/core/types.ts";
 import type { StatusDeps } from "../vault/system/status.ts";
 
-/** The handlers. */
 export function systemHandlers(
   { seal, clock, version, cluster }: StatusDeps,
   core: Pick<Core, "isLive">,

@@ -1,6 +1,6 @@
 /**
- * From the platform's answer to ours: its fields and digits, ours added, and when the token ends
- * (contract 2.3).
+ * Converts the platform's mint response: keeps its fields and digits, adds ours, and reads the
+ * expiry.
  */
 import { createHash } from "node:crypto";
 import { isRawNumber, parseExact, type RawNumber } from "../logical/json.ts";
@@ -8,7 +8,7 @@ import type { Data } from "../logical/types.ts";
 import { isBearable } from "./platform/mint-body.ts";
 import type { MintedToken } from "./types.ts";
 
-/** Reads a minted token; undefined when the body holds none. */
+/** Undefined when the body holds no token. */
 export function readMinted(body: Uint8Array): MintedToken | undefined {
   let value: unknown;
   try {
@@ -23,23 +23,20 @@ export function readMinted(body: Uint8Array): MintedToken | undefined {
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/**
- * When a token ends, milliseconds since 1970; undefined unless the platform says it in RFC 3339.
- */
+/** Expiry in milliseconds since 1970; undefined unless it is RFC 3339. */
 export function expiryOf(data: Data): number | undefined {
   const text = data["expires_at"];
   const ms = typeof text === "string" && TIMESTAMP.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** What is added to the platform's fields. */
+/** Values added to the platform's fields. */
 export interface AnswerOptions {
   readonly installationId: number | RawNumber;
   readonly orgName: string;
   readonly excludeRepositoryMetadata: boolean;
 }
 
-/** The data of a minted token. */
 export function answerOf({ token, data }: MintedToken, options: AnswerOptions): Data {
   const { repositories } = data;
   return {
@@ -53,7 +50,7 @@ export function answerOf({ token, data }: MintedToken, options: AnswerOptions): 
   };
 }
 
-// An entry that is none, or has no name, leaves its place empty.
+// An invalid or unnamed entry becomes an empty name.
 function nameOf(repository: unknown): unknown {
   return isObject(repository) ? (repository["name"] ?? null) : null;
 }

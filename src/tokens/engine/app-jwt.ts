@@ -1,50 +1,47 @@
 /**
- * The JWT that the app authenticates with: signed once, used until shortly before its end, dated by
- * the platform's clock (RESOLUTIONS T14).
+ * The JWT that authenticates the GitHub App: reused until shortly before it expires, dated by the
+ * platform's clock.
  */
 import { type KeyObject, sign } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { createSkew, type Skew } from "../../kernel/client/skew.ts";
 
-/** Before now, so that a clock a little behind ours accepts it. */
+/** Backdated, so that a clock slightly behind ours accepts it. */
 const ISSUED_BEFORE_S = 60;
 
-/** The platform takes at most ten minutes from its own now. */
+/** The platform accepts at most ten minutes. */
 const LASTS_S = 540;
 
-/** A signature is renewed so much before its end. */
+/** A JWT is renewed this long before it expires. */
 const RENEWED_BEFORE_MS = 60_000;
 
-/** Below it a difference is as likely the resolution of the Date header. */
-const LEAST_SKEW_MS = 5_000;
+/** Smaller differences may be the resolution of the Date header. */
+const MIN_SKEW_MS = 5_000;
 
-/** A signature made with another idea of the platform's clock is renewed, too. */
+/** A JWT is also renewed when the clock estimate moved by more than this. */
 const RESIGNED_AFTER_MS = 20_000;
 
-/** Date headers are looked at no more often. */
+/** Shortest interval between evaluations of Date headers. */
 const SAMPLED_EVERY_MS = 1_000;
 
 /** Signs for one app and key. */
 export interface AppJwt {
   /** Value of an Authorization header. */
   authorization(): string;
-  /** An answer came, to a request that was sent at a monotonic instant. */
+  /** Evaluates the Date header of a response to a request sent at a monotonic time. */
   answered(date: string | undefined, sentAtMs: number): void;
   /**
-   * The platform found our dates wrong: only this answer's Date counts from now on. True when
+   * The platform rejected the JWT's dates: from now on only this response's Date counts. True when
    * signing again may help.
    */
   clockRefused(date: string | undefined, sentAtMs: number): boolean;
-  /**
-   * The platform wants the app's id as a number, not as text: so it is from now on. True when
-   * signing again may help.
-   */
+  /** The platform requires a numeric issuer; used from now on. True when signing again may help. */
   issuerRefused(): boolean;
   /** The platform's clock, milliseconds since 1970. */
   platformNowMs(): number;
 }
 
-/** Nothing is signed before the first use. */
+/** Signs on first use. */
 export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJwt {
   let skew: Skew = createSkew(clock);
   let sampledAtMs = Number.NEGATIVE_INFINITY;
@@ -55,13 +52,13 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
 
   function skewMs(): number {
     const measured = skew.skewMs();
-    return Math.abs(measured) < LEAST_SKEW_MS ? 0 : measured;
+    return Math.abs(measured) < MIN_SKEW_MS ? 0 : measured;
   }
 
   return {
     authorization() {
       const nowMs = clock.now();
-      // A wall clock that was set back makes a signature look younger than it is.
+      // After the wall clock is set back, a JWT looks younger than it is.
       const fresh =
         held !== undefined &&
         nowMs < held.renewAtMs &&
@@ -85,7 +82,7 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
       skew = createSkew(clock);
       skew.sample(date, sentAtMs);
       held = undefined;
-      return Math.abs(skewMs() - before) >= LEAST_SKEW_MS;
+      return Math.abs(skewMs() - before) >= MIN_SKEW_MS;
     },
     issuerRefused() {
       if (issuer === appId) return false;

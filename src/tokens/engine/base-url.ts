@@ -1,22 +1,18 @@
-/** Addresses of the platform's API: which are taken, and how paths are put behind them. */
+/** Base URLs of the platform's API: validation and path joining. */
 import { logicalError, occurred } from "../logical/occurred.ts";
 import { isForbiddenHost } from "./forbidden-hosts.ts";
 
-/** Where the platform is unless a configuration says otherwise. */
 export const DEFAULT_BASE_URL = "https://api.github.com";
 
-/** An address ready for calls. */
+/** A parsed base URL. */
 export interface Base {
   readonly url: URL;
   readonly origin: string;
-  /** Path of the API with a slash at its end, e.g. `/api/v3/`. */
+  /** Path of the API with a trailing slash, e.g. `/api/v3/`. */
   readonly prefix: string;
 }
 
-/**
- * Refuses an address that must not be called. Throws `invalid`. A name that resolves to such an
- * address is refused when connecting.
- */
+/** Throws `invalid` for an address that must not be called. Names are checked when connecting. */
 export function assertCallable({ url }: Base): void {
   if (!isForbiddenHost(url.hostname)) return;
   throw logicalError(
@@ -27,16 +23,13 @@ export function assertCallable({ url }: Base): void {
   );
 }
 
-/** Whether two texts name one origin; false when either is no address. */
+/** Whether two URLs have the same origin; false if either is invalid. */
 export function haveSameOrigin(one: string, other: string): boolean {
   const origins = [one, other].map((text) => URL.parse(text.trim())?.origin);
   return origins[0] !== undefined && origins[0] !== "null" && origins[0] === origins[1];
 }
 
-/**
- * Reads an address. Throws `invalid`. A path is kept (`https://HOST/api/v3`), with or without a
- * slash at its end.
- */
+/** Throws `invalid`. A path is kept (`https://HOST/api/v3`), with or without a trailing slash. */
 export function parseBaseUrl(text: string): Base {
   const url = URL.parse(text.trim());
   const refuse = (why: string): Error =>
@@ -56,7 +49,7 @@ export function parseBaseUrl(text: string): Base {
   return { url: new URL(prefix, url), origin: url.origin, prefix };
 }
 
-/** What to say about an address that is taken. */
+/** Warnings about an accepted URL. */
 export function baseUrlWarnings(base: Base): readonly string[] {
   const { protocol, hostname } = base.url;
   if (

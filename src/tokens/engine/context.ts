@@ -1,4 +1,4 @@
-/** What the paths of one mounted engine share. */
+/** State shared by the paths of one mounted engine. */
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Host } from "../logical/types.ts";
 import type { EngineMetrics } from "./metrics/engine-metrics.ts";
@@ -6,35 +6,33 @@ import type { PlatformDeps } from "./platform/platform.ts";
 import type { Sessions } from "./session.ts";
 import type { BuildInfo } from "./types.ts";
 
-/** Platform calls while minting, those that wait for a connection included (KERNEL §5). */
-const MOST_IN_FLIGHT = 256;
+/** Concurrent mint calls, those waiting for a connection included. */
+const MAX_IN_FLIGHT = 256;
 
-/** Handed to every path. */
 export interface EngineContext {
   readonly host: Host;
   readonly build: BuildInfo;
   readonly platform: PlatformDeps;
   readonly sessions: Sessions;
   readonly metrics: EngineMetrics;
-  /** `base_url` may name a link-local address or a cloud's metadata service. */
+  /** Whether `base_url` may name a link-local address or a cloud metadata service. */
   readonly allowLinkLocal: boolean;
   readonly inFlight: InFlight;
-  /** Runs changes of the configuration one after the other. */
+  /** Serializes changes of the configuration. */
   readonly changing: <T>(change: () => Promise<T>) => Promise<T>;
 }
 
-/** Places for calls to the platform. */
+/** Bounds concurrent calls to the platform. */
 export interface InFlight {
-  /** To be disposed. Throws `exhausted` when all are taken. */
+  /** Dispose the result to release. Throws `exhausted` at the limit. */
   enter(): Disposable;
 }
 
-/** All places are free. */
 export function createInFlight(): InFlight {
   let taken = 0;
   return {
     enter() {
-      if (taken >= MOST_IN_FLIGHT)
+      if (taken >= MAX_IN_FLIGHT)
         throw new StewardError(
           "exhausted",
           `${taken} requests to the platform are in flight; retry later`,
@@ -50,7 +48,7 @@ export function createInFlight(): InFlight {
   };
 }
 
-/** One change at a time; a failed one does not hold up the next. */
+/** Runs changes one at a time; a failed one does not block the next. */
 export function createSerial(): EngineContext["changing"] {
   let last: Promise<unknown> = Promise.resolve();
   return (change) => {

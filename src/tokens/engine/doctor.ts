@@ -1,7 +1,4 @@
-/**
- * Checks of a configuration, one after the other as far as each makes sense, each with its remedy.
- * Nothing is minted.
- */
+/** Diagnoses a configuration step by step, each finding with its remedy. Mints nothing. */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { createSkew } from "../../kernel/client/skew.ts";
 import { type RawNumber, numberText, parseExact } from "../logical/json.ts";
@@ -14,7 +11,6 @@ import { readPrivateKey } from "./private-key.ts";
 import type { Session } from "./session.ts";
 import type { Installation, Permissions } from "./types.ts";
 
-/** One check, as it is answered. */
 export interface Check {
   readonly name:
     | "config"
@@ -27,20 +23,20 @@ export interface Check {
     | "policies";
   readonly ok: boolean;
   readonly detail: string;
-  /** Empty when there is nothing to do. */
+  /** Empty when no action is needed. */
   readonly remedy: string;
 }
 
-/** The JWT's dates bear a minute; half of it is worth telling. */
-const MOST_SKEW_MS = 30_000;
+/** The JWT's dates tolerate a minute; half of it is reported. */
+const MAX_SKEW_MS = 30_000;
 
-/** What to look at beside the app itself. */
+/** Inputs besides the app itself. */
 export interface Examined {
   readonly installationId: number;
   readonly orgName: string;
 }
 
-/** Examines the present configuration. */
+/** Runs the checks on the current configuration. */
 export async function examine(
   context: EngineContext,
   mountPoint: string,
@@ -72,8 +68,8 @@ export async function examine(
 }
 
 /**
- * What policies get wrong about this mount; undefined where the host cannot tell. They let the
- * mount work, so the check passes.
+ * Mistakes in policies about this mount; undefined where the host cannot tell. The mount works
+ * regardless, so the check passes.
  */
 export async function policiesCheck({ host }: EngineContext): Promise<Check | undefined> {
   const warnings = await host.warnings?.();
@@ -137,10 +133,10 @@ function clockCheck(context: EngineContext, reply: HttpReply): Check {
       : `${Math.abs(Math.round(skewMs / 1_000))} s ${skewMs > 0 ? "behind" : "ahead of"} the platform's`;
   return {
     name: "clock",
-    ok: Math.abs(skewMs) <= MOST_SKEW_MS,
+    ok: Math.abs(skewMs) <= MAX_SKEW_MS,
     detail,
     remedy:
-      Math.abs(skewMs) <= MOST_SKEW_MS
+      Math.abs(skewMs) <= MAX_SKEW_MS
         ? ""
         : "correct this machine's clock; JWTs are corrected meanwhile, but leases expire by this clock",
   };

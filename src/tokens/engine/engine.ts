@@ -1,7 +1,4 @@
-/**
- * The installation-token engine: a backend for any host, made of its paths and the type of its
- * secrets (contract, facts §1).
- */
+/** The GitHub installation-token engine as a backend: its paths and its secret type. */
 import { createBackend } from "../logical/backend.ts";
 import type { BackendFactory } from "../logical/types.ts";
 import { createInFlight, createSerial, type EngineContext } from "./context.ts";
@@ -19,21 +16,21 @@ import { createSessions } from "./session.ts";
 import { CONFIG_KEY } from "./store.ts";
 import type { BuildInfo } from "./types.ts";
 
-/** The type under which the engine is mounted. */
+/** Mount type. */
 export const ENGINE_TYPE = "github";
 
-/** What does not depend on the mount. */
+/** Options common to all mounts. */
 export interface EngineOptions {
-  /** Of Steward, for `User-Agent: steward/<version>`. */
+  /** Steward's version, for `User-Agent: steward/<version>`. */
   readonly version: string;
   readonly build: BuildInfo;
-  /** The environment's proxies, see `proxyOf`. */
+  /** Proxies from the environment, see `proxyOf`. */
   readonly proxy: ProxyOptions;
-  /** Calls may go to link-local addresses and metadata services of clouds; not unless said so. */
+  /** Whether calls may go to link-local addresses and cloud metadata services; default false. */
   readonly allowLinkLocal?: boolean;
 }
 
-/** A build without release injections. */
+/** Build information of an unreleased build. */
 export const unreleased: BuildInfo = {
   projectName: "",
   projectDocs: "",
@@ -44,7 +41,7 @@ export const unreleased: BuildInfo = {
   user: "",
 };
 
-/** Engines, one for each mount: its own configuration, connections and metrics. */
+/** Creates one engine per mount, with its own configuration, connections and metrics. */
 export function createEngine(options: EngineOptions): BackendFactory {
   const { allowLinkLocal = false } = options;
   return (host) => {

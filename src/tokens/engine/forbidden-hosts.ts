@@ -1,13 +1,12 @@
 /**
- * Hosts that no `base_url` may lead to unless the configuration allows it: link-local addresses and
- * the metadata services of clouds, which answer whoever can reach them with credentials of the
- * machine. Loopback and private networks are not among them: enterprise servers and simulators live
- * there. Names are looked up when connecting, and what they resolve to is checked then.
+ * Hosts that no `base_url` may reach by default: link-local addresses and cloud metadata services,
+ * which hand out the machine's credentials. Loopback and private networks are allowed, since
+ * enterprise servers live there. Names are resolved and checked when connecting.
  */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/** The code of a connection that was not made for this reason. */
+/** Error code of a connection refused for this reason. */
 export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";
 
 const NAMES: ReadonlySet<string> = new Set([
@@ -27,10 +26,7 @@ for (const address of ["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"])
 for (const address of ["100.100.100.200", "192.0.0.192", "168.63.129.16"])
   forbidden.addAddress(address, "ipv4");
 
-/**
- * Prefixes of IPv6 addresses that hold an IPv4 address, by the hexadecimal groups before it and
- * their count.
- */
+/** IPv6 prefixes that embed an IPv4 address: the preceding hexadecimal groups and their count. */
 const EMBEDDED: readonly (readonly [prefix: string, groups: number])[] = [
   ["0:0:0:0:0:ffff", 6], // mapped, RFC 4291
   ["0:0:0:0:0:0", 6], // compatible, RFC 4291
@@ -40,8 +36,8 @@ const EMBEDDED: readonly (readonly [prefix: string, groups: number])[] = [
 ];
 
 /**
- * Whether the host of a parsed URL, in any spelling, is forbidden. A name is known here only when
- * it is that of a metadata service.
+ * Whether a parsed URL's host, in any spelling, is forbidden. Names are matched only against known
+ * metadata services.
  */
 export function isForbiddenHost(hostname: string): boolean {
   const host = hostname
@@ -51,10 +47,7 @@ export function isForbiddenHost(hostname: string): boolean {
   return NAMES.has(host) || isForbiddenAddress(host);
 }
 
-/**
- * Whether an address is forbidden, an IPv6 address that stands for a forbidden IPv4 one included.
- * False for what is no address.
- */
+/** Whether an address, or the IPv4 address embedded in it, is forbidden. False for other texts. */
 function isForbiddenAddress(address: string): boolean {
   const plain = address.split("%", 1)[0] ?? "";
   switch (isIP(plain)) {
@@ -71,8 +64,7 @@ function isForbiddenAddress(address: string): boolean {
 }
 
 /**
- * The system's look-up that fails with `FORBIDDEN_ADDRESS` when a name has a forbidden address
- * among its own.
+ * The system lookup; fails with `FORBIDDEN_ADDRESS` when a name resolves to a forbidden address.
  */
 export function guardedLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (hostname, options: LookupOptions, done) => {
@@ -108,7 +100,7 @@ function embedded(address: string): readonly string[] {
 
 /** The eight groups of a valid IPv6 address. */
 function groupsOf(address: string): readonly number[] {
-  // A URL writes the last four bytes in hexadecimal; other sources may write them as IPv4.
+  // A URL has the last four bytes in hexadecimal; other sources may write IPv4.
   const hexadecimal = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, ...bytes: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
     return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;

@@ -1,9 +1,8 @@
 /**
- * Minting one token. From the moment its request leaves, the caller's going away no longer stops
- * it: a token whose answer is read can be leased and revoked, one whose answer was not waited for
- * is an orphan for an hour.
+ * Mints one token. Once the request is sent, a disconnecting caller no longer cancels it: a token
+ * whose response is read can be leased and revoked, an unread one is an orphan for an hour.
  *
- *     place → session → installation → effect.begin → POST → expiry → answer and lease
+ * admit → session → installation → effect.begin → POST → expiry → response and lease
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { type RawNumber, numberText } from "../logical/json.ts";
@@ -17,14 +16,14 @@ import { aboutScope, bodyOf, grantWarnings, scopeWarnings, underCeiling } from "
 import type { Session } from "./session.ts";
 import type { MintedToken, Scope } from "./types.ts";
 
-/** Name of the secret's type; leases of the original carry it, too. */
+/** Secret type; the same as the original plugin's, so its leases are recognised. */
 export const SECRET_TYPE = "github_token";
 
 const FAILED = "unable to create access token";
 
 type Id = number | RawNumber;
 
-/** Mints for a scope that was checked. Throws StewardErrors with the platform's meaning. */
+/** Mints for a validated scope. Throws StewardError with the platform's cause. */
 export async function mint(
   context: EngineContext,
   session: Session,
@@ -35,7 +34,7 @@ export async function mint(
     ...wanted,
     permissions: underCeiling(wanted.permissions, session.config.maxPermissions),
   };
-  using _place = context.inFlight.enter();
+  using _slot = context.inFlight.enter();
   const startedMs = context.host.clock.monotonic();
   const seen = {
     id: wanted.installationId === 0 ? "" : String(wanted.installationId),
@@ -64,8 +63,8 @@ export async function mint(
   }
 }
 
-// An installation that was remembered may be gone and another one in its place: then one more try,
-// for the refusal made nothing.
+// A cached installation may have been replaced: one more attempt, since the refused request created
+// nothing.
 async function mintAt(
   session: Session,
   request: LogicalRequest,
@@ -104,7 +103,7 @@ async function mintAt(
   }
 }
 
-/** An answer that is a success by its status. */
+/** A response with a success status. */
 interface Made {
   readonly id: Id;
   readonly reply: HttpReply;
@@ -160,7 +159,7 @@ async function answered(
   };
 }
 
-// A token that no lease can end is ended now.
+// Revokes at once a token that no lease can end.
 async function unusable(
   context: EngineContext,
   session: Session,
@@ -176,7 +175,7 @@ async function unusable(
   );
 }
 
-/** The failure of an answer that could not be used, after a token that came in it was revoked. */
+/** Error for an unusable response, after revoking the token in it. */
 async function withoutToken(
   context: EngineContext,
   session: Session,
@@ -194,7 +193,7 @@ async function withoutToken(
   );
 }
 
-/** Whether the token is over. If not, its record stays as an orphan. */
+/** Whether the token is revoked. If not, its record stays as an orphan. */
 async function revokeNow(
   context: EngineContext,
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * The permissions that the platform knows (facts §1.10): only to warn by, for the platform may know
- * more tomorrow.
+ * Permission names the platform is known to have. Used only for warnings, since the platform may
+ * add names.
  */
 import { nearest } from "../../kernel/base/nearest.ts";
 
@@ -31,28 +31,27 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * So many permissions are warned about one by one; the others are counted, for each hint compares
- * with every name there is.
+ * Permissions with a warning of their own; the rest is only counted, since each suggestion compares
+ * with every known name.
  */
-const MOST_WARNINGS = 20;
+const MAX_WARNINGS = 20;
 
 const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
-/** What looks wrong about requested permissions. */
 export function permissionWarnings(
   permissions: Readonly<Record<string, string>>,
 ): readonly string[] {
   const doubtful = Object.entries(permissions).filter(
     ([name, level]) => levelsOf(name)?.includes(level) !== true,
   );
-  const warnings = doubtful.slice(0, MOST_WARNINGS).map(([name, level]) => {
+  const warnings = doubtful.slice(0, MAX_WARNINGS).map(([name, level]) => {
     const levels = levelsOf(name);
     return levels === undefined
       ? `unknown permission ${quote(name)}${hint(name)}`
       : `permission ${name} knows ${levels.join(" and ")}, not ${quote(level)}`;
   });
-  return doubtful.length > MOST_WARNINGS
-    ? [...warnings, `${doubtful.length - MOST_WARNINGS} more permissions look wrong`]
+  return doubtful.length > MAX_WARNINGS
+    ? [...warnings, `${doubtful.length - MAX_WARNINGS} more permissions look wrong`]
     : warnings;
 }
 
@@ -60,9 +59,7 @@ function levelsOf(name: string): readonly string[] | undefined {
   return Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined;
 }
 
-/**
- * Whether a level gives at least what another one gives. Levels nobody knows only reach themselves.
- */
+/** Whether a level includes another. An unknown level includes only itself. */
 export function reaches(level: string | undefined, wanted: string): boolean {
   if (level === undefined) return false;
   const [rank, wantedRank] = [RANKS[level], RANKS[wanted]];

@@ -1,17 +1,18 @@
 /**
- * The app's private key: what people paste, mended, tried, and kept in one form (RESOLUTIONS T6).
+ * Parses the app's private key: repairs common paste damage, verifies that it signs, and normalises
+ * it.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { logicalError, occurred } from "../logical/occurred.ts";
 
-const LEAST_BITS = 1024;
+const MIN_BITS = 1024;
 const USUAL_BITS = 2048;
 
 /** Far above a key of 16,384 bits. */
-const LONGEST_TEXT = 65_536;
+const MAX_TEXT_LENGTH = 65_536;
 
-/** A key that signs. */
+/** A key that can sign. */
 export interface AppKey {
   readonly object: KeyObject;
   /** PKCS#1, which every reader of the store understands. */
@@ -20,7 +21,7 @@ export interface AppKey {
   readonly warnings: readonly string[];
 }
 
-/** Reads a key. Throws `invalid`, naming what is wrong and never a part of the key. */
+/** Throws `invalid` with the cause, never quoting the key. */
 export function readPrivateKey(text: string): AppKey {
   const object = parse(mend(text));
   if (object.asymmetricKeyType !== "rsa")
@@ -28,9 +29,9 @@ export function readPrivateKey(text: string): AppKey {
       "unable to parse private key: it is not an RSA key; the platform's apps have RSA keys, generate one in the app's settings",
     );
   const bits = object.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (bits < LEAST_BITS)
+  if (bits < MIN_BITS)
     throw refused(
-      `unable to parse private key: it has ${bits} bits, at least ${LEAST_BITS} are needed; generate a new one in the app's settings`,
+      `unable to parse private key: it has ${bits} bits, at least ${MIN_BITS} are needed; generate a new one in the app's settings`,
     );
   attempt(object);
   const warnings =
@@ -42,9 +43,9 @@ export function readPrivateKey(text: string): AppKey {
   return { object, pem: String(object.export({ type: "pkcs1", format: "pem" })), bits, warnings };
 }
 
-// The first block of a text in which line ends may have become `\n`, blanks or nothing.
+// The first PEM block, with newlines that may have become `\n`, spaces or nothing.
 function mend(text: string): string {
-  if (text.length > LONGEST_TEXT) throw notPem(`it has more than ${LONGEST_TEXT} characters`);
+  if (text.length > MAX_TEXT_LENGTH) throw notPem(`it has more than ${MAX_TEXT_LENGTH} characters`);
   const lines = text.replaceAll(String.raw`\r`, "").replaceAll(String.raw`\n`, "\n");
   const begin = /-----BEGIN ([A-Z0-9 ]{1,40})-----/.exec(lines);
   const rest = begin === null ? "" : lines.slice(begin.index + begin[0].length);
@@ -64,7 +65,7 @@ function parse(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    // The library's reason says nothing that helps, and nothing of it may quote the key.
+    // The library's message does not help and might quote the key.
     throw refused(
       "unable to parse private key: the block is damaged or incomplete; paste the complete file from the platform",
     );
@@ -76,7 +77,7 @@ function attempt(key: KeyObject): void {
   try {
     if (verify("RSA-SHA256", probe, createPublicKey(key), sign("RSA-SHA256", probe, key))) return;
   } catch {
-    // Told below: a key whose numbers do not fit each other may fail either way.
+    // Handled below: inconsistent key numbers may fail in either place.
   }
   throw refused(
     "unable to parse private key: it cannot sign; paste the complete file from the platform",

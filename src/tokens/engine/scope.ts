@@ -1,7 +1,4 @@
-/**
- * What a token is asked for: read from fields, checked before anybody is asked, compared with what
- * was granted.
- */
+/** Scope of a token: decoding, validation before any call, and comparison with what was granted. */
 import type { StewardError } from "../../kernel/base/errors.ts";
 import { logicalError } from "../logical/occurred.ts";
 import type { Data, PathRequest } from "../logical/types.ts";
@@ -9,19 +6,19 @@ import { permissionWarnings, reaches } from "./permission-names.ts";
 import { permissionsOf } from "./platform/installations.ts";
 import type { Permissions, Scope } from "./types.ts";
 
-/** The platform's limit of either list. */
-const MOST_REPOSITORIES = 500;
+/** The platform's limit per list. */
+const MAX_REPOSITORIES = 500;
 
 const LISTS = ["repositories", "repository_ids", "permissions"] as const;
 
-/** A request read from fields. */
+/** A decoded request. */
 export interface ReadScope {
   readonly scope: Scope;
-  /** Lists that were given without anything in them. */
+  /** Fields given as empty lists. */
   readonly emptied: readonly string[];
 }
 
-/** Reads and checks the fields of contract 2.2. Throws `invalid`. */
+/** Reads and checks the fields that narrow a token. Throws `invalid`. */
 export function readScope(request: PathRequest): ReadScope {
   const { fields, data } = request;
   const scope: Scope = {
@@ -37,7 +34,7 @@ export function readScope(request: PathRequest): ReadScope {
     repository_ids: scope.repositoryIds.length,
     permissions: Object.keys(scope.permissions).length,
   };
-  // A null stands for "no list", as reading a permission set shows it.
+  // Null means no list, as reading a permission set shows it.
   return {
     scope,
     emptied: LISTS.filter((name) => fields.has(name) && data[name] !== null && counts[name] === 0),
@@ -65,18 +62,15 @@ function checkScope(scope: Scope): void {
     ["repositories", scope.repositories],
     ["repository_ids", scope.repositoryIds],
   ] as const) {
-    if (list.length > MOST_REPOSITORIES)
+    if (list.length > MAX_REPOSITORIES)
       throw refused(
         field,
-        `${field} takes at most ${MOST_REPOSITORIES} repositories, not ${list.length}; request several tokens, or omit it for all repositories of the installation`,
+        `${field} takes at most ${MAX_REPOSITORIES} repositories, not ${list.length}; request several tokens, or omit it for all repositories of the installation`,
       );
   }
 }
 
-/**
- * What is to be said about lists that were given empty. Throws `invalid` where that is refused
- * (RESOLUTIONS T13).
- */
+/** Warnings about empty lists. Throws `invalid` where they are rejected. */
 export function emptiedWarnings(emptied: readonly string[], strict: boolean): readonly string[] {
   if (emptied.length === 0) return [];
   const names = emptied.join(", ");
@@ -90,7 +84,7 @@ export function emptiedWarnings(emptied: readonly string[], strict: boolean): re
   ];
 }
 
-/** The permissions to ask for under a mount's ceiling. Throws `invalid` for what is above it. */
+/** Requested permissions within a mount's ceiling. Throws `invalid` above it. */
 export function underCeiling(
   permissions: Permissions,
   ceiling: Permissions | undefined,
@@ -108,14 +102,14 @@ export function underCeiling(
   );
 }
 
-/** Those permissions that a ceiling does not allow, as `name=level`. */
+/** Permissions that exceed a ceiling, as `name=level`. */
 export function aboveCeiling(permissions: Permissions, ceiling: Permissions): readonly string[] {
   return Object.entries(permissions)
     .filter(([name, level]) => !reaches(own(ceiling, name), level))
     .map(([name, level]) => `${name}=${level}`);
 }
 
-/** The body of the request to the platform: only what limits the token. */
+/** Body of the mint request: only fields that restrict the token. */
 export function bodyOf(scope: Scope): string {
   const { permissions, repositories, repositoryIds } = scope;
   return JSON.stringify({
@@ -125,7 +119,7 @@ export function bodyOf(scope: Scope): string {
   });
 }
 
-/** What was asked, for records: nothing in it is secret. */
+/** The scope for records; contains no secret. */
 export function aboutScope(scope: Scope): Data {
   return {
     installation_id: scope.installationId,
@@ -136,12 +130,12 @@ export function aboutScope(scope: Scope): Data {
   };
 }
 
-/** What looks wrong about a request although the platform may take it. */
+/** Likely mistakes that the platform may still accept. */
 export function scopeWarnings(scope: Scope): readonly string[] {
   return permissionWarnings(scope.permissions);
 }
 
-/** Where a grant is not what was asked for. */
+/** Differences between the request and the grant. */
 export function grantWarnings(scope: Scope, granted: Data): readonly string[] {
   const warnings: string[] = [];
   if (Object.keys(scope.permissions).length > 0 && isObject(granted["permissions"]))
@@ -158,44 +152,44 @@ export function grantWarnings(scope: Scope, granted: Data): readonly string[] {
   return warnings;
 }
 
-// The platform adds reading metadata to everything.
-function permissionDifferences(asked: Permissions, granted: Permissions): readonly string[] {
-  const missing = Object.entries(asked)
+// The platform adds `metadata: read` to every token.
+function permissionDifferences(requested: Permissions, granted: Permissions): readonly string[] {
+  const missing = Object.entries(requested)
     .filter(([name, level]) => !reaches(own(granted, name), level))
     .map(([name, level]) => `${name}=${level}`);
   const wider = Object.entries(granted)
     .filter(
       ([name, level]) =>
-        !(name === "metadata" && level === "read") && !reaches(own(asked, name), level),
+        !(name === "metadata" && level === "read") && !reaches(own(requested, name), level),
     )
     .map(([name, level]) => `${name}=${level}`);
   return [
-    ...told("the token lacks permissions that were requested", missing),
-    ...told("the token has more permissions than requested", wider),
+    ...difference("the token lacks permissions that were requested", missing),
+    ...difference("the token has more permissions than requested", wider),
   ];
 }
 
-function repositoryDifferences(asked: readonly string[], granted: unknown): readonly string[] {
+function repositoryDifferences(requested: readonly string[], granted: unknown): readonly string[] {
   if (!Array.isArray(granted)) return [];
   const names = new Set(
     (granted as readonly unknown[]).map((one) =>
       isObject(one) && typeof one["name"] === "string" ? one["name"].toLowerCase() : "",
     ),
   );
-  const wanted = new Set(asked.map((name) => name.toLowerCase()));
+  const wanted = new Set(requested.map((name) => name.toLowerCase()));
   return [
-    ...told(
+    ...difference(
       "the token lacks repositories that were requested",
       [...wanted].filter((name) => !names.has(name)),
     ),
-    ...told(
+    ...difference(
       "the token has more repositories than requested",
       [...names].filter((name) => name !== "" && !wanted.has(name)),
     ),
   ];
 }
 
-function told(what: string, names: readonly string[]): readonly string[] {
+function difference(what: string, names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   return [
     `${what}: ${names

@@ -1,7 +1,4 @@
-/**
- * Ends tokens: with the token itself, so that neither key nor configuration is needed (RESOLUTIONS
- * T12).
- */
+/** Revokes minted tokens with the token itself, so that neither key nor configuration is needed. */
 import type { SecretType } from "../logical/types.ts";
 import { logicalError } from "../logical/occurred.ts";
 import { DEFAULT_BASE_URL, parseBaseUrl } from "./base-url.ts";
@@ -11,10 +8,9 @@ import { platformFailure } from "./platform/failures.ts";
 import { revokeToken } from "./platform/platform.ts";
 import { loadConfig } from "./store.ts";
 
-/** Over already: revoked or expired, or of an installation that is gone. */
+/** Already ended: revoked or expired, or the installation was removed. */
 const OVER: ReadonlySet<number> = new Set([401, 404]);
 
-/** The type of minted tokens. */
 export function createTokenSecret(context: EngineContext): SecretType {
   const { clock, storage } = context.host;
   return {
@@ -25,7 +21,7 @@ export function createTokenSecret(context: EngineContext): SecretType {
         throw logicalError("unable to revoke access token: the lease does not hold it", {
           rule: "lease",
         });
-      // Leases of the original do not say where their token is from.
+      // Leases of the original plugin do not record the base URL.
       const recorded = secret?.internalData["base_url"];
       const base = parseBaseUrl(
         typeof recorded === "string" && recorded !== ""

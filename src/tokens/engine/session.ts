@@ -1,6 +1,6 @@
 /**
- * All that one configuration needs for its calls: key, JWT, platform, installations. A changed
- * configuration gets a new one, at once and whole.
+ * Everything derived from one configuration: key, JWT, platform client, installations. A changed
+ * configuration gets a new session.
  */
 import type { StewardError } from "../../kernel/base/errors.ts";
 import type { Host } from "../logical/types.ts";
@@ -13,7 +13,6 @@ import { readPrivateKey } from "./private-key.ts";
 import { loadConfig } from "./store.ts";
 import type { EngineConfig } from "./types.ts";
 
-/** A configuration at work. */
 export interface Session {
   readonly config: EngineConfig;
   readonly base: Base;
@@ -22,18 +21,17 @@ export interface Session {
   readonly installations: Installations;
 }
 
-/** The present session. */
 export interface Sessions {
   /**
-   * Throws `invalid` (rule `not_configured`) before there is a configuration. What runs with an
-   * older one goes on with it.
+   * Throws `invalid` (rule `not_configured`) without a configuration. Requests in progress keep
+   * their session.
    */
   current(mountPoint: string): Promise<Session>;
-  /** The stored configuration was changed. */
+  /** Call after a configuration change. */
   drop(): void;
 }
 
-/** Nothing is loaded before the first use. */
+/** Loads on first use. */
 export function createSessions(host: Host, deps: PlatformDeps): Sessions {
   let held: Promise<Session | undefined> | undefined;
 
@@ -46,7 +44,7 @@ export function createSessions(host: Host, deps: PlatformDeps): Sessions {
 
   function loading(): Promise<Session | undefined> {
     const started = load();
-    // A failure is not kept: the next request tries again.
+    // Failures are not cached: the next request tries again.
     started.catch(() => {
       if (held === started) held = undefined;
     });
@@ -70,7 +68,6 @@ function openSession(config: EngineConfig, host: Host, deps: PlatformDeps): Sess
   return { config, base, jwt, platform, installations: createInstallations(platform, host.clock) };
 }
 
-/** The error of a mount without a configuration. */
 function notConfigured(mountPoint: string): StewardError {
   return logicalError(`not configured: write app_id and prv_key to ${mountPoint}config first`, {
     rule: "not_configured",

@@ -1,6 +1,6 @@
 /**
- * What the engine keeps: in the original's own keys and JSON, so that either engine can take over
- * from the other (facts §1.3, 1.5).
+ * Stored data of the engine, in the keys and JSON of the original plugin, so that either can take
+ * over from the other.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseExact, writeExact } from "../logical/json.ts";
@@ -9,12 +9,11 @@ import { DEFAULT_BASE_URL } from "./base-url.ts";
 import { permissionsOf } from "./platform/installations.ts";
 import type { EngineConfig, Scope } from "./types.ts";
 
-/** Key of the configuration. */
 export const CONFIG_KEY = "config";
 
 const SETS = "permissionset/";
 
-/** The configuration; undefined when there is none. Throws `corrupt`. */
+/** Undefined when there is none. Throws `corrupt`. */
 export async function loadConfig(storage: StorageView): Promise<EngineConfig | undefined> {
   const row = await load(storage, CONFIG_KEY);
   if (row === undefined) return undefined;
@@ -29,7 +28,6 @@ export async function loadConfig(storage: StorageView): Promise<EngineConfig | u
   };
 }
 
-/** Replaces the configuration. */
 export function saveConfig(storage: StorageView, config: EngineConfig): Promise<void> {
   return save(storage, CONFIG_KEY, {
     prv_key: config.privateKey,
@@ -41,7 +39,7 @@ export function saveConfig(storage: StorageView, config: EngineConfig): Promise<
   });
 }
 
-/** A stored request; undefined when there is none of this name. Throws `corrupt`. */
+/** Undefined when there is no set of this name. Throws `corrupt`. */
 export async function loadSet(storage: StorageView, name: string): Promise<Scope | undefined> {
   const row = await load(storage, SETS + name);
   if (row === undefined) return undefined;
@@ -63,7 +61,6 @@ export async function loadSet(storage: StorageView, name: string): Promise<Scope
   };
 }
 
-/** Replaces a stored request. */
 export function saveSet(storage: StorageView, name: string, scope: Scope): Promise<void> {
   const { permissions, repositories, repositoryIds } = scope;
   return save(storage, SETS + name, {
@@ -78,17 +75,16 @@ export function saveSet(storage: StorageView, name: string, scope: Scope): Promi
   });
 }
 
-/** Removes a stored request, if it is there. */
+/** Does nothing if the set does not exist. */
 export function deleteSet(storage: StorageView, name: string): Promise<void> {
   return storage.delete(SETS + name);
 }
 
-/** Whether a request of this name is stored. */
 export async function hasSet(storage: StorageView, name: string): Promise<boolean> {
   return (await storage.get(SETS + name)) !== undefined;
 }
 
-/** Names of the stored requests, sorted bytewise. */
+/** Sorted bytewise. */
 export function listSets(storage: StorageView): Promise<readonly string[]> {
   return storage.list(SETS);
 }

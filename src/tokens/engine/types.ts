@@ -1,11 +1,8 @@
-/** What the parts of the engine hand each other. */
+/** Types shared by the engine's parts. */
 import type { RawNumber } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
 
-/**
- * What `info` and the metrics say about the build; empty strings in a build without release
- * injections (RESOLUTIONS T17).
- */
+/** Build information for `info` and the metrics; empty without release values. */
 export interface BuildInfo {
   readonly projectName: string;
   readonly projectDocs: string;
@@ -19,12 +16,11 @@ export interface BuildInfo {
 /** Permission levels by name, e.g. `contents` → `read`. */
 export type Permissions = Readonly<Record<string, string>>;
 
-/** The app and how tokens are minted as it (contract 2.1). */
 export interface EngineConfig {
   readonly appId: number;
   /** PEM, PKCS#1. */
   readonly privateKey: string;
-  /** As it was given. */
+  /** As configured. */
   readonly baseUrl: string;
   readonly excludeRepositoryMetadata: boolean;
   readonly strictScopes: boolean;
@@ -32,7 +28,7 @@ export interface EngineConfig {
   readonly maxPermissions: Permissions | undefined;
 }
 
-/** What a token is asked for (contract 2.2). Empty means "not given". */
+/** Empty means not given. */
 export interface Scope {
   /** 0 when only an organisation was given. */
   readonly installationId: number;
@@ -42,13 +38,12 @@ export interface Scope {
   readonly permissions: Permissions;
 }
 
-/** A platform's answer to a mint: its own fields, digits kept. */
+/** The platform's fields with exact digits. */
 export interface MintedToken {
   readonly token: string;
   readonly data: Data;
 }
 
-/** An installation as the platform lists it. */
 export interface Installation {
   readonly id: number | RawNumber;
   readonly login: string;

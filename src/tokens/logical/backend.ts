@@ -1,7 +1,4 @@
-/**
- * A backend from its declarations: every operation is answered by the path table or by a secret's
- * type.
- */
+/** Builds a backend from its declared paths and secret types. */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { takeFields } from "./fields.ts";
 import { backendHelp, pathHelp } from "./help.ts";
@@ -21,12 +18,11 @@ import type {
   SecretType,
 } from "./types.ts";
 
-/** What a backend is made of. */
 export interface BackendSpec {
   readonly type: string;
   readonly paths: readonly Path[];
   readonly secrets?: readonly SecretType[];
-  /** What the backend is for, for people. */
+  /** Help text of the backend. */
   readonly help: string;
   readonly invalidate?: (key: string) => void;
   readonly close?: () => Promise<void>;
@@ -34,7 +30,6 @@ export interface BackendSpec {
 
 const LIST_READ_DELETE: ReadonlySet<Operation> = new Set<Operation>(["read", "list", "delete"]);
 
-/** Puts the declarations together. */
 export function createBackend(spec: BackendSpec): Backend {
   const router = createRouter(spec.paths);
   const secrets = Object.fromEntries((spec.secrets ?? []).map((type) => [type.name, type]));
@@ -77,14 +72,14 @@ export function createBackend(spec: BackendSpec): Backend {
         throw new StewardError("invalid", occurred("lease is not renewable"), {
           rule: "renewable",
         });
-      // A host may ask every minute whether something is half done; nothing ever is.
+      // Vault may poll for unfinished work; there never is any.
       if (request.operation === "rollback") return undefined;
       return answer(request);
     },
     async exists(request) {
       const route = router.route(request.path, "create");
       if (route?.path.exists === undefined) return undefined;
-      // The body is not looked at before the policy has been asked.
+      // The body is not parsed before the policy decision.
       const { fields } = takeFields({
         kinds: route.kinds,
         data: {},
@@ -111,7 +106,7 @@ export function createBackend(spec: BackendSpec): Backend {
   };
 }
 
-/** Fields that cannot be read are no proof, and their error is what verifying throws. */
+/** If fields cannot be decoded there is no proof; verifying throws their error. */
 function proofIn(
   { kinds, variables, path: { unknown } }: Route,
   proof: PathProof,

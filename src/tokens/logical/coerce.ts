@@ -1,6 +1,5 @@
 /**
- * Weak coercion of single fields, value by value as the facts' §1.2 list them, with the error texts
- * that clients know.
+ * Weakly typed coercion of single field values, as Vault's framework does it, with its error texts.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import {
@@ -13,7 +12,7 @@ import {
 } from "./go-values.ts";
 import { isRawNumber, numberText, parseExact, requestLimits } from "./json.ts";
 
-/** What a field becomes. */
+/** Target kind of a field. */
 export type Kind =
   | "text"
   | "integer"
@@ -26,7 +25,6 @@ export type Kind =
   | "pairs"
   | "any";
 
-/** A coerced value, by kind. */
 export type Coerced =
   | string
   | number
@@ -35,22 +33,19 @@ export type Coerced =
   | readonly number[]
   | ReadonlyMap<string, string>;
 
-/**
- * Items of one list, members of one map: more than any field can mean. Vault's own default for
- * either.
- */
-const MOST_ITEMS = 10_000;
+/** Items of a list or members of a map. Vault's default for either. */
+const MAX_ITEMS = 10_000;
 
-/** Items that cannot be coerced before the rest is not looked at. */
-const MOST_WRONG = 100;
+/** Invalid items after which coercion stops. */
+const MAX_ERRORS = 100;
 
-/** Characters of a text that holds a list or a map as JSON. */
-const LONGEST_JSON = 1024 * 1024;
+/** Characters of a JSON text that holds a list or a map. */
+const MAX_JSON_LENGTH = 1024 * 1024;
 
-/** A permission's name with its level, or what was meant to be one. */
-const LONGEST_PAIR = 64;
+/** A permission name with its level, or an attempt at one. */
+const MAX_PAIR_LENGTH = 64;
 
-/** Coerces a value to a kind. Throws GoValueError; its text never quotes what may be secret. */
+/** Throws GoValueError; its text never quotes values that may be secret. */
 export function coerce(value: unknown, kind: Exclude<Kind, "any">): Coerced {
   return coercions[kind](value, "");
 }
@@ -108,10 +103,10 @@ function toDurationMs(value: unknown, at: string): number {
     : checkedDuration(Math.trunc(Number(digits)) * 1_000);
 }
 
-// One value is a list of one. An empty text or object is an empty list.
+// A single value is a list of one; an empty text or object is an empty list.
 function items<T>(value: unknown, item: (value: unknown, at: string) => T, commas: boolean): T[] {
   const list = itemsOf(value, commas);
-  if (list.length > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
+  if (list.length > MAX_ITEMS) throw new GoValueError(`a list has more than ${MAX_ITEMS} items`);
   const out: T[] = [];
   const wrong: string[] = [];
   for (const [index, one] of list.entries()) {
@@ -120,7 +115,7 @@ function items<T>(value: unknown, item: (value: unknown, at: string) => T, comma
     } catch (error) {
       if (!(error instanceof GoValueError)) throw error;
       wrong.push(error.message);
-      if (wrong.length === MOST_WRONG) break;
+      if (wrong.length === MAX_ERRORS) break;
     }
   }
   if (wrong.length > 0)
@@ -142,12 +137,12 @@ function itemsOf(value: unknown, commas: boolean): readonly unknown[] {
   return (jsonOf(value, "[") as readonly unknown[] | undefined) ?? trimmedItems(value);
 }
 
-// Stray commas at either end or doubled are no items; neither are blanks around one.
+// Empty items from stray commas are dropped, and surrounding spaces trimmed.
 function trimmedItems(text: string): readonly string[] {
   let commas = 0;
   for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) {
     commas += 1;
-    if (commas > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
+    if (commas > MAX_ITEMS) throw new GoValueError(`a list has more than ${MAX_ITEMS} items`);
   }
   return text
     .split(",")
@@ -155,7 +150,7 @@ function trimmedItems(text: string): readonly string[] {
     .filter((item) => item !== "");
 }
 
-// `a=read,b=write`, JSON text of an object or list, an object, a list of any of these.
+// Accepts `a=read,b=write`, JSON text of an object or list, an object, or a list of these.
 function toPairs(value: unknown): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>();
   addPairs(pairs, value, 0);
@@ -173,7 +168,7 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
     return;
   }
   if (typeof value !== "string")
-    throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), LONGEST_PAIR)}`);
+    throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), MAX_PAIR_LENGTH)}`);
   const json = depth < 2 ? (jsonOf(value, "{") ?? jsonOf(value, "[")) : undefined;
   if (json !== undefined) return addPairs(pairs, json, depth + 1);
   for (const pair of trimmedItems(value)) {
@@ -184,20 +179,20 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
 
 function addPair(pairs: Map<string, string>, key: string, value: string): void {
   pairs.set(key, value);
-  if (pairs.size > MOST_ITEMS) throw new GoValueError(`a map has more than ${MOST_ITEMS} entries`);
+  if (pairs.size > MAX_ITEMS) throw new GoValueError(`a map has more than ${MAX_ITEMS} entries`);
 }
 
 function splitPair(pair: string): readonly [string, string] {
   const at = pair.indexOf("=");
-  if (at < 1) throw new GoValueError(`invalid key pair ${quoted(pair, LONGEST_PAIR)}`);
+  if (at < 1) throw new GoValueError(`invalid key pair ${quoted(pair, MAX_PAIR_LENGTH)}`);
   return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
 }
 
-// A text that is JSON of the wanted shape; undefined when it is just a text.
+// JSON of the wanted shape, else undefined.
 function jsonOf(text: string, opening: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(opening)) return undefined;
-  if (text.length > LONGEST_JSON)
-    throw new GoValueError(`JSON in a text has more than ${LONGEST_JSON} characters`);
+  if (text.length > MAX_JSON_LENGTH)
+    throw new GoValueError(`JSON in a text has more than ${MAX_JSON_LENGTH} characters`);
   try {
     return parseExact(text.trim(), requestLimits);
   } catch (error) {

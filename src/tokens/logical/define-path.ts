@@ -1,13 +1,12 @@
 /**
- * How a path is declared: `definePath({ pattern, fields, operations, … })`, checked when the module
- * is loaded.
+ * Declares a path: `definePath({ pattern, fields, operations, … })`, validated when the module
+ * loads.
  */
 import { assert } from "../../kernel/base/errors.ts";
 import { kindsOf } from "./fields.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Path, PathHandler } from "./types.ts";
 
-/** A path as it is written. */
 export interface PathSpec extends Omit<Path, "unknown" | "operations"> {
   /** Default: `refuse`. */
   readonly unknown?: Path["unknown"];
@@ -15,10 +14,7 @@ export interface PathSpec extends Omit<Path, "unknown" | "operations"> {
   readonly operations: Path["operations"] & { readonly write?: PathHandler };
 }
 
-/**
- * Fills in what goes without saying. Throws an assertion when pattern, fields and rules do not fit
- * together.
- */
+/** Applies defaults. Throws an assertion when pattern, fields and rules are inconsistent. */
 export function definePath(spec: PathSpec): Path {
   const { write, ...single } = spec.operations;
   const operations = write === undefined ? single : { create: write, update: write, ...single };

@@ -1,6 +1,6 @@
 /**
- * From a message's descriptor to coerced fields: which fields a path has, of what kind, and what to
- * make of those it has not.
+ * Decodes request data to typed fields by a message's descriptor: known fields, their kinds, and
+ * unknown fields.
  */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { assert } from "../../kernel/base/errors.ts";
@@ -9,10 +9,10 @@ import { GoValueError } from "./go-values.ts";
 import { logicalError, occurred } from "./occurred.ts";
 import type { CoerceRule, Data, Fields, Path } from "./types.ts";
 
-/** The kinds of a path's fields, by name, in the order of declaration. */
+/** Kinds of a path's fields by name, in declaration order. */
 export type FieldKinds = ReadonlyMap<string, Kind>;
 
-/** Kinds from descriptor and rules. Throws an assertion for a rule that does not fit. */
+/** Throws an assertion for a rule that does not fit. */
 export function kindsOf(
   message: DescMessage,
   rules: Readonly<Record<string, CoerceRule>> = {},
@@ -65,25 +65,23 @@ function isInteger(scalar: ScalarType): boolean {
   return INTEGERS.has(scalar);
 }
 
-/** What was made of a request's data. */
 export interface Taken {
   readonly fields: Fields;
   readonly warnings: readonly string[];
 }
 
-/** How to take fields. */
 export interface Taking {
   readonly kinds: FieldKinds;
   readonly data: Data;
   readonly fromPath: ReadonlyMap<string, string>;
   readonly unknown: Path["unknown"];
-  /** Set before the text of a field that cannot be coerced. */
+  /** Prefix of coercion error texts. */
   readonly prefix: string;
 }
 
 /**
- * Coerces what is declared; refuses, tells of or leaves the rest. A field from the path wins.
- * Throws `invalid` with the clients' texts.
+ * Coerces declared fields; rejects, reports or ignores others. Path fields win. Throws `invalid`
+ * with Vault's texts.
  */
 export function takeFields(taking: Taking): Taken {
   const { kinds, data, fromPath } = taking;
@@ -115,7 +113,7 @@ export function takeFields(taking: Taking): Taken {
   return { fields: fieldsOf(kinds, values), warnings };
 }
 
-/** Fields whose values are there already, for tests and for requests within the house. */
+/** Fields from typed values, for tests and internal requests. */
 function fieldsOf(kinds: FieldKinds, values: ReadonlyMap<string, unknown>): Fields {
   function read(name: string, wanted: readonly Kind[]): unknown {
     const kind = kinds.get(name);
@@ -163,18 +161,18 @@ function unknownFields(names: readonly string[]): Error {
   );
 }
 
-/** Names that a message shows, and how much of each. */
-const MOST_SHOWN = 20;
-const LONGEST_SHOWN = 64;
+/** Names listed in a message, and the length shown of each. */
+const MAX_SHOWN = 20;
+const MAX_SHOWN_LENGTH = 64;
 
 function shown(names: readonly string[]): readonly string[] {
-  const first = smallest(names, MOST_SHOWN).map((name) =>
-    name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name,
+  const first = smallest(names, MAX_SHOWN).map((name) =>
+    name.length > MAX_SHOWN_LENGTH ? `${name.slice(0, MAX_SHOWN_LENGTH)}…` : name,
   );
-  return names.length > MOST_SHOWN ? [...first, `… (${names.length - MOST_SHOWN} more)`] : first;
+  return names.length > MAX_SHOWN ? [...first, `… (${names.length - MAX_SHOWN} more)`] : first;
 }
 
-/** The first names in their order, without sorting all of them. */
+/** The first names in order, without sorting all. */
 function smallest(names: readonly string[], most: number): readonly string[] {
   const first: string[] = [];
   for (const name of names) {

@@ -1,21 +1,15 @@
-/**
- * How Go reads texts as booleans, integers and durations: what clients of a secrets manager have
- * always been able to send.
- */
+/** Parses booleans, integers and durations as Go does, since clients rely on those forms. */
 
-/** A text that is not of the wanted form; the message is Go's. */
+/** Invalid text; the message is Go's. */
 export class GoValueError extends Error {
   override readonly name = "GoValueError";
 }
 
-/**
- * Longer than any number, duration or boolean, shorter than any token or key that somebody puts
- * into the wrong field.
- */
-const LONGEST_VALUE = 24;
+/** Longer than any number, duration or boolean, shorter than a token or key entered by mistake. */
+const MAX_VALUE_LENGTH = 24;
 
-/** A text in Go's `%q` form; of a longer one only its length is told, since it may be a secret. */
-export function quoted(text: string, longest: number = LONGEST_VALUE): string {
+/** Text in Go's `%q` form; of a longer one only the length is shown, since it may be a secret. */
+export function quoted(text: string, longest: number = MAX_VALUE_LENGTH): string {
   return text.length > longest ? `a text of ${text.length} characters` : JSON.stringify(text);
 }
 
@@ -29,11 +23,11 @@ export function parseGoBool(text: string): boolean {
   throw new GoValueError(`strconv.ParseBool: parsing ${quoted(text)}: invalid syntax`);
 }
 
-// Underscores may stand between digits and after a base prefix; a leading zero alone means octal.
+// Underscores may separate digits and follow a base prefix; a leading zero means octal.
 const INTEGER =
   /^([+-]?)(?:(0[xX])((?:_?[\da-fA-F])+)|(0[bB])((?:_?[01])+)|(0[oO])((?:_?[0-7])+)|(0)((?:_?[0-7])+)|(0|[1-9](?:_?\d)*))$/;
 
-/** `strconv.ParseInt(text, 0, 64)` within what a double holds exactly. */
+/** `strconv.ParseInt(text, 0, 64)`, limited to safe integers. */
 export function parseGoInt(text: string): number {
   const found = text.length > 256 ? null : INTEGER.exec(text);
   if (found === null)
@@ -65,12 +59,12 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** The largest duration of Go: 2^63 ns. */
-const LONGEST_MS = 9_223_372_036_854;
+/** Go's longest duration: 2^63 ns. */
+const MAX_DURATION_MS = 9_223_372_036_854;
 
 /**
- * `parseutil.ParseDurationSecond` of a text: seconds (`60`), days (`7d`) or Go's units (`1h30m`).
- * Whole milliseconds, never negative; 0 only for none.
+ * `parseutil.ParseDurationSecond`: seconds (`60`), days (`7d`) or Go's units (`1h30m`). Whole
+ * milliseconds, never negative; 0 only for zero.
  */
 export function parseGoDurationMs(text: string): number {
   const trimmed = text.trim();
@@ -81,11 +75,11 @@ export function parseGoDurationMs(text: string): number {
   return checkedDuration(unitsMs(trimmed));
 }
 
-/** A duration in milliseconds within Go's range. */
+/** Checks that a duration is within Go's range. */
 export function checkedDuration(ms: number): number {
   if (ms < 0) throw new GoValueError("cannot provide negative value");
-  if (!(ms <= LONGEST_MS)) throw new GoValueError("the duration is longer than 292 years");
-  // What is some time stays some: none means "the usual time" or "not wrapped" to whoever reads it.
+  if (!(ms <= MAX_DURATION_MS)) throw new GoValueError("the duration is longer than 292 years");
+  // A positive duration stays positive: zero would mean "default" or "not wrapped".
   return ms > 0 ? Math.max(1, Math.floor(ms)) : 0;
 }
 
@@ -99,7 +93,7 @@ function unitsMs(text: string): number {
     (sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ""] ?? 0),
     0,
   );
-  // Sums of binary fractions may end a hair below a whole number: 0.29 s is 290 ms.
+  // Sums of binary fractions may end just below an integer: 0.29 s is 290 ms.
   const exact = Math.abs(ms - Math.round(ms)) < 1e-6 ? Math.round(ms) : ms;
   return text.startsWith("-") ? -exact : exact;
 }

@@ -1,7 +1,4 @@
-/**
- * What `?help=1` answers: text for people in the original's layout, and the OpenAPI of the same
- * path.
- */
+/** Response to `?help=1`: text in Vault's layout, and the path's OpenAPI. */
 import { comments } from "../../gen/comments.ts";
 import { kindsOf } from "./fields.ts";
 import type { Path } from "./types.ts";
@@ -19,7 +16,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   any: "map",
 };
 
-/** Help on a whole backend. */
+/** Help of a whole backend. */
 export function backendHelp(help: string, paths: readonly Path[]): string {
   const rows = paths
     .flatMap((path) =>
@@ -33,7 +30,7 @@ export function backendHelp(help: string, paths: readonly Path[]): string {
   );
 }
 
-/** Help on one path. */
+/** Help of one path. */
 export function pathHelp(request: string, path: Path): string {
   const fields = [...kindsOf(path.fields, path.coerce)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const rows = fields.map(
@@ -46,7 +43,7 @@ export function pathHelp(request: string, path: Path): string {
   );
 }
 
-/** The comment of a field in its proto file. */
+/** The field's comment in its proto file. */
 export function fieldHelp(path: Path, name: string): string {
   return comments[`${path.fields.typeName}.${name}`] ?? "";
 }

@@ -1,53 +1,44 @@
 /**
- * JSON that keeps the digits of its numbers (RESOLUTIONS T25): what a double would round or write
- * otherwise is held as its source text. Bounded in size and depth before anything is built. Its
- * messages never quote the text: bodies hold secrets.
+ * JSON parser that keeps exact numbers: those that a double would round or reformat are kept as
+ * source text. Size and depth are checked before anything is built. Errors never quote the text,
+ * since bodies hold secrets.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { parseTree } from "../../kernel/json/tree.ts";
 
-/**
- * A number as it was written, e.g. one above 2^53. `JSON.stringify` writes it back digit by digit.
- */
+/** A number as written, e.g. above 2^53. `JSON.stringify` writes it back unchanged. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
 
-/** Limits of one text. */
 export interface ExactLimits {
-  /** UTF-8 bytes; of a string, UTF-16 units. */
+  /** UTF-8 bytes; for a string input UTF-16 units. */
   readonly bytes: number;
-  /** Objects and arrays inside each other, the outermost included. */
+  /** Nesting of objects and arrays, the outermost included. */
   readonly depth: number;
   /**
-   * Elements of arrays and members of objects, all together. What is many costs more than what is
-   * long: ten million take seconds.
+   * Array elements and object members in total. Many values cost more than long ones: ten million
+   * take seconds.
    */
   readonly values: number;
-  /** Members of one object; as many as there may be values when not given. */
+  /** Members of one object; default: `values`. */
   readonly members?: number;
 }
 
-/**
- * What is taken unless said otherwise, e.g. from a platform: 500 repositories have some 60,000
- * values.
- */
+/** Default limits, e.g. for platform responses: 500 repositories have about 60,000 values. */
 const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, values: 1_000_000 };
 
-/**
- * What a secrets manager takes from a client. Vault's default for the members of one object is the
- * same.
- */
+/** Limits of client requests. Vault's default for members of one object is the same. */
 export const requestLimits: Required<ExactLimits> = {
   ...usualLimits,
   values: 100_000,
   members: 10_000,
 };
 
-/** Bytes of one name, as written. */
+/** Bytes of one member name, as written. */
 const MAX_NAME_BYTES = 1024 * 1024;
 
-/** Characters of one number: it is read in one go, some 8 ms for this many. */
+/** Characters of one number, parsed in one step: about 8 ms at this length. */
 const MAX_NUMBER_LENGTH = 1024 * 1024;
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
@@ -57,15 +48,15 @@ const exactJson = JSON as unknown as {
   isRawJSON(value: unknown): value is RawNumber;
 };
 
-// Numbers stand at the start, or after one of `:`, `[` and `,`; a string may look so too and only
+// A number stands at the start or after `:`, `[` or `,`. A string may look the same, which only
 // costs time.
 const MAY_LOSE_DIGITS = /\d{16}|(?:^|[:[,])\s*-?\d+[.eE]/;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Parses a whole text. Throws `invalid` (rule `json`) for what is no JSON, `too_large` (rule
- * `bytes`, `depth` or `values`) beyond a limit.
+ * Throws `invalid` (rule `json`) for invalid JSON, `too_large` (rule `bytes`, `depth` or `values`)
+ * beyond a limit.
  */
 export function parseExact(input: string | Uint8Array, limits: ExactLimits = usualLimits): unknown {
   if (input.length > limits.bytes)
@@ -81,10 +72,10 @@ export function parseExact(input: string | Uint8Array, limits: ExactLimits = usu
   }
 }
 
-/** Texts above this are read in turns of the event loop, others in one go. */
+/** Larger texts are parsed in several turns of the event loop. */
 const AT_ONCE_BYTES = 64 * 1024;
 
-/** As `parseExact`, but a text of megabytes does not hold the thread. */
+/** Like `parseExact`, but yields to the event loop for large texts. */
 export async function parseExactInTurns(
   bytes: Uint8Array,
   limits: ExactLimits = usualLimits,
@@ -109,19 +100,17 @@ export async function parseExactInTurns(
   }
 }
 
-/** Writes a value whose numbers may be raw. */
+/** Serializes a value that may contain exact numbers. */
 export function writeExact(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/**
- * Whether a value is surely longer than so many bytes when it is written, found without writing it.
- */
+/** Whether the serialized value surely exceeds a length, without serializing it. */
 export function isLongerThan(value: unknown, bytes: number): boolean {
   return lengthWithin(value, bytes) < 0;
 }
 
-/** What is left of `room` after a value; below zero as soon as there is none left. */
+/** Remaining budget after a value; negative as soon as it is exceeded. */
 function lengthWithin(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (isRawNumber(value)) return room - value.rawJSON.length;
@@ -139,21 +128,17 @@ function lengthWithin(value: unknown, room: number): number {
   return left;
 }
 
-/** Whether a value is a number that was kept as text. */
 export function isRawNumber(value: unknown): value is RawNumber {
   return typeof value === "object" && value !== null && exactJson.isRawJSON(value);
 }
 
-/**
- * A number from its digits, e.g. to make an answer. Throws SyntaxError when they are no JSON
- * number.
- */
+/** Throws SyntaxError unless the digits are a JSON number. */
 export function rawNumber(digits: string): RawNumber {
   if (!/^-?\d/.test(digits)) throw new SyntaxError("not a JSON number");
   return exactJson.rawJSON(digits);
 }
 
-/** The digits of a number of either kind; undefined for anything else. */
+/** Digits of a number of either kind; undefined for anything else. */
 export function numberText(value: unknown): string | undefined {
   if (typeof value === "number")
     return Number.isInteger(value) ? BigInt(value).toString() : String(value);
@@ -185,8 +170,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-// The parser's own message quotes the text around the place: it does not travel on, not even as a
-// cause.
+// The native parser's message quotes the text, so it is dropped, even as a cause.
 function broken(position: number | undefined): StewardError {
   const where = position === undefined ? "" : ` at position ${position}`;
   return new StewardError("invalid", `failed to decode JSON input: it is not valid JSON${where}`, {
@@ -211,7 +195,7 @@ const CLOSE_OBJECT = 0x7d;
 function assertWithin(text: string, { depth, values, members = values }: ExactLimits): void {
   let open = 0;
   let seen = 0;
-  /** Commas by level; none are counted in lists. */
+  /** Commas by nesting level; not counted in arrays. */
   const commas: number[] = [];
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -237,7 +221,7 @@ function assertWithin(text: string, { depth, values, members = values }: ExactLi
   }
 }
 
-// Jumps from quote to quote, so that long strings cost no loop.
+// Searches quote by quote, so that long strings are skipped natively.
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

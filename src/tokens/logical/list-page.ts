@@ -1,4 +1,4 @@
-/** `after` and `limit` of a list, as OpenBao's clients send them: any list can be read in pages. */
+/** Pagination of lists by `after` and `limit`, as OpenBao's clients send them. */
 import { takeFields, type FieldKinds } from "./fields.ts";
 import type { Data, LogicalResponse } from "./types.ts";
 
@@ -7,17 +7,16 @@ const KINDS: FieldKinds = new Map([
   ["limit", "integer"],
 ]);
 
-/** Which part of a list is wanted. */
 export interface ListPage {
-  /** Names after this one, which need not exist; empty for all. */
+  /** Exclusive start, which need not exist; empty for the beginning. */
   readonly after: string;
-  /** At most so many; 0 or less for all. */
+  /** Maximum number; 0 or less for all. */
   readonly limit: number;
 }
 
 /**
- * Takes the page out of a list request's data. Throws `invalid` for a limit that is no number;
- * `prefix` stands before the text.
+ * Reads the page from a list request's data. Throws `invalid` for a limit that is no number;
+ * `prefix` starts the text.
  */
 export function takePage(
   data: Data,
@@ -35,10 +34,7 @@ export function takePage(
   return { page: { after: fields.text("after") ?? "", limit: fields.integer("limit") ?? 0 }, rest };
 }
 
-/**
- * The answer with that part of its keys, in the order of their characters; the answer itself when
- * all are wanted.
- */
+/** The response with the requested part of its sorted keys; unchanged when all are requested. */
 export function pageOf(
   response: LogicalResponse | undefined,
   { after, limit }: ListPage,
@@ -50,7 +46,7 @@ export function pageOf(
   );
   const first = after === "" ? 0 : sorted.findIndex((key) => key > after);
   const page = first === -1 ? [] : sorted.slice(first, limit > 0 ? first + limit : undefined);
-  // Older clients find the same list under a second name.
+  // Older clients read the list from a second member.
   return {
     ...response,
     data: Object.fromEntries(

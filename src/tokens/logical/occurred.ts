@@ -1,12 +1,12 @@
-/** The texts of a secrets manager's own errors, as its clients know them (facts §1.3, samples). */
+/** Error texts of Vault that clients know. */
 import { StewardError } from "../../kernel/base/errors.ts";
 
-/** A single error in the wrapping of the original's error list. */
+/** A single error in Vault's error-list format. */
 export function occurred(text: string): string {
   return `1 error occurred:\n\t* ${text}\n\n`;
 }
 
-/** A path that no declaration matches: 404, unlike "nothing there" with its text. */
+/** No declared path matches: 404 with a text, unlike "no data". */
 export function unsupportedPath(): StewardError {
   return new StewardError("not_found", occurred("unsupported path"), {
     rule: "unsupported_path",
@@ -14,7 +14,7 @@ export function unsupportedPath(): StewardError {
   });
 }
 
-/** A path that is declared, but not for this operation: 405. */
+/** The path exists, but not this operation: 405. */
 export function unsupportedOperation(): StewardError {
   return new StewardError("unsupported", occurred("unsupported operation"), {
     rule: "unsupported_operation",
@@ -22,7 +22,7 @@ export function unsupportedOperation(): StewardError {
   });
 }
 
-/** A logical error: 400 with just this text. */
+/** A logical error: 400 with this text. */
 export function logicalError(
   text: string,
   options: {

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI description of mounts, from the same tables that requests are read by (compare
- * `sys/internal/specs/openapi`).
+ * Generates the OpenAPI description of mounts from their declared paths
+ * (`sys/internal/specs/openapi`).
  */
 import type { Kind } from "./coerce.ts";
 import { kindsOf } from "./fields.ts";
@@ -8,18 +8,15 @@ import { fieldHelp } from "./help.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Backend, Path } from "./types.ts";
 
-/** A JSON object of the description. */
 export type OpenApiNode = Readonly<Record<string, unknown>>;
 
-/** One mount to describe. */
 export interface DescribedMount {
-  /** With a slash at its end, `auth/` included, e.g. `github/`. */
+  /** With a trailing slash, `auth/` included, e.g. `github/`. */
   readonly point: string;
   readonly backend: Pick<Backend, "type" | "paths">;
   readonly tag: "secrets" | "auth" | "system";
 }
 
-/** The whole document. */
 export function openApiDocument(
   mounts: readonly DescribedMount[],
   info: { readonly title: string; readonly version: string; readonly description: string },
@@ -32,7 +29,7 @@ export function openApiDocument(
   return { openapi: "3.0.2", info, paths, components: { schemas: {} } };
 }
 
-/** The path items of one mount, by `/<point><path>`. */
+/** Path items of one mount, by `/<point><path>`. */
 export function mountPaths(mount: DescribedMount): Record<string, OpenApiNode> {
   return Object.fromEntries(
     mount.backend.paths.flatMap((path) =>
@@ -63,8 +60,8 @@ function pathItem(mount: DescribedMount, path: Path, pattern: string): OpenApiNo
       .replaceAll("_", "-");
   const base = { tags: [mount.tag] };
   const fields = [...kinds].filter(([name]) => !variables.includes(name));
-  // What is written is rarely asked for by it; only what can do nothing but read shows its fields
-  // as a query.
+  // Writable paths are rarely read with fields; only read-only paths describe them as query
+  // parameters.
   const query = (write === undefined ? fields : []).map(([name, kind]) => ({
     name,
     in: "query",

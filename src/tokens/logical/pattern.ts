@@ -1,33 +1,27 @@
-/** Patterns of paths: how they are written, what they match, which of two that match is meant. */
+/** Path patterns: syntax, matching and precedence. */
 import { assert } from "../../kernel/base/errors.ts";
 
-/** A compiled pattern. */
 export interface Pattern {
   readonly text: string;
-  /** In the order of the segments. */
+  /** In segment order. */
   readonly variables: readonly string[];
-  /** Lower ranks are meant first; compared segment by segment. */
+  /** Precedence by segment; lower wins. */
   readonly ranks: readonly number[];
-  /** The variables of a path that matches. */
+  /** Variables of a matching path; undefined otherwise. */
   match(path: string): ReadonlyMap<string, string> | undefined;
 }
 
-/**
- * Starts and ends with a letter, digit or underscore; `-` and `.` may stand between (facts §1.1).
- */
+/** Starts and ends with a letter, digit or underscore; `-` and `.` may stand between. */
 const NAME = String.raw`(\w(?:[\w.-]*\w)?)`;
 
-/**
- * What follows begins with no slash, which would make it a second name of the same thing, one that
- * rules about the first would not hold for.
- */
+/** No leading slash: it would give the same resource a second name that policies do not cover. */
 const REST_TEXT = "((?!/)[^]*)";
 
 const LITERAL = 0;
 const VARIABLE = 1;
 const REST = 2;
 
-/** Compiles `a/:name/b` or `a/:rest*`. Throws an assertion for anything that is no pattern. */
+/** Compiles `a/:name/b` or `a/:rest*`. Throws an assertion for an invalid pattern. */
 export function compilePattern(text: string): Pattern {
   const segments = text.split("/");
   const variables: string[] = [];
@@ -64,10 +58,7 @@ function matchOf(
     : new Map(variables.map((name, index) => [name, found[index + 1] ?? ""]));
 }
 
-/**
- * For sorting: literals before variables before rests, from the left; a longer pattern before a
- * shorter one.
- */
+/** Sort order: literals before variables before rests, from the left; longer patterns first. */
 export function byRank(a: Pattern, b: Pattern): number {
   for (let at = 0; at < Math.min(a.ranks.length, b.ranks.length); at++) {
     const difference = (a.ranks[at] ?? 0) - (b.ranks[at] ?? 0);

@@ -1,20 +1,19 @@
-/** Finds the declared path of a request. */
+/** Routes requests to declared paths. */
 import { type FieldKinds, kindsOf } from "./fields.ts";
 import { byRank, compilePattern, type Pattern } from "./pattern.ts";
 import type { Operation, Path } from "./types.ts";
 
-/** A declared path that a request reaches. */
 export interface Route {
   readonly path: Path;
   readonly kinds: FieldKinds;
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** The paths of a backend. */
+/** Paths of one backend. */
 export interface Router {
-  /** The path that answers an operation; else one that matches but does not know the operation. */
+  /** The path that supports the operation; else one that matches but does not support it. */
   route(path: string, operation: Operation): Route | undefined;
-  /** The path that matches, whatever the operation. */
+  /** The matching path for any operation. */
   find(path: string): Route | undefined;
 }
 
@@ -26,7 +25,7 @@ interface Entry {
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** Literal paths are looked up, the others tried from the most to the least specific. */
+/** Literal paths use a map; others are tried from most to least specific. */
 export function createRouter(paths: readonly Path[]): Router {
   const entries = paths.flatMap((path): Entry[] => {
     const kinds = kindsOf(path.fields, path.coerce);
@@ -56,8 +55,8 @@ export function createRouter(paths: readonly Path[]): Router {
     return undefined;
   }
 
-  // A slash at the end belongs to a list. For any other operation it would be a second name of the
-  // same thing, which rules about the first would not hold for.
+  // A trailing slash belongs to lists. For other operations it would give the same resource a
+  // second name that policies do not cover.
   function firstListed(path: string, wanted: (path: Path) => boolean): Route | undefined {
     return (
       first(path, wanted) ?? (path.endsWith("/") ? first(path.slice(0, -1), wanted) : undefined)

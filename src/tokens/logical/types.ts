@@ -1,7 +1,6 @@
 /**
- * The shape of a backend behind a secrets manager's HTTP API: a request goes in, a response or
- * nothing comes out. Nothing here knows its host, so the same backend runs inside Steward and as a
- * plugin of a real Vault or OpenBao (KERNEL §4).
+ * Interface of a backend behind Vault's HTTP API. It is independent of its host, so the same
+ * backend runs inside Steward and as a plugin of Vault or OpenBao.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -9,8 +8,8 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
 
 /**
- * What is asked. `create` and `update` are the same request; the existence check tells them apart
- * before the policy is asked.
+ * `create` and `update` are the same request; the existence check distinguishes them before the
+ * policy decision.
  */
 export type Operation =
   | "create"
@@ -25,12 +24,12 @@ export type Operation =
   | "rollback";
 
 /**
- * JSON values by name, in the order of their arrival. A number that a double would round is a raw
- * number (`json.ts`).
+ * JSON values by name, in order of arrival. A number that a double would round is a raw number
+ * (`json.ts`).
  */
 export type Data = Readonly<Record<string, unknown>>;
 
-/** Who asks, as far as a backend may know. Never a credential. */
+/** The requesting token as a backend may see it; never its id. */
 interface Requester {
   readonly displayName: string;
   readonly accessor: string;
@@ -38,31 +37,32 @@ interface Requester {
   readonly policies: readonly string[];
 }
 
-/** The other end of the connection. */
+/** Peer of the connection. */
 export interface Remote {
   readonly address: string;
   readonly port: number;
 }
 
 /**
- * Tells the host when a request begins to have an effect outside that only its answer could undo.
- * The host keeps a record of every request to a minting path before the backend sees it: without
- * `begin` a failure leaves nothing behind, with it the record stays as an orphan until the latest
- * moment at which what may have been made is still good.
+ * Announces a side effect that only its response could undo. The host records every request to a
+ * minting path before the backend runs: without `begin` a failure leaves no record, with it the
+ * record stays as an orphan until the latest possible expiry of what may have been created.
  */
 interface Effect {
-  /** Right before the call that may make something; `about` (no secrets) completes the record. */
+  /**
+   * Call right before the request that may create something; `about` (no secrets) completes the
+   * record.
+   */
   begin(about: Data): void;
-  /** The other side said that it made nothing. */
+  /** The other side confirmed that nothing was created. */
   none(): void;
 }
 
-/** A request as a backend sees it. */
 export interface LogicalRequest {
   /** A UUID. */
   readonly id: string;
   readonly operation: Operation;
-  /** Without the mount; lists end in a slash. */
+  /** Below the mount; lists end in a slash. */
   readonly path: string;
   readonly data: Data;
   /** Ends in a slash, e.g. `github/`. */
@@ -70,141 +70,118 @@ export interface LogicalRequest {
   readonly signal: AbortSignal;
   readonly requester?: Requester;
   readonly remote?: Remote;
-  /** Of a request to a path that mints. */
+  /** Present for minting paths. */
   readonly effect?: Effect;
-  /** What is to be revoked or renewed. `data` then is the data that the lease was given with. */
+  /** The secret to revoke or renew; `data` is the leased data. */
   readonly secret?: { readonly internalData: Data; readonly leaseId: string };
 }
 
-/** A lease to be. */
+/** A lease to create. */
 export interface SecretGrant {
-  /** From now, more than 0. */
+  /** From now; more than 0. */
   readonly ttlMs: number;
   readonly renewable: boolean;
-  /**
-   * Kept with the lease for whoever revokes it; holds `secret_type`, which finds its type again.
-   */
+  /** Stored with the lease for revocation; `secret_type` selects the type. */
   readonly internalData: Data;
 }
 
-/** An answer that is written as it is, e.g. text exposition. */
+/** A verbatim response, e.g. the metrics text. */
 interface RawAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string | Uint8Array;
 }
 
-/**
- * A token that the request made or renewed. Only backends that live with their host answer with
- * one, and the host knows more of it.
- */
+/** A token that the request created or renewed. Only built-in backends return one. */
 export interface AuthGrant {
-  /** Undefined when whoever asked must not learn it: a renewal by accessor. */
+  /** Undefined when the caller must not learn it: renewal by accessor. */
   readonly id: Secret | undefined;
-  /** What is left of it, whole seconds; 0 for ever. */
+  /** Remaining lifetime in whole seconds; 0 for no expiry. */
   readonly ttlMs: number;
   /**
-   * The request made it: it must end when its answer cannot be given. False for a renewal, which
-   * leaves a token that was there before.
+   * True for a new token, which must be revoked if the response cannot be delivered; false for a
+   * renewal.
    */
   readonly made: boolean;
 }
 
-/**
- * What a backend answers. No answer at all means "nothing there" to a read or list, and "done" to
- * anything else.
- */
+/** Undefined as a response means "no data" for a read or list, and success otherwise. */
 export interface LogicalResponse {
   readonly data?: Data;
   readonly secret?: SecretGrant;
   readonly auth?: AuthGrant;
   readonly warnings?: readonly string[];
   readonly raw?: RawAnswer;
-  /**
-   * Instead of 200, e.g. 202 for what goes on after the answer. Hosts that know no status ignore
-   * it.
-   */
+  /** Status instead of 200, e.g. 202 for background work. Plugin hosts ignore it. */
   readonly status?: number;
 }
 
 /**
- * Answers one operation. Throws StewardError: `invalid` is a logical error (400) whose message is
- * the text that clients see.
+ * Handles one operation. Throws StewardError: `invalid` is a logical error (400) whose message
+ * clients see.
  */
 export type PathHandler = (request: PathRequest) => Promise<LogicalResponse | undefined>;
 
-/** A request whose path and fields were understood. */
+/** A request with decoded path and fields. */
 export interface PathRequest extends LogicalRequest {
-  /**
-   * The declared fields that were given, coerced, by their declared names; those taken from the
-   * path too.
-   */
+  /** Declared fields that were given, coerced, by declared names; path variables included. */
   readonly fields: Fields;
 }
 
-/**
- * Coerced fields. An absent field gives undefined, so that "not given" and "given empty" stay
- * apart.
- */
+/** Coerced fields. An absent field is undefined, which differs from empty. */
 export interface Fields {
   has(name: string): boolean;
-  /** Throws an assertion when the declaration says another kind. */
+  /** Throws an assertion when the declared kind differs. */
   text(name: string): string | undefined;
-  /** A safe integer; larger ones are refused while coercing. */
+  /** A safe integer; larger ones are rejected by coercion. */
   integer(name: string): number | undefined;
   boolean(name: string): boolean | undefined;
-  /** Milliseconds; fields whose rule is `duration`. */
+  /** Milliseconds; for fields with rule `duration`. */
   durationMs(name: string): number | undefined;
   texts(name: string): readonly string[] | undefined;
   integers(name: string): readonly number[] | undefined;
   pairs(name: string): ReadonlyMap<string, string> | undefined;
-  /** As it came: fields whose rule is `any`. */
+  /** Uncoerced; for fields with rule `any`. */
   raw(name: string): unknown;
 }
 
 /**
- * How a field is coerced beyond its proto type (facts §1.2): `comma_list` texts or numbers from
- * lists, JSON text or comma text; `pairs` of `key=value`; `duration` from seconds or text like
- * `1h30m`; `any` stays as it came.
+ * Coercion beyond the proto type: `comma_list` accepts lists, JSON text or comma-separated text;
+ * `pairs` accepts `key=value`; `duration` accepts seconds or text like `1h30m`; `any` is not
+ * coerced.
  */
 export type CoerceRule = "plain" | "comma_list" | "pairs" | "duration" | "any";
 
 /**
- * What somebody without a token must know to be served at a path, e.g. a secret id. Failures are
- * counted by its subject.
+ * What an unauthenticated caller must prove to use a path, e.g. a secret id. Failures are counted
+ * per subject.
  */
 export interface PathProof {
-  /** What is tried, e.g. the role id; undefined when the request names none. */
+  /** What is being guessed, e.g. the role id; undefined when absent. */
   subject(request: PathRequest): string | undefined;
-  /**
-   * Throws what the operation would throw for a wrong proof. Has no effect and takes no use of
-   * anything.
-   */
+  /** Throws the operation's error for a wrong proof. No side effects and consumes no use. */
   verify(request: PathRequest): Promise<unknown>;
 }
 
-/** The proof in one request. */
 export interface RequestProof {
   readonly subject: string | undefined;
   readonly verify: () => Promise<unknown>;
 }
 
-/**
- * One declared path of a backend. Parsing, help, unknown-field errors and OpenAPI follow from it.
- */
+/** A declared path. Parsing, help, unknown-field errors and OpenAPI are derived from it. */
 export interface Path {
   /**
-   * Segments by `/`; `:name` takes one segment of the facts' NAME form, `:name*` everything that is
-   * left. E.g. `token/:permissionset`.
+   * Segments by `/`. `:name` takes one segment, `:name*` all remaining ones, e.g.
+   * `token/:permissionset`.
    */
   readonly pattern: string;
-  /** Further spellings, e.g. `permissionset/`. */
+  /** Aliases, e.g. `permissionset/`. */
   readonly also?: readonly string[];
-  /** A proto message: its fields are the path's fields, its comments their help. */
+  /** A proto message: its fields are the path's fields, their comments the help. */
   readonly fields: DescMessage;
   readonly coerce?: Readonly<Record<string, CoerceRule>>;
   /**
-   * Undeclared fields. `refuse` is 400 naming them, `warn` ignores them and says so, `keep` is for
+   * Undeclared fields: `refuse` rejects with 400, `warn` ignores with a warning, `keep` allows
    * free-form data.
    */
   readonly unknown: "refuse" | "warn" | "keep";
@@ -212,29 +189,29 @@ export interface Path {
     Record<"create" | "read" | "update" | "patch" | "delete" | "list", PathHandler>
   >;
   /**
-   * Whether the thing is there; undefined when the path has no such notion, and then a POST is an
-   * `update`. Absent: likewise.
+   * Whether the resource exists; undefined when the path has no such notion, which makes a POST an
+   * `update`.
    */
   readonly exists?: (request: PathRequest) => Promise<boolean | undefined>;
   /** Served without a token. */
   readonly unauthenticated?: true;
-  /** What such a request must know instead; absent where it needs to know nothing. */
+  /** Required proof of unauthenticated requests; absent if none. */
   readonly proof?: PathProof;
-  /** Needs the `sudo` capability. */
+  /** Requires the `sudo` capability. */
   readonly sudo?: true;
-  /** Makes something outside that must be recorded first. */
+  /** Creates something external that must be recorded first. */
   readonly mints?: true;
-  /** One line, then as much as is needed. */
+  /** First line is the summary. */
   readonly synopsis: string;
   readonly description: string;
 }
 
-/** Ends what a lease stands for. */
+/** Revokes what a lease stands for. */
 export interface SecretType {
   readonly name: string;
   /**
-   * Resolves when it is over, also when it was over before. Throws StewardError when it may still
-   * be good.
+   * Resolves when it has ended, also if it had before. Throws StewardError when it may still be
+   * valid.
    */
   revoke(request: LogicalRequest): Promise<void>;
 }
@@ -248,28 +225,25 @@ export interface Backend {
   readonly secrets: Readonly<Record<string, SecretType>>;
   readonly help: string;
   /**
-   * Answers any operation by the path table: `not_found` with rule `unsupported_path` for a path it
-   * has not, `unsupported` for an operation.
+   * Throws `not_found` with rule `unsupported_path` for an unknown path, `unsupported` for an
+   * unsupported operation.
    */
   handle(request: LogicalRequest): Promise<LogicalResponse | undefined>;
   /**
-   * For a POST, before the policy is asked: false makes it a `create`, true or undefined an
+   * Called for a POST before the policy decision: false makes it a `create`, true or undefined an
    * `update`.
    */
   exists(request: LogicalRequest): Promise<boolean | undefined>;
-  /**
-   * The proof that a request brings; undefined where the path or the operation takes none. Never
-   * throws.
-   */
+  /** The proof in a request; undefined where none is required. Never throws. */
   proof(request: LogicalRequest): RequestProof | undefined;
-  /** The declared path that a request would reach. */
+  /** The declared path that a request matches. */
   find(path: string): Path | undefined;
-  /** A stored key changed without the backend's doing. */
+  /** A stored key was changed by the host. */
   invalidate(key: string): void;
   close(): Promise<void>;
 }
 
-/** The backend's own keys, below its mount; encrypted by the host. */
+/** The backend's keys below its mount, encrypted by the host. */
 export interface StorageView {
   get(key: string): Promise<Uint8Array | undefined>;
   put(key: string, value: Uint8Array): Promise<void>;
@@ -281,19 +255,16 @@ export interface StorageView {
   list(prefix: string): Promise<readonly string[]>;
 }
 
-/** What a host lends a backend: the one thing that differs inside a foreign host. */
+/** Services of the host that differ between Steward and a plugin host. */
 export interface Host {
   readonly storage: StorageView;
-  /** Lease times of the mount, milliseconds. */
+  /** Lease TTLs of the mount, milliseconds. */
   readonly limits: () => { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
   readonly clock: Clock;
   readonly log: Log;
-  /**
-   * What policies and the like get wrong about this mount, a sentence each; not given by hosts that
-   * cannot tell.
-   */
+  /** Policy mistakes about this mount, one sentence each; absent on hosts that cannot tell. */
   readonly warnings?: () => Promise<readonly string[]>;
 }
 
-/** Makes a backend for one mount. */
+/** Creates a backend for one mount. */
 export type BackendFactory = (host: Host) => Promise<Backend>;

@@ -1,11 +1,8 @@
-/**
- * The newest mints, from memory since the start: whether the platform gives tokens, and when one
- * was refused.
- */
+/** The latest mints since the start, from memory: whether the platform issues tokens. */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Outcome, TokensObserver } from "./observer.ts";
 
-/** Outcomes that a caller causes; the others are of the platform or of this process. */
+/** Outcomes caused by the caller; others by the platform or this process. */
 const OF_CALLER: ReadonlySet<Outcome> = new Set([
   "invalid",
   "unauthenticated",
@@ -17,16 +14,14 @@ const OF_CALLER: ReadonlySet<Outcome> = new Set([
   "cancelled",
 ]);
 
-/**
- * Times in milliseconds since 1970; undefined where nothing of the kind happened since the start.
- */
+/** Milliseconds since 1970; undefined if it has not happened since the start. */
 export interface LastMints {
-  /** The newest mint failed although its caller was allowed it. */
+  /** Set while the latest permitted mint failed. */
   readonly failing: { readonly atMs: number; readonly outcome: Outcome } | undefined;
   readonly refusedAtMs: number | undefined;
 }
 
-/** An observer that passes everything on and remembers mints. */
+/** Passes events on and remembers mints. */
 export function watchMints(
   clock: Pick<Clock, "now">,
   inner: TokensObserver,

@@ -1,6 +1,6 @@
 /**
- * The metrics of the tokens service, for those who run it (RESOLUTIONS §2, Metric names). The
- * engine's own families stay on its mount.
+ * The metrics of the tokens service, for those who run it. The engine's own families stay on its
+ * mount.
  */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
@@ -11,8 +11,8 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 90
 const tokens = { group: "Tokens" } as const;
 
 /**
- * Requests to the secrets manager: `mount` is a mount point, `(none)` or `__other__`; `operation`
- * as the client asked; `outcome` is ok or the class of the error.
+ * Requests to the secrets manager. `mount` is a mount point, `(none)` or `__other__`; `operation`
+ * is the requested one; `outcome` is ok or the error's class.
  */
 export const tokensRequests = defineMetric({
   ...tokens,

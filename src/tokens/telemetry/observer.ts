@@ -1,16 +1,16 @@
-/** What the secrets manager tells of its work to whoever counts it; it knows nothing of metrics. */
+/** Interface through which the secrets manager reports events; independent of metrics. */
 import { toStewardError, type Code } from "../../kernel/base/errors.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CoreRequest } from "../vault/core/types.ts";
-import type { Front } from "../vault/core/front.ts";
+import type { SealGate } from "../vault/core/seal-gate.ts";
 import type { AuditService } from "../vault/audit/audit.ts";
 import type { Mounts } from "../vault/mounts/mounts.ts";
 import type { RevokeBackend } from "../vault/types.ts";
 
-/** How something ended. */
+/** How an operation ended. */
 export type Outcome = "ok" | Code;
 
-/** Hears of everything that happens once. No method throws. */
+/** Receives each event once. No method throws. */
 export interface TokensObserver {
   /** `mount` is undefined where nothing is mounted, or while the store is sealed. */
   request(seen: {
@@ -23,7 +23,7 @@ export interface TokensObserver {
   audit(seen: { readonly type: "request" | "response"; readonly ok: boolean }): void;
 }
 
-/** Hears nothing. */
+/** Ignores events. */
 export const unobserved: TokensObserver = {
   request: () => undefined,
   mint: () => undefined,
@@ -31,9 +31,9 @@ export const unobserved: TokensObserver = {
   audit: () => undefined,
 };
 
-/** A front whose requests are told. `mounts` is undefined while the store is sealed. */
-export function watchFront(
-  front: Front,
+/** Wraps a gate to report its requests. `mounts` is undefined while the store is sealed. */
+export function watchSealGate(
+  gate: SealGate,
   {
     clock,
     observe,
@@ -43,39 +43,39 @@ export function watchFront(
     readonly observe: TokensObserver;
     readonly mounts: () => Mounts | undefined;
   },
-): Front {
+): SealGate {
   return {
-    ...front,
+    ...gate,
     async handle(request) {
       const { verb: operation, path } = request;
-      // Looked up before: the request may take its own mount away.
-      const place = mounts()?.match(path);
-      const mount = place?.mount.point;
+      // Resolved first, since the request may remove its own mount.
+      const matched = mounts()?.match(path);
+      const mount = matched?.mount.point;
       const mints =
-        place?.mount.class === "secret" &&
+        matched?.mount.class === "secret" &&
         (operation === "read" || operation === "write") &&
-        place.mount.backend.find(place.rest)?.mints === true;
+        matched.mount.backend.find(matched.rest)?.mints === true;
       const beganMs = clock.monotonic();
-      const told = (outcome: Outcome): void => {
+      const report = (outcome: Outcome): void => {
         observe.request({ mount, operation, outcome });
         if (mints && mount !== undefined)
           observe.mint({ mount, outcome, tookMs: clock.monotonic() - beganMs });
       };
       try {
-        const answer = await front.handle(request);
-        told("ok");
+        const answer = await gate.handle(request);
+        report("ok");
         return answer;
       } catch (error) {
-        told(toStewardError(error).code);
+        report(toStewardError(error).code);
         throw error;
       }
     },
   };
 }
 
-/** An audit whose records are told. */
+/** Wraps an audit to report its records. */
 export function watchAudit(audit: AuditService, observe: TokensObserver): AuditService {
-  const told = async (type: "request" | "response", recorded: Promise<void>): Promise<void> => {
+  const report = async (type: "request" | "response", recorded: Promise<void>): Promise<void> => {
     try {
       await recorded;
     } catch (error) {
@@ -86,13 +86,13 @@ export function watchAudit(audit: AuditService, observe: TokensObserver): AuditS
   };
   return {
     ...audit,
-    request: (request, error) => told("request", audit.request(request, error)),
-    response: (request, response) => told("response", audit.response(request, response)),
-    summary: (summary) => told("request", audit.summary(summary)),
+    request: (request, error) => report("request", audit.request(request, error)),
+    response: (request, response) => report("response", audit.response(request, response)),
+    summary: (summary) => report("request", audit.summary(summary)),
   };
 }
 
-/** Revocations that are told, each try by itself. */
+/** Wraps revocation to report each attempt. */
 export function watchRevocations(revoke: RevokeBackend, observe: TokensObserver): RevokeBackend {
   return async (lease, signal) => {
     try {

@@ -1,4 +1,4 @@
-/** Writes what the secrets manager tells, and its levels, into a scope. */
+/** Exports events and gauges of the secrets manager to a scope. */
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
   tokensAuditFailures,
@@ -15,13 +15,13 @@ import {
 import type { TokensObserver } from "./observer.ts";
 
 const MILLISECONDS = 1_000;
-/** Mounts are as many as operators make; labels are not. */
-const MOST_MOUNTS = 100;
+/** Mount points with a label of their own. */
+const MAX_MOUNTS = 100;
 const OTHER = "__other__";
 const NONE = "(none)";
 const OWNER = "tokens";
 
-/** Levels of the secrets manager; `inside` only while it is unsealed. */
+/** Gauges of the secrets manager; `inside` is present only while unsealed. */
 export interface TokensLevels {
   readonly sealed: boolean;
   readonly inside:
@@ -35,12 +35,12 @@ export interface TokensLevels {
     | undefined;
 }
 
-/** An observer that counts in a scope. The first 100 mount points it hears of have a label each. */
+/** Counts events in a scope. Only the first 100 mount points have labels of their own. */
 export function createTokensReport(scope: Scope): TokensObserver {
   const mounts = new Set<string>();
   const labelOf = (point: string): string => {
     if (mounts.has(point)) return point;
-    if (mounts.size >= MOST_MOUNTS) return OTHER;
+    if (mounts.size >= MAX_MOUNTS) return OTHER;
     mounts.add(point);
     return point;
   };
@@ -63,7 +63,7 @@ export function createTokensReport(scope: Scope): TokensObserver {
   };
 }
 
-/** Reports levels until disposed; what is not known while the store is sealed is not said. */
+/** Reports gauges until disposed; unknown ones are omitted while the store is sealed. */
 export function reportTokens(scope: Scope, levels: () => TokensLevels): Disposable {
   return scope.observe(() => {
     const { sealed, inside } = levels();

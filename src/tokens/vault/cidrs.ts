@@ -6,7 +6,7 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 import { logicalError } from "../logical/occurred.ts";
 
 /** Networks of one list. */
-const MOST_CIDRS = 256;
+const MAX_CIDRS = 256;
 
 interface Network {
   readonly address: string;
@@ -16,8 +16,8 @@ interface Network {
 
 /** The networks in their full spelling. Throws `invalid` naming the first that is none. */
 export function parseCidrs(field: string, given: readonly string[]): readonly string[] {
-  if (given.length > MOST_CIDRS)
-    throw logicalError(`${field} holds at most ${MOST_CIDRS} networks`, { field, rule: "count" });
+  if (given.length > MAX_CIDRS)
+    throw logicalError(`${field} holds at most ${MAX_CIDRS} networks`, { field, rule: "count" });
   return given.map((text) => {
     const network = networkOf(text.trim());
     if (network === undefined)
@@ -38,7 +38,7 @@ export function isSubset(inner: readonly string[], outer: readonly string[]): bo
   });
 }
 
-/** Lists that were asked about, as long as somebody holds them: a token's is asked at each use. */
+/** Compiled lists, cached while referenced: a token's list is checked at each use. */
 const compiled = new WeakMap<readonly string[], BlockList>();
 
 /**
@@ -62,7 +62,7 @@ export function admits(cidrs: readonly string[], address: string | undefined): b
   return list.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
 }
 
-/** Texts that are no network let nobody in. */
+/** Invalid texts match no address. */
 function listOf(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of cidrs) {

@@ -1,4 +1,4 @@
-/** A cupboard for every token: what it stores is seen by no other token and goes with it. */
+/** Per-token private storage (Vault's cubbyhole): visible to one token, deleted with it. */
 import { CubbyholeFieldsSchema } from "../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Env } from "../../kernel/state/types.ts";
@@ -10,11 +10,10 @@ import { callerOf } from "./auth/context.ts";
 import { cubbyholes } from "./mounts/tables.ts";
 import type { Tokens } from "./types.ts";
 
-/** What one token may store: bytes of a value, and values. */
+/** Limits per token: bytes of a value, and number of values. */
 const VALUE_BYTES = 64 * 1024;
 const VALUES_MOST = 100;
 
-/** The backend at `cubbyhole/`. */
 export function createCubbyhole({
   env,
   tokens,

@@ -1,6 +1,6 @@
 /**
- * The inside of the secrets manager, made anew each time its store is unsealed and gone when it is
- * sealed: nothing that was read under the keys outlives them.
+ * The unsealed part of the secrets manager: created at each unseal and discarded at each seal, so
+ * that nothing decrypted outlives the keys.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
@@ -36,10 +36,9 @@ import type { SealControl } from "./system/deps.ts";
 import { createTokens, type TokenStore } from "./token-store/token-store.ts";
 import type { Leases, RevokeBackend } from "./types.ts";
 
-/** Lease times of mounts that set none: 32 days, as in the original (facts §2.6). */
+/** Lease times of mounts that set none: 32 days, as in the original. */
 const SYSTEM_LIMITS = { defaultLeaseTtlMs: 2_764_800_000, maxLeaseTtlMs: 2_764_800_000 };
 
-/** What the inside is made of. */
 export interface ManagerDeps {
   /** Unsealed. */
   readonly env: Env;
@@ -58,8 +57,8 @@ export interface ManagerDeps {
 }
 
 /**
- * Shows the first root token to whoever started the daemon; it is stored nowhere in clear. False
- * when nobody would see it: then none is made.
+ * Shows the first root token to the person who started the daemon; it is never stored in clear.
+ * False when nobody would see it: then none is created.
  */
 export type ShowRoot = (token: string) => boolean;
 

@@ -13,7 +13,7 @@ import type { MadeToken, Tokens } from "./types.ts";
 export const ROOT_PATH = "auth/token/root";
 const LENGTH = 24;
 
-/** An id that nobody has. */
+/** A new unique id. */
 export function newRootId(ids: Ids): Secret {
   return Secret.of(`hvs.${ids.base62(LENGTH)}`, "root token");
 }

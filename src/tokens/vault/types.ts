@@ -1,13 +1,12 @@
 /**
- * The seams of the secrets manager around its backends: who a token is, what its policies allow,
- * what is leased, what is audited. Each is one room; `core.ts` leads a request through them in the
- * order of KERNEL §4.
+ * Types shared by the parts of the secrets manager: tokens, policies, leases, audit. `core/core.ts`
+ * runs a request through them in that order.
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Snapshot, Tx } from "../../kernel/state/types.ts";
 import type { AuthGrant, Data, LogicalResponse, Operation, Remote } from "../logical/types.ts";
 
-/** What a policy can grant (facts §2.5). */
+/** Capabilities of a policy. */
 export type Capability =
   | "create"
   | "read"
@@ -19,23 +18,23 @@ export type Capability =
   | "deny"
   | "root";
 
-/** How long a wrapped answer may live, as policies say. */
+/** Bounds of a wrapped response's TTL. */
 export interface WrapLimits {
   readonly minMs?: number;
   readonly maxMs?: number;
 }
 
-/** The verdict on one request. */
+/** Policy decision on one request. */
 export interface Decision {
   readonly allowed: boolean;
-  /** Names of the policies that made it so. */
+  /** Names of the granting policies. */
   readonly granting: readonly string[];
   readonly wrap: WrapLimits;
-  /** The root policy. */
+  /** Whether the root policy applies. */
   readonly root: boolean;
 }
 
-/** The union of some policies, compiled. */
+/** The compiled union of several policies. */
 export interface Acl {
   /** `path` with its mount, without a leading slash. */
   check(request: {
@@ -48,7 +47,7 @@ export interface Acl {
   capabilities(path: string): readonly Capability[];
   /** Whether any capability exists at or below a prefix. */
   anyBelow(prefix: string): boolean;
-  /** Every rule in force, by its path; none for the root policy, which has no rules. */
+  /** Rules in force by path; empty for the root policy. */
   rules(): AclRules;
 }
 
@@ -94,7 +93,7 @@ export interface Policies {
   acl(names: readonly string[]): Acl;
 }
 
-/** The two kinds of tokens (facts §2.6). */
+/** The two kinds of tokens. */
 export type TokenType = "service" | "batch";
 
 /** A live token. Its id is not in it: `key` is the HMAC that the store knows it by. */
@@ -144,7 +143,7 @@ export interface TokenSpec {
   readonly periodMs: number;
   readonly renewable: boolean;
   readonly role?: string;
-  /** Names whoever sets the terms of its renewals, see `TokenStore.issuer`. */
+  /** Who sets the terms of its renewals, see `TokenStore.issuer`. */
   readonly issuer?: string;
   readonly boundCidrs?: readonly string[];
 }
@@ -155,7 +154,7 @@ export interface MadeToken {
   readonly entry: TokenEntry;
 }
 
-/** A token as an auth backend of the house hands it out. */
+/** A token as issued by a built-in auth backend. */
 export interface IssuedAuth extends AuthGrant {
   readonly entry: TokenEntry;
 }
@@ -194,7 +193,7 @@ export interface Tokens {
    * when no use of them can begin any more.
    */
   revoke(key: string, options?: { readonly orphanChildren?: boolean }): Promise<void>;
-  /** Sorted; gives way to other work while it reads. */
+  /** Sorted; yields to the event loop. */
   accessors(signal: AbortSignal): Promise<readonly string[]>;
   /** Told of every token that ends, inside the change that ends it. */
   onEnd(seen: (tx: Tx, entry: { readonly key: string; readonly accessor: string }) => void): void;
@@ -223,7 +222,7 @@ export interface Orphan {
   readonly beganAtMs: number;
   /** The latest possible expiry. */
   readonly untilMs: number;
-  /** What was asked, without secrets. */
+  /** The request, without secrets. */
   readonly about: Data;
   readonly reason: string;
 }
@@ -240,7 +239,7 @@ export interface LeaseSpec {
   readonly mountPoint: string;
   readonly response: LogicalResponse;
   readonly ttlMs: number;
-  /** `key` and kind of the token that asked; a batch token's leases belong to its parent. */
+  /** `key` and kind of the requesting token; a batch token's leases belong to its parent. */
   readonly token: { readonly key: string; readonly expiresAtMs: number | undefined } | undefined;
   readonly intent: Intent | undefined;
 }
@@ -268,7 +267,7 @@ export interface Leases {
   }): Promise<Intent>;
   /** Nothing was made: the record goes. Does not wait for the disk. */
   drop(intent: Intent): void;
-  /** Something may have been made and nobody knows: the record stays as an orphan. */
+  /** Something may have been created: the record stays as an orphan. */
   orphan(intent: Intent, reason: string, about: Data): Promise<void>;
   /**
    * Lease in, intent out, in one change: known at once, durable when `stored` resolves, so that the
@@ -286,7 +285,7 @@ export interface Leases {
    * once and retried. Unknown ids are fine.
    */
   revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
-  /** All below a prefix. `force` ends the leases whatever the backend says. */
+  /** All below a prefix. `force` ends the leases even if the backend fails. */
   revokePrefix(
     prefix: string,
     options: { readonly sync: boolean; readonly force: boolean },
@@ -308,7 +307,7 @@ export interface Leases {
   tidy(): Promise<void>;
 }
 
-/** One request as the audit sees it (facts §2.7). The audit hashes what must be hashed. */
+/** One request as the audit sees it. The audit hashes what must be hashed. */
 export interface AuditRequest {
   readonly id: string;
   /** The effective one. */
@@ -346,7 +345,7 @@ export interface AuditResponse {
   readonly data?: Data | undefined;
   readonly warnings?: readonly string[] | undefined;
   readonly leaseId?: string | undefined;
-  /** `id` is undefined where whoever asked must not learn it. */
+  /** `id` is undefined where the caller must not learn it. */
   readonly auth?: { readonly id: Secret | undefined; readonly entry: TokenEntry } | undefined;
   readonly wrap?:
     | {
@@ -369,8 +368,8 @@ export interface AuditSummary {
 }
 
 /**
- * The audit. Each call resolves when every configured device has it on disk, or rejects: then
- * nothing may happen, and nothing be said.
+ * Each call resolves when every configured device has the record on disk, or rejects: then the
+ * request must have no effect and no response.
  */
 export interface Audit {
   request(request: AuditRequest, error?: string): Promise<void>;

@@ -18,7 +18,7 @@ function result(error?: StewardError, more: Partial<CollectorResult> = {}): Coll
 
 function outcome(more: Partial<CycleOutcome> = {}): CycleOutcome {
   return {
-    asked: { mode: "preflight", timeoutMs: 60_000 },
+    requested: { mode: "preflight", timeoutMs: 60_000 },
     results: [result()],
     exportAttempted: false,
     aclValidateSkipped: false,
@@ -95,7 +95,7 @@ describe("What a cycle prints", () => {
   it("tells errors of the exposition and of the export by themselves", () => {
     const text = formatOutcome(
       outcome({
-        asked: { mode: "exposition-check", timeoutMs: 1_000 },
+        requested: { mode: "exposition-check", timeoutMs: 1_000 },
         exposition,
         closeError: "metrics: refused",
       }),
@@ -109,7 +109,7 @@ describe("What a cycle prints", () => {
     expect(
       formatOutcome(
         outcome({
-          asked: { mode: "exposition-check", timeoutMs: 1_000 },
+          requested: { mode: "exposition-check", timeoutMs: 1_000 },
           exposition: { ...exposition, errors: [] },
         }),
       ),
@@ -137,7 +137,11 @@ describe("What a cycle prints", () => {
     expect(
       JSON.parse(
         formatOutcomeJson(
-          outcome({ asked: { mode: "exposition-check", timeoutMs: 500 }, results: [], exposition }),
+          outcome({
+            requested: { mode: "exposition-check", timeoutMs: 500 },
+            results: [],
+            exposition,
+          }),
         ),
       ),
     ).toEqual({
@@ -158,7 +162,7 @@ describe("What a cycle prints", () => {
       JSON.parse(
         formatOutcomeJson(
           outcome({
-            asked: { mode: "exposition-check", timeoutMs: 500 },
+            requested: { mode: "exposition-check", timeoutMs: 500 },
             results: [],
             refused: "no",
           }),

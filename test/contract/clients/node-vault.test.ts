@@ -17,8 +17,8 @@ describe("node-vault, the npm client of Vault", () => {
   const root = (): Client => client(estate.vault.root);
 
   /** Status and text of the refusal, which node-vault puts into an error. */
-  async function refusal(asked: Promise<unknown>): Promise<[status: number, message: string]> {
-    const error = await asked.then(
+  async function refusal(isRead: Promise<unknown>): Promise<[status: number, message: string]> {
+    const error = await isRead.then(
       () => new Error("it was granted"),
       (thrown: unknown) => thrown as Error & { response?: { statusCode: number } },
     );

@@ -173,7 +173,7 @@ describe("what the landing page tells of the tokens", () => {
   });
 });
 
-describe("the landing page of a house", () => {
+describe("the landing page of a daemon", () => {
   it("stands when every service is off", async () => {
     const [page] = landingPage({ clock: systemClock }, { demo: false, version: "1.2.3" });
     const answer = await page?.handle(

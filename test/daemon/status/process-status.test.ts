@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { fromBinary } from "@bufbuild/protobuf";
 import { describe, expect, it, vi } from "vitest";
-import { houseAnswer, type HouseSources } from "../../../src/daemon/status/answer.ts";
+import {
+  processStatusReply,
+  type ProcessStatusSources,
+} from "../../../src/daemon/status/answer.ts";
 import { componentRows, serviceStates } from "../../../src/daemon/status/components.ts";
-import { houseConstants } from "../../../src/daemon/status/constants.ts";
-import { createHousePorts } from "../../../src/daemon/status/process-status-ports.ts";
+import { processConstants } from "../../../src/daemon/status/constants.ts";
+import { createProcessStatusPorts } from "../../../src/daemon/status/process-status-ports.ts";
 import { watchStores } from "../../../src/daemon/status/stores.ts";
 import { UpdateState } from "../../../src/gen/steward/monitor/v1/process_pb.ts";
 import { StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
@@ -12,7 +15,7 @@ import type { Log } from "../../../src/kernel/base/log.ts";
 import type { Env, StateFactory } from "../../../src/kernel/state/types.ts";
 import type { ComponentState } from "../../../src/kernel/supervisor/component.ts";
 import type { PullView } from "../../../src/kernel/telemetry/status.ts";
-import type { HouseMessage } from "../../../src/monitor/status/house-facts.ts";
+import type { ProcessStatusMessage } from "../../../src/monitor/status/process-status.ts";
 import { configOf, configurationOf } from "./config-of.ts";
 
 const state = (
@@ -35,7 +38,7 @@ describe("components", () => {
     "tokens",
   ];
 
-  it("are the five fixed rows and the house's, enabled or not", () => {
+  it("are the five fixed rows and the process's, enabled or not", () => {
     const rows = componentRows({
       config: configOf({ STEWARD_SERVICES__TOKENS: "false" }),
       states: ["gateway", "pool", "dedup"].map((name) => state(name)),
@@ -132,7 +135,7 @@ describe("what never changes", () => {
   const told = (environment: Record<string, string>) =>
     fromBinary(
       StatusSchema,
-      houseConstants({ ...facts, configuration: configurationOf(environment) }).status,
+      processConstants({ ...facts, configuration: configurationOf(environment) }).status,
     );
 
   it("is there whole when everything is off", () => {
@@ -191,9 +194,9 @@ describe("what never changes", () => {
     ).toMatchObject({ endpoint: "http://logs.example.org/v1/logs" });
   });
 
-  it("brings the catalogue of the house and of the other services, as data that can be sent", () => {
+  it("brings the catalogue of the process and of the other services, as data that can be sent", () => {
     const { metrics } = structuredClone(
-      houseConstants({ ...facts, configuration: configurationOf({}) }),
+      processConstants({ ...facts, configuration: configurationOf({}) }),
     );
     const names = metrics.map(({ name }) => name);
     expect(names).toEqual(
@@ -203,14 +206,15 @@ describe("what never changes", () => {
   });
 });
 
-function sources(changes: Partial<HouseSources>): HouseSources {
+function sources(changes: Partial<ProcessStatusSources>): ProcessStatusSources {
   return {
     config: configOf({}),
     idle: true,
     states: () => [],
     stores: () => ({ ok: true }),
     telemetry: {
-      status: () => ({ ledger: undefined }) as ReturnType<HouseSources["telemetry"]["status"]>,
+      status: () =>
+        ({ ledger: undefined }) as ReturnType<ProcessStatusSources["telemetry"]["status"]>,
     },
     delivery: { delivery: () => [], throughput: () => ({}) },
     runtime: { read: () => ({}) },
@@ -246,8 +250,8 @@ function sources(changes: Partial<HouseSources>): HouseSources {
   };
 }
 
-const answered = (changes: Partial<HouseSources>) =>
-  fromBinary(StatusSchema, houseAnswer(sources(changes), { labels: false }).status);
+const answered = (changes: Partial<ProcessStatusSources>) =>
+  fromBinary(StatusSchema, processStatusReply(sources(changes), { labels: false }).status);
 
 describe("an answer", () => {
   it("lists the certificate of each listener that has one", () => {
@@ -301,7 +305,9 @@ describe("an answer", () => {
     const status = answered({
       telemetry: {
         status: () =>
-          ({ ledger: { pull } }) as unknown as ReturnType<HouseSources["telemetry"]["status"]>,
+          ({ ledger: { pull } }) as unknown as ReturnType<
+            ProcessStatusSources["telemetry"]["status"]
+          >,
       },
     });
     expect(status.metricsServing).toMatchObject({
@@ -391,10 +397,10 @@ describe("an answer", () => {
         metrics,
       }),
     });
-    expect(houseAnswer(given, { labels: false }).series).toEqual([
+    expect(processStatusReply(given, { labels: false }).series).toEqual([
       { name: "svc.up", series: 1, overflowing: true, labels: [] },
     ]);
-    expect(houseAnswer(given, { labels: true }).series).toEqual([
+    expect(processStatusReply(given, { labels: true }).series).toEqual([
       {
         name: "svc.up",
         series: 1,
@@ -405,7 +411,7 @@ describe("an answer", () => {
   });
 });
 
-describe("a port to the house", () => {
+describe("a port to the process status", () => {
   const constants = {
     kind: "constants" as const,
     status: new Uint8Array([1]),
@@ -417,7 +423,7 @@ describe("a port to the house", () => {
 
   it("tells first what never changes, then answers by number; what cannot be told is logged", async () => {
     let broken = false;
-    const ports = createHousePorts(log, {
+    const ports = createProcessStatusPorts(log, {
       constants: () => constants,
       answer({ labels }) {
         if (broken) throw new Error("odd");
@@ -425,8 +431,8 @@ describe("a port to the house", () => {
       },
     });
     const port = ports.port();
-    const told: HouseMessage[] = [];
-    port.on("message", (message: HouseMessage) => void told.push(message));
+    const told: ProcessStatusMessage[] = [];
+    port.on("message", (message: ProcessStatusMessage) => void told.push(message));
     const next = async (id: number, labels: boolean) => {
       port.postMessage({ kind: "ask", id, labels });
       await once(port, "message");

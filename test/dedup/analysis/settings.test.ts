@@ -4,7 +4,7 @@ import {
   analysisKeys,
   analysisRules,
   analysisSchema,
-  analysisSound,
+  checkAnalysis,
   readParameters,
 } from "../../../src/dedup/analysis/settings.ts";
 import {
@@ -36,7 +36,7 @@ function load(variables: Values, file?: string): LoadResult {
     ...(file === undefined ? {} : { file: "f.yaml" }),
     environment,
     schema: analysisSchema,
-    checks: [analysisSound],
+    checks: [checkAnalysis],
     readFile: () => file ?? "",
   });
 }

@@ -33,8 +33,8 @@ describe("a network with conditions", () => {
 
   it("has the device that is offline and the key that expires within three days at every instant", () => {
     for (const atMs of days) {
-      const find = (place: number) =>
-        network.devices.at(atMs).find(({ machine }) => machine.place === place);
+      const find = (index: number) =>
+        network.devices.at(atMs).find(({ machine }) => machine.index === index);
       const [offline, expiring] = [find(14), find(12)];
       expect(offline).toMatchObject({ online: false });
       expect(atMs - (offline?.lastSeenMs ?? 0)).toBeLessThanOrEqual(3 * DAY_MS);
@@ -47,7 +47,7 @@ describe("a network with conditions", () => {
     const plain = createNetwork({ seed: 1 });
     const differ = network.roster
       .filter((machine, index) => JSON.stringify(machine) !== JSON.stringify(plain.roster[index]))
-      .map(({ place }) => place);
+      .map(({ index }) => index);
     expect(differ).toEqual([12, 14]);
   });
 });

@@ -98,17 +98,17 @@ describe("The publisher of annotations", () => {
   it("writes an event once, however often it is told, also after a restart", async () => {
     const first = setUp();
     await first.annotator.start(never, () => undefined);
-    first.annotator.tell(event("key 1"));
-    first.annotator.tell(event("key 1"));
+    first.annotator.publish(event("key 1"));
+    first.annotator.publish(event("key 1"));
     await first.clock.advance(MINUTE_MS);
-    first.annotator.tell(event("key 1"));
+    first.annotator.publish(event("key 1"));
     await first.clock.advance(MINUTE_MS);
     expect(first.written.map(({ text }) => text)).toEqual(["text of key 1"]);
     await first.annotator.stop(0);
 
     const second = setUp({}, first.remembered);
     await second.annotator.start(never, () => undefined);
-    second.annotator.tell(event("key 1"));
+    second.annotator.publish(event("key 1"));
     await second.clock.advance(MINUTE_MS);
     expect(second.written).toEqual([]);
     await second.annotator.stop(0);
@@ -117,13 +117,13 @@ describe("The publisher of annotations", () => {
   it("rolls up what comes within the interval, and writes a single event in its own words", async () => {
     const { annotator, clock, written } = setUp();
     await annotator.start(never, () => undefined);
-    for (const name of ["one", "two", "three"]) annotator.tell(event(name, "config_change"));
+    for (const name of ["one", "two", "three"]) annotator.publish(event(name, "config_change"));
     await clock.advance(5 * MINUTE_MS - 1);
     expect(written).toEqual([]);
     await clock.advance(1);
     expect(written).toHaveLength(1);
     expect(written[0]?.text).toBe("3 events\n- text of one\n- text of two\n- text of three");
-    annotator.tell(event("four", "config_change"));
+    annotator.publish(event("four", "config_change"));
     await clock.advance(5 * MINUTE_MS);
     expect(written[1]?.text).toBe("text of four");
     await annotator.stop(0);
@@ -132,7 +132,7 @@ describe("The publisher of annotations", () => {
   it("keeps to the rate, and drops and counts what the queue does not hold", async () => {
     const { annotator, clock, written, counted } = setUp({ maxPerMinute: 2, queueSize: 4 });
     await annotator.start(never, () => undefined);
-    for (let index = 0; index < 6; index++) annotator.tell(event(`key ${index}`));
+    for (let index = 0; index < 6; index++) annotator.publish(event(`key ${index}`));
     expect(counted).toEqual([
       'svc.annotation.dropped{"reason":"queue_full"} 1',
       'svc.annotation.dropped{"reason":"queue_full"} 1',
@@ -149,12 +149,12 @@ describe("The publisher of annotations", () => {
     const { annotator, clock, counted, fail, written } = setUp();
     await annotator.start(never, () => undefined);
     fail(new StewardError("upstream", "no"));
-    annotator.tell(event("key 1"));
+    annotator.publish(event("key 1"));
     await clock.advance(0);
     expect(counted).toEqual(['svc.annotation.dropped{"reason":"unavailable"} 1']);
     expect(annotator.health?.()).toEqual({ ok: false, reason: "annotations cannot be written" });
     fail(undefined);
-    annotator.tell(event("key 1"));
+    annotator.publish(event("key 1"));
     await clock.advance(1_000);
     expect(written).toHaveLength(1);
     expect(annotator.health?.()).toEqual({ ok: true });
@@ -168,21 +168,21 @@ describe("The publisher of annotations", () => {
         expiry: { enabled: false, rollup: false },
       },
     });
-    annotator.tell(event("early", "config_change"));
+    annotator.publish(event("early", "config_change"));
     await annotator.start(never, () => undefined);
-    annotator.tell(event("key"));
-    annotator.tell(event("start", "startup"));
+    annotator.publish(event("key"));
+    annotator.publish(event("start", "startup"));
     await clock.advance(1_000);
     expect(written.map(({ text }) => text)).toEqual(["text of start"]);
     await annotator.stop(0);
-    noAnnotations.tell(event("x"));
+    noAnnotations.publish(event("x"));
   });
 
   it("stops while a write hangs", async () => {
     const { annotator, clock, hang, counted } = setUp();
     await annotator.start(never, () => undefined);
     hang();
-    annotator.tell(event("key"));
+    annotator.publish(event("key"));
     await clock.advance(0);
     await annotator.stop(0);
     expect(counted).toEqual(['svc.annotation.dropped{"reason":"shutdown"} 1']);

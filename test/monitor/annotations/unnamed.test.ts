@@ -23,9 +23,9 @@ const change: AnnotationEvent = {
 
 function told(privacy: PrivacyOptions): AnnotationEvent[] {
   const events: AnnotationEvent[] = [];
-  const sink = unnamedWhere(privacy, { tell: (event) => void events.push(event) });
-  sink.tell(expiry);
-  sink.tell(change);
+  const sink = unnamedWhere(privacy, { publish: (event) => void events.push(event) });
+  sink.publish(expiry);
+  sink.publish(change);
   return events;
 }
 

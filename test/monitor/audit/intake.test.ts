@@ -34,7 +34,7 @@ function setUp() {
     scope: kept.scope,
     clock: kept.clock,
     log,
-    annotations: { tell: (told) => void annotations.push(told) },
+    annotations: { publish: (told) => void annotations.push(told) },
   });
   return {
     ...kept,

@@ -5,7 +5,7 @@ import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
 import { capabilityMatrix } from "../../../src/monitor/capability/matrix.ts";
 import { operations } from "../../../src/monitor/capability/operation.ts";
 import { reportCapabilities, warnOfScopes } from "../../../src/monitor/capability/report.ts";
-import { coversScope, judgeScopes } from "../../../src/monitor/capability/scopes.ts";
+import { coversScope, compareScopes } from "../../../src/monitor/capability/scopes.ts";
 import { createCapabilityTracker, worstState } from "../../../src/monitor/capability/tracker.ts";
 import {
   apiAvailability,
@@ -36,18 +36,18 @@ describe("scopes", () => {
 
   it("are judged by alternatives, and not at all where nothing is known", () => {
     const keys = [["auth_keys:read", "api_access_tokens:read"]];
-    expect(judgeScopes(["api_access_tokens:read"], keys)).toEqual({
+    expect(compareScopes(["api_access_tokens:read"], keys)).toEqual({
       status: "satisfied",
       missing: [],
     });
-    expect(judgeScopes(["dns:read"], [...keys, ["dns:read"]])).toEqual({
+    expect(compareScopes(["dns:read"], [...keys, ["dns:read"]])).toEqual({
       status: "insufficient",
       missing: ["auth_keys:read", "api_access_tokens:read"],
     });
     expect([
-      judgeScopes(undefined, keys).status,
-      judgeScopes(["all"], undefined).status,
-      judgeScopes(undefined, []).status,
+      compareScopes(undefined, keys).status,
+      compareScopes(["all"], undefined).status,
+      compareScopes(undefined, []).status,
     ]).toEqual(["unknown", "unknown", "not_applicable"]);
   });
 });

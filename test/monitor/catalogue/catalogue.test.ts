@@ -8,7 +8,7 @@ import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
 import { monitorRecords } from "../../../src/monitor/catalogue/records.ts";
 
 /**
- * Groups of the house that no catalogue of the monitor lists, and its own additions to what it does
+ * Groups of the process that no catalogue of the monitor lists, and its own additions to what it does
  * list.
  */
 const HOUSE_GROUPS: ReadonlySet<string> = new Set(["Gateway", "State", "Pool", "Jobs"]);

@@ -13,13 +13,13 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { openCheckpoints, type Checkpoints } from "../../../src/monitor/checkpoints/open.ts";
-import { checkpointPlace } from "../../../src/monitor/checkpoints/place.ts";
+import { checkpointLocation } from "../../../src/monitor/checkpoints/location.ts";
 import type { MonitorOptions } from "../../../src/monitor/options.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
 const HOUR_MS = 3_600_000;
 
-function house(file = "checkpoints.mdb") {
+function setUp(file = "checkpoints.mdb") {
   const directory = mkdtempSync(join(tmpdir(), "steward-checkpoints-"));
   const clock = createManualClock();
   const lines: string[] = [];
@@ -59,7 +59,7 @@ function house(file = "checkpoints.mdb") {
 
 describe.each(["file", "memory"] as const)("what a network remembers in %s", (store) => {
   it("is its own: marks never move back, evidence changes together", async () => {
-    const checkpoints = await house().open({ store });
+    const checkpoints = await setUp().open({ store });
     const { marks, evidence } = checkpoints.network("a");
     await marks.set("flowlogs", 50);
     await marks.set("flowlogs", 40);
@@ -83,7 +83,7 @@ describe.each(["file", "memory"] as const)("what a network remembers in %s", (st
   });
 
   it("lets the digests that end first go when there are too many, and all long after their end", async () => {
-    const { open, clock } = house();
+    const { open, clock } = setUp();
     const digests = (await open({ store })).network("a").seen("flowlogs", 3);
     const nowMs = clock.now();
     await digests.add(["late", "later"], nowMs + 20);
@@ -107,7 +107,7 @@ describe.each(["file", "memory"] as const)("what a network remembers in %s", (st
 
 describe("the checkpoint file", () => {
   it("is read at the next start, the keys of old networks too", async () => {
-    const { open, clock } = house();
+    const { open, clock } = setUp();
     const first = await open();
     const many = Array.from({ length: 4_500 }, (_, at) => `digest-${at}`);
     await first.network("gone").marks.set("auditlogs", 7);
@@ -141,7 +141,7 @@ describe("the checkpoint file", () => {
   });
 
   it("forgets digests that were not stored whole", async () => {
-    const { open, clock } = house();
+    const { open, clock } = setUp();
     const first = await open();
     const digests = first.network("a").seen("flowlogs", 10_000);
     const adding = expect(
@@ -157,7 +157,7 @@ describe("the checkpoint file", () => {
   });
 
   it("is kept in memory as to evidence when that is asked for", async () => {
-    const { open } = house();
+    const { open } = setUp();
     const first = await open({ evidenceStore: "memory" });
     await first.network("a").evidence.change(new Map([["k", 1]]));
     await first.network("a").marks.set("m", 1);
@@ -171,7 +171,7 @@ describe("the checkpoint file", () => {
   });
 
   it("is set aside when it is damaged, and no older one is overwritten", async () => {
-    const { open, path, directory, lines } = house();
+    const { open, path, directory, lines } = setUp();
     writeFileSync(path, "no environment");
     writeFileSync(`${path}.corrupt`, "older");
     const checkpoints = await open();
@@ -190,7 +190,7 @@ describe("the checkpoint file", () => {
   });
 
   it("is set aside when it was cut short", async () => {
-    const { open, path } = house();
+    const { open, path } = setUp();
     const first = await open();
     await first.network("a").marks.set("m", 1);
     await first.close();
@@ -204,7 +204,7 @@ describe("the checkpoint file", () => {
   });
 
   it("gives way to memory where it cannot be written, and says why", async () => {
-    const { open, directory, lines } = house();
+    const { open, directory, lines } = setUp();
     writeFileSync(join(directory, "plain"), "");
     const checkpoints = await open({
       filePath: join(directory, "plain", "checkpoints.mdb"),
@@ -221,17 +221,17 @@ describe("the checkpoint file", () => {
   });
 
   it("has the extension of an environment, whatever was configured", async () => {
-    const { open, path, directory, lines } = house("Check Points.json");
+    const { open, path, directory, lines } = setUp("Check Points.json");
     writeFileSync(path, "{}");
     expect((await open()).status().path).toBe(join(directory, "check-points.mdb"));
     expect(readFileSync(path, "utf8")).toBe("{}");
     expect(lines.join("")).toContain("is opened with the extension");
-    expect(checkpointPlace("/x/.mdb")).toEqual({
+    expect(checkpointLocation("/x/.mdb")).toEqual({
       directory: "/x",
       name: "mdb",
       path: "/x/mdb.mdb",
     });
-    expect(checkpointPlace("/x/é")).toEqual({
+    expect(checkpointLocation("/x/é")).toEqual({
       directory: "/x",
       name: "checkpoints",
       path: "/x/checkpoints.mdb",

@@ -201,7 +201,7 @@ export function openCollector(
     },
     audit: { accept: async ({ records }) => ({ accepted: records.length, refused: {} }) },
     memory: fakeMemory(),
-    annotations: { tell: (event) => void annotations.push(event) },
+    annotations: { publish: (event) => void annotations.push(event) },
     latestClientVersion: () => known.latestVersion,
     ...given.deps,
   };
@@ -305,11 +305,11 @@ function recordText(row: AnyLogRow, { body, attributes, severity, type }: LogFie
 }
 
 function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): DeviceCache {
-  let toldMs = clock.monotonic();
+  let reportedMs = clock.monotonic();
   return {
     replaceDevices: (devices) => {
       known.devices = [...devices];
-      toldMs = clock.monotonic();
+      reportedMs = clock.monotonic();
       return Promise.resolve();
     },
     replaceServices: (services) => void (known.services = [...services]),
@@ -323,7 +323,7 @@ function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): Devi
       return known.devices?.length ?? 0;
     },
     isKnown: true,
-    ageMs: () => clock.monotonic() - toldMs,
+    ageMs: () => clock.monotonic() - reportedMs,
   };
 }
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Collect, Tick } from "../../../src/monitor/collectors/collector.ts";
 import { keys } from "../../../src/monitor/collectors/keys.ts";
-import type { Told } from "../../../src/monitor/collectors/told.ts";
+import type { CollectorReport } from "../../../src/monitor/collectors/collector-report.ts";
 import type { Key } from "../../../src/monitor/providers/model.ts";
 import { aKey, DAY_MS, START_MS } from "./entities.ts";
 import { createFakeProvider, failing } from "./fake-provider.ts";
@@ -41,7 +41,7 @@ const token = aKey("1", {
 
 describe("The collector of keys", () => {
   it("tells when the credential itself ends, until it is not among the keys any more", async () => {
-    const told: Told[] = [];
+    const told: CollectorReport[] = [];
     const own = aKey("7", {
       type: "api",
       authKind: "none",

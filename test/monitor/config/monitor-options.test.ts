@@ -160,13 +160,13 @@ networks:
   });
 
   it("have their own feeds; static targets are asked for the first that is collected", () => {
-    const place = (bucket: string): string =>
+    const index = (bucket: string): string =>
       `endpoint: 'https://s3', region: r, bucket: ${bucket}`;
     const { networks } = options(`
 networks:
-  - {name: none, objectstore: {flow: {${place("x")}}}}
-  - {name: a, ${CLIENT}, objectstore: {flow: {${place("a")}}}}
-  - {name: b, ${CLIENT}, objectstore: {flow: {${place("b")}, access_key_id: i, secret_access_key: s}, k8s_audit: {${place("k")}}}}
+  - {name: none, objectstore: {flow: {${index("x")}}}}
+  - {name: a, ${CLIENT}, objectstore: {flow: {${index("a")}}}}
+  - {name: b, ${CLIENT}, objectstore: {flow: {${index("b")}, access_key_id: i, secret_access_key: s}, k8s_audit: {${index("k")}}}}
 collectors: {flowlogs: {source: objectstore}, k8s_audit: {enabled: true}, node_metrics: {enabled: true, targets: [{url: 'http://a:1/metrics'}]}}
 `);
     expect(

@@ -3,7 +3,7 @@ import { createDeviceCache } from "../../../src/monitor/enrich/device-cache.ts";
 import {
   ADDRESSES_PER_NODE,
   EVICTED_AT_ONCE,
-  MOST_SUGGESTIONS,
+  MAX_SUGGESTIONS,
   SUGGESTION_TTL_MS,
 } from "../../../src/monitor/enrich/suggestions.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
@@ -94,13 +94,13 @@ describe("The unverified tier", () => {
 
   it("holds so many nodes, and drops those mentioned longest ago first, many at once", () => {
     const { cache } = setUp();
-    for (let at = 0; at <= MOST_SUGGESTIONS; at++) cache.suggest(node(at));
-    const held = Array.from({ length: MOST_SUGGESTIONS + 1 }, (_, at) =>
+    for (let at = 0; at <= MAX_SUGGESTIONS; at++) cache.suggest(node(at));
+    const held = Array.from({ length: MAX_SUGGESTIONS + 1 }, (_, at) =>
       cache.suggestedAt(`100.70.${at >> 8}.${at & 255}`),
     );
     expect(held.findIndex((name) => name !== undefined)).toBe(EVICTED_AT_ONCE);
     expect(held.filter((name) => name !== undefined)).toHaveLength(
-      MOST_SUGGESTIONS + 1 - EVICTED_AT_ONCE,
+      MAX_SUGGESTIONS + 1 - EVICTED_AT_ONCE,
     );
   });
 

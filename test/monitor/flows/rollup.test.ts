@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { noFace } from "../../../src/monitor/flows/enriched.ts";
-import type { EnrichedFlow, Face, FlowKind } from "../../../src/monitor/flows/enriched.ts";
-import { FlowRollup, MOST_KEYS } from "../../../src/monitor/flows/rollup.ts";
+import { noEndpointInfo } from "../../../src/monitor/flows/enriched.ts";
+import type { EnrichedFlow, EndpointInfo, FlowKind } from "../../../src/monitor/flows/enriched.ts";
+import { FlowRollup, MAX_KEYS } from "../../../src/monitor/flows/rollup.ts";
 import type { RollupOptions } from "../../../src/monitor/flows/rollup.ts";
 
 const tcp: FlowKind = {
@@ -22,11 +22,16 @@ const udp: FlowKind = {
   region: undefined,
 };
 
-function face(node: string | undefined, user?: string): Face {
-  return { ...noFace, node, user };
+function face(node: string | undefined, user?: string): EndpointInfo {
+  return { ...noEndpointInfo, node, user };
 }
 
-function flow(kind: FlowKind, source: Face, destination: Face, bytes: number): EnrichedFlow {
+function flow(
+  kind: FlowKind,
+  source: EndpointInfo,
+  destination: EndpointInfo,
+  bytes: number,
+): EnrichedFlow {
   const connection = {
     type: 0,
     protocol: 6,
@@ -127,11 +132,11 @@ describe("The roll-up", () => {
   });
 
   it("holds no more than its keys; what comes beyond goes to the rest, known keys still grow", () => {
-    const flows = Array.from({ length: MOST_KEYS + 500 }, (_, at) =>
+    const flows = Array.from({ length: MAX_KEYS + 500 }, (_, at) =>
       flow(tcp, face(`s${at}`), face(`d${at}`), 1),
     );
-    const said = flushed([...flows, flow(tcp, face("s0"), face("d0"), 1)], MOST_KEYS);
-    expect(said).toHaveLength(MOST_KEYS + 1);
+    const said = flushed([...flows, flow(tcp, face("s0"), face("d0"), 1)], MAX_KEYS);
+    expect(said).toHaveLength(MAX_KEYS + 1);
     expect(said.find(({ key }) => key === "tcp https s0  d0")?.bytes).toBe(6);
     expect(said.find(({ key }) => key.includes("__other__"))?.bytes).toBe(1_500);
   });

@@ -58,7 +58,7 @@ describe("A simulated network", () => {
       scope,
       clock,
       log,
-      annotations: { tell: () => undefined },
+      annotations: { publish: () => undefined },
     });
     const records = logsOf(
       auditLogs(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { noFace } from "../../../src/monitor/flows/enriched.ts";
+import { noEndpointInfo } from "../../../src/monitor/flows/enriched.ts";
 import type { EnrichedFlow } from "../../../src/monitor/flows/enriched.ts";
 import {
-  MOST_SOURCES,
+  MAX_SOURCES,
   SILENT_FLUSHES,
   UniqueDestinations,
 } from "../../../src/monitor/flows/unique.ts";
@@ -35,8 +35,8 @@ function flow(
       path: undefined,
       region: undefined,
     },
-    source: { ...noFace, node: source },
-    destination: { ...noFace, node: destination },
+    source: { ...noEndpointInfo, node: source },
+    destination: { ...noEndpointInfo, node: destination },
   };
 }
 
@@ -100,12 +100,12 @@ describe("Distinct destinations", () => {
   it("leave out the longest silent source where a new one has no room", () => {
     const { scope, series } = keepingScope();
     const unique = new UniqueDestinations();
-    for (let at = 0; at < MOST_SOURCES; at++) unique.add(flow(`s${at}`, "x", 1));
+    for (let at = 0; at < MAX_SOURCES; at++) unique.add(flow(`s${at}`, "x", 1));
     unique.flush(scope);
     unique.add(flow("new", "x", 1));
     unique.flush(scope);
     const peers = series("vpn.network.unique.dst_peers");
-    expect(peers).toHaveLength(MOST_SOURCES);
+    expect(peers).toHaveLength(MAX_SOURCES);
     expect(peers.some((line) => line.includes('"s0"'))).toBe(false);
     expect(peers.some((line) => line.includes('"new"'))).toBe(true);
   });
@@ -113,10 +113,10 @@ describe("Distinct destinations", () => {
   it("are counted for so many sources, and no more values than the memory has room for", () => {
     const { scope, series } = keepingScope();
     const unique = new UniqueDestinations();
-    for (let at = 0; at <= MOST_SOURCES; at++) unique.add(flow(`s${at}`, "x", 1));
+    for (let at = 0; at <= MAX_SOURCES; at++) unique.add(flow(`s${at}`, "x", 1));
     for (let port = 1; port < 66_000; port++) unique.add(flow("s0", `p${port}`, port % 65_536));
     unique.flush(scope);
-    expect(series("vpn.network.unique.dst_peers")).toHaveLength(MOST_SOURCES);
+    expect(series("vpn.network.unique.dst_peers")).toHaveLength(MAX_SOURCES);
     expect(series('vpn.network.unique.dst_peers{vpn.src.node="s0"}')).toEqual([
       'vpn.network.unique.dst_peers{vpn.src.node="s0"} 65536',
     ]);

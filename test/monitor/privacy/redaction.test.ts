@@ -204,7 +204,7 @@ describe("Redacting records", () => {
     expect(redaction("emails").log(row, record)).toEqual(record);
   });
 
-  it("keeps a body that only the house wrote", () => {
+  it("keeps a body that only Steward wrote", () => {
     const record = {
       body: "a rule is open",
       attributes: { "vpn.acl.section": "acls", "vpn.acl.rule": "src=* dst=*:*" },

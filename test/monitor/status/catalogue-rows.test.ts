@@ -5,7 +5,7 @@ import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
 import { monitorRecords } from "../../../src/monitor/catalogue/records.ts";
 import { createCatalogueRows } from "../../../src/monitor/status/catalogue-rows.ts";
 
-const house = defineMetric({
+const processStatus = defineMetric({
   name: "svc.pool.threads",
   kind: "updown",
   unit: "{thread}",
@@ -13,7 +13,7 @@ const house = defineMetric({
   group: "House",
   help: "Threads of a pool.",
 });
-const rows = createCatalogueRows([...monitorMetrics, house, house], monitorRecords);
+const rows = createCatalogueRows([...monitorMetrics, processStatus, processStatus], monitorRecords);
 
 describe("the catalogue in the documents", () => {
   it("has every metric once, by name, as the text exposition calls it", () => {

@@ -28,7 +28,7 @@ import { aDevice, aKey, DAY_MS, START_MS } from "../collectors/entities.ts";
 import { createFakeProvider, failing, type Answers } from "../collectors/fake-provider.ts";
 import { networkOptions } from "../collectors/harness.ts";
 import { everyCollector } from "../stage-options.ts";
-import { stageOptions, startStage, toldHouse, type MonitorStage } from "./monitor-stage.ts";
+import { stageOptions, startStage, fakeProcess, type MonitorStage } from "./monitor-stage.ts";
 
 const MINUTE = 60_000;
 const canary = "canary-5b1f";
@@ -131,8 +131,8 @@ async function everythingOn(): Promise<MonitorStage> {
     file.checkpoint.filePath,
     "no environment of lmdb, but long enough to be looked at. ".repeat(200),
   );
-  const house = toldHouse(filled(StatusSchema) as Status, filled(StatusSchema) as Status);
-  const stage = await startStage(file, { east, west }, house);
+  const processStatus = fakeProcess(filled(StatusSchema) as Status, filled(StatusSchema) as Status);
+  const stage = await startStage(file, { east, west }, processStatus);
   await stage.advance(4_000);
   stage.called("east", {
     operation: "devices",
@@ -245,7 +245,7 @@ describe.each(documents)("%s", (method, schema, rows) => {
 
   it.each([
     [
-      "without networks and without a house",
+      "without networks and without a process",
       () =>
         startStage(stageOptions([], { selfObservability: { enabled: false, instanceId: "" } }), {}),
     ],

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { Signal } from "../../../src/gen/steward/monitor/v1/export_pb.ts";
 import { Health } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import type { CollectorStatus } from "../../../src/monitor/runner/collector-runner.ts";
-import { judge, type Judged, type JudgedNetwork } from "../../../src/monitor/status/health.ts";
+import {
+  evaluateHealth,
+  type HealthInputs,
+  type NetworkHealthInputs,
+} from "../../../src/monitor/status/health.ts";
 
 const good: NonNullable<CollectorStatus["last"]> = {
   startedMs: 0,
@@ -33,12 +37,12 @@ function collector(name: string, more: Partial<CollectorStatus> = {}): Collector
 
 const network = (
   collectors: readonly CollectorStatus[],
-  more: Partial<JudgedNetwork> = {},
-): JudgedNetwork => ({ name: "home", prefix: "", failure: undefined, collectors, ...more });
-const judged = (facts: Partial<Judged>) =>
-  judge({ process: [], checkpoints: undefined, delivery: [], networks: [], ...facts });
-const verdict = (facts: Partial<Judged>) => {
-  const { health, problems } = judged(facts);
+  more: Partial<NetworkHealthInputs> = {},
+): NetworkHealthInputs => ({ name: "home", prefix: "", failure: undefined, collectors, ...more });
+const evaluated = (facts: Partial<HealthInputs>) =>
+  evaluateHealth({ process: [], checkpoints: undefined, delivery: [], networks: [], ...facts });
+const verdict = (facts: Partial<HealthInputs>) => {
+  const { health, problems } = evaluated(facts);
   return { health, reasons: problems.map(({ reason }) => reason) };
 };
 const of = (part: string, reason: string) => ({ part, reason, remedy: "", link: "" });
@@ -166,7 +170,7 @@ describe("the verdict", () => {
   it("says of each problem what is not well, what to do and where to read on; the cause that most collectors share comes first", () => {
     const failing = (name: string, cause: string, remedy?: string) =>
       collector(name, { last: { ...good, error: cause, cause, remedy }, consecutiveFailures: 1 });
-    const { problems } = judged({
+    const { problems } = evaluated({
       delivery: [
         { signal: Signal.LOGS, failing: true, consecutiveFailures: 3, lastErrorClass: "timeout" },
       ],

@@ -1,4 +1,4 @@
-/** The life of a network as its documents tell it, and what they tell of the house. */
+/** The life of a network as its documents tell it, and what they tell of the process. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import type { CollectorOptions, NetworkOptions } from "../../../src/monitor/opti
 import { aDevice, START_MS } from "../collectors/entities.ts";
 import { createFakeProvider, failing } from "../collectors/fake-provider.ts";
 import { networkOptions } from "../collectors/harness.ts";
-import { stageOptions, startStage, toldHouse } from "./monitor-stage.ts";
+import { stageOptions, startStage, fakeProcess } from "./monitor-stage.ts";
 
 const MINUTE = 60_000;
 const none: Partial<CollectorOptions> = {
@@ -231,7 +231,7 @@ describe("a network", () => {
   });
 });
 
-describe("the house", () => {
+describe("the process", () => {
   const constants = create(StatusSchema, {
     provider: "tailscale",
     refreshMs: 2_000,
@@ -275,7 +275,7 @@ describe("the house", () => {
     const stage = await startStage(
       stageOptions([network("home", { users: every })]),
       { home: createFakeProvider({ users: [], userInvites: [] }) },
-      toldHouse(constants, answer),
+      fakeProcess(constants, answer),
     );
     await stage.advance(4_000);
     const json = await stage.status();
@@ -303,17 +303,17 @@ describe("the house", () => {
   });
 
   it("that does not answer in a second leaves what it said before, and a new one takes its place", async () => {
-    const house = toldHouse(constants, answer);
-    const stage = await startStage(stageOptions([]), {}, house);
+    const processStatus = fakeProcess(constants, answer);
+    const stage = await startStage(stageOptions([]), {}, processStatus);
     expect((await stage.message()).components).toHaveLength(2);
-    house.silent = true;
+    processStatus.silent = true;
     await stage.advance(600);
     const late = stage.message();
     await stage.advance(1_000);
     expect((await late).components).toHaveLength(2);
     await stage.advance(600);
     stage.moveTo(
-      toldHouse(
+      fakeProcess(
         create(StatusSchema, { ...constants, provider: "headscale" }),
         create(StatusSchema, { components: [{ name: "admin", enabled: true }] }),
       ),
@@ -322,12 +322,14 @@ describe("the house", () => {
       provider: "headscale",
       components: [{ name: "admin" }],
     });
-    expect(house.asked.every(({ id, kind }, at) => id === at && kind === "ask")).toBe(true);
+    expect(processStatus.pending.every(({ id, kind }, at) => id === at && kind === "ask")).toBe(
+      true,
+    );
   });
 
   it("is asked for label values once an interval only, and its series count with the others", async () => {
-    const house = toldHouse(constants, answer);
-    house.series = [
+    const processStatus = fakeProcess(constants, answer);
+    processStatus.series = [
       {
         name: "svc.pool.threads",
         series: 2,
@@ -335,13 +337,13 @@ describe("the house", () => {
         labels: [{ label: "pool", distinct: 1, capped: false, examples: ["io"] }],
       },
     ];
-    const stage = await startStage(stageOptions([]), {}, house);
+    const stage = await startStage(stageOptions([]), {}, processStatus);
     for (let at = 0; at < 10; at += 1) {
       await stage.message();
       await stage.advance(6_001);
     }
     await stage.advance(0);
-    expect(house.asked.filter(({ labels }) => labels)).toHaveLength(2);
+    expect(processStatus.pending.filter(({ labels }) => labels)).toHaveLength(2);
     expect((await stage.message()).cardinality).toMatchObject({
       available: true,
       series: expect.arrayContaining([
@@ -351,7 +353,7 @@ describe("the house", () => {
   });
 
   it("of a monitor without networks has healthy documents", async () => {
-    const stage = await startStage(stageOptions([]), {}, toldHouse(constants));
+    const stage = await startStage(stageOptions([]), {}, fakeProcess(constants));
     expect(await stage.status()).toMatchObject({
       health: "healthy",
       networks: [],
@@ -366,8 +368,8 @@ describe("the house", () => {
 
 describe("the stream", () => {
   it("gives a document at once and one each interval, until nobody wants it", async () => {
-    const house = toldHouse(create(StatusSchema, { refreshMs: 2_000 }));
-    const stage = await startStage(stageOptions([]), {}, house);
+    const processStatus = fakeProcess(create(StatusSchema, { refreshMs: 2_000 }));
+    const stage = await startStage(stageOptions([]), {}, processStatus);
     const stop = new AbortController();
     const watch = stage.service.handler(StatusService.method.watchStatus) as StreamHandler<
       typeof StatusService.method.watchStatus.input,

@@ -29,11 +29,12 @@ import type {
 } from "../../../src/monitor/options.ts";
 import type { Provider } from "../../../src/monitor/providers/provider.ts";
 import { createMonitorWith } from "../../../src/monitor/service.ts";
-import type {
-  HouseMessage,
-  HouseQuestion,
-  MetricFacts,
-} from "../../../src/monitor/status/house-facts.ts";
+import {
+  PROCESS_STATUS_PORT,
+  type MetricFacts,
+  type ProcessStatusMessage,
+  type ProcessStatusRequest,
+} from "../../../src/monitor/status/process-status.ts";
 import { createManualClock, type ManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
 const categories = [
@@ -55,14 +56,14 @@ const categories = [
 const everything = Object.fromEntries(categories.map((name) => [name, true])) as PrivacyOptions;
 const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
 
-/** What a house tells. */
-export interface ToldHouse {
+/** What a process tells. */
+export interface FakeProcess {
   readonly constants: Status;
   answer: Status;
   series: readonly MetricFacts[];
   /** It answers nothing while this holds. */
   silent: boolean;
-  readonly asked: HouseQuestion[];
+  readonly pending: ProcessStatusRequest[];
 }
 
 /** A monitor that runs. */
@@ -76,13 +77,13 @@ export interface MonitorStage {
   readonly message: () => Promise<Status>;
   /** Tells of a call to the control plane of a network. */
   readonly called: (network: string, report: CallReport) => void;
-  /** Gives the monitor a new port to another house. */
-  readonly moveTo: (house: ToldHouse) => void;
+  /** Gives the monitor a new port to another process. */
+  readonly moveTo: (processStatus: FakeProcess) => void;
 }
 
 /** A house that tells these parts and no catalogue of its own. */
-export function toldHouse(constants: Status, answer: Status = create(StatusSchema)): ToldHouse {
-  return { constants, answer, series: [], silent: false, asked: [] };
+export function fakeProcess(constants: Status, answer: Status = create(StatusSchema)): FakeProcess {
+  return { constants, answer, series: [], silent: false, pending: [] };
 }
 
 /** Options of a monitor with these networks. */
@@ -123,7 +124,7 @@ export function stageOptions(
 export async function startStage(
   options: MonitorOptions,
   providers: Readonly<Record<string, Provider>>,
-  house?: ToldHouse,
+  processStatus?: FakeProcess,
 ): Promise<MonitorStage> {
   const clock = createManualClock();
   const supervisor = createSupervisor({ clock, log });
@@ -134,7 +135,7 @@ export async function startStage(
     ids: systemIds,
     log,
     publish: () => undefined,
-    ports: house === undefined ? {} : portTo(house),
+    ports: processStatus === undefined ? {} : portTo(processStatus),
     add: (component: Parameters<typeof supervisor.add>[0]) => supervisor.add(component),
     onPorts: (handler: typeof hear) => void (hear = handler),
   };
@@ -182,24 +183,24 @@ export async function startStage(
   };
 }
 
-function portTo(house: ToldHouse): Record<string, MessagePort> {
+function portTo(processStatus: FakeProcess): Record<string, MessagePort> {
   const { port1, port2 } = new MessageChannel();
   port1.postMessage({
     kind: "constants",
-    status: toBinary(StatusSchema, house.constants),
+    status: toBinary(StatusSchema, processStatus.constants),
     metrics: [],
     records: [],
-  } satisfies HouseMessage);
-  port1.on("message", (question: HouseQuestion) => {
-    house.asked.push(question);
-    if (house.silent) return;
+  } satisfies ProcessStatusMessage);
+  port1.on("message", (question: ProcessStatusRequest) => {
+    processStatus.pending.push(question);
+    if (processStatus.silent) return;
     port1.postMessage({
       kind: "answer",
       id: question.id,
-      status: toBinary(StatusSchema, house.answer),
-      series: house.series,
-    } satisfies HouseMessage);
+      status: toBinary(StatusSchema, processStatus.answer),
+      series: processStatus.series,
+    } satisfies ProcessStatusMessage);
   });
   onTestFinished(() => port1.close());
-  return { house: port2 };
+  return { [PROCESS_STATUS_PORT]: port2 };
 }

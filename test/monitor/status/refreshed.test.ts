@@ -37,10 +37,10 @@ describe("what is kept for a moment", () => {
     const { clock, state, kept } = counting();
     const { promise, resolve } = Promise.withResolvers<void>();
     state.hold = promise;
-    const asked = kept.get();
+    const pending = kept.get();
     await clock.advance(250);
     resolve();
-    expect(await asked).toBe(1);
+    expect(await pending).toBe(1);
     expect(await kept.get()).toBe(2);
   });
 

@@ -7,7 +7,7 @@ import {
   type SampledDeps,
 } from "../../../src/monitor/status/cardinality-sampler.ts";
 import { createFleetSampler } from "../../../src/monitor/status/fleet.ts";
-import type { MetricFacts } from "../../../src/monitor/status/house-facts.ts";
+import type { MetricFacts } from "../../../src/monitor/status/process-status.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 
 const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
@@ -43,14 +43,14 @@ function sampled(given: Partial<SampledDeps> = {}) {
   const state = {
     own: scope({ "svc.series.active": [50] }),
     network: scope({ "vpn.device.online": [4, ["a", "b"]], "vpn.users.count": [2] }),
-    house: [] as MetricFacts[],
+    processStatus: [] as MetricFacts[],
   };
   const sampler = createCardinalitySampler({
     clock,
     log,
     own: () => [state.own],
     networks: () => new Map([["home", state.network]]),
-    house: () => Promise.resolve(state.house),
+    processStatus: () => Promise.resolve(state.processStatus),
     intervalMs: 60_000,
     enabled: true,
     rows: () => ({
@@ -90,7 +90,7 @@ describe("the samples of series", () => {
     });
   });
 
-  it("are merged by name over networks, process and house, with levels, alerts, growth and labels", async () => {
+  it("are merged by name over networks and process, with levels, alerts, growth and labels", async () => {
     const { clock, state, sampler } = sampled();
     sampler.start();
     await sampler.settled();
@@ -104,7 +104,7 @@ describe("the samples of series", () => {
       "vpn.device.online": [3, ["c", "d"]],
       "svc.config.valid": [1],
     });
-    state.house = [
+    state.processStatus = [
       {
         name: "svc.pool.threads",
         series: 5,
@@ -208,16 +208,17 @@ describe("the samples of series", () => {
 
   it("go on after a look that failed, and none overtakes another", async () => {
     const clock = createManualClock();
-    let asked = 0;
+    let pending = 0;
     const { sampler } = sampled({
       clock,
-      house: () => (asked++ === 0 ? Promise.reject(new Error("gone")) : Promise.resolve([])),
+      processStatus: () =>
+        pending++ === 0 ? Promise.reject(new Error("gone")) : Promise.resolve([]),
     });
     sampler.start();
     await sampler.settled();
     await clock.advance(120_000);
     await sampler.settled();
-    expect([asked, sampler.whole().available]).toEqual([3, true]);
+    expect([pending, sampler.whole().available]).toEqual([3, true]);
   });
 });
 

@@ -25,7 +25,7 @@ function call(accept: string | undefined, headers: Record<string, string>) {
 
 const method = StatusService.method.getStatus;
 /** Asks as a thread answers, and reads as the serving side does. */
-async function ask(
+async function request(
   service: BoundService,
   accept?: string,
   headers: Record<string, string> = {},
@@ -44,7 +44,7 @@ async function ask(
 }
 
 async function answered(status: Status, accept?: string): Promise<WrittenJson> {
-  return await ask(
+  return await request(
     createStatusApi({ clock: systemClock, build: () => Promise.resolve(status) }),
     accept,
   );
@@ -73,12 +73,12 @@ describe("The status as text", () => {
       return Promise.resolve({ ...text, encoding: "gzip" });
     };
     const service = createStatusApi({ clock, build: () => Promise.resolve(long), pack });
-    await ask(service, "gzip");
+    await request(service, "gzip");
     const first = packs.length;
     // Renewed once for the one who asked packed, and never again while others ask.
     for (let round = 0; round < 4; round += 1) {
       await clock.advance(600);
-      await ask(service);
+      await request(service);
     }
     expect([first, packs.length]).toEqual([1, 2]);
   });
@@ -100,7 +100,7 @@ describe("The status for a client that has one already", () => {
 
   it("is 304 while it is the same document, and has another tag when it is not", async () => {
     const { service, next } = counting();
-    const first = await ask(service);
+    const first = await request(service);
     expect([first.status, first.headers]).toEqual([
       undefined,
       { etag: tagOf(first), "cache-control": "private, no-cache", vary: "accept-encoding, a-im" },
@@ -111,7 +111,7 @@ describe("The status for a client that has one already", () => {
       `"other", ${tagOf(first)}`,
       "*",
     ]) {
-      const same = await ask(service, "gzip", { "if-none-match": known });
+      const same = await request(service, "gzip", { "if-none-match": known });
       expect([same.status, same.headers?.["etag"], same.encoding, text(same)]).toEqual([
         304,
         tagOf(first),
@@ -120,15 +120,15 @@ describe("The status for a client that has one already", () => {
       ]);
     }
     await next();
-    const later = await ask(service, undefined, { "if-none-match": tagOf(first) });
+    const later = await request(service, undefined, { "if-none-match": tagOf(first) });
     expect([later.status, tagOf(later) === tagOf(first)]).toEqual([undefined, false]);
   });
 
   it("is what changed since, for one that takes patches and was given the older document", async () => {
     const { service, next } = counting();
-    const first = await ask(service, undefined, { "a-im": "gzip, json-patch" });
+    const first = await request(service, undefined, { "a-im": "gzip, json-patch" });
     await next();
-    const patch = await ask(service, "gzip", {
+    const patch = await request(service, "gzip", {
       "a-im": "json-patch",
       "if-none-match": tagOf(first),
     });
@@ -145,14 +145,14 @@ describe("The status for a client that has one already", () => {
     expect(tagOf(patch)).not.toBe(tagOf(first));
     await next();
     expect(
-      (await ask(service, undefined, { "a-im": "json-patch", "if-none-match": tagOf(patch) }))
+      (await request(service, undefined, { "a-im": "json-patch", "if-none-match": tagOf(patch) }))
         .status,
     ).toBe(226);
   });
 
   it("is the whole document for one that does not take patches, whose document is not known, or is too old", async () => {
     const { service, next } = counting();
-    const first = await ask(service, undefined, { "a-im": "json-patch" });
+    const first = await request(service, undefined, { "a-im": "json-patch" });
     await next();
     const known = { "if-none-match": tagOf(first) };
     for (const headers of [
@@ -161,14 +161,14 @@ describe("The status for a client that has one already", () => {
       { ...known, "a-im": "vcdiff" },
       { "if-none-match": '"other"', "a-im": "json-patch" },
     ] as Record<string, string>[]) {
-      expect((await ask(service, undefined, headers)).status).toBeUndefined();
+      expect((await request(service, undefined, headers)).status).toBeUndefined();
     }
     for (let round = 0; round < 32; round += 1) {
       await next();
-      await ask(service, undefined, { "a-im": "json-patch" });
+      await request(service, undefined, { "a-im": "json-patch" });
     }
     expect(
-      (await ask(service, undefined, { ...known, "a-im": "json-patch" })).status,
+      (await request(service, undefined, { ...known, "a-im": "json-patch" })).status,
     ).toBeUndefined();
   });
 });

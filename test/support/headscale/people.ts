@@ -36,22 +36,22 @@ const FIRST_OWN_KEY = 20;
 
 /** A person; every third came by way of an identity provider. */
 export function userObject({ times }: Wire, person: Person): object {
-  const oidc = person.place % 3 === 2;
+  const oidc = person.index % 3 === 2;
   return {
     id: userId(person),
     name: person.loginName.split("@")[0] ?? "",
-    createdAt: times.local(person.createdMs + person.place, `user/${person.place}`),
-    displayName: person.place % 2 === 0 ? person.displayName : "",
-    email: person.place % 2 === 0 || oidc ? person.loginName : "",
-    providerId: oidc ? `https://idp.test/oidc/sub-${person.place}` : "",
+    createdAt: times.local(person.createdMs + person.index, `user/${person.index}`),
+    displayName: person.index % 2 === 0 ? person.displayName : "",
+    email: person.index % 2 === 0 || oidc ? person.loginName : "",
+    providerId: oidc ? `https://idp.test/oidc/sub-${person.index}` : "",
     provider: oidc ? "oidc" : "",
     profilePicUrl: "",
   };
 }
 
 /** Decimal. */
-export function userId({ place }: Person): string {
-  return String(place + 1);
+export function userId({ index }: Person): string {
+  return String(index + 1);
 }
 
 /** Those with an account here. */
@@ -104,7 +104,7 @@ export function preAuthKeys(network: Network, nowMs: number): readonly PreAuthKe
     ...shared,
     ...own.map((machine) => ({
       ...base,
-      id: FIRST_OWN_KEY + machine.place,
+      id: FIRST_OWN_KEY + machine.index,
       owner: machine.owner,
       used: true,
       createdMs: machine.createdMs - 60_000,
@@ -125,7 +125,7 @@ export function keyIdOf(machine: Machine): number | undefined {
     case "ephemeral":
       return 8;
     default:
-      return hasOwnKey(machine) ? FIRST_OWN_KEY + machine.place : NEVER_ENDING_KEY;
+      return hasOwnKey(machine) ? FIRST_OWN_KEY + machine.index : NEVER_ENDING_KEY;
   }
 }
 
@@ -134,15 +134,15 @@ function hasOwnKey(machine: Machine): boolean {
   return (
     methodOf(machine) === "REGISTER_METHOD_AUTH_KEY" &&
     machine.owner !== undefined &&
-    machine.owner.place > 0 &&
+    machine.owner.index > 0 &&
     machine.kind !== "external"
   );
 }
 
 /** How a machine joined. */
-export function methodOf({ kind, place }: Machine): string {
+export function methodOf({ kind, index }: Machine): string {
   if (kind === "phone") return "REGISTER_METHOD_OIDC";
-  return kind === "laptop" && place % 3 === 0 ? "REGISTER_METHOD_CLI" : "REGISTER_METHOD_AUTH_KEY";
+  return kind === "laptop" && index % 3 === 0 ? "REGISTER_METHOD_CLI" : "REGISTER_METHOD_AUTH_KEY";
 }
 
 /**

@@ -80,9 +80,9 @@ export function createNodes(network: Network): Nodes {
 
 /** Ephemeral machines come as new nodes. */
 function idOf({ machine, createdMs }: Device): string {
-  if (machine.life === undefined) return String(machine.place + 1);
+  if (machine.life === undefined) return String(machine.index + 1);
   const turn = Math.floor((createdMs - machine.life.cycle.phaseMs) / machine.life.cycle.periodMs);
-  return String(FIRST_MORTAL_ID + (turn % TURNS) * 10_000 + (machine.place % 10_000));
+  return String(FIRST_MORTAL_ID + (turn % TURNS) * 10_000 + (machine.index % 10_000));
 }
 
 function nodeOf(device: Device, change: NodeChange, restartedMs: number, nowMs: number): Node {
@@ -115,7 +115,7 @@ function connectionOf(
     device.machine.presence === undefined
       ? Math.max(device.createdMs, nowMs - (nowMs % WEEK_MS))
       : device.connectedMs;
-  const backMs = restartedMs + (1 + (device.machine.place % LONGEST_BACKOFF_S)) * 1000;
+  const backMs = restartedMs + (1 + (device.machine.index % LONGEST_BACKOFF_S)) * 1000;
   if (!device.online) return { online: false, lastSeenMs: device.lastSeenMs };
   if (offlineAtMs <= nowMs)
     return { online: false, lastSeenMs: Math.max(connectedMs, offlineAtMs) };

@@ -74,17 +74,17 @@ export function v2Users(wire: Wire, nodes: readonly Node[]): readonly object[] {
     const seenMs = Math.max(...own.map(({ lastSeenMs }) => lastSeenMs));
     return {
       id: userId(person),
-      displayName: person.place % 2 === 0 ? person.displayName : loginOf(person),
+      displayName: person.index % 2 === 0 ? person.displayName : loginOf(person),
       loginName: loginOf(person),
       profilePicUrl: "",
       tailnetId: "1",
-      created: wire.times.local(person.createdMs + person.place, `user/${person.place}`),
+      created: wire.times.local(person.createdMs + person.index, `user/${person.index}`),
       type: "member",
       role: "member",
       status: "active",
       deviceCount: own.length,
       lastSeen:
-        own.length === 0 ? ZERO_TIME : wire.times.local(seenMs, `user-seen/${person.place}`),
+        own.length === 0 ? ZERO_TIME : wire.times.local(seenMs, `user-seen/${person.index}`),
       currentlyConnected: own.some(({ online }) => online),
     };
   });
@@ -149,6 +149,6 @@ export function v2Etag(text: string): string {
 export const ALLOW_ALL = `{\n\t"acls": [\n\t\t{"action": "accept", "src": ["*"], "dst": ["*:*"]},\n\t],\n}\n`;
 
 function loginOf(person: Person): string {
-  const hasEmail = person.place % 2 === 0 || person.place % 3 === 2;
+  const hasEmail = person.index % 2 === 0 || person.index % 3 === 2;
   return hasEmail ? person.loginName : (person.loginName.split("@")[0] ?? "");
 }

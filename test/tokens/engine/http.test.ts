@@ -80,12 +80,12 @@ describe("a request to the platform", () => {
 
   it("goes through the environment's proxy, except where that says no", async () => {
     await using room = await startEngineRoom({ config: false });
-    const asked: string[] = [];
+    const isRead: string[] = [];
     const proxy = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url}`);
+      isRead.push(`${request.method} ${request.url}`);
       response.writeHead(401).end();
     }).on("connect", (request: IncomingMessage, socket: Duplex) => {
-      asked.push(`CONNECT ${request.url}`);
+      isRead.push(`CONNECT ${request.url}`);
       socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     });
     const address = await listening(proxy);
@@ -99,7 +99,7 @@ describe("a request to the platform", () => {
       lost: "connection",
       sent: false,
     });
-    expect(asked).toEqual([
+    expect(isRead).toEqual([
       "GET http://code.example.org/rate_limit",
       "CONNECT code.example.org:443",
     ]);
@@ -109,7 +109,7 @@ describe("a request to the platform", () => {
         call(room.codeHost.url, { path: "/rate_limit", headers: { "user-agent": "x" } }),
       ),
     ).toMatchObject({ status: 200 });
-    expect(asked).toHaveLength(2);
+    expect(isRead).toHaveLength(2);
     await Promise.all([proxied.close(), excepted.close()]);
     proxy.close();
     proxy.closeAllConnections();

@@ -88,7 +88,7 @@ export async function startEngineRoom(options: RoomOptions = {}): Promise<Engine
     codeHost,
     demo,
     ask,
-    refusal: (...asked) => refusalOf(ask(...asked)),
+    refusal: (...isRead) => refusalOf(ask(...isRead)),
     async mint(data = { installation_id: demo.installationId }, path = "token") {
       const response = await ask("create", path, data);
       return response?.data ?? {};
@@ -101,8 +101,8 @@ export async function startEngineRoom(options: RoomOptions = {}): Promise<Engine
 }
 
 /** What a promise rejects with. */
-export async function refusalOf(asked: Promise<unknown>): Promise<Refusal> {
-  const outcome: unknown = await asked.then(
+export async function refusalOf(isRead: Promise<unknown>): Promise<Refusal> {
+  const outcome: unknown = await isRead.then(
     () => new Error("it was not refused"),
     (error: unknown) => error,
   );

@@ -4,7 +4,7 @@ import type { Scope } from "../../../src/kernel/telemetry/types.ts";
 import {
   unobserved,
   watchAudit,
-  watchFront,
+  watchSealGate,
   watchRevocations,
   type TokensObserver,
 } from "../../../src/tokens/telemetry/observer.ts";
@@ -15,7 +15,7 @@ import {
 } from "../../../src/tokens/telemetry/report.ts";
 import type { AuditService } from "../../../src/tokens/vault/audit/audit.ts";
 import type { CoreAnswer, CoreRequest } from "../../../src/tokens/vault/core/types.ts";
-import type { Front } from "../../../src/tokens/vault/core/front.ts";
+import type { SealGate } from "../../../src/tokens/vault/core/seal-gate.ts";
 import type { Mounts } from "../../../src/tokens/vault/mounts/mounts.ts";
 
 /** Writes down what is written. */
@@ -140,8 +140,8 @@ describe("the secrets manager tells", () => {
           : Promise.resolve({} as CoreAnswer)
       ),
       isOpen: () => true,
-    } as unknown as Front;
-    const front = watchFront(inner, {
+    } as unknown as SealGate;
+    const gate = watchSealGate(inner, {
       clock: {
         now: () => now,
         monotonic: () => now,
@@ -150,11 +150,11 @@ describe("the secrets manager tells", () => {
       observe,
       mounts: () => mounts,
     });
-    await front.handle(request("github/token"));
-    await front.handle(request("github/token", "delete"));
-    await front.handle(request("github/config", "read"));
-    await expect(front.handle(request("nowhere/bad"))).rejects.toThrow("no");
-    expect(front.isOpen()).toBe(true);
+    await gate.handle(request("github/token"));
+    await gate.handle(request("github/token", "delete"));
+    await gate.handle(request("github/config", "read"));
+    await expect(gate.handle(request("nowhere/bad"))).rejects.toThrow("no");
+    expect(gate.isOpen()).toBe(true);
     expect(told.splice(0)).toEqual([
       ["request", "github/", "write", "ok"],
       ["mint", "github/", "ok", 30],

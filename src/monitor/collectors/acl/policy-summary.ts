@@ -1,8 +1,5 @@
-/**
- * What the monitor says of a policy: how much is in it, and how open it is (facts, collectors
- * §5.5).
- */
-import { eachGivingWay } from "../give-way.ts";
+/** Statistics of a policy: entries per section and how permissive its rules are. */
+import { forEachYielding } from "../yielding.ts";
 import { field, isPolicyObject, sizeOf } from "./policy-document.ts";
 import type { PolicyObject } from "./policy-document.ts";
 import { riskOf, ruleText } from "./rule-risk.ts";
@@ -20,36 +17,35 @@ export const policySections = [
   "groups",
   "nodeAttrs",
 ] as const;
-/** Those that say who reaches what. */
+/** Sections with access rules. */
 type RuleSection = "acls" | "grants";
 
-/** Rules kept by their text: with more of them one learns nothing from the next. */
-const MOST_RISKY_RULES = 100;
-const LONGEST_RULE = 2_048;
+/** Unrestricted rules whose text is kept. */
+const MAX_RISKY_RULES = 100;
+const MAX_RULE_LENGTH = 2_048;
 
-/** How open a section is. Rules that deny count only among the gated. */
+/** How permissive a section is. Deny rules count only as posture-gated. */
 export interface SectionRisk {
   readonly section: RuleSection;
   readonly wildcardSources: number;
   readonly wildcardDestinations: number;
   readonly unrestricted: number;
   readonly postureGated: number;
-  /** Texts of the unrestricted ones, at most 100. */
+  /** Texts of unrestricted rules, at most 100. */
   readonly riskyRules: readonly string[];
 }
 
-/** A policy in numbers. */
 export interface PolicySummary {
-  /** Entries of the sections that are there. */
+  /** By section; absent sections are left out. */
   readonly entries: ReadonlyMap<string, number>;
-  /** Of the sections that are there and are lists. */
+  /** Only for sections that are arrays. */
   readonly risks: readonly SectionRisk[];
-  /** Rules of `ssh` with a wildcard on either side, whatever they do. */
+  /** Rules of `ssh` with a wildcard as source or destination, whatever their action. */
   readonly sshWildcards: number;
   readonly autoApprovers: Readonly<Record<"routes" | "exit_node" | "services", number>>;
 }
 
-/** Reads a policy, giving way to other work; rejects with the signal's reason in between. */
+/** Yields to the event loop; rejects with the signal's reason. */
 export async function summarizePolicy(
   policy: PolicyObject,
   signal: AbortSignal,
@@ -84,7 +80,7 @@ async function sectionRisk(
 ): Promise<SectionRisk> {
   const counts = { wildcardSources: 0, wildcardDestinations: 0, unrestricted: 0, postureGated: 0 };
   const riskyRules: string[] = [];
-  await eachGivingWay(rules, signal, (rule) => {
+  await forEachYielding(rules, signal, (rule) => {
     const { wildcardSource, wildcardDestination, allows, postureGated } = riskOf(rule);
     counts.postureGated += Number(postureGated);
     if (!allows) return;
@@ -92,14 +88,14 @@ async function sectionRisk(
     counts.wildcardDestinations += Number(wildcardDestination);
     if (!wildcardSource || !wildcardDestination) return;
     counts.unrestricted += 1;
-    if (riskyRules.length < MOST_RISKY_RULES) riskyRules.push(ruleText(rule, LONGEST_RULE));
+    if (riskyRules.length < MAX_RISKY_RULES) riskyRules.push(ruleText(rule, MAX_RULE_LENGTH));
   });
   return { section, ...counts, riskyRules };
 }
 
 async function sshWildcards(rules: unknown, signal: AbortSignal): Promise<number> {
   let count = 0;
-  await eachGivingWay<unknown>(Array.isArray(rules) ? rules : [], signal, (rule) => {
+  await forEachYielding<unknown>(Array.isArray(rules) ? rules : [], signal, (rule) => {
     const { wildcardSource, wildcardDestination } = riskOf(rule);
     count += Number(wildcardSource || wildcardDestination);
   });

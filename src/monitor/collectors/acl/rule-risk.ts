@@ -1,19 +1,16 @@
-/**
- * What one rule of a policy lets through, and whether that is everything (facts, collectors §5.5).
- */
+/** How permissive a single policy rule is. */
 import { field, isPolicyObject, sizeOf } from "./policy-document.ts";
 
-/** How widely a rule is open. */
 export interface RuleRisk {
   readonly wildcardSource: boolean;
   readonly wildcardDestination: boolean;
-  /** It lets something through; one that denies is open to nobody. */
+  /** Whether the rule grants access; a deny rule is never permissive. */
   readonly allows: boolean;
-  /** It asks for the posture of its sources, whatever it does with them. */
+  /** Whether the rule requires a device posture. */
   readonly postureGated: boolean;
 }
 
-/** Looks at a rule of `acls`, `grants` or `ssh`. What is no rule is not open. */
+/** Analyses a rule of `acls`, `grants` or `ssh`. A malformed rule counts as closed. */
 export function riskOf(rule: unknown): RuleRisk {
   if (!isPolicyObject(rule))
     return {
@@ -31,7 +28,7 @@ export function riskOf(rule: unknown): RuleRisk {
   };
 }
 
-/** Sources and destinations of a rule as one line of at most `longest` characters. */
+/** Sources and destinations of a rule on one line of at most `longest` characters. */
 export function ruleText(rule: unknown, longest: number): string {
   if (!isPolicyObject(rule)) return "";
   const text = `src=${sources(rule).join(",")} dst=${destinations(rule).join(",")}`;
@@ -51,7 +48,7 @@ function texts(list: unknown): readonly string[] {
   return Array.isArray(list) ? list.filter((each): each is string => typeof each === "string") : [];
 }
 
-/** `*`, or `*` before the last colon, behind which ports are. */
+/** `*`, or `*` before the last colon (the ports follow it). */
 function isWildcardDestination(destination: string): boolean {
   const colon = destination.lastIndexOf(":");
   return (colon < 0 ? destination : destination.slice(0, colon)) === "*";

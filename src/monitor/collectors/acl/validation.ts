@@ -1,7 +1,4 @@
-/**
- * What the control plane finds in its own policy. A validation that fails says nothing, and does
- * not fail the run.
- */
+/** Validates the policy through the control plane. A failed validation does not fail the run. */
 import { operations } from "../../capability/operation.ts";
 import {
   aclValidationErrors,
@@ -13,7 +10,7 @@ import { aclValidationIssueRecord } from "../../catalogue/records.ts";
 import type { PolicyFindings } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
 
-/** Has the policy checked and shows what was found. Rejects only with the signal's reason. */
+/** Reports findings as metrics and a log record. Rejects only with the signal's reason. */
 export async function validatePolicy(
   text: string,
   { provider, scope }: Pick<CollectorDeps, "provider" | "scope">,
@@ -29,8 +26,8 @@ export async function validatePolicy(
   ] as const;
   for (const [kind, row, found] of kinds) {
     tick.sweep.gauge(row, found.length, {});
-    // The texts name people, and the record's body is not declared free text: only their number is
-    // told.
+    // Finding texts name people and the record's body is not declared free text, so only the count
+    // is logged.
     if (found.length > 0)
       scope.log(
         aclValidationIssueRecord,
@@ -50,7 +47,7 @@ async function askFindings(
       provider.validatePolicy(text, tick.signal),
     );
   } catch {
-    // `call` has remembered what the failure says of the operation.
+    // `call` has recorded the failure for the capability matrix.
     tick.signal.throwIfAborted();
     return undefined;
   }

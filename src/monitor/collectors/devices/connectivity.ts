@@ -1,6 +1,4 @@
-/**
- * How devices can connect: what their NATs and systems allow, and how far the relay regions are.
- */
+/** Device connectivity: NAT and protocol support, and latency to relay regions. */
 import {
   derpRegionDevices,
   derpRegionLatencyMin,
@@ -22,14 +20,14 @@ import type { Part, PartContext } from "./part.ts";
 const capabilities = ["udp", "ipv6", "pcp", "pmp", "upnp"] as const;
 
 /**
- * Whether a device should reach others without a relay: an estimate. Undefined when it says nothing
- * of UDP.
+ * Estimates whether a device can connect directly, without a relay. Undefined when UDP support is
+ * unknown.
  */
 function directCapable({ supports: { udp }, hardNat }: Connectivity): boolean | undefined {
   return udp === undefined ? undefined : udp && !hardNat;
 }
 
-/** Gauges of single devices. */
+/** Gauges per device. */
 export function connectivityGauges({ sweep }: PartContext): Part {
   return {
     see({ connectivity }, identity) {
@@ -78,7 +76,7 @@ function clientSupports({ sweep }: PartContext): Part {
   };
 }
 
-/** From each device to each relay region. */
+/** Latency from each device to each relay region. */
 export function relayLatencies({ sweep }: PartContext): Part {
   return {
     see({ connectivity }, identity) {
@@ -93,7 +91,7 @@ export function relayLatencies({ sweep }: PartContext): Part {
   };
 }
 
-/** Of each relay region: who sees it, who prefers it, how near it is at best. */
+/** Per relay region: devices that see it, devices that prefer it, and lowest latency. */
 export function relayRegions({ sweep }: PartContext): Part {
   const regions = new Map<string, { devices: number; preferred: number; seconds: number }>();
   return {

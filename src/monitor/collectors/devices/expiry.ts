@@ -1,23 +1,20 @@
-/**
- * Keys of devices that will expire: the distribution of days left, and a warning for those that
- * expire soon.
- */
+/** Key expiries of devices: a histogram of days left, and a warning for those that expire soon. */
 import { devicesKeyExpiry } from "../../catalogue/devices.ts";
 import { deviceKeyExpiringRecord } from "../../catalogue/records.ts";
 import { DAY_MS, dayOf } from "../units.ts";
 import { expiryOf } from "./gauges.ts";
 import type { Part, PartContext } from "./part.ts";
 
-/** Days ahead of an expiry in which each run warns. */
+/** Each run warns about keys that expire within this many days. */
 const WARN_DAYS = 14;
 
-/** Days left with two decimals when that is soon; undefined when it is over or far. */
+/** Days left with two decimals if within the warning period, else undefined. */
 export function soon(expiresMs: number, nowMs: number): string | undefined {
   const days = (expiresMs - nowMs) / DAY_MS;
   return days > 0 && days <= WARN_DAYS ? days.toFixed(2) : undefined;
 }
 
-/** Of all devices whose key expires; negative days are past. */
+/** Over all devices whose key expires; past expiries are negative days. */
 export function keyExpiries({ deps: { scope, annotations, network }, nowMs }: PartContext): Part {
   return {
     see(device, identity) {
@@ -31,7 +28,7 @@ export function keyExpiries({ deps: { scope, annotations, network }, nowMs }: Pa
         `the key of device ${device.hostname} expires in ${days} days`,
         { ...identity, "vpn.device.key_expires_in_days": days },
       );
-      annotations.tell({
+      annotations.publish({
         category: "expiry",
         timeMs: nowMs,
         tags: ["device"],

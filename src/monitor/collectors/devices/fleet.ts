@@ -1,6 +1,6 @@
 /**
- * Counts over all devices, their ages, and the complaints of the network lock. A count whose field
- * no device told is not said (RESOLUTIONS M31).
+ * Counts over all devices, their ages, and network lock errors. A count is omitted when no device
+ * reports its field.
  */
 import type { Row } from "../../../kernel/telemetry/types.ts";
 import {
@@ -18,7 +18,7 @@ import { Tally } from "../tally.ts";
 import { known, secondsSince } from "../units.ts";
 import type { Part, PartContext } from "./part.ts";
 
-/** Devices by system, authorization and origin; those without tags; their ages. */
+/** Devices by OS, authorization and origin; untagged devices; ages. */
 export function fleetCounts({ deps: { scope }, sweep, nowMs }: PartContext): Part {
   const tally = new Tally<{
     readonly "os.type": string | undefined;
@@ -39,7 +39,7 @@ export function fleetCounts({ deps: { scope }, sweep, nowMs }: PartContext): Par
   };
 }
 
-/** How many devices have a switch on. */
+/** Number of devices with a flag set. */
 export function switchCount(
   { sweep }: PartContext,
   row: Row<never, "gauge">,
@@ -57,7 +57,6 @@ export function switchCount(
   };
 }
 
-/** The switches that are counted. */
 export function switchCounts(context: PartContext): Part[] {
   return [
     switchCount(context, devicesEphemeral, ({ ephemeral }) => ephemeral),
@@ -66,7 +65,7 @@ export function switchCounts(context: PartContext): Part[] {
   ];
 }
 
-/** Devices that the network lock complains about. */
+/** Devices with a network lock error. */
 export function lockErrors({ deps: { scope }, sweep }: PartContext): Part {
   let errors = 0;
   return {

@@ -1,6 +1,6 @@
 /**
- * Gauges of single devices: times, flags, distribution and counts of routes. What a device does not
- * say has no series (RESOLUTIONS M31).
+ * Gauges per device: times, flags, distribution and route counts. A field that a device does not
+ * report has no series.
  */
 import type { Row } from "../../../kernel/telemetry/types.ts";
 import {
@@ -35,12 +35,11 @@ const flags: readonly (readonly [
   [devicePostureIdentityDisabled, ({ postureIdentityDisabled }) => postureIdentityDisabled],
 ];
 
-/** When the key of a device expires; undefined when it never does. */
+/** Undefined when the key never expires. */
 export function expiryOf({ expiresMs, keyExpiryDisabled }: Device): number | undefined {
   return keyExpiryDisabled === true ? undefined : expiresMs;
 }
 
-/** The gauges of one device each. */
 export function deviceGauges({ sweep, options: { collectRoutes } }: PartContext): Part {
   return {
     see(device, identity) {

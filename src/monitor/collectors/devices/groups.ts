@@ -1,22 +1,21 @@
-/** Devices grouped by tag and by distribution, the rare ones together. */
+/** Devices grouped by tag and by distribution, with rare groups merged. */
 import { devicesByDistro, devicesByTag } from "../../catalogue/devices.ts";
 import type { Device } from "../../providers/model.ts";
 import { Tally } from "../tally.ts";
 import type { Part, PartContext } from "./part.ts";
 
-/** Stands for all values beyond a limit. */
+/** Label of the merged rest. */
 const OTHER = "__other__";
 const DISTROS = 50;
 
-/** A distribution as series name it. */
 export interface Distro {
   readonly "vpn.distro.name": string;
   readonly "vpn.distro.codename": string;
 }
 
 /**
- * The distribution of a device in lower case, since vendors spell theirs in several ways; undefined
- * when it tells none.
+ * The distribution in lower case, since vendors spell theirs in several ways; undefined when
+ * unknown.
  */
 export function distroOf({ distro }: Device): Distro | undefined {
   const name = distro?.name.trim().toLowerCase() ?? "";
@@ -43,7 +42,7 @@ export function byTag({ sweep, options: { tagRollupLimit } }: PartContext): Part
   };
 }
 
-/** Devices per distribution, of those that tell theirs. */
+/** Devices per distribution; devices with an unknown one are left out. */
 export function byDistro({ sweep }: PartContext): Part {
   const tally = new Tally<Distro & { readonly [name: string]: string }>();
   return {

@@ -1,6 +1,5 @@
 /**
- * Invitations to share devices: counted by what they allow and how they were delivered. Links of
- * invitations are never read.
+ * Device share invitations, counted by permissions and delivery. Invitation links are never read.
  */
 import { operations } from "../../capability/operation.ts";
 import { deviceInvitesCount, deviceInvitesPendingAge } from "../../catalogue/devices.ts";
@@ -9,9 +8,9 @@ import type { Device, DeviceInvite } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
 import { Tally } from "../tally.ts";
 import { known, secondsSince } from "../units.ts";
-import { askEach } from "./ask-each.ts";
+import { callEach } from "./call-each.ts";
 
-/** How an invitation went out. */
+/** Delivery of an invitation. */
 function deliveryOf({
   email,
   lastEmailSentMs,
@@ -21,7 +20,7 @@ function deliveryOf({
   return createdMs === undefined ? "unknown" : "manual_link";
 }
 
-/** Asks for the invitations of all devices. */
+/** Fetches the invitations of every device. */
 export async function collectInvites(
   { provider, scope }: CollectorDeps,
   tick: Tick,
@@ -33,9 +32,9 @@ export async function collectInvites(
     readonly "vpn.device_invite.multi_use": boolean;
     readonly "vpn.device_invite.delivery": string;
   }>();
-  await askEach(tick, devices, {
+  await callEach(tick, devices, {
     operation: operations.deviceInvites,
-    ask: ({ id }) => provider.deviceInvites(id, tick.signal),
+    call: ({ id }) => provider.deviceInvites(id, tick.signal),
     learn({ hostname, id }, invites) {
       for (const invite of invites) {
         const { accepted, allowExitNode, multiUse, email, acceptedBy, createdMs } = invite;

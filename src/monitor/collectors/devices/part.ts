@@ -1,27 +1,25 @@
 /**
- * What the parts of the device collector have in common: each sees every device of a run once and
- * then says what they make together.
+ * Interface of the parts of the device collector. Each part sees every device once per run, then
+ * writes totals.
  */
 import type { Device } from "../../providers/model.ts";
 import { known } from "../units.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
 import type { CollectorOptions } from "../../options.ts";
 
-/** Attributes that tell a device; every per-device series has the first two. */
+/** Attributes that identify a device; every per-device series has the first two. */
 export interface Identity {
   readonly "host.name": string;
   readonly "host.id": string;
   readonly "os.type": string | undefined;
   readonly "os.version": string | undefined;
   readonly "vpn.user": string | undefined;
-  /** Joined by commas. */
+  /** Comma-separated. */
   readonly "vpn.tags": string | undefined;
 }
 
-/** Names of those attributes. */
 export type IdentityName = keyof Identity;
 
-/** What a part lives with in one run. */
 export interface PartContext {
   readonly deps: CollectorDeps;
   readonly options: NonNullable<CollectorOptions["devices"]>;
@@ -29,14 +27,13 @@ export interface PartContext {
   readonly sweep: Tick["sweep"];
 }
 
-/** One aspect of devices, made anew for each run. */
+/** One aspect of devices, created anew for each run. */
 export interface Part {
   see(device: Device, identity: Identity): void;
-  /** After the last device. */
+  /** Called after the last device. */
   finish?(): void;
 }
 
-/** The attributes of a device. */
 export function identityOf({ hostname, id, os, distro, user, tags }: Device): Identity {
   return {
     "host.name": hostname,

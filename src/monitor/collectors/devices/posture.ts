@@ -1,6 +1,5 @@
 /**
- * What posture providers say of each device: as gauges for the namespaces that are wanted, and as a
- * record when it changes.
+ * Posture attributes of devices: gauges for allowed namespaces, and a log record when they change.
  */
 import { createHash } from "node:crypto";
 import { operations } from "../../capability/operation.ts";
@@ -15,7 +14,7 @@ import type { CollectorOptions } from "../../options.ts";
 import type { Device, PostureAttributes } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
 import { unixSeconds } from "../units.ts";
-import { askEach } from "./ask-each.ts";
+import { callEach } from "./call-each.ts";
 import { soon } from "./expiry.ts";
 import { identityOf } from "./part.ts";
 import type { Identity } from "./part.ts";
@@ -23,21 +22,21 @@ import type { Identity } from "./part.ts";
 type Options = NonNullable<CollectorOptions["devices"]>;
 type Posture = (tick: Tick, devices: readonly Device[]) => Promise<void>;
 
-/** Asks for the posture of all devices. Remembers a digest for each device of the last run. */
+/** Fetches posture per device. Keeps a digest per device of the last run. */
 export function createPosture(deps: CollectorDeps, options: Options): Posture {
   const allowed = allowing(options.attributeNamespaces);
   const logged = new Map<string, string>();
   return async (tick, devices) => {
     const ids = new Set(devices.map(({ id }) => id));
     for (const id of logged.keys()) if (!ids.has(id)) logged.delete(id);
-    await askEach(tick, devices, {
+    await callEach(tick, devices, {
       operation: operations.devicePosture,
-      ask: ({ id }) => deps.provider.devicePosture(id, tick.signal),
+      call: ({ id }) => deps.provider.devicePosture(id, tick.signal),
       learn(device, posture) {
         const identity = identityOf(device);
-        sayInfo(tick, identity, posture);
-        sayAttributes(tick, identity, posture, allowed);
-        sayExpiries({ tick, deps }, identity, posture, allowed);
+        recordInfo(tick, identity, posture);
+        recordAttributes(tick, identity, posture, allowed);
+        recordExpiries({ tick, deps }, identity, posture, allowed);
         if (options.postureLogMode !== "off")
           logPosture(
             { deps, logged, always: options.postureLogMode === "always" },
@@ -49,14 +48,14 @@ export function createPosture(deps: CollectorDeps, options: Options): Posture {
   };
 }
 
-/** Whether an attribute's namespace is wanted. */
+/** Whether an attribute's namespace is allowed. */
 function allowing(namespaces: readonly string[]): (name: string) => boolean {
   const wanted = new Set(namespaces);
   return (name) =>
     wanted.has("*") || (name.includes(":") && wanted.has(name.slice(0, name.indexOf(":"))));
 }
 
-function sayInfo({ sweep }: Tick, identity: Identity, { attributes }: PostureAttributes): void {
+function recordInfo({ sweep }: Tick, identity: Identity, { attributes }: PostureAttributes): void {
   const text = (name: string): string | undefined => attributes.get(`node:${name}`)?.toString();
   const labels = {
     os: text("os"),
@@ -70,7 +69,7 @@ function sayInfo({ sweep }: Tick, identity: Identity, { attributes }: PostureAtt
     sweep.gauge(devicePosture, 1, { ...identity, ...labels });
 }
 
-function sayAttributes(
+function recordAttributes(
   { sweep }: Tick,
   identity: Identity,
   { attributes }: PostureAttributes,
@@ -84,7 +83,7 @@ function sayAttributes(
   }
 }
 
-function sayExpiries(
+function recordExpiries(
   { tick, deps }: { readonly tick: Tick; readonly deps: CollectorDeps },
   identity: Identity,
   { expiresMs }: PostureAttributes,

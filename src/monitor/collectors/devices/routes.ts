@@ -1,4 +1,4 @@
-/** Exit nodes, and the subnets that devices offer to route to. */
+/** Exit nodes and subnet routes. */
 import {
   deviceExitNode,
   exitNodesCount,
@@ -9,10 +9,10 @@ import {
 } from "../../catalogue/devices.ts";
 import type { Part, PartContext } from "./part.ts";
 
-/** Default routes: whoever offers one is an exit node. */
+/** Default routes: a device that advertises one is an exit node. */
 const exits: ReadonlySet<string> = new Set(["0.0.0.0/0", "::/0"]);
 
-/** Exit nodes, offered and approved. */
+/** Advertised and approved exit nodes. */
 export function exitNodes({ deps: { options }, sweep }: PartContext): Part {
   const perDevice = options.cardinality.perEntity.device;
   let advertised = 0;
@@ -33,7 +33,7 @@ export function exitNodes({ deps: { options }, sweep }: PartContext): Part {
   };
 }
 
-/** Distinct subnets, and how many devices offer each. */
+/** Distinct subnets and the number of devices that advertise each. */
 export function subnetRoutes({ deps: { options }, sweep }: PartContext): Part {
   const routers = new Map<string, number>();
   const enabled = new Set<string>();

@@ -1,4 +1,4 @@
-/** Which clients run, and how far they are behind the latest stable one. */
+/** Client versions, and how many minor releases each is behind the latest stable one. */
 import {
   devicesByVersion,
   devicesOutdated,
@@ -9,13 +9,13 @@ import { Tally } from "../tally.ts";
 import type { Part, PartContext } from "./part.ts";
 
 interface Version {
-  /** `1.86.2`. */
+  /** E.g. `1.86.2`. */
   readonly text: string;
   readonly major: number;
   readonly minor: number;
 }
 
-/** The beginning of a version, e.g. of `v1.86.2-t1a2b3c4d5`; undefined when it is none. */
+/** Parses the leading version, e.g. of `v1.86.2-t1a2b3c4d5`; undefined if there is none. */
 function parseVersion(text: string): Version | undefined {
   const [, normal, major, minor] = /^v?((\d{1,9})\.(\d{1,9})\.\d{1,9})/.exec(text.trim()) ?? [];
   return normal === undefined
@@ -24,14 +24,14 @@ function parseVersion(text: string): Version | undefined {
 }
 
 /**
- * Minor releases behind; none for a client that is ahead, undefined between major releases, where
- * minors do not compare.
+ * Minor releases behind; 0 for a newer client, undefined between major releases, where minors do
+ * not compare.
  */
 function skewOf(version: Version, latest: Version): number | undefined {
   return version.major === latest.major ? Math.max(0, latest.minor - version.minor) : undefined;
 }
 
-/** Devices per version. Shared-in devices tell none. */
+/** Devices per version. Shared-in devices report none. */
 export function byVersion({ sweep }: PartContext): Part {
   const tally = new Tally<{ readonly "vpn.client_version": string }>();
   return {
@@ -45,7 +45,7 @@ export function byVersion({ sweep }: PartContext): Part {
   };
 }
 
-/** Devices behind the latest version; nothing while that is not known. */
+/** Devices behind the latest version; omitted while that is unknown. */
 export function outdated({ deps, sweep }: PartContext): Part[] {
   const latest = parseVersion(deps.latestClientVersion() ?? "");
   if (latest === undefined) return [];

@@ -1,33 +1,30 @@
-/**
- * Every network has the credential of its control plane, and none that means nothing (facts,
- * monitor-api §8.3, §8.4; RESOLUTIONS M28, M42).
- */
+/** Checks that every network has a usable credential, and that no credential is unused. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Complaint, Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
 import { keysOf } from "../../../kernel/config/key-group.ts";
 import type { Key } from "../../../kernel/config/key.ts";
 import type { Check } from "../../../kernel/config/load.ts";
-import { judgeAuth, settleAuth, vpnAuth, vpnAuthKeys } from "../auth-fields.ts";
+import { validateAuth, settleAuth, vpnAuth, vpnAuthKeys } from "../auth-fields.ts";
 import { networks, type NetworkSection } from "../network-keys.ts";
 import { clearText, headscale, provider, providerKeys, vpn } from "../provider-keys.ts";
 
 type ReadFile = (path: string) => string;
 
-/** The credential below `vpn` or `headscale`, or those of the networks. */
-export const credentialsSound: Check = {
+/** Covers `vpn`, `headscale` and `networks`. */
+export const checkCredentials: Check = {
   needs: [...providerKeys, networks],
   run(config, _environment, readFile) {
     const listed = config.list(networks);
     if (listed.length > 0)
       return [
         ...unused(config),
-        ...listed.flatMap((entry, index) => judgeNetwork(config, entry, index, readFile)),
+        ...listed.flatMap((entry, index) => validateNetwork(config, entry, index, readFile)),
       ];
     return config.get(provider) === "headscale"
       ? missingHeadscale(config)
       : [
-          ...judgeAuth(vpnAuth(config), readFile).map(({ under, ...finding }) => ({
+          ...validateAuth(vpnAuth(config), readFile).map(({ under, ...finding }) => ({
             ...finding,
             path: `vpn.auth${under}`,
           })),
@@ -62,8 +59,8 @@ function forgottenProvider(config: Config): Finding[] {
 }
 
 /**
- * With networks, what stands for a single one is a mistake: its name an error, its credential a
- * warning.
+ * With `networks`, the settings of a single network are misplaced: its name is an error, its
+ * credential a warning.
  */
 function unused(config: Config): Finding[] {
   const credential = [
@@ -89,7 +86,7 @@ function unused(config: Config): Finding[] {
   ];
 }
 
-function judgeNetwork(
+function validateNetwork(
   config: Config,
   entry: NetworkSection,
   index: number,
@@ -120,7 +117,7 @@ function judgeNetwork(
         : []),
     ];
   }
-  const findings = judgeAuth(entry.auth, readFile).map(({ under, severity, ...complaint }) =>
+  const findings = validateAuth(entry.auth, readFile).map(({ under, severity, ...complaint }) =>
     at(severity, `.auth${under}`, complaint),
   );
   if (entry.apiKey !== undefined)

@@ -1,7 +1,4 @@
-/**
- * Settings that do nothing, or less than they seem to, with the others as they are (facts,
- * monitor-api §8.4).
- */
+/** Checks for settings that have no effect with the rest of the configuration. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged, isWritten } from "../../../kernel/config/key-finding.ts";
@@ -20,7 +17,7 @@ import { deviceVersions } from "../upkeep-keys.ts";
 const { settings, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services } =
   stateCollectors;
 
-/** What Headscale does not have. */
+/** Settings that Headscale does not support. */
 const hostedOnly: readonly Key<boolean>[] = [
   settings,
   dns,
@@ -34,8 +31,8 @@ const hostedOnly: readonly Key<boolean>[] = [
   auditlogs,
 ].map(({ enabled }) => enabled);
 
-/** Collectors that no control plane of this configuration has. */
-export const collectorsUsed: Check = {
+/** Collectors that no configured control plane supports. */
+export const checkUnusedCollectors: Check = {
   needs: [...hostedOnly, flowlogs.source, auditlogs.source, provider, networks],
   run(config) {
     const listed = config.list(networks);
@@ -58,8 +55,8 @@ export const collectorsUsed: Check = {
   },
 };
 
-/** Versions are compared with those of devices, which somebody has to collect. */
-export const versionsUsed: Check = {
+/** Version comparison needs the device collector. */
+export const checkVersions: Check = {
   needs: [deviceVersions.enabled, stateCollectors.devices.enabled],
   run: (config) =>
     isWritten(config, deviceVersions.enabled) &&
@@ -74,11 +71,8 @@ export const versionsUsed: Check = {
       : [],
 };
 
-/**
- * Without their names the series of several networks cannot be told apart where they are pulled
- * from.
- */
-export const networksTellable: Check = {
+/** Without network names, scraped series of several networks collide. */
+export const checkNetworkNames: Check = {
   needs: [scrapeEnabled, privacy.network_name, networks],
   run: (config) =>
     config.get(scrapeEnabled) &&
@@ -93,8 +87,7 @@ export const networksTellable: Check = {
       : [],
 };
 
-/** `annotations` */
-export const annotationsSound: Check = {
+export const checkAnnotations: Check = {
   needs: annotationSchema,
   run(config) {
     const { url, token, dashboardUid } = readKeyGroup(config, annotations);

@@ -1,7 +1,4 @@
-/**
- * Logs are read in windows that can end, and from feeds that are there and differ (facts,
- * monitor-api §8.2–8.4).
- */
+/** Checks the windows and object-store settings of log collectors. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
@@ -9,7 +6,12 @@ import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Check } from "../../../kernel/config/load.ts";
 import { auditlogs, feeds, flowlogs, k8sAudit, logSchema } from "../log-keys.ts";
 import { networks } from "../network-keys.ts";
-import { feedPlace, isPlaced, judgeFeed, type ObjectStoreSection } from "../object-store-fields.ts";
+import {
+  bucketLocation,
+  hasLocation,
+  validateFeed,
+  type ObjectStoreSection,
+} from "../object-store-fields.ts";
 
 type FeedKind = keyof typeof feeds;
 
@@ -20,8 +22,8 @@ const sections: Readonly<Record<FeedKind, { readonly path: string; readonly unde
 };
 const kinds: readonly FeedKind[] = ["flow", "audit", "k8sAudit"];
 
-/** A window that may not be longer than the time between runs never catches up. */
-export const windowsSound: Check = {
+/** A window shorter than the interval never catches up. */
+export const checkWindows: Check = {
   needs: keysOf(flowlogs, auditlogs),
   run: (config) =>
     [flowlogs, auditlogs].flatMap((keys) => {
@@ -47,8 +49,8 @@ interface UsedFeed {
   ) => Finding;
 }
 
-/** Feeds that are used are whole and differ; what is written for one that is not used is told. */
-export const feedsSound: Check = {
+/** Object-store settings in use must be complete and distinct; unused ones are reported. */
+export const checkFeeds: Check = {
   needs: [...logSchema, networks],
   run(config) {
     const findings: Finding[] = [];
@@ -64,11 +66,11 @@ export const feedsSound: Check = {
         });
       for (const { feed, say } of used) {
         findings.push(
-          ...judgeFeed(feed).map(({ severity, under, rule, remedy }) =>
+          ...validateFeed(feed).map(({ severity, under, rule, remedy }) =>
             say(severity, under, rule, remedy),
           ),
         );
-        if (isPlaced(feed) && seen.has(feedPlace(feed)))
+        if (hasLocation(feed) && seen.has(bucketLocation(feed)))
           findings.push(
             say(
               "error",
@@ -77,7 +79,7 @@ export const feedsSound: Check = {
               "give each feed its own prefix.",
             ),
           );
-        seen.add(feedPlace(feed));
+        seen.add(bucketLocation(feed));
       }
       findings.push(...unusedFeeds(config, kind));
     }
@@ -92,8 +94,8 @@ function isUsed(config: Config, kind: FeedKind): boolean {
 }
 
 /**
- * The feed below `collectors`, or those of the networks. Of recordings only some networks may have
- * one.
+ * The settings below `collectors`, or those of the networks. For recordings only some networks may
+ * have them.
  */
 function usedFeeds(config: Config, kind: FeedKind): UsedFeed[] {
   const { path, under: section } = sections[kind];
@@ -118,7 +120,7 @@ function usedFeeds(config: Config, kind: FeedKind): UsedFeed[] {
     ];
   return listed.flatMap(({ objectstore }, index): UsedFeed[] => {
     const feed = objectstore[kind];
-    if (kind === "k8sAudit" && !isPlaced(feed)) return [];
+    if (kind === "k8sAudit" && !hasLocation(feed)) return [];
     return [
       {
         feed,
@@ -164,7 +166,7 @@ function unusedFeeds(config: Config, kind: FeedKind): Finding[] {
   return [
     ...(written ? [unused(path)] : []),
     ...listed.flatMap(({ objectstore }, index) =>
-      isPlaced(objectstore[kind]) ? [unused(`networks[${index}]${under}`)] : [],
+      hasLocation(objectstore[kind]) ? [unused(`networks[${index}]${under}`)] : [],
     ),
   ];
 }

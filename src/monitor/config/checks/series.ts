@@ -1,7 +1,4 @@
-/**
- * Limits of series that agree with each other, and settings of flows that do something (facts,
- * monitor-api §8.2, §8.4).
- */
+/** Checks cardinality limits, flow settings and node agents. */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
@@ -11,8 +8,7 @@ import { cardinality, cardinalitySchema, flowCardinality } from "../cardinality-
 import { networks } from "../network-keys.ts";
 import { nodeDiscovery, nodeMetrics, nodeSchema, nodeTargets } from "../node-keys.ts";
 
-/** `cardinality` */
-export const cardinalitySound: Check = {
+export const checkCardinality: Check = {
   needs: cardinalitySchema,
   run: (config) => [...thresholds(config), ...inertFlows(config)],
 };
@@ -75,8 +71,8 @@ function inertFlows(config: Config): Finding[] {
   );
 }
 
-/** Agents are asked when there are some, and what they say has a limit. */
-export const nodesSound: Check = {
+/** Scraping needs at least one target or discovery, and a limit on distinct metrics. */
+export const checkNodes: Check = {
   needs: [...nodeSchema, ...keysOf(cardinality), networks],
   run(config) {
     const targets = config.list(nodeTargets);

@@ -1,45 +1,43 @@
-/**
- * Headscale's answers, those of the release and of the coming version alike (facts, Headscale §8).
- */
+/** Decodes Headscale's responses, of the current release and the next one. */
 import { boundName } from "../../../kernel/base/bounded-name.ts";
 import { type Fields, fields, flag, inner, text, texts } from "../decode/fields.ts";
 import { isZeroTime, timeMs } from "../decode/time.ts";
 import type { Device, Key, User } from "../model.ts";
 import { authKindOf } from "../tailscale/people.ts";
 
-/** Who owns tagged devices; no user of the list of users has this name. */
+/** Headscale's owner of tagged devices; not in the list of users. */
 const TAGGED = "tagged-devices";
 
 function loginOf(user: Fields): string {
   return text(user["email"]) || text(user["name"]);
 }
 
-/** A node. `nowMs` is when it was read: an online node's own time is that of its last connect. */
-export function deviceOf(told: Fields, nowMs: number): Device {
-  const id = text(told["id"]);
-  const tags = texts(told["tags"]);
-  const online = flag(told["online"]) ?? false;
-  const joinedBy = fields(told["preAuthKey"]);
-  const expiresMs = timeMs(told["expiry"]);
-  const available = texts(told["availableRoutes"]);
-  const approved = new Set(texts(told["approvedRoutes"]));
+/** `nowMs` is the time of reading: an online node's `lastSeen` is the time of its last connect. */
+export function deviceOf(json: Fields, nowMs: number): Device {
+  const id = text(json["id"]);
+  const tags = texts(json["tags"]);
+  const online = flag(json["online"]) ?? false;
+  const joinedBy = fields(json["preAuthKey"]);
+  const expiresMs = timeMs(json["expiry"]);
+  const available = texts(json["availableRoutes"]);
+  const approved = new Set(texts(json["approvedRoutes"]));
   return {
     id,
     nodeId: id,
-    name: text(told["givenName"]),
-    hostname: text(told["name"]),
+    name: text(json["givenName"]),
+    hostname: text(json["name"]),
     os: "",
-    user: tags.length > 0 ? TAGGED : loginOf(inner(told["user"])),
+    user: tags.length > 0 ? TAGGED : loginOf(inner(json["user"])),
     clientVersion: "",
-    addresses: texts(told["ipAddresses"]),
+    addresses: texts(json["ipAddresses"]),
     tags,
     external: false,
     authorized: true,
     online,
-    createdMs: timeMs(told["createdAt"]),
-    lastSeenMs: online ? nowMs : timeMs(told["lastSeen"]),
+    createdMs: timeMs(json["createdAt"]),
+    lastSeenMs: online ? nowMs : timeMs(json["lastSeen"]),
     expiresMs,
-    keyExpiryDisabled: neverExpires(told["expiry"]),
+    keyExpiryDisabled: neverExpires(json["expiry"]),
     updateAvailable: undefined,
     multipleConnections: undefined,
     blocksIncomingConnections: undefined,
@@ -54,51 +52,50 @@ export function deviceOf(told: Fields, nowMs: number): Device {
   };
 }
 
-// Of a node's expiry, null and the zero time say the same; a text that is no time says nothing.
+// `null` and the zero time both mean no expiry; an invalid text means unknown.
 function neverExpires(expiry: unknown): boolean | undefined {
   if (expiry === null || expiry === undefined || isZeroTime(expiry)) return true;
   return timeMs(expiry) === undefined ? undefined : false;
 }
 
-/** A user. There are no roles, and nothing is known of activity. */
-export function userOf(told: Fields): User {
+/** Headscale has no roles and reports no activity. */
+export function userOf(json: Fields): User {
   return {
-    id: text(told["id"]),
-    login: loginOf(told),
-    displayName: text(told["displayName"]),
+    id: text(json["id"]),
+    login: loginOf(json),
+    displayName: text(json["displayName"]),
     role: "unknown",
     status: "unknown",
     type: "unknown",
-    createdMs: timeMs(told["createdAt"]),
+    createdMs: timeMs(json["createdAt"]),
     lastSeenMs: undefined,
     deviceCount: undefined,
     connected: undefined,
   };
 }
 
-// Headscale refuses a key whose expiration is the zero time; null is a key that never ends.
+// Headscale rejects a key whose expiration is the zero time; `null` never expires.
 function ended(expiration: unknown, nowMs: number): boolean {
   const atMs = timeMs(expiration);
   return isZeroTime(expiration) || (atMs !== undefined && atMs <= nowMs);
 }
 
-/** A key to join by. */
-export function preAuthKeyOf(told: Fields, nowMs: number): Key {
-  const user = inner(told["user"]);
-  const deviceTags = texts(told["aclTags"]);
-  const spent = flag(told["used"]) === true && flag(told["reusable"]) !== true;
+export function preAuthKeyOf(json: Fields, nowMs: number): Key {
+  const user = inner(json["user"]);
+  const deviceTags = texts(json["aclTags"]);
+  const spent = flag(json["used"]) === true && flag(json["reusable"]) !== true;
   return {
-    id: text(told["id"]),
+    id: text(json["id"]),
     type: "auth",
-    authKind: authKindOf(told),
+    authKind: authKindOf(json),
     description: boundName(
       `preauthkey for ${text(user["name"]) || deviceTags.join(",") || "nobody"}`,
     ),
     scopes: [],
-    createdMs: timeMs(told["createdAt"]),
-    expiresMs: timeMs(told["expiration"]),
+    createdMs: timeMs(json["createdAt"]),
+    expiresMs: timeMs(json["expiration"]),
     revokedMs: undefined,
-    invalid: spent || ended(told["expiration"], nowMs),
+    invalid: spent || ended(json["expiration"], nowMs),
     owner: text(user["name"]) || text(user["email"]) || text(user["id"]),
     tags: [],
     deviceTags,
@@ -106,18 +103,18 @@ export function preAuthKeyOf(told: Fields, nowMs: number): Key {
   };
 }
 
-/** A key of the API; its prefix is masked by the server. */
-export function apiKeyOf(told: Fields, nowMs: number): Key {
+/** The server masks the key's prefix. */
+export function apiKeyOf(json: Fields, nowMs: number): Key {
   return {
-    id: text(told["id"]),
+    id: text(json["id"]),
     type: "api",
     authKind: "none",
-    description: text(told["prefix"]),
+    description: text(json["prefix"]),
     scopes: [],
-    createdMs: timeMs(told["createdAt"]),
-    expiresMs: timeMs(told["expiration"]),
+    createdMs: timeMs(json["createdAt"]),
+    expiresMs: timeMs(json["expiration"]),
     revokedMs: undefined,
-    invalid: ended(told["expiration"], nowMs),
+    invalid: ended(json["expiration"], nowMs),
     owner: "",
     tags: [],
     deviceTags: [],

@@ -1,6 +1,4 @@
-/**
- * Headscale's policy: a text in an object, or a 500 that says that there is none (RESOLUTIONS M46).
- */
+/** Reads Headscale's policy: a text in an object, or status 500 when none is set. */
 import { createHash } from "node:crypto";
 import { failureOf, type Failure } from "../../../kernel/client/failure.ts";
 import { timeMs } from "../decode/time.ts";
@@ -8,15 +6,14 @@ import type { Policy } from "../model.ts";
 import { misshapen, type Reader } from "../read.ts";
 import { fields, wholeText } from "../decode/fields.ts";
 
-// What an installation without a policy says, in the words of both versions; it may say so for
-// ever.
+// Error text of a server without a policy, in both versions. It may persist.
 const NONE = /acl policy not found|reading policy from path/;
 
 function saysNone({ status, body }: Failure): boolean {
   return status === 500 && body !== undefined && NONE.test(body);
 }
 
-/** Reads it; undefined when there is none. */
+/** Undefined when there is no policy. */
 export async function readPolicy(
   { name, client }: Reader,
   signal: AbortSignal,
@@ -32,14 +29,14 @@ export async function readPolicy(
       },
       signal,
     );
-    const told = fields(value);
-    if (typeof told?.["policy"] !== "string")
+    const json = fields(value);
+    if (typeof json?.["policy"] !== "string")
       throw misshapen(name, "policy", "no text of a policy");
-    const policy = wholeText(told["policy"]);
+    const policy = wholeText(json["policy"]);
     return {
       text: policy,
       etag: createHash("sha256").update(policy).digest("hex"),
-      updatedMs: timeMs(told["updatedAt"]),
+      updatedMs: timeMs(json["updatedAt"]),
     };
   } catch (error) {
     const failure = failureOf(error);

@@ -1,4 +1,4 @@
-/** A control plane of one's own (facts, Headscale). */
+/** Provider of a self-hosted Headscale. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { bearer } from "../../../kernel/client/authorizers.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
@@ -15,7 +15,7 @@ const NAME = "headscale";
 
 const OFFERED: ReadonlySet<Capability> = new Set(["devices", "users", "keys", "acl"]);
 
-/** A provider; asks nothing yet. Throws `invalid` for an address that cannot be one. */
+/** Makes no request yet. Throws `invalid` for an unusable address. */
 export function createHeadscale(options: HeadscaleOptions, deps: ProviderDeps): Provider {
   const client = connect(
     {
@@ -33,14 +33,14 @@ export function createHeadscale(options: HeadscaleOptions, deps: ProviderDeps): 
   function read<T>(
     operation: string,
     member: string,
-    decode: (told: Fields, nowMs: number) => T,
+    decode: (json: Fields, nowMs: number) => T,
     signal: AbortSignal,
   ): Promise<readonly T[]> {
     const nowMs = deps.clock.now();
     return readList(
       reader,
       { operation, path: `/api/v1/${operation}`, at: [member] },
-      (told) => decode(told, nowMs),
+      (json) => decode(json, nowMs),
       signal,
     );
   }

@@ -1,6 +1,6 @@
 /**
- * The credential of the hosted control plane: an API key as it is, or access tokens that are
- * fetched and renewed.
+ * Credential of the hosted control plane: a fixed API key, or access tokens that are fetched and
+ * renewed.
  */
 import { bearer, refreshing } from "../../../kernel/client/authorizers.ts";
 import type { Authorizer, OperationStatus } from "../../../kernel/client/types.ts";
@@ -11,20 +11,19 @@ import type { TailscaleAuth, TailscaleOptions } from "../../options.ts";
 import type { Granted } from "../provider.ts";
 import { clientCredentials, type FetchToken, tokenExchange, type TokenParts } from "./tokens.ts";
 
-/** A token is renewed so much before its end (facts, collectors §3). */
+/** Tokens are renewed this long before they expire. */
 const EARLY_MS = 10_000;
 const TOKEN_BYTES = 64 * 1024;
 
-/** The authorizer and what belongs to it. */
 export interface Credential {
   readonly auth: Authorizer;
   readonly granted: Granted;
-  /** Of the requests for tokens. */
+  /** State of the token endpoint. */
   status(): readonly OperationStatus[];
   close(): Promise<void>;
 }
 
-/** A credential; nothing is fetched before it is needed. */
+/** Fetches nothing until needed. */
 export function createCredential(
   options: TailscaleOptions,
   base: URL,
@@ -42,8 +41,7 @@ export function createCredential(
       status: () => [],
       close: () => Promise.resolve(),
     };
-  // The call that needs the token repeats; that no token is asked for twice as often is why this
-  // client does not.
+  // The call that needs the token already retries; retrying here too would multiply token requests.
   const once = { ...options.http, maxAttempts: 1, rateLimit: 0 };
   const header: TokenParts["header"] = { value: undefined };
   const sender: Authorizer = {

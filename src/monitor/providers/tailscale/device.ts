@@ -1,57 +1,57 @@
-/** Devices of the hosted control plane and what hangs on each of them (facts, collectors §5.1). */
+/** Decodes devices of the hosted control plane, and their posture and invitations. */
 import { count, type Fields, fields, flag, inner, members, text, texts } from "../decode/fields.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Connectivity, Device, DeviceInvite, PostureAttributes } from "../model.ts";
 
-/** A device as told with `fields=all`. */
-export function deviceOf(told: Fields): Device {
-  const posture = fields(told["postureIdentity"]);
-  const connectivity = fields(told["clientConnectivity"]);
+/** A device requested with `fields=all`. */
+export function deviceOf(json: Fields): Device {
+  const posture = fields(json["postureIdentity"]);
+  const connectivity = fields(json["clientConnectivity"]);
   return {
-    id: text(told["id"]),
-    nodeId: text(told["nodeId"]),
-    name: text(told["name"]),
-    hostname: text(told["hostname"]),
-    os: text(told["os"]),
-    user: text(told["user"]),
-    clientVersion: text(told["clientVersion"]),
-    addresses: texts(told["addresses"]),
-    tags: texts(told["tags"]),
-    external: flag(told["isExternal"]) ?? false,
-    authorized: flag(told["authorized"]) ?? false,
-    online: flag(told["connectedToControl"]) ?? false,
-    createdMs: timeMs(told["created"]),
-    lastSeenMs: timeMs(told["lastSeen"]),
-    expiresMs: timeMs(told["expires"]),
-    keyExpiryDisabled: flag(told["keyExpiryDisabled"]),
-    updateAvailable: flag(told["updateAvailable"]),
-    multipleConnections: flag(told["multipleConnections"]),
-    blocksIncomingConnections: flag(told["blocksIncomingConnections"]),
-    sshEnabled: flag(told["sshEnabled"]),
-    ephemeral: flag(told["isEphemeral"]),
-    distro: distroOf(told["distro"]),
+    id: text(json["id"]),
+    nodeId: text(json["nodeId"]),
+    name: text(json["name"]),
+    hostname: text(json["hostname"]),
+    os: text(json["os"]),
+    user: text(json["user"]),
+    clientVersion: text(json["clientVersion"]),
+    addresses: texts(json["addresses"]),
+    tags: texts(json["tags"]),
+    external: flag(json["isExternal"]) ?? false,
+    authorized: flag(json["authorized"]) ?? false,
+    online: flag(json["connectedToControl"]) ?? false,
+    createdMs: timeMs(json["created"]),
+    lastSeenMs: timeMs(json["lastSeen"]),
+    expiresMs: timeMs(json["expires"]),
+    keyExpiryDisabled: flag(json["keyExpiryDisabled"]),
+    updateAvailable: flag(json["updateAvailable"]),
+    multipleConnections: flag(json["multipleConnections"]),
+    blocksIncomingConnections: flag(json["blocksIncomingConnections"]),
+    sshEnabled: flag(json["sshEnabled"]),
+    ephemeral: flag(json["isEphemeral"]),
+    distro: distroOf(json["distro"]),
     postureIdentityDisabled: posture && (flag(posture["disabled"]) ?? false),
     connectivity: connectivity && connectivityOf(connectivity),
-    advertisedRoutes: texts(told["advertisedRoutes"]),
-    enabledRoutes: texts(told["enabledRoutes"]),
-    lockError: text(told["tailnetLockError"]),
+    advertisedRoutes: texts(json["advertisedRoutes"]),
+    enabledRoutes: texts(json["enabledRoutes"]),
+    lockError: text(json["tailnetLockError"]),
   };
 }
 
 function distroOf(value: unknown): Device["distro"] {
-  const told = fields(value);
+  const json = fields(value);
   return (
-    told && {
-      name: text(told["name"]),
-      codeName: text(told["codeName"]),
-      version: text(told["version"]),
+    json && {
+      name: text(json["name"]),
+      codeName: text(json["codeName"]),
+      version: text(json["version"]),
     }
   );
 }
 
-function connectivityOf(told: Fields): Connectivity {
-  const supports = inner(told["clientSupports"]);
-  const latency = members(told["latency"]).flatMap(([region, value]) => {
+function connectivityOf(json: Fields): Connectivity {
+  const supports = inner(json["clientSupports"]);
+  const latency = members(json["latency"]).flatMap(([region, value]) => {
     const ms = count(inner(value)["latencyMs"]);
     return ms === undefined
       ? []
@@ -59,8 +59,8 @@ function connectivityOf(told: Fields): Connectivity {
   });
   return {
     latency,
-    hardNat: flag(told["mappingVariesByDestIP"]) ?? false,
-    endpoints: texts(told["endpoints"]),
+    hardNat: flag(json["mappingVariesByDestIP"]) ?? false,
+    endpoints: texts(json["endpoints"]),
     supports: {
       udp: flag(supports["udp"]),
       ipv6: flag(supports["ipv6"]),
@@ -71,30 +71,29 @@ function connectivityOf(told: Fields): Connectivity {
   };
 }
 
-/** Attributes that are texts, numbers or flags; others are left out. */
-export function postureOf(told: Fields): PostureAttributes {
+/** Keeps attributes that are texts, numbers or booleans. */
+export function postureOf(json: Fields): PostureAttributes {
   const attributes = new Map<string, string | number | boolean>();
-  for (const [name, value] of members(told["attributes"])) {
+  for (const [name, value] of members(json["attributes"])) {
     if (typeof value === "string") attributes.set(name, text(value));
     else if (typeof value === "number" || typeof value === "boolean") attributes.set(name, value);
   }
   const expiresMs = new Map<string, number>();
-  for (const [name, value] of members(told["expiries"])) {
+  for (const [name, value] of members(json["expiries"])) {
     const ms = timeMs(value);
     if (ms !== undefined) expiresMs.set(name, ms);
   }
   return { attributes, expiresMs };
 }
 
-/** An invitation to share. */
-export function deviceInviteOf(told: Fields): DeviceInvite {
+export function deviceInviteOf(json: Fields): DeviceInvite {
   return {
-    accepted: flag(told["accepted"]) ?? false,
-    multiUse: flag(told["multiUse"]) ?? false,
-    allowExitNode: flag(told["allowExitNode"]) ?? false,
-    email: text(told["email"]),
-    acceptedBy: text(inner(told["acceptedBy"])["loginName"]),
-    createdMs: timeMs(told["created"]),
-    lastEmailSentMs: timeMs(told["lastEmailSentAt"]),
+    accepted: flag(json["accepted"]) ?? false,
+    multiUse: flag(json["multiUse"]) ?? false,
+    allowExitNode: flag(json["allowExitNode"]) ?? false,
+    email: text(json["email"]),
+    acceptedBy: text(inner(json["acceptedBy"])["loginName"]),
+    createdMs: timeMs(json["created"]),
+    lastEmailSentMs: timeMs(json["lastEmailSentAt"]),
   };
 }

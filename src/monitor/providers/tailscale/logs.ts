@@ -1,4 +1,4 @@
-/** The two logs of the hosted control plane, window by window. */
+/** Reads the two logs of the hosted control plane in windows. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { createDeadline } from "../../../kernel/client/deadline.ts";
@@ -10,15 +10,14 @@ import type { TimeWindow } from "../provider.ts";
 const NAME_WINDOW_MS = 300_000;
 const NAME_LIMIT_MS = 10_000;
 
-/** Where a log is. */
 export interface LogEndpoint {
   readonly operation: "logging/network" | "logging/configuration";
   readonly path: string;
 }
 
 /**
- * Records of a window in batches. Both ends count in whole seconds; a window within one second is
- * empty.
+ * Yields a window's records in batches. The API counts in whole seconds; a window within one second
+ * is empty.
  */
 export async function* readLog(
   client: Client,
@@ -45,7 +44,7 @@ export async function* readLog(
   );
 }
 
-/** The network's own name, which stands beside the records of a log. Rejects after 10 s. */
+/** The network's own name, which log responses carry. Rejects after 10 s. */
 export async function readNetworkName(
   client: Client,
   endpoint: LogEndpoint,

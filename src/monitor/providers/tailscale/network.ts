@@ -1,6 +1,4 @@
-/**
- * What the hosted control plane tells of a network as a whole (facts, collectors §5.4 to §5.12).
- */
+/** Decodes network-wide data of the hosted control plane. */
 import {
   count,
   type Fields,
@@ -38,26 +36,26 @@ const SWITCHES: readonly (readonly [SettingName, string])[] = [
   ["acls_externally_managed", "aclsExternallyManagedOn"],
 ];
 
-/** Switches. What a scope hides is null or absent, which is no "off" (RESOLUTIONS M31). */
-export function settingsOf(told: Fields): Settings {
-  const link = told["aclsExternalLink"];
+/** Settings hidden by a missing scope are null or absent, which does not mean "off". */
+export function settingsOf(json: Fields): Settings {
+  const link = json["aclsExternalLink"];
   const switches = new Map<SettingName, boolean>();
   for (const [name, field] of SWITCHES) {
-    const on = flag(told[field]);
+    const on = flag(json[field]);
     if (on !== undefined) switches.set(name, on);
   }
   return {
     switches,
     externalLinkSet: typeof link === "string" ? link !== "" : undefined,
-    keyDurationDays: count(told["devicesKeyDurationDays"]),
-    externalNetworksRole: text(told["usersRoleAllowedToJoinExternalTailnets"]) || undefined,
+    keyDurationDays: count(json["devicesKeyDurationDays"]),
+    externalNetworksRole: text(json["usersRoleAllowedToJoinExternalTailnets"]) || undefined,
   };
 }
 
-/** What validation found; an empty answer or `{}` is a good policy. */
-export function findingsOf(told: Fields): PolicyFindings {
-  const message = text(told["message"]);
-  const data = list(told["data"]).map(inner);
+/** An empty response or `{}` means a valid policy. */
+export function findingsOf(json: Fields): PolicyFindings {
+  const message = text(json["message"]);
+  const data = list(json["data"]).map(inner);
   const errors = data.flatMap((item) => texts(item["errors"]));
   const failing = message === "test(s) failed";
   return {
@@ -68,15 +66,14 @@ export function findingsOf(told: Fields): PolicyFindings {
   };
 }
 
-/** Name resolution. */
-export function dnsOf(told: Fields): Dns {
-  const preferences = inner(told["preferences"]);
+export function dnsOf(json: Fields): Dns {
+  const preferences = inner(json["preferences"]);
   return {
-    nameservers: resolversOf(told["nameservers"]),
+    nameservers: resolversOf(json["nameservers"]),
     splitZones: new Map(
-      members(told["splitDNS"]).map(([domain, value]) => [domain, resolversOf(value)]),
+      members(json["splitDNS"]).map(([domain, value]) => [domain, resolversOf(value)]),
     ),
-    searchPaths: texts(told["searchPaths"]),
+    searchPaths: texts(json["searchPaths"]),
     overrideLocal: flag(preferences["overrideLocalDNS"]) ?? false,
     magicDns: flag(preferences["magicDNS"]) ?? false,
   };
@@ -85,38 +82,36 @@ export function dnsOf(told: Fields): Dns {
 function resolversOf(value: unknown): readonly Resolver[] {
   return list(value)
     .map(inner)
-    .map((told) => ({
-      address: text(told["address"]),
-      useWithExitNode: flag(told["useWithExitNode"]) ?? false,
+    .map((json) => ({
+      address: text(json["address"]),
+      useWithExitNode: flag(json["useWithExitNode"]) ?? false,
     }));
 }
 
-/** Which contacts still need to be verified. */
-export function contactsOf(told: Fields): Contacts {
+export function contactsOf(json: Fields): Contacts {
   const contacts = new Map<"account" | "support" | "security", boolean>();
   for (const kind of ["account", "support", "security"] as const) {
-    const needed = flag(fields(told[kind])?.["needsVerification"]);
+    const needed = flag(fields(json[kind])?.["needsVerification"]);
     if (needed !== undefined) contacts.set(kind, needed);
   }
   return contacts;
 }
 
-/** A webhook endpoint. Its address is a secret of somebody and not read. */
-export function webhookOf(told: Fields): WebhookEndpoint {
+/** The endpoint's URL is a secret and not read. */
+export function webhookOf(json: Fields): WebhookEndpoint {
   return {
-    id: text(told["endpointId"]),
-    provider: text(told["providerType"]),
-    createdMs: timeMs(told["created"]),
-    subscriptions: texts(told["subscriptions"]),
+    id: text(json["endpointId"]),
+    provider: text(json["providerType"]),
+    createdMs: timeMs(json["created"]),
+    subscriptions: texts(json["subscriptions"]),
   };
 }
 
-/** A posture provider. */
-export function integrationOf(told: Fields): PostureIntegration {
-  const status = inner(told["status"]);
+export function integrationOf(json: Fields): PostureIntegration {
+  const status = inner(json["status"]);
   return {
-    id: text(told["id"]),
-    provider: text(told["provider"]),
+    id: text(json["id"]),
+    provider: text(json["provider"]),
     lastSyncMs: timeMs(status["lastSync"]),
     error: text(status["error"]),
     matched: count(status["matchedCount"]) ?? 0,
@@ -125,10 +120,10 @@ export function integrationOf(told: Fields): PostureIntegration {
   };
 }
 
-/** A stream of logs; undefined when nothing was ever set up, which some networks say with zeros. */
-export function logStreamOf(told: Fields): LogStreamStatus | undefined {
-  const lastActivityMs = timeMs(told["lastActivity"]);
-  const number = (name: string): number => count(told[name]) ?? 0;
+/** Undefined when streaming was never set up, which some networks report as zeros. */
+export function logStreamOf(json: Fields): LogStreamStatus | undefined {
+  const lastActivityMs = timeMs(json["lastActivity"]);
+  const number = (name: string): number => count(json[name]) ?? 0;
   if (
     lastActivityMs === undefined &&
     ["maxNumEntries", "maxBodySize", "numTotalRequests"].every((name) => number(name) === 0)
@@ -136,7 +131,7 @@ export function logStreamOf(told: Fields): LogStreamStatus | undefined {
     return undefined;
   return {
     lastActivityMs,
-    lastError: text(told["lastError"]),
+    lastError: text(json["lastError"]),
     bytesSent: number("numBytesSent"),
     entriesSent: number("numEntriesSent"),
     requests: number("numTotalRequests"),
@@ -146,21 +141,19 @@ export function logStreamOf(told: Fields): LogStreamStatus | undefined {
   };
 }
 
-/** A virtual-IP service. */
-export function serviceOf(told: Fields): VirtualService {
+export function serviceOf(json: Fields): VirtualService {
   return {
-    name: text(told["name"]),
-    addresses: texts(told["addrs"]),
-    ports: texts(told["ports"]),
-    tags: texts(told["tags"]),
+    name: text(json["name"]),
+    addresses: texts(json["addrs"]),
+    ports: texts(json["ports"]),
+    tags: texts(json["tags"]),
   };
 }
 
-/** A device that serves one. */
-export function serviceHostOf(told: Fields): ServiceHost {
+export function serviceHostOf(json: Fields): ServiceHost {
   return {
-    nodeId: text(told["stableNodeID"]),
-    approval: text(told["approvalLevel"]),
-    configured: text(told["configured"]),
+    nodeId: text(json["stableNodeID"]),
+    approval: text(json["approvalLevel"]),
+    configured: text(json["configured"]),
   };
 }

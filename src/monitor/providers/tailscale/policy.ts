@@ -1,4 +1,4 @@
-/** The policy file of the hosted control plane. */
+/** Reads and validates the policy file of the hosted control plane. */
 import { createHash } from "node:crypto";
 import { misshapen, type Reader } from "../read.ts";
 import { fields } from "../decode/fields.ts";
@@ -7,14 +7,14 @@ import { findingsOf } from "./network.ts";
 
 const HUJSON = "application/hujson";
 
-/** Reads it as it was written, comments included. */
+/** Returns the policy verbatim, comments included. */
 export async function readPolicy(
   { client }: Reader,
   path: string,
   signal: AbortSignal,
 ): Promise<Policy> {
-  // Asked for as HuJSON only, so that no server answers JSON; taken by any of the names that
-  // servers give it.
+  // Accepts only HuJSON, so that the server does not convert to JSON; servers label it with several
+  // media types.
   const reply = await client.call(
     {
       operation: "acl",
@@ -35,7 +35,7 @@ export async function readPolicy(
   };
 }
 
-/** Lets the control plane check a policy; nothing is changed by it. */
+/** Validates a policy; changes nothing. */
 export async function validatePolicy(
   { name, client }: Reader,
   path: string,
@@ -52,8 +52,8 @@ export async function validatePolicy(
     },
     signal,
   );
-  const told = value === undefined ? {} : fields(value);
-  if (told === undefined)
+  const json = value === undefined ? {} : fields(value);
+  if (json === undefined)
     throw misshapen(name, "acl/validate", "another thing instead of an object");
-  return findingsOf(told);
+  return findingsOf(json);
 }

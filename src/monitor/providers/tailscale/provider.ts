@@ -1,4 +1,4 @@
-/** The hosted control plane (facts, upstream APIs §1). */
+/** Provider of the hosted control plane. */
 import { failureOf } from "../../../kernel/client/failure.ts";
 import { pathOf } from "../../../kernel/client/url.ts";
 import type { TailscaleOptions } from "../../options.ts";
@@ -24,7 +24,7 @@ import { readPolicy, validatePolicy } from "./policy.ts";
 
 const NAME = "tailscale";
 
-/** A provider; asks nothing yet. Throws `invalid` for an address that cannot be one. */
+/** Makes no request yet. Throws `invalid` for an unusable address. */
 export function createTailscale(options: TailscaleOptions, deps: ProviderDeps): Provider {
   const base = baseOf(options.url, NAME);
   const bucket = bucketOf(options.http, deps);
@@ -34,7 +34,7 @@ export function createTailscale(options: TailscaleOptions, deps: ProviderDeps): 
     { ...shared, bodyBytes: options.maxResponseBytes, bodyKey: "vpn.max_response_bytes" },
     deps,
   );
-  // A client of its own, since logs may be larger than everything else.
+  // A separate client, since log responses may be larger than all others.
   const logs = connect(
     { ...shared, bodyBytes: options.maxLogResponseBytes, bodyKey: "vpn.max_log_response_bytes" },
     deps,
@@ -145,17 +145,17 @@ type NetworkState = Pick<
 >;
 
 function networkState(reader: Reader, below: Below): NetworkState {
-  const told = (operation: string, signal: AbortSignal) =>
+  const readJson = (operation: string, signal: AbortSignal) =>
     readObject(reader, { operation, path: below(operation) }, signal);
   return {
-    settings: async (signal) => settingsOf(await told("settings", signal)),
+    settings: async (signal) => settingsOf(await readJson("settings", signal)),
     policy: (signal) => readPolicy(reader, below("acl"), signal),
     validatePolicy: (text, signal) => validatePolicy(reader, below("acl/validate"), text, signal),
-    dns: async (signal) => dnsOf(await told("dns/configuration", signal)),
-    contacts: async (signal) => contactsOf(await told("contacts", signal)),
+    dns: async (signal) => dnsOf(await readJson("dns/configuration", signal)),
+    contacts: async (signal) => contactsOf(await readJson("contacts", signal)),
     async logStream(type, signal) {
       try {
-        return logStreamOf(await told(`logging/${type}/stream/status`, signal));
+        return logStreamOf(await readJson(`logging/${type}/stream/status`, signal));
       } catch (error) {
         if (failureOf(error)?.status === 404) return undefined;
         throw error;

@@ -1,5 +1,5 @@
 /**
- * Access tokens: OAuth client credentials (RFC 6749 §4.4) and the exchange of a workload's own ID
+ * Access tokens: OAuth client credentials (RFC 6749 §4.4) and token exchange of a workload's ID
  * token.
  */
 import { open } from "node:fs/promises";
@@ -10,12 +10,12 @@ import { failed, failureClasses, failureOf } from "../../../kernel/client/failur
 import type { Client, Reply } from "../../../kernel/client/types.ts";
 import { count, inner, wholeText } from "../decode/fields.ts";
 
-const MOST_FILE_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 64 * 1024;
 
-/** A token that does not say how long it lives. */
+/** Lifetime of a token without `expires_in`. */
 const DEFAULT_LIFE_S = 3_600;
 
-/** The codes that the standard has (RFC 6749 §5.2). */
+/** Error codes of RFC 6749 §5.2. */
 const CODES: ReadonlySet<string> = new Set([
   "invalid_request",
   "invalid_client",
@@ -25,26 +25,20 @@ const CODES: ReadonlySet<string> = new Set([
   "invalid_scope",
 ]);
 
-/** What fetches. */
 export interface TokenParts {
   readonly client: Client;
   readonly clock: Clock;
-  /**
-   * What the client sends as Authorization; set before each request. One request runs at a time.
-   */
+  /** Value of the Authorization header, set before each request. Requests run one at a time. */
   readonly header: { value: Secret | undefined };
 }
 
 /**
- * Fetches one token. Rejects with class `auth` and `reason` `oauth_<code>` when that is final, else
- * as the client does.
+ * Fetches one token. Rejects with class `auth` and `reason` `oauth_<code>` for final errors, else
+ * with the client's error.
  */
 export type FetchToken = (signal: AbortSignal) => Promise<Granted>;
 
-/**
- * Tokens for an OAuth client. It shows itself in the header; a server that does not know it so is
- * asked once with the form.
- */
+/** Authenticates in the header first; a server that rejects that is tried once with form fields. */
 export function clientCredentials(
   options: {
     readonly clientId: string;
@@ -65,7 +59,7 @@ export function clientCredentials(
     ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
   };
   let way: "header" | "form" = "header";
-  const ask = (by: typeof way, signal: AbortSignal): Promise<Granted> =>
+  const fetchBy = (by: typeof way, signal: AbortSignal): Promise<Granted> =>
     by === "header"
       ? fetchToken(parts, { label: "oauth/token", form, authorization: basic }, signal)
       : clientSecret.use((secret) =>
@@ -77,19 +71,17 @@ export function clientCredentials(
         );
   return async (signal) => {
     try {
-      return await ask(way, signal);
+      return await fetchBy(way, signal);
     } catch (error) {
       if (way === "form" || failureOf(error)?.reason !== "oauth_invalid_client") throw error;
-      const granted = await ask("form", signal);
+      const granted = await fetchBy("form", signal);
       way = "form";
       return granted;
     }
   };
 }
 
-/**
- * Tokens for a workload; the file is read each time, since it is replaced before its token ends.
- */
+/** The ID token's file is read each time, since it is replaced before the token expires. */
 export function tokenExchange(
   options: { readonly clientId: string; readonly idTokenFile: string },
   parts: TokenParts,
@@ -110,7 +102,7 @@ async function readIdToken(path: string): Promise<string> {
       { class: "auth", status: 0, reason: "id_token_file" },
       `the ID token file ${path} ${what}`,
     );
-  const bytes = Buffer.alloc(MOST_FILE_BYTES + 1);
+  const bytes = Buffer.alloc(MAX_FILE_BYTES + 1);
   let length: number;
   try {
     await using file = await open(path, "r");
@@ -119,7 +111,7 @@ async function readIdToken(path: string): Promise<string> {
     const { code } = error as { readonly code?: unknown };
     throw refuse(`cannot be read${typeof code === "string" ? `: ${code}` : ""}`);
   }
-  if (length > MOST_FILE_BYTES) throw refuse(`has more than ${MOST_FILE_BYTES} bytes`);
+  if (length > MAX_FILE_BYTES) throw refuse(`has more than ${MAX_FILE_BYTES} bytes`);
   const jwt = bytes.toString("utf8", 0, length).trim();
   if (jwt === "") throw refuse("is empty");
   return jwt;
@@ -136,7 +128,7 @@ async function fetchToken(
   { label, form, authorization }: TokenRequest,
   signal: AbortSignal,
 ): Promise<Granted> {
-  const askedAtMs = clock.now();
+  const requestedAtMs = clock.now();
   header.value = authorization;
   const reply = await client
     .call(
@@ -157,13 +149,14 @@ async function fetchToken(
     });
   return {
     token: tokenOf(reply),
-    expiresAtMs: askedAtMs + (count(inner(reply.value)["expires_in"]) ?? DEFAULT_LIFE_S) * 1_000,
+    expiresAtMs:
+      requestedAtMs + (count(inner(reply.value)["expires_in"]) ?? DEFAULT_LIFE_S) * 1_000,
   };
 }
 
 function tokenOf({ value }: Reply): Secret {
   const token = wholeText(inner(value)["access_token"]);
-  // Nothing that ends the header may come from outside.
+  // Untrusted text must not break the header.
   if (/^[\x21-\x7e]{1,8192}$/.test(token)) return Secret.of(token, "oauth");
   throw failed(
     { class: "auth", status: 0, reason: "oauth_error" },
@@ -171,7 +164,7 @@ function tokenOf({ value }: Reply): Secret {
   );
 }
 
-// Status 0: a 403 or 404 of the token endpoint says nothing of the endpoint that was to be asked.
+// Status 0: a 403 or 404 of the token endpoint does not describe the endpoint that was called.
 function refusal(error: unknown): unknown {
   const failure = failureOf(error);
   if (failure === undefined || failureClasses[failure.class].passing) return error;

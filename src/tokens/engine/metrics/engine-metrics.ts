@@ -1,16 +1,13 @@
-/**
- * The engine's own families in the text exposition that scrapers of the original know (facts §1.8,
- * RESOLUTIONS T16).
- */
+/** The engine's own metric families in the text format, under the names of the original plugin. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { BuildInfo } from "../types.ts";
 import { createSummary, type Summary } from "./summary.ts";
 
 /**
- * Pairs of installation and organisation that keep their names; anybody may ask for any
- * organisation.
+ * Pairs of installation and organisation with labels of their own; callers choose organisations
+ * freely.
  */
-const MOST_PAIRS = 100;
+const MAX_PAIRS = 100;
 const OTHERS = "__other__";
 
 const QUANTILES = [0.5, 0.9, 0.99] as const;
@@ -19,33 +16,31 @@ const REQUESTS = "vault_github_token_request_duration_seconds";
 const REVOCATIONS = "vault_github_token_revocation_request_duration_seconds";
 const BUILD = "vault_github_token_build_info";
 
-/** A mint that got as far as the platform. */
+/** A mint that reached the platform. */
 interface MintObservation {
   readonly success: boolean;
-  /** Empty when it was not found. */
+  /** Empty when not found. */
   readonly installationId: string;
   readonly orgName: string;
-  /** Whether the request was limited by each. */
+  /** Whether the request was restricted by each. */
   readonly permissions: boolean;
   readonly repositories: boolean;
   readonly repositoryIds: boolean;
   readonly seconds: number;
 }
 
-/** The metrics of one mount. */
+/** Metrics of one mount. */
 export interface EngineMetrics {
   minted(observation: MintObservation): void;
   revoked(success: boolean, seconds: number): void;
-  /** Text exposition, version 0.0.4. */
+  /** Text format, version 0.0.4. */
   render(): string;
 }
 
-/** Content type of the exposition. */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 type Family = Map<string, Summary>;
 
-/** All zero. */
 export function createEngineMetrics(clock: Clock, build: BuildInfo): EngineMetrics {
   const requests: Family = new Map();
   const revocations: Family = new Map();
@@ -57,11 +52,11 @@ export function createEngineMetrics(clock: Clock, build: BuildInfo): EngineMetri
     series.observe(seconds);
   }
 
-  /** The labels of a pair, or of all the pairs that came too late. */
+  /** Labels of a pair, or of all pairs beyond the limit. */
   function pairLabels(installationId: string, orgName: string): string {
     const labels = `installation_id="${escaped(installationId)}",org_name="${escaped(orgName)}"`;
     if (pairs.has(labels)) return labels;
-    if (pairs.size >= MOST_PAIRS) return `installation_id="${OTHERS}",org_name="${OTHERS}"`;
+    if (pairs.size >= MAX_PAIRS) return `installation_id="${OTHERS}",org_name="${OTHERS}"`;
     pairs.add(labels);
     return labels;
   }

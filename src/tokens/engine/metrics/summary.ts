@@ -1,7 +1,6 @@
 /**
- * A summary of durations over the last ten minutes: quantiles within one percent, in bounded
- * memory. Five windows of two minutes each count durations in classes that grow by 2 %; the oldest
- * window is emptied and used again.
+ * Quantiles of durations over ten minutes, accurate to one percent, in bounded memory: five
+ * rotating windows of two minutes with buckets that grow by 2 %.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 
@@ -11,13 +10,13 @@ const WINDOWS = 5;
 const SMALLEST_S = 1e-6;
 const GROWTH = Math.log(1.02);
 
-/** Classes from 1 µs to half an hour. */
+/** Buckets from 1 µs to half an hour. */
 const CLASSES = Math.ceil(Math.log(2_000 / SMALLEST_S) / GROWTH);
 
 /** One series. */
 export interface Summary {
   observe(seconds: number): void;
-  /** Seconds; NaN when the last ten minutes saw nothing. */
+  /** Seconds; NaN without a value in the last ten minutes. */
   quantile(share: number): number;
   /** Since the start. */
   readonly count: number;
@@ -25,14 +24,13 @@ export interface Summary {
 }
 
 interface Window {
-  /** Number of two-minute steps since the clock's start; -1 when unused. */
+  /** Number of the two-minute step since the clock's start; -1 when unused. */
   step: number;
   readonly counts: Map<number, number>;
   total: number;
   most: number;
 }
 
-/** An empty summary. */
 export function createSummary(clock: Clock): Summary {
   const windows: Window[] = Array.from({ length: WINDOWS }, () => ({
     step: -1,
@@ -97,7 +95,7 @@ function quantileOf(windows: readonly Window[], share: number): number {
   let left = Math.max(1, Math.ceil(share * total));
   for (const index of classes) {
     left -= windows.reduce((all, window) => all + (window.counts.get(index) ?? 0), 0);
-    // The middle of a class, never above what was really seen.
+    // The middle of a bucket, at most the largest value seen.
     if (left <= 0) return Math.min(most, SMALLEST_S * Math.exp((index + 0.5) * GROWTH));
   }
   return most;

@@ -1,4 +1,4 @@
-/** `config`: the app that tokens are minted as (contract 2.1, RESOLUTIONS T4–T6). */
+/** `config`: the GitHub App that mints tokens. */
 import { EngineConfigFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
@@ -18,7 +18,7 @@ import { aboveCeiling } from "../scope.ts";
 import { CONFIG_KEY, listSets, loadConfig, loadSet, saveConfig } from "../store.ts";
 import type { EngineConfig, Permissions } from "../types.ts";
 
-/** Permission sets in a warning, and permissions of each. */
+/** Permission sets named in a warning, and permissions of each. */
 const MAX_NAMED = 10;
 
 const NOTHING: EngineConfig = {
@@ -30,7 +30,7 @@ const NOTHING: EngineConfig = {
   maxPermissions: undefined,
 };
 
-/** Create and update are the same: what is given changes, the rest stays. */
+/** Create and update behave alike: given fields change, others stay. */
 export function configPath(context: EngineContext): Path {
   const { storage } = context.host;
   return definePath({
@@ -54,8 +54,7 @@ export function configPath(context: EngineContext): Path {
   });
 }
 
-// Additions appear only when they are set, so that a plain configuration reads as the contract has
-// it.
+// Newer fields appear only when they are set, so that a plain configuration keeps its known form.
 function shown(config: EngineConfig): Data {
   return {
     app_id: config.appId,
@@ -89,10 +88,7 @@ async function write(
   return all.length === 0 ? undefined : { warnings: all };
 }
 
-/**
- * Permission sets that were stored before and that the ceiling does not allow any more: whoever
- * mints by them is refused.
- */
+/** Warns of stored permission sets that the new ceiling forbids: minting with them fails. */
 async function refusedSetsWarnings(
   storage: StorageView,
   ceiling: Permissions | undefined,
@@ -110,7 +106,7 @@ async function refusedSetsWarnings(
   ];
 }
 
-/** None for a set that is damaged or was deleted meanwhile: minting by it says so. */
+/** Undefined for a set that is damaged or was deleted meanwhile; minting reports that. */
 async function permissionsOfSet(storage: StorageView, name: string): Promise<Permissions> {
   try {
     return (await loadSet(storage, name))?.permissions ?? {};
@@ -129,7 +125,10 @@ function checkRequired({ fields }: PathRequest): void {
     );
 }
 
-/** Whoever may only write the configuration must not lead the app's JWTs and tokens elsewhere. */
+/**
+ * Permission to write the configuration must not allow redirecting the app's JWTs and tokens to
+ * another origin.
+ */
 function checkOrigin(before: EngineConfig, after: EngineConfig, { fields }: PathRequest): void {
   if (
     fields.has("prv_key") ||

@@ -1,14 +1,11 @@
-/**
- * `doctor`: what is wrong with the configuration, and what to do about it. An addition to the
- * contract.
- */
+/** `doctor`: what is wrong with the engine's configuration, and how to fix it. */
 import { EngineDoctorFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";
 import type { EngineContext } from "../context.ts";
 import { examine, policiesCheck } from "../doctor.ts";
 
-/** Reads, mints nothing. */
+/** Reads only; mints nothing. */
 export function doctorPath(context: EngineContext): Path {
   return definePath({
     pattern: "doctor",
@@ -18,7 +15,7 @@ export function doctorPath(context: EngineContext): Path {
       "Whether the key signs, the clock is right, the app exists and, for an organization or installation, whether it is installed, active and has its permissions accepted; and what policies get wrong about this mount. Nothing is minted.",
     operations: {
       read: async ({ fields, mountPoint, signal }) => {
-        using _place = context.inFlight.enter();
+        using _slot = context.inFlight.enter();
         const examined = await examine(
           context,
           mountPoint,

@@ -1,10 +1,9 @@
-/** `info`: which build this is. */
+/** `info`: build information. */
 import { EngineInfoFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";
 import type { EngineContext } from "../context.ts";
 
-/** Contract 2.4. */
 export function infoPath({ build }: EngineContext): Path {
   return definePath({
     pattern: "info",

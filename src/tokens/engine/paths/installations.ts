@@ -1,10 +1,10 @@
-/** `installations`: where the app is installed (RESOLUTIONS T18). */
+/** `installations`: lists the app's installations. */
 import { EngineInstallationsFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";
 import type { EngineContext } from "../context.ts";
 
-/** Login → installation id. */
+/** Maps login to installation id. */
 export function installationsPath(context: EngineContext): Path {
   return definePath({
     pattern: "installations",
@@ -15,7 +15,7 @@ export function installationsPath(context: EngineContext): Path {
     operations: {
       read: async ({ mountPoint, signal }) => {
         const session = await context.sessions.current(mountPoint);
-        using _place = context.inFlight.enter();
+        using _slot = context.inFlight.enter();
         const all = await session.installations.list(signal);
         return { data: Object.fromEntries(all.map(({ login, id }) => [login, id])) };
       },

@@ -1,11 +1,11 @@
-/** `metrics`: the engine's own metrics as text. */
+/** `metrics`: the engine's metrics as text. */
 import { EngineMetricsFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";
 import type { EngineContext } from "../context.ts";
 import { EXPOSITION_TYPE } from "../metrics/engine-metrics.ts";
 
-/** Text exposition, not a logical answer (contract 4). */
+/** Responds with the text format, not a logical response. */
 export function metricsPath({ metrics }: EngineContext): Path {
   return definePath({
     pattern: "metrics",

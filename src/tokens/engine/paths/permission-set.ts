@@ -1,7 +1,4 @@
-/**
- * `permissionset/:name` and their list: stored requests for tokens (contract 2.2, 4; RESOLUTIONS
- * T2, T9).
- */
+/** `permissionset/:name` and their list: stored token scopes. */
 import {
   EnginePermissionSetFieldsSchema,
   EnginePermissionSetsFieldsSchema,
@@ -15,10 +12,9 @@ import { deleteSet, hasSet, listSets, loadConfig, loadSet, saveSet } from "../st
 import type { Scope } from "../types.ts";
 import { SCOPE_RULES } from "./token.ts";
 
-/** Longest name that is stored. */
-const LONGEST_NAME = 256;
+const MAX_NAME_LENGTH = 256;
 
-/** One permission set. Fields that it does not know are ignored with a warning. */
+/** Unknown fields are ignored with a warning. */
 export function permissionSetPath({ host }: EngineContext): Path {
   return definePath({
     pattern: "permissionset/:name",
@@ -42,7 +38,6 @@ export function permissionSetPath({ host }: EngineContext): Path {
   });
 }
 
-/** The names of all permission sets. */
 export function permissionSetsPath({ host }: EngineContext): Path {
   return definePath({
     pattern: "permissionsets",
@@ -69,8 +64,8 @@ async function write(
   request: PathRequest,
 ): Promise<LogicalResponse | undefined> {
   const name = nameOf(request);
-  if (name.length > LONGEST_NAME)
-    throw logicalError(`name must have at most ${LONGEST_NAME} characters`, {
+  if (name.length > MAX_NAME_LENGTH)
+    throw logicalError(`name must have at most ${MAX_NAME_LENGTH} characters`, {
       field: "name",
       rule: "length",
     });

@@ -1,4 +1,4 @@
-/** `token` and `token/:permissionset`: minting (contract 2.2, 2.3; RESOLUTIONS T7, T10). */
+/** `token` and `token/:permissionset`: mint a token. */
 import {
   EnginePermissionSetTokenFieldsSchema,
   EngineTokenFieldsSchema,
@@ -11,17 +11,17 @@ import { mint } from "../mint.ts";
 import { emptiedWarnings, readScope } from "../scope.ts";
 import { loadSet } from "../store.ts";
 
-// Nothing of this name can exist beforehand, so that a POST is a `create` for the policy.
+// A token never exists beforehand, so a POST is a `create` for the policy.
 const neverExists = (): Promise<boolean> => Promise.resolve(false);
 
-/** Fields that hold lists and pairs. */
+/** Fields with lists and pairs. */
 export const SCOPE_RULES = {
   repositories: "comma_list",
   repository_ids: "comma_list",
   permissions: "pairs",
 } as const;
 
-/** A token for the scope in the request. */
+/** Mints with the scope in the request. */
 export function tokenPath(context: EngineContext): Path {
   const handle: PathHandler = async (request) => {
     const { scope, emptied } = readScope(request);
@@ -42,7 +42,7 @@ export function tokenPath(context: EngineContext): Path {
   });
 }
 
-/** A token for a stored scope. */
+/** Mints with a stored scope. */
 export function permissionSetTokenPath(context: EngineContext): Path {
   const handle: PathHandler = async (request) => {
     const name = request.fields.text("permissionset") ?? "";

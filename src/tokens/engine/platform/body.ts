@@ -1,14 +1,13 @@
-/** Where the body of an answer goes while it arrives. */
+/** Receives a response body as it arrives. */
 
-/** Takes the pieces of one body. */
 export interface BodySink {
-  /** Takes the next piece; false when the body is more than is wanted, which ends the request. */
+  /** Consumes the next chunk; false aborts the request because the body is too large. */
   push(piece: Buffer): boolean;
-  /** The body, once it has ended. */
+  /** The complete body. */
   whole(): Buffer;
 }
 
-/** Keeps all of it, up to a number of bytes. */
+/** Buffers up to a number of bytes. */
 export function wholeBody(maxBytes: number): BodySink {
   const pieces: Buffer[] = [];
   let length = 0;

@@ -1,6 +1,6 @@
 /**
- * What the platform's refusals mean, with cause and remedy (RESOLUTIONS T8). Nothing of it holds a
- * credential, a page or a stack.
+ * Converts platform failures to errors with cause and remedy, never with a credential, an HTML page
+ * or a stack.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { printable } from "../../../kernel/base/printable.ts";
@@ -9,35 +9,35 @@ import { parseExact } from "../../logical/json.ts";
 import { FORBIDDEN_ADDRESS } from "../forbidden-hosts.ts";
 import type { HttpLost, HttpReply } from "./http.ts";
 
-/** What was being done, for the message. */
+/** What was attempted, for the message. */
 export interface Attempted {
-  /** Begins the message, e.g. `unable to create access token`. */
+  /** Start of the message, e.g. `unable to create access token`. */
   readonly failed: string;
-  /** What is asked about, e.g. `installation 5`. */
+  /** Subject of the call, e.g. `installation 5`. */
   readonly subject: string;
-  /** Further hints for a refusal of the request itself. */
+  /** Additional hints for a rejected request. */
   readonly hints?: readonly string[];
 }
 
-/** What the platform asks for after a secondary limit that names no time. */
+/** The platform's recommended wait after a secondary rate limit without a time. */
 const SECONDARY_WAIT_MS = 60_000;
 
-const LONGEST_QUOTE = 300;
+const MAX_QUOTE_LENGTH = 300;
 
-/** Error bodies are looked into up to here. */
-const LARGEST_ERROR_BODY = 64 * 1024;
+/** Longest error body that is inspected. */
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
-/** The error of an answer that is no success, or of none. `nowMs` is wall time. */
+/** Error for a failed call. `nowMs` is wall time. */
 export function platformFailure(
   attempted: Attempted,
   outcome: HttpReply | HttpLost,
   nowMs: number,
 ): StewardError {
   if (outcome.lost !== undefined) return lostFailure(attempted, outcome);
-  const said = messageOf(outcome);
+  const message = messageOf(outcome);
   const text = (cause: string): string =>
-    `${attempted.failed}: ${statusLine(outcome)}${said === undefined ? "" : `: ${said}`}: ${cause}`;
-  if (isRateLimited(outcome, said))
+    `${attempted.failed}: ${statusLine(outcome)}${message === undefined ? "" : `: ${message}`}: ${cause}`;
+  if (isRateLimited(outcome, message))
     return new StewardError(
       "exhausted",
       text("the platform's rate limit is exceeded; retry later"),
@@ -46,24 +46,18 @@ export function platformFailure(
         retryAfterMs: retryAfterMs(outcome.headers, nowMs) ?? SECONDARY_WAIT_MS,
       },
     );
-  const meaning = meaningOf(attempted, outcome, said);
+  const meaning = meaningOf(attempted, outcome, message);
   return new StewardError(meaning.code, text(meaning.cause), { rule: meaning.rule });
 }
 
-/**
- * What the platform found wrong about our JWT beside its signature: its dates, or that its issuer
- * is text.
- */
+/** Problem with our JWT other than its signature: its dates, or an issuer that must be numeric. */
 export function jwtRefusal(reply: HttpReply): "clock" | "issuer" | undefined {
-  const said = reply.status === 401 ? (messageOf(reply) ?? "") : "";
-  if (/'(issued at|expiration time)' claim/i.test(said)) return "clock";
-  return /'issuer' claim.*integer/i.test(said) ? "issuer" : undefined;
+  const message = reply.status === 401 ? (messageOf(reply) ?? "") : "";
+  if (/'(issued at|expiration time)' claim/i.test(message)) return "clock";
+  return /'issuer' claim.*integer/i.test(message) ? "issuer" : undefined;
 }
 
-/**
- * Whether an answer says that what was asked to be made was not made: it was refused, or led
- * elsewhere.
- */
+/** Whether the response proves that nothing was created: rejected or redirected. */
 export function madeNothing(outcome: HttpReply | HttpLost): boolean {
   if (outcome.lost !== undefined) return !outcome.sent;
   return (
@@ -71,12 +65,12 @@ export function madeNothing(outcome: HttpReply | HttpLost): boolean {
   );
 }
 
-/** Whether the platform does not know what was asked about. */
+/** Whether the platform does not know the subject. */
 export function isGone(outcome: HttpReply | HttpLost): boolean {
   return outcome.lost === undefined && outcome.status === 404;
 }
 
-/** An answer that is a success by its status and not what it must be. */
+/** Error for a success status with an invalid body. */
 export function garbage(attempted: Attempted, why: string): StewardError {
   return new StewardError(
     "upstream",
@@ -97,7 +91,7 @@ const ELSEWHERE =
 function meaningOf(
   { subject, hints = [] }: Attempted,
   reply: HttpReply,
-  said: string | undefined,
+  message: string | undefined,
 ): Meaning {
   const { status } = reply;
   const hinted = hints.length === 0 ? "" : ` (${hints.join("; ")})`;
@@ -127,7 +121,7 @@ function meaningOf(
       rule: "decode",
       cause: `the answer is a page, not the API's; ${ELSEWHERE}`,
     };
-  if (/suspend/i.test(said ?? ""))
+  if (/suspend/i.test(message ?? ""))
     return {
       code: "invalid",
       rule: "suspended",
@@ -151,13 +145,13 @@ function meaningOf(
       rule: "rejected",
       cause: `the platform does not understand the request; ${ELSEWHERE}`,
     };
-  if (/permission/i.test(said ?? ""))
+  if (/permission/i.test(message ?? ""))
     return {
       code: "invalid",
       rule: "permissions",
       cause: `request fewer permissions, or have them accepted in the settings of ${subject}${hinted}`,
     };
-  if (/repositor/i.test(said ?? ""))
+  if (/repositor/i.test(message ?? ""))
     return {
       code: "invalid",
       rule: "repositories",
@@ -198,13 +192,13 @@ function lostFailure({ failed, hints = [] }: Attempted, { lost, reason }: HttpLo
   );
 }
 
-function isRateLimited(reply: HttpReply, said: string | undefined): boolean {
+function isRateLimited(reply: HttpReply, message: string | undefined): boolean {
   if (reply.status === 429) return true;
   if (reply.status !== 403) return false;
   return (
     reply.headers["retry-after"] !== undefined ||
     reply.headers["x-ratelimit-remaining"] === "0" ||
-    /rate limit/i.test(said ?? "")
+    /rate limit/i.test(message ?? "")
   );
 }
 
@@ -221,9 +215,9 @@ function statusLine({ status, statusText }: HttpReply): string {
     : String(status);
 }
 
-/** The platform's own words, on one line, without anything that looks like a credential. */
+/** The platform's message on one line, without anything that looks like a credential. */
 function messageOf(reply: HttpReply): string | undefined {
-  if (reply.body.length === 0 || reply.body.length > LARGEST_ERROR_BODY || isPage(reply))
+  if (reply.body.length === 0 || reply.body.length > MAX_ERROR_BODY_BYTES || isPage(reply))
     return undefined;
   let message: unknown;
   try {
@@ -232,7 +226,7 @@ function messageOf(reply: HttpReply): string | undefined {
     return undefined;
   }
   if (typeof message !== "string" || message === "") return undefined;
-  return printable(message.slice(0, LONGEST_QUOTE))
+  return printable(message.slice(0, MAX_QUOTE_LENGTH))
     .replaceAll(/\bgh[a-z]_[\w.-]+|\bv1\.[\w-]{16,}|\beyJ[\w-]+(?:\.[\w-]*){0,2}/g, "[secret]")
     .replace(/[.:;\s]+$/, "");
 }

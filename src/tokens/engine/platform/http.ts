@@ -1,8 +1,7 @@
 /**
- * Requests to the platform as fast as one core can make them: one pool of connections for all
- * origins, the proxy of the environment, whole small bodies, no redirects, nothing ever sent twice.
- * What became of a request is a value, because "nothing left this process" decides about everything
- * that follows (docs/decisions/tokens-platform-client.md).
+ * HTTP client of the platform: one connection pool, environment proxies, small bodies read whole,
+ * no redirects, no automatic retries. Results are values, since "nothing was sent" decides what
+ * happens next (docs/decisions/tokens-platform-client.md).
  */
 import type { lookup as systemLookup } from "node:dns";
 import type { Agent, Dispatcher } from "undici";
@@ -10,15 +9,14 @@ import type { Clock } from "../../../kernel/base/clock.ts";
 import { FORBIDDEN_ADDRESS, guardedLookup, isForbiddenHost } from "../forbidden-hosts.ts";
 import type { BodySink } from "./body.ts";
 
-/** Connections to one origin; the platform's own limit of concurrent requests is about 100. */
+/** Connections per origin; the platform limits concurrent requests to about 100. */
 const CONNECTIONS = 64;
 
 const CONNECT_MS = 2_500;
 
-/** Connecting, headers and body. */
+/** Connect, headers and body together. */
 const WHOLE_MS = 10_000;
 
-/** One request. */
 export interface HttpCall {
   readonly method: "GET" | "POST" | "DELETE";
   readonly origin: string;
@@ -26,13 +24,13 @@ export interface HttpCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Takes the body of the answer; one that it does not want is lost. */
+  /** Receives the body; refusing a chunk aborts the request. */
   readonly sink: BodySink;
-  /** Ends the request wherever it is. */
+  /** Aborts the request at any stage. */
   readonly signal?: AbortSignal;
 }
 
-/** An answer, whatever its status. */
+/** A response of any status. */
 export interface HttpReply {
   readonly lost?: undefined;
   readonly status: number;
@@ -40,43 +38,42 @@ export interface HttpReply {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   readonly sentAtMs: number;
 }
 
-/** No whole answer. */
+/** No complete response. */
 export interface HttpLost {
   readonly lost: "timeout" | "connection" | "too_large" | "cancelled";
-  /** Whether something may have reached the other side. */
+  /** Whether any byte may have reached the server. */
   readonly sent: boolean;
-  /** A short name, e.g. `ECONNREFUSED`; never foreign text. */
+  /** Error code, e.g. `ECONNREFUSED`; never external text. */
   readonly reason: string;
 }
 
-/** Sends requests. */
 export interface Http {
   /** Never rejects. */
   send(call: HttpCall): Promise<HttpReply | HttpLost>;
-  /** Cuts what runs. */
+  /** Aborts requests in progress. */
   close(): Promise<void>;
 }
 
-/** Where calls may go. */
+/** Allowed destinations. */
 export interface ReachOptions {
-  /** Link-local addresses and metadata services of clouds, too; not unless said so. */
+  /** Whether link-local addresses and cloud metadata services are allowed; default false. */
   readonly allowLinkLocal?: boolean;
-  /** Resolves names; the system's unless given. */
+  /** Resolves names; the system's by default. */
   readonly lookup?: typeof systemLookup;
 }
 
-/** Proxies as environments name them. */
+/** Proxy settings from the environment. */
 export interface ProxyOptions {
   readonly http: string | undefined;
   readonly https: string | undefined;
   readonly none: string | undefined;
 }
 
-/** The proxies that environment variables name; lower case goes first, as everywhere. */
+/** Proxies from environment variables; lower case wins, as in other programs. */
 export function proxyOf(environment: Readonly<Record<string, string | undefined>>): ProxyOptions {
   const read = (name: string): string | undefined =>
     environment[name.toLowerCase()] || environment[name] || undefined;
@@ -84,9 +81,8 @@ export function proxyOf(environment: Readonly<Record<string, string | undefined>
 }
 
 /**
- * Connections are made with the first request; the HTTP library is loaded then. Unless allowed, no
- * call goes to a link-local address or a metadata service, not by a name that resolves to one
- * either; what a proxy resolves is up to the proxy.
+ * Loads the HTTP library and connects on first use. By default no call reaches a link-local address
+ * or metadata service, by name or address; a proxy resolves names itself.
  */
 export function createHttp(
   clock: Clock,
@@ -96,7 +92,7 @@ export function createHttp(
   let opening: Promise<Agent | Dispatcher> | undefined;
   let open: Dispatcher | undefined;
   let closed = false;
-  /** The last origin that was found callable: a mount has one. */
+  /** Last origin that passed the check; a mount has one origin. */
   let callable = "";
 
   function isCallable(origin: string): boolean {
@@ -109,7 +105,7 @@ export function createHttp(
   async function openPool(): Promise<Dispatcher> {
     const undici = await import("undici");
     const options = {
-      // Time is kept below, by a clock that is passed in. Idle connections go after a few seconds.
+      // Timeouts use the injected clock below. Idle connections close after a few seconds.
       connections: CONNECTIONS,
       pipelining: 1,
       allowH2: false,
@@ -195,7 +191,7 @@ function exchange(
       {
         onRequestStart(started) {
           controller = started;
-          // Given up while it waited for a connection: it must not leave now.
+          // Aborted while waiting for a connection: it must not be sent now.
           if (settled) return started.abort(new Error("GIVEN_UP"));
           sent = true;
         },
@@ -236,7 +232,7 @@ function flattened(
   return flat;
 }
 
-// A foreign message may quote what was sent; a code never does.
+// Only the code, since a message may quote what was sent.
 function codeOf(error: unknown): string {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
   return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : "CONNECTION";

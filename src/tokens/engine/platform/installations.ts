@@ -1,6 +1,6 @@
 /**
- * Where the app is installed: found directly, else in the list; asked once for all who wait, and
- * remembered for a while (RESOLUTIONS T15).
+ * Finds the app's installations: by direct lookup, else in the list. Concurrent lookups share a
+ * request, and results are cached.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
@@ -15,51 +15,47 @@ import type { Platform } from "./platform.ts";
 const FOUND_FOR_MS = 300_000;
 const MISSING_FOR_MS = 30_000;
 
-/** Organisations remembered; the oldest go first. */
-const MOST_REMEMBERED = 10_000;
+/** Cached organisations; the oldest are evicted. */
+const MAX_REMEMBERED = 10_000;
 
-/**
- * No account's name is longer. What is asked for is remembered, so a longer text must not get that
- * far.
- */
-const LONGEST_LOGIN = 100;
+/** Longer than any account name. Longer texts are rejected before they enter the cache. */
+const MAX_LOGIN_LENGTH = 100;
 
-/** Pages of a hundred. */
-const MOST_PAGES = 1_000;
+/** Pages of 100. */
+const MAX_PAGES = 1_000;
 
-/** A whole lookup, all its pages included. */
+/** A whole lookup, all pages included. */
 const LOOKUP_MS = 60_000;
 
-/** An installation that was found. */
 interface Found {
   /** As the platform wrote it. */
   readonly id: number | RawNumber;
-  /** Whether it was remembered from earlier and may be gone. */
+  /** Whether it came from the cache and may be stale. */
   readonly remembered: boolean;
 }
 
-/** Finds installations of one app. Throws StewardErrors with the platform's meaning. */
+/** For one app. Throws StewardError with the platform's cause. */
 export interface Installations {
-  /** By login, in any case. Throws `invalid` when the app is not installed there. */
+  /** By login, case-insensitive. Throws `invalid` when the app is not installed there. */
   find(login: string, signal: AbortSignal): Promise<Found>;
-  /** The platform does not know an installation any more. */
+  /** Evicts a cached installation. */
   forget(login: string): void;
-  /** One, with what it permits. Throws `invalid` when there is none. */
+  /** One installation with its permissions. Throws `invalid` when there is none. */
   read(id: number | RawNumber, signal: AbortSignal): Promise<Installation>;
-  /** All, in the platform's order. */
+  /** In the platform's order. */
   list(signal: AbortSignal): Promise<readonly Installation[]>;
 }
 
 type Known = { readonly id: number | RawNumber | undefined; readonly untilMs: number };
 
-/** Nothing is known at first. */
+/** Starts with an empty cache. */
 export function createInstallations(platform: Platform, clock: Clock): Installations {
   const known = new Map<string, Known>();
-  const asking = new Map<string, Promise<number | RawNumber | undefined>>();
+  const lookups = new Map<string, Promise<number | RawNumber | undefined>>();
 
-  async function ask(login: string): Promise<number | RawNumber | undefined> {
+  async function lookUpOnce(login: string): Promise<number | RawNumber | undefined> {
     const controller = new AbortController();
-    // Not the signal of whoever came first: the others must not fail because that one left.
+    // Not the first caller's signal: other waiters must not fail when it disconnects.
     using _deadline = clock.timer(clock.monotonic() + LOOKUP_MS, () =>
       controller.abort(
         new StewardError(
@@ -75,7 +71,7 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
       untilMs: clock.monotonic() + (id === undefined ? MISSING_FOR_MS : FOUND_FOR_MS),
     });
     for (const oldest of known.keys()) {
-      if (known.size <= MOST_REMEMBERED) break;
+      if (known.size <= MAX_REMEMBERED) break;
       known.delete(oldest);
     }
     return id;
@@ -83,14 +79,14 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
 
   return {
     async find(name, signal) {
-      if (name.length > LONGEST_LOGIN) return foundOf(name, undefined, false);
+      if (name.length > MAX_LOGIN_LENGTH) return foundOf(name, undefined, false);
       const login = name.toLowerCase();
       const held = known.get(login);
       if (held !== undefined && clock.monotonic() < held.untilMs)
         return foundOf(name, held.id, true);
-      const asked = asking.get(login) ?? ask(login).finally(() => asking.delete(login));
-      asking.set(login, asked);
-      return foundOf(name, await until(asked, signal), false);
+      const lookup = lookups.get(login) ?? lookUpOnce(login).finally(() => lookups.delete(login));
+      lookups.set(login, lookup);
+      return foundOf(name, await until(lookup, signal), false);
     },
     forget: (name) => void known.delete(name.toLowerCase()),
     async read(id, signal) {
@@ -122,8 +118,7 @@ function foundOf(name: string, id: number | RawNumber | undefined, remembered: b
   );
 }
 
-// A direct lookup knows neither what old servers lack nor users' accounts, and proxies refuse paths
-// they do not know; the list knows all.
+// The direct lookup fails for user accounts, old servers and some proxies; the list covers all.
 async function lookUp(
   platform: Platform,
   clock: Clock,
@@ -152,10 +147,7 @@ async function lookUp(
   return undefined;
 }
 
-/**
- * What a direct lookup failed with; undefined where it only does not know the account: 404, a page,
- * no JSON.
- */
+/** Failure of a direct lookup; undefined when it only means unknown: 404, an HTML page, no JSON. */
 function refusalOf(outcome: HttpReply | HttpLost, nowMs: number): StewardError | undefined {
   const failed =
     outcome.lost !== undefined ||
@@ -166,7 +158,7 @@ function refusalOf(outcome: HttpReply | HttpLost, nowMs: number): StewardError |
   return failed ? platformFailure(FINDING, outcome, nowMs) : undefined;
 }
 
-/** Whether the list would be refused as well: it is, or must not be asked for now. */
+/** Whether the list would fail as well, or must not be requested now. */
 function isFinal(outcome: HttpReply | HttpLost, refusal: StewardError): boolean {
   if (outcome.lost !== undefined) return outcome.lost !== "connection";
   return outcome.status === 401 || refusal.code === "exhausted";
@@ -181,8 +173,8 @@ async function* pages(
 ): AsyncGenerator<readonly Installation[], void, undefined> {
   let at: string | URL | undefined = "app/installations?per_page=100";
   for (let page = 0; at !== undefined; page++) {
-    if (page === MOST_PAGES)
-      throw new StewardError("upstream", `${FINDING.failed}: more than ${MOST_PAGES} pages`, {
+    if (page === MAX_PAGES)
+      throw new StewardError("upstream", `${FINDING.failed}: more than ${MAX_PAGES} pages`, {
         rule: "pages",
       });
     const { outcome, next } = await platform.get(at, signal);
@@ -226,7 +218,7 @@ function installationOf(value: unknown): Installation | undefined {
     readonly permissions?: unknown;
   };
   if (!isRawNumber(id) && !Number.isSafeInteger(id)) return undefined;
-  // Enterprises have a slug where organisations and users have a login.
+  // Enterprises have a slug instead of a login.
   const login = account?.login ?? account?.slug;
   return {
     id: id as number | RawNumber,
@@ -236,7 +228,7 @@ function installationOf(value: unknown): Installation | undefined {
   };
 }
 
-/** Permissions in an answer: the members that are texts. */
+/** Keeps permissions whose level is a text. */
 export function permissionsOf(value: unknown): Permissions {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
   return Object.fromEntries(

@@ -1,60 +1,53 @@
 /**
- * The body of an answer to a mint. Its token is found while it arrives, so that an answer that is
- * too large, or breaks off, leaves no token alive that nobody knows. A large body whose
- * repositories are only wanted by name is reduced to that: 2,000 repositories are 13 MB, of which
- * 100 KB remain.
+ * Reads the body of a mint response. The token is extracted while the body arrives, so that an
+ * oversized or truncated response leaves no unknown live token. A large body is reduced to
+ * repository names when only those are needed: 2,000 repositories shrink from 13 MB to 100 KB.
  */
 import { HeldBytes } from "../../../kernel/json/held-bytes.ts";
 import { JsonScanner } from "../../../kernel/json/scanner.ts";
 import type { BodySink } from "./body.ts";
 
-/**
- * Most answers have a few kilobytes; only longer ones than this are looked into while they arrive.
- */
+/** Bodies are scanned from this size on; most have a few kilobytes. */
 const LOOK_FROM_BYTES = 256 * 1024;
 
 /**
- * Kept of a body, reduced or not: 1,200 repositories with all their metadata. 64 such answers may
- * be read at once.
+ * Largest body kept, reduced or not: 1,200 repositories with all metadata. 64 of them may be read
+ * concurrently.
  */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Read of a body that is reduced, or whose token has not come yet. */
+/** Largest body read while reducing it or looking for the token. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
-/** One member, or one repository. */
+/** Largest single member or repository. */
 const MAX_PART_BYTES = 1024 * 1024;
 
 const OPEN_ARRAY = 0x5b;
 const REPOSITORIES = "repositories";
 
-/** A body on its way. */
+/** A body in progress. */
 export interface MintBody extends BodySink {
-  /**
-   * The token, as soon as it has come whole; undefined when there is none in what came, or it could
-   * not be sent in a header.
-   */
+  /** The token once complete; undefined if absent so far or unusable in a header. */
   token(): string | undefined;
 }
 
-// Of any form and length, but fit for a header: what is not could neither be used nor revoked.
+// Any form and length that fits a header: otherwise it could be neither used nor revoked.
 const BEARABLE = /^[\x21-\x7e]+$/;
 
-/** Whether a value is a token that can be used, and revoked. */
 export function isBearable(value: unknown): value is string {
   return typeof value === "string" && BEARABLE.test(value);
 }
 
 /**
- * An empty one. With `namesOnly` a large body's repositories are objects with their names alone,
- * `null` where one is no object.
+ * With `namesOnly`, repositories of a large body become objects with only a name, or `null` if
+ * invalid.
  */
 export function createMintBody({ namesOnly }: { readonly namesOnly: boolean }): MintBody {
   let pieces: Buffer[] = [];
   let length = 0;
   let members: Members | undefined;
 
-  /** Looks into everything that was kept so far. */
+  /** Scans the buffered part. */
   function look(): Members {
     const fresh = new Members();
     for (const piece of pieces) fresh.feed(piece);
@@ -86,7 +79,7 @@ export function createMintBody({ namesOnly }: { readonly namesOnly: boolean }): 
   };
 }
 
-/** The members of the outermost object, that of the repositories reduced. */
+/** Members of the outermost object, with reduced repositories. */
 class Members {
   readonly #scanner = new JsonScanner({
     budget: { bytes: MAX_READ_BYTES, depth: 128, stringBytes: MAX_PART_BYTES, elements: 1_000_000 },
@@ -96,11 +89,11 @@ class Members {
   readonly #parts: string[] = [];
   readonly #names: string[] = [];
   #offset = 0;
-  /** Where the name, member or repository at hand begins in the piece; -1: none is at hand. */
+  /** Start of the current name, member or repository in the chunk; -1 for none. */
   #from = -1;
   #name = "";
   #inList = false;
-  /** The text is no JSON object, or has a part that is too large. */
+  /** The text is no JSON object, or one of its parts is too large. */
   broken = false;
   keptBytes = 0;
   token: string | undefined;
@@ -118,7 +111,7 @@ class Members {
     }
   }
 
-  /** All members again, as JSON; empty for a text that was none. */
+  /** All members as JSON; empty for an invalid text. */
   reduced(): Buffer {
     return this.broken ? Buffer.alloc(0) : Buffer.from(`{${this.#parts.join(",")}}`);
   }

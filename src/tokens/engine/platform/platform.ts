@@ -1,7 +1,4 @@
-/**
- * The platform's app API: calls as the app, with its JWT, and the one call that a token makes about
- * itself.
- */
+/** The platform's app API: calls authenticated by the app's JWT, and token revocation. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { byLink } from "../../../kernel/client/paging.ts";
 import { sameOrigin } from "../../../kernel/client/url.ts";
@@ -12,15 +9,14 @@ import { jwtRefusal } from "./failures.ts";
 import type { Http, HttpCall, HttpLost, HttpReply } from "./http.ts";
 import { createMintBody, type MintBody } from "./mint-body.ts";
 
-/** The API version that the answers are read by. */
+/** API version of the responses. */
 const API_VERSION = "2022-11-28";
 
-/** Of any answer but that to a mint. */
-const MOST_BYTES = 8 * 1024 * 1024;
+/** Limit of response bodies other than a mint's. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 
-/** What all calls share. */
 export interface PlatformDeps {
   readonly http: Http;
   readonly clock: Clock;
@@ -28,41 +24,40 @@ export interface PlatformDeps {
   readonly userAgent: string;
 }
 
-/** An answer to reading, with where it ended up. */
+/** The response to a GET, with its final URL. */
 interface Read {
   readonly outcome: HttpReply | HttpLost;
-  /** Where the next page is, always on the same origin. */
+  /** The next page, always on the same origin. */
   readonly next: URL | undefined;
 }
 
-/** An answer to a mint. */
+/** The response to a mint. */
 interface Minted {
   readonly outcome: HttpReply | HttpLost;
-  /** The token in what came of the answer, also where that never became whole or is no JSON. */
+  /** The token found so far, even in a truncated or invalid body. */
   readonly token: () => string | undefined;
 }
 
-/** Calls of one app at one address. Outcomes are values; nothing rejects. */
+/** Calls of one app at one base URL. Failures are values; nothing rejects. */
 export interface Platform {
   /**
-   * Sends once; again only after a refusal of the JWT that signing anew may mend, which makes
-   * nothing. Goes on whoever leaves.
+   * Sends once, and again only after a JWT rejection that a new signature may fix (it created
+   * nothing). Continues when the caller disconnects.
    */
   mint(path: string, body: string, options: { readonly namesOnly: boolean }): Promise<Minted>;
   /**
-   * Reads, following redirects on the same origin. `path` is below the base; a URL is a page that a
-   * `Read` named.
+   * GETs, following redirects on the same origin. `path` is below the base; a URL is a page named
+   * by an earlier response.
    */
   get(path: string | URL, signal: AbortSignal): Promise<Read>;
 }
 
 type AppCall = Omit<HttpCall, "headers" | "sink" | "origin">;
 
-/** Calls with the app's JWT. */
 export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Platform {
   async function asApp(
     call: AppCall,
-    sink: () => BodySink = () => wholeBody(MOST_BYTES),
+    sink: () => BodySink = () => wholeBody(MAX_BYTES),
   ): Promise<HttpReply | HttpLost> {
     const first = await once(call, sink());
     const refusal = first.lost === undefined ? jwtRefusal(first) : undefined;
@@ -100,7 +95,7 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
         const outcome = await asApp({ method: "GET", path: url.pathname + url.search, signal });
         if (outcome.lost !== undefined) return { outcome, next: undefined };
         const target =
-          [301, 302, 307, 308].includes(outcome.status) && hop < MOST_REDIRECTS
+          [301, 302, 307, 308].includes(outcome.status) && hop < MAX_REDIRECTS
             ? outcome.headers["location"]
             : undefined;
         const address = target === undefined ? undefined : sameOrigin(url, target);
@@ -111,7 +106,7 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
   };
 }
 
-/** Revokes a token with itself. */
+/** Revokes a token, authenticated by itself. */
 export function revokeToken(
   deps: PlatformDeps,
   base: Base,
@@ -124,7 +119,7 @@ export function revokeToken(
     origin: base.origin,
     path: `${base.prefix}installation/token`,
     headers,
-    sink: wholeBody(MOST_BYTES),
+    sink: wholeBody(MAX_BYTES),
     ...(signal === undefined ? {} : { signal }),
   });
 }
@@ -137,8 +132,8 @@ function fixedHeaders(userAgent: string): Record<string, string> {
   };
 }
 
-// A server behind another name links to that name. The app's JWT never goes there: only the
-// question is taken over.
+// A server behind another name links to that name. Only the query is used, so the app's JWT never
+// goes elsewhere.
 function nextPage(from: URL, reply: HttpReply): URL | undefined {
   const next = byLink({ number: 1, elements: 0, beside: new Map(), headers: reply.headers });
   if (next === undefined || !("link" in next)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The audit: every request and every answer stands in a file before anything happens and before
- * anything is said. While no device takes records nothing is done at all (RESOLUTIONS T23).
+ * The audit: every request and response is durable in a file before it takes effect or is sent.
+ * While no device accepts records, all requests are refused.
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -31,13 +31,13 @@ export interface AuditDeviceConfig {
   readonly filePath: string;
   readonly hmacAccessor: boolean;
   readonly elideListResponses: boolean;
-  /** Before each line; empty unless said otherwise. */
+  /** Prefix of each line; empty by default. */
   readonly prefix?: string;
-  /** Permission bits of the file; 0600 unless said otherwise. */
+  /** Permission bits of the file; default 0600. */
   readonly mode?: number;
 }
 
-/** What the audit works with. The environment holds `auditTables` and is unsealed. */
+/** The environment holds `auditTables` and is unsealed. */
 export interface AuditDeps {
   readonly env: Env;
   /** Where relative files begin. */
@@ -70,8 +70,8 @@ interface Device {
 }
 
 /**
- * Opens the devices. Throws `invalid` for one that is misconfigured and `disk_full` where not even
- * an empty file fits. A disk that is full later refuses requests until it has room.
+ * Opens the devices. Throws `invalid` for a misconfigured one and `disk_full` if not even an empty
+ * file fits. A disk that fills up later causes requests to be refused until it has space.
  */
 export async function openAudit(
   deps: AuditDeps,
@@ -221,7 +221,7 @@ async function saltOf(env: Env, ids: Ids, filePath: string): Promise<Uint8Array>
   );
 }
 
-/** Not what the system said: a client must not take it for its own mistake. */
+/** Without the system's message, which a client could mistake for its own error. */
 function refusal({ info, name }: Device, thrown: unknown): StewardError {
   const cause = toStewardError(thrown);
   const fault = diskFaultOf(thrown);

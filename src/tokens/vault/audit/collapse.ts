@@ -14,7 +14,7 @@ import { hashedJson, hashedName, type Hasher } from "./hash.ts";
 import { isScalar, measure, nameBytes, type Size } from "./measure.ts";
 import { hashOfJson, hashOfText, holdsLong, isLong } from "./pieces.ts";
 
-/** Members by which a token is found again are always written, in a room of their own. */
+/** Members that identify a token are always written, within a budget of their own. */
 const TOKEN_NAMES: ReadonlySet<string> = new Set([
   "token",
   "hashed_token",
@@ -34,8 +34,8 @@ const MARKER_BYTES = 140;
 const MARKER = "too_many_values";
 
 /**
- * The data as JSON text of about `room.bytes` bytes and 3 KiB at most. It is a promise only where
- * there is more than a little to hash.
+ * The data as JSON text of about `room.bytes` bytes plus at most 3 KiB. Returns a promise only when
+ * there is much to hash.
  */
 export function hashedData(data: Data, hasher: Hasher, room: Size): string | Promise<string> {
   return measure(data, room) !== undefined && !holdsLong(data)
@@ -93,7 +93,7 @@ function isAccessorName(name: string): boolean {
   return name.endsWith("accessor");
 }
 
-/** Takes room for a member, if there is enough for all of it. */
+/** Reserves space for a whole member, if available. */
 function reserve(value: unknown, name: string, left: Left): boolean {
   const size = left.values <= 0 && isScalar(value) ? undefined : measure(value, left);
   const bytes = size === undefined ? 0 : size.bytes + nameBytes(name);
@@ -124,7 +124,7 @@ async function written(value: unknown, hasher: Hasher): Promise<string> {
   return closed(texts);
 }
 
-/** A list or an object as far as there is room, then a marker for the rest of it. */
+/** As much of a list or an object as fits, then a marker for the rest. */
 async function partOf(
   value: unknown,
   hasher: Hasher,

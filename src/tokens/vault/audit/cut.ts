@@ -44,7 +44,7 @@ export function cutMap(
   });
 }
 
-/** How many of the texts have room, in their order. */
+/** How many of the texts fit, in order. */
 function fitting(texts: readonly string[], maxBytes: number): number {
   let bytes = 2;
   const over = texts.findIndex((text) => (bytes += Buffer.byteLength(text) + 1) > maxBytes);

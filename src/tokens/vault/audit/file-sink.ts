@@ -34,7 +34,6 @@ const NEWLINE = 0x0a;
 /** Runs after each write, e.g. to make it take longer or fail. */
 export type Flush = (file: FileHandle) => Promise<void>;
 
-/** What a sink works with. */
 export interface FileSinkDeps {
   readonly clock: Clock;
   readonly log: Log;

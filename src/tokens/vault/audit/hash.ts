@@ -1,6 +1,6 @@
 /**
- * How the audit writes what nobody may read from it: by a keyed hash that still lets equal values
- * be found.
+ * Keyed hashes of confidential values in the audit; equal values have equal hashes, so they can be
+ * searched.
  */
 import { createHmac, createSecretKey } from "node:crypto";
 import { isRawNumber } from "../../logical/json.ts";
@@ -28,7 +28,7 @@ export const MAX_PLAIN_BYTES = 256;
 
 const RFC_3339 =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-const LONGEST_TIME = 40;
+const MAX_TIME_LENGTH = 40;
 
 /** Words that stand in nearly every record and are no secret: what they become is kept. */
 const USUAL_WORDS: readonly string[] = ["read", "write", "admin", "all", "selected"];
@@ -82,7 +82,7 @@ function plainJson(value: unknown, hash: Hash): string {
 
 /** Whether text is a point in time as RFC 3339 writes it. */
 export function isTime(text: string): boolean {
-  const found = text.length <= LONGEST_TIME ? RFC_3339.exec(text) : null;
+  const found = text.length <= MAX_TIME_LENGTH ? RFC_3339.exec(text) : null;
   if (found === null) return false;
   const [, year, month, day] = found.map(Number);
   return (day ?? 0) <= new Date(Date.UTC(year ?? 0, month ?? 0, 0)).getUTCDate();

@@ -1,6 +1,6 @@
 /**
  * The records of the audit: one line of JSON each, in the shape and order that readers of Vault's
- * audit files know (facts §2.7).
+ * audit files know.
  */
 import { assert } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
@@ -162,13 +162,13 @@ export function createRecorder(hasher: Hasher, options: RecordOptions): Recorder
     const data =
       request.data === undefined ? undefined : hashedData(request.data, hasher, room.data);
     return then(data, (written) => {
-      const members = { auth: auth(request, room), request: asked(request, written) };
+      const members = { auth: auth(request, room), request: requestOf(request, written) };
       if (room === ROOMS[0]) (request.written ??= []).push({ of: request, by: kept, members });
       return members;
     });
   }
 
-  function asked(request: AuditRequest, data: string | undefined): string {
+  function requestOf(request: AuditRequest, data: string | undefined): string {
     const hashed =
       request.token === undefined ? undefined : hashedToken(request.token.id, request.token.entry);
     return object({
@@ -283,7 +283,7 @@ interface KnownEntry {
   readonly remainder: string;
 }
 
-/** The line in the first room in which it is short enough. */
+/** The line within the first budget that makes it short enough. */
 function fitting(write: (room: Room) => string | Promise<string>): string | Promise<string> {
   const first = write(ROOMS[0]);
   return typeof first === "string" && isShort(first) ? first : shortened(first, write);

@@ -1,6 +1,6 @@
 /**
- * The salts of the audit's devices: sealed, so that whoever has the records alone cannot try values
- * against them.
+ * Salts of the audit devices. They are sealed, so that values cannot be guessed from the records
+ * alone.
  */
 import { stringKey } from "../../../kernel/state/keys.ts";
 import { defineTable } from "../../../kernel/state/table.ts";
@@ -19,7 +19,6 @@ export const auditSalts: Table<string, Uint8Array> = defineTable({
   sealed: true,
 });
 
-/** All of the above, for the environment `tokens`. */
 export const auditTables: readonly AnyTable[] = [
   auditSalts,
 ] as readonly unknown[] as readonly AnyTable[];

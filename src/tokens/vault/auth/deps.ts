@@ -1,4 +1,4 @@
-/** What auth backends stand on. */
+/** Dependencies of auth backends. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Env } from "../../../kernel/state/types.ts";
@@ -7,16 +7,16 @@ import type { TokenStore } from "../token-store/token-store.ts";
 import type { TtlLimits } from "../token-store/ttl.ts";
 import type { Policies } from "../types.ts";
 
-/** The house's own, shared by all auth backends. */
+/** Shared by all auth backends. */
 export interface AuthDeps {
   /** Holds `tokenTables`. */
   readonly env: Env;
   readonly tokens: TokenStore;
   readonly policies: Policies;
   readonly clock: Clock;
-  /** What ends of their own, e.g. of secret ids, are counted by. */
+  /** Clock for expiries of their own, e.g. of secret ids. */
   readonly expiry: ExpiryClock;
   readonly ids: Ids;
-  /** Lease times of `auth/token/`. */
+  /** Lease TTLs of `auth/token/`. */
   readonly limits: () => TtlLimits;
 }

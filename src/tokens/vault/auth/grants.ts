@@ -8,7 +8,7 @@ import { DEFAULT_POLICY, ROOT_POLICY, WRAPPING_POLICY } from "../policies/built-
 import type { IssuedAuth, MadeToken, Policies, TokenEntry, TokenType } from "../types.ts";
 
 /** Policies of one token. */
-const MOST_POLICIES = 256;
+const MAX_POLICIES = 256;
 
 /** Lower case, sorted, each once; `root` makes all others void. */
 export function sanitized(policies: readonly string[], addDefault: boolean): readonly string[] {
@@ -25,8 +25,8 @@ export function sanitized(policies: readonly string[], addDefault: boolean): rea
  * exist.
  */
 export function checkPolicies(policies: Policies, names: readonly string[]): readonly string[] {
-  if (names.length > MOST_POLICIES)
-    throw logicalError(`a token has at most ${MOST_POLICIES} policies`, {
+  if (names.length > MAX_POLICIES)
+    throw logicalError(`a token has at most ${MAX_POLICIES} policies`, {
       field: "policies",
       rule: "count",
     });
@@ -50,14 +50,19 @@ export const TOKEN_TYPES: readonly string[] = [
 ];
 
 /** The type of a token from what its role and its maker say. Throws `invalid`. */
-export function tokenTypeOf(role: string | undefined, asked: string | undefined): TokenType {
-  if (asked !== undefined && asked !== "" && asked !== "service" && asked !== "batch")
+export function tokenTypeOf(role: string | undefined, requested: string | undefined): TokenType {
+  if (
+    requested !== undefined &&
+    requested !== "" &&
+    requested !== "service" &&
+    requested !== "batch"
+  )
     throw logicalError(
-      `invalid 'type' value ${JSON.stringify(asked.slice(0, 40))}; known are service and batch`,
+      `invalid 'type' value ${JSON.stringify(requested.slice(0, 40))}; known are service and batch`,
       { field: "type", rule: "type" },
     );
   if (role === "service" || role === "batch") return role;
-  if (asked === "service" || asked === "batch") return asked;
+  if (requested === "service" || requested === "batch") return requested;
   return role === "default-batch" ? "batch" : "service";
 }
 

@@ -1,25 +1,22 @@
 /**
- * What the head of a request decides before its body is read: whether its token is live, and how
- * many bytes of body it may bring. Nothing here takes a use of a token, writes or records anything.
+ * Decides by a request's head, before its body is read: whether its token is live, and the largest
+ * body allowed. Consumes no use of the token, writes nothing, records nothing.
  */
 import type { RequestHeaders } from "../../../kernel/service.ts";
 import { admits } from "../cidrs.ts";
 import { WRAPPING_POLICY } from "../policies/built-in.ts";
 import type { TokenEntry } from "../types.ts";
-import { placeOf } from "./place.ts";
+import { resolvePath } from "./mounted-path.ts";
 import { tokenIn } from "./request-head.ts";
 import type { Core, CoreDeps, RequestHead } from "./types.ts";
 
-/** Body of a request with a live token. */
+/** Body limit with a live token. */
 export const AUTHENTICATED_BODY_BYTES = 32 * 1024 * 1024;
 
-/**
- * Body of a request without one, on a path that takes such requests: logins, unwrapping, init and
- * unseal.
- */
+/** Body limit without one, on unauthenticated paths: logins, unwrapping, init and unseal. */
 export const OPEN_BODY_BYTES = 64 * 1024;
 
-/** The entry of a live token; undefined for an unknown, ended or unreadable one, and for none. */
+/** Undefined for a missing, unknown, ended or unreadable token. */
 export function liveEntry(
   { tokens }: Pick<CoreDeps, "tokens">,
   { token }: Pick<RequestHead, "token">,
@@ -32,26 +29,25 @@ export function liveEntry(
   }
 }
 
-/** As `Core.maxBodyBytes`, while the store is unsealed. */
+/** Implements `Core.maxBodyBytes` while unsealed. */
 export function maxBodyBytes(deps: CoreDeps, head: RequestHead): number {
   const entry = liveEntry(deps, head);
   if (entry !== undefined && !isWrapping(entry) && admits(entry.boundCidrs, head.remote?.address))
     return AUTHENTICATED_BODY_BYTES;
-  return entry !== undefined || placeOf(deps, head)?.declared?.unauthenticated === true
+  return entry !== undefined || resolvePath(deps, head)?.declared?.unauthenticated === true
     ? OPEN_BODY_BYTES
     : 0;
 }
 
 /**
- * Whether headers carry a live token; for `BoundService.hasCredential` and
- * `PlainRoute.hasCredential`. A wrapping token counts.
+ * Implements `BoundService.hasCredential` and `PlainRoute.hasCredential`. Wrapping tokens count.
  */
 export function carriesLiveToken(core: Pick<Core, "isLive">, headers: RequestHeaders): boolean {
   const token = tokenIn(headers);
   return token !== undefined && core.isLive(token);
 }
 
-/** Good for unwrapping and nothing else, which takes a small body. */
+/** A wrapping token only permits unwrapping, which takes a small body. */
 function isWrapping({ policies }: TokenEntry): boolean {
   return policies.length > 0 && policies.every((name) => name === WRAPPING_POLICY);
 }

@@ -1,7 +1,7 @@
 /**
- * How often the same role or token may be tried without success from one address. A failure is
- * counted after the proof was found wrong, so a right one passes whatever failed before it; what is
- * over the limit is answered 429 instead of the reason. All counts are in memory and bounded.
+ * Rate-limits failed attempts per subject (role or token) and address. A failure counts only after
+ * the proof was found wrong, so a correct one always passes; beyond the limit the response is 429
+ * instead of the reason. All counters are in memory and bounded.
  */
 import { hash } from "node:crypto";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -11,27 +11,24 @@ import { isLoopback } from "../../../kernel/config/address.ts";
 import { networkOf } from "./networks.ts";
 
 const WINDOW_MS = 60_000;
-/** Failures of one role or token from one address in a window. */
+/** Failures per subject and address in a window. */
 const MAX_FAILURES = 50;
-/**
- * Programs of this machine share an address, and so do all clients of a proxy on it that is not
- * trusted to name theirs.
- */
+/** For loopback, where local programs and an untrusted proxy's clients share an address. */
 const MAX_FAILURES_LOOPBACK = 1_000;
-/** Roles and tokens of one address that are counted by themselves; the others share one count. */
+/** Subjects counted separately per address; the rest share one counter. */
 const MAX_SUBJECTS = 64;
-/** Failures of all those others together in a window. */
+/** Failures of the shared counter in a window. */
 const MAX_OTHER_FAILURES = 1_000;
-/** Roles and tokens counted by themselves, of all addresses. */
+/** Subjects counted separately over all addresses. */
 const MAX_ALL_SUBJECTS = 50_000;
-/** Addresses counted; beyond them the oldest are forgotten. */
+/** Addresses counted; the oldest are evicted. */
 const MAX_ADDRESSES = 10_000;
 
-/** Counts failed attempts. Addresses that are not known are not counted. */
+/** Unknown addresses are not counted. */
 export interface Attempts {
   /**
-   * An attempt on `subject` (a role id, a token) failed. The refusal with the time to wait once
-   * there were too many; it is to be answered in place of the failure's own reason.
+   * Records a failed attempt on `subject` (a role id, a token). Returns the error to respond with
+   * instead, including the time to wait, once there were too many.
    */
   failed(address: string | undefined, subject: string): StewardError | undefined;
 }
@@ -43,7 +40,6 @@ interface Window {
   logged: boolean;
 }
 
-/** Counts from nothing. */
 export function createAttempts({
   clock,
   log,
@@ -51,7 +47,7 @@ export function createAttempts({
   readonly clock: Clock;
   readonly log: Log;
 }): Attempts {
-  /** By the time of their first failure, so that the oldest come first. */
+  /** Oldest first. */
   const windows = new Map<string, Window>();
   let subjects = 0;
 
@@ -76,9 +72,9 @@ export function createAttempts({
     return window;
   }
 
-  /** Whether this failure is one too many. */
+  /** Whether this failure exceeds the limit. */
   function count(window: Window, subject: string, limit: number): boolean {
-    // Subjects are secrets or chosen by whoever asks: neither is kept, and all take the same room.
+    // Subjects are secret or chosen by the caller: only fixed-size digests are kept.
     const key = hash("sha256", subject, "base64").slice(0, 22);
     const known = window.subjects.get(key);
     if (

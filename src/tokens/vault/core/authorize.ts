@@ -1,40 +1,37 @@
-/**
- * Who asks, and may they: everything between a request's arrival and its audit record. A refusal is
- * audited, too.
- */
+/** Authorizes a request: from arrival to its audit record. Denials are audited too. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { occurred } from "../../logical/occurred.ts";
 import type { LogicalRequest, Operation } from "../../logical/types.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
 import { admits } from "../cidrs.ts";
-import { placeOf, type Place } from "./place.ts";
-import type { CoreDeps, CoreRequest, Journey, Standing } from "./types.ts";
+import { resolvePath, type MountedPath } from "./mounted-path.ts";
+import type { CoreDeps, CoreRequest, RequestContext, Standing } from "./types.ts";
 
-/** Nothing was asked of a policy. */
+/** Decision without a policy check. */
 const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
 const REFUSED: Decision = { allowed: false, granting: [], wrap: {}, root: false };
 
 /**
- * A request that may go on. Throws `denied` after the refusal was audited, `not_found` where
- * nothing is mounted.
+ * Resolves with an allowed request. Throws `denied` after auditing, `not_found` where nothing is
+ * mounted.
  */
 export async function authorize(
   deps: CoreDeps,
   request: CoreRequest,
   requestId: string,
-): Promise<Journey> {
-  const place = placeOf(deps, request);
+): Promise<RequestContext> {
+  const mounted = resolvePath(deps, request);
   const entry = request.unread === true ? undefined : await liveToken(deps, request);
   if (entry === undefined)
-    return await refuseStranger(deps, {
+    return await rejectUnauthenticated(deps, {
       request,
       requestId,
-      place,
+      mounted,
       entry,
       operation: undecided(request),
     });
   try {
-    return await decide(deps, { request, requestId, place, entry });
+    return await decide(deps, { request, requestId, mounted, entry });
   } catch (error) {
     if (entry.numUses === -1) await deps.tokens.revoke(entry.key);
     throw error;
@@ -42,17 +39,17 @@ export async function authorize(
 }
 
 /**
- * A request to a path that needs no token; undefined for any other. Trusted backends still see a
+ * Context of a request to an unauthenticated path, else undefined. Trusted backends still receive a
  * live token, e.g. the one to unwrap.
  */
-export function openJourney(
+export function unauthenticatedContext(
   deps: CoreDeps,
   request: CoreRequest,
   requestId: string,
-): Journey | undefined {
-  const place = placeOf(deps, request);
-  if (place?.declared?.unauthenticated !== true || request.verb === "help") return undefined;
-  const { mount, rest, declared } = place;
+): RequestContext | undefined {
+  const mounted = resolvePath(deps, request);
+  if (mounted?.declared?.unauthenticated !== true || request.verb === "help") return undefined;
+  const { mount, rest, declared } = mounted;
   const operation = undecided(request);
   const sent = mount.trusted ? request.token : undefined;
   const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
@@ -70,15 +67,15 @@ export function openJourney(
     mount,
     rest,
     standing,
-    audited: auditOf({ request, requestId, place, entry, operation }, OPEN),
+    audited: auditOf({ request, requestId, mounted, entry, operation }, OPEN),
   };
 }
 
 /**
- * Without a live token. An unknown token counts as an attempt, none does not: whoever names none
- * guesses nothing.
+ * Rejects a request without a live token. An unknown token counts as a failed attempt; a missing
+ * one does not.
  */
-async function refuseStranger(
+async function rejectUnauthenticated(
   deps: CoreDeps,
   refused: Undecided & { readonly operation: Operation },
 ): Promise<never> {
@@ -90,7 +87,7 @@ async function refuseStranger(
 }
 
 /**
- * The token, if it lives, may come from where it comes from, and has a use left, which this takes.
+ * Checks that the token is live, allowed from this address and has a use left, which is consumed.
  */
 async function liveToken(
   deps: CoreDeps,
@@ -104,17 +101,17 @@ async function liveToken(
 interface Undecided {
   readonly request: CoreRequest;
   readonly requestId: string;
-  readonly place: Place | undefined;
+  readonly mounted: MountedPath | undefined;
   readonly entry: TokenEntry | undefined;
 }
 
 async function decide(
   deps: CoreDeps,
   undecidedRequest: Undecided & { readonly entry: TokenEntry },
-): Promise<Journey> {
-  const { request, requestId, place, entry } = undecidedRequest;
+): Promise<RequestContext> {
+  const { request, requestId, mounted, entry } = undecidedRequest;
   const operation =
-    place === undefined ? undecided(request) : await operationOf(request, requestId, place);
+    mounted === undefined ? undecided(request) : await operationOf(request, requestId, mounted);
   const known = { ...undecidedRequest, operation };
   const decision =
     operation === "help"
@@ -123,10 +120,10 @@ async function decide(
           operation,
           path: request.path,
           data: request.data,
-          sudo: place?.declared?.sudo === true,
+          sudo: mounted?.declared?.sudo === true,
         });
   if (!decision.allowed) return refuse(deps, known);
-  if (place === undefined) throw noHandler(request.path);
+  if (mounted === undefined) throw noHandler(request.path);
   let wrapTtlMs: number | undefined;
   try {
     wrapTtlMs = wrapTtlOf(decision, request.wrapTtlMs);
@@ -138,24 +135,24 @@ async function decide(
     entry,
     decision,
     wrapTtlMs,
-    declared: place.declared,
+    declared: mounted.declared,
   };
   return {
     request,
     requestId,
     operation,
-    mount: place.mount,
-    rest: place.rest,
+    mount: mounted.mount,
+    rest: mounted.rest,
     standing,
-    audited: auditOf({ ...known, place }, decision),
+    audited: auditOf({ ...known, mounted }, decision),
   };
 }
 
-/** A POST is a create when the backend says that the thing is not there. */
+/** A POST is a create when the backend reports that the resource does not exist. */
 async function operationOf(
   request: CoreRequest,
   requestId: string,
-  { mount, rest }: Place,
+  { mount, rest }: MountedPath,
 ): Promise<Operation> {
   if (request.verb !== "write") return request.verb;
   const probe: LogicalRequest = {
@@ -191,7 +188,7 @@ async function auditRefusal(
 }
 
 function auditOf(
-  { request, requestId, place, entry, operation }: Undecided & { readonly operation: Operation },
+  { request, requestId, mounted, entry, operation }: Undecided & { readonly operation: Operation },
   decision: Decision,
 ): AuditRequest {
   return {
@@ -200,7 +197,7 @@ function auditOf(
     path: request.path,
     data: Object.keys(request.data).length === 0 ? undefined : request.data,
     remote: request.remote,
-    mount: place?.mount,
+    mount: mounted?.mount,
     token: request.token === undefined ? undefined : { id: request.token, entry },
     wrapTtlMs: request.wrapTtlMs,
     granting: decision.granting,
@@ -208,7 +205,7 @@ function auditOf(
   };
 }
 
-/** The 404 of Vault for a path below no mount (facts §2.2). */
+/** Vault's 404 for a path without a mount. */
 function noHandler(path: string): StewardError {
   return new StewardError(
     "not_found",
@@ -217,15 +214,13 @@ function noHandler(path: string): StewardError {
   );
 }
 
-/**
- * Policies allow a wrap time within bounds only; undefined when the answer is not to be wrapped.
- */
-function wrapTtlOf(decision: Decision, asked: number | undefined): number | undefined {
+/** The wrap TTL within the policies' bounds; undefined without wrapping. */
+function wrapTtlOf(decision: Decision, requestedMs: number | undefined): number | undefined {
   const { minMs, maxMs } = decision.wrap;
-  if (minMs !== undefined && (asked ?? 0) < minMs)
+  if (minMs !== undefined && (requestedMs ?? 0) < minMs)
     throw new StewardError("denied", "permission denied", { rule: "wrapping" });
-  // Who must not wrap for longer must wrap.
-  if (maxMs !== undefined && (asked === undefined || asked > maxMs))
+  // A maximum makes wrapping mandatory.
+  if (maxMs !== undefined && (requestedMs === undefined || requestedMs > maxMs))
     throw new StewardError("denied", "permission denied", { rule: "wrapping" });
-  return asked;
+  return requestedMs;
 }

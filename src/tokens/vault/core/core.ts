@@ -1,28 +1,26 @@
 /**
- * The way of a request through the secrets manager, in the order that makes it safe (KERNEL §4):
- * mount, token, existence, policy, wrap rules, audit on disk, backend, lease, audit on disk,
- * answer. HTTP, gRPC and Connect are only ways to build such a request.
+ * The request pipeline: mount, token, existence, policy, wrapping rules, durable audit, backend,
+ * lease, durable audit, response. HTTP, gRPC and Connect only build such requests.
  */
 import { toStewardError } from "../../../kernel/base/errors.ts";
 import { liveEntry, maxBodyBytes } from "./admission.ts";
-import { authorize, openJourney } from "./authorize.ts";
-import { mint } from "./mint.ts";
+import { authorize, unauthenticatedContext } from "./authorize.ts";
+import { handleAuthorized } from "./handle-authorized.ts";
 import { serveOpen } from "./open-path.ts";
-import type { Core, CoreAnswer, CoreDeps, Journey } from "./types.ts";
+import type { Core, CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
-/** Creates the request pipeline. */
 export function createCore(deps: CoreDeps): Core {
   return {
     async handle(request) {
       const requestId = deps.ids.uuid();
-      const open = openJourney(deps, request, requestId);
+      const open = unauthenticatedContext(deps, request, requestId);
       if (open !== undefined) return await serveOpen(deps, open, () => serve(deps, open));
-      const journey = await authorize(deps, request, requestId);
+      const context = await authorize(deps, request, requestId);
       try {
-        return await serve(deps, journey);
+        return await serve(deps, context);
       } finally {
-        // A token's last use is over, whatever came of it.
-        const { entry } = journey.standing;
+        // A token's last use is consumed, whatever the outcome.
+        const { entry } = context.standing;
         if (entry?.numUses === -1) await deps.tokens.revoke(entry.key);
       }
     },
@@ -31,14 +29,14 @@ export function createCore(deps: CoreDeps): Core {
   };
 }
 
-async function serve(deps: CoreDeps, journey: Journey): Promise<CoreAnswer> {
+async function serve(deps: CoreDeps, context: RequestContext): Promise<CoreAnswer> {
   const { audit } = deps;
   try {
-    return await mint(deps, journey);
+    return await handleAuthorized(deps, context);
   } catch (thrown) {
     const error = toStewardError(thrown);
-    // What cannot be audited is not said; the client learns that the audit failed.
-    await audit.response(journey.audited, { error: error.message });
+    // A result that cannot be audited is not returned; the client sees the audit failure.
+    await audit.response(context.audited, { error: error.message });
     throw thrown;
   }
 }

@@ -1,8 +1,8 @@
-/** Durations as Go prints them, for the texts that clients know. */
+/** Formats durations as Go does, for Vault's texts. */
 
 /**
- * E.g. `1h0m0s`, `90s` as `1m30s`; whole seconds, rounded up so that nothing shows as zero that is
- * not.
+ * E.g. `1h0m0s`, or `1m30s` for 90 s; whole seconds, rounded up so that a positive duration never
+ * shows as zero.
  */
 export function goDurationText(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));

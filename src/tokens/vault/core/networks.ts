@@ -1,4 +1,4 @@
-/** What counts as one address where failures are counted. */
+/** Groups addresses for counting failures. */
 import { isIPv6 } from "node:net";
 import { ipv6Prefix } from "../../../kernel/base/ipv6-prefix.ts";
 import { isLoopback } from "../../../kernel/config/address.ts";
@@ -6,8 +6,8 @@ import { isLoopback } from "../../../kernel/config/address.ts";
 const MAPPED = "::ffff:";
 
 /**
- * An IPv4 address, or the /64 of an IPv6 one, which one host can have all of; undefined when the
- * address is not known.
+ * An IPv4 address, or the /64 of an IPv6 address, since one host may own all of it; undefined if
+ * unknown.
  */
 export function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || address === "") return undefined;

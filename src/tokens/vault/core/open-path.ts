@@ -1,72 +1,70 @@
 /**
- * Requests to paths that need no token. While an address has failed too often for records of its
- * own (`refusals.ts`), its requests are tried without effect first: one that fails is counted and
- * never reaches the audit, one that would succeed goes the usual way, its record on disk before
- * anything happens.
+ * Requests to unauthenticated paths. Once an address has failed too often for individual audit
+ * records (`refusals.ts`), its requests first run without side effects: a failing one is counted
+ * and not audited, a succeeding one is then handled normally, with its record durable first.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { RequestProof } from "../../logical/types.ts";
 import { liveEntry } from "./admission.ts";
-import { requestOf } from "./mint.ts";
-import type { CoreAnswer, CoreDeps, Journey } from "./types.ts";
+import { requestOf } from "./handle-authorized.ts";
+import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 
-/** Serves such a request by `serve`. */
+/** Handles such a request through `serve`. */
 export async function serveOpen(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   serve: () => Promise<CoreAnswer>,
 ): Promise<CoreAnswer> {
-  const address = journey.request.remote?.address;
-  const isStranger = liveEntry(deps, journey.request) === undefined;
-  const hasRecord = isStranger && deps.refusals.enter(address);
+  const address = context.request.remote?.address;
+  const isUnauthenticated = liveEntry(deps, context.request) === undefined;
+  const hasRecord = isUnauthenticated && deps.refusals.enter(address);
   try {
-    if (isStranger && !hasRecord) await rehearse(deps, journey);
+    if (isUnauthenticated && !hasRecord) await dryRun(deps, context);
     const answer = await serve();
     if (hasRecord) deps.refusals.leave(address);
     return answer;
   } catch (error) {
-    const subject = isWrongProof(error) ? subjectOf(journey) : undefined;
+    const subject = isWrongProof(error) ? subjectOf(context) : undefined;
     throw (subject === undefined ? undefined : deps.attempts.failed(address, subject)) ?? error;
   }
 }
 
-/** Throws what `serve` would, after counting the failure in place of its records. */
-async function rehearse(deps: CoreDeps, journey: Journey): Promise<void> {
-  const tryOut = proofOf(journey)?.verify ?? harmless(journey);
+/** Throws what `serve` would, and counts the failure instead of recording it. */
+async function dryRun(deps: CoreDeps, context: RequestContext): Promise<void> {
+  const tryOut = proofOf(context)?.verify ?? harmless(context);
   try {
     await tryOut?.();
   } catch (error) {
-    deps.refusals.add(journey.request.remote?.address);
+    deps.refusals.add(context.request.remote?.address);
     throw error;
   }
 }
 
-function proofOf(journey: Journey): RequestProof | undefined {
-  return journey.mount.backend.proof(requestOf(journey, undefined));
+function proofOf(context: RequestContext): RequestProof | undefined {
+  return context.mount.backend.proof(requestOf(context, undefined));
+}
+
+/** What was guessed: the proof's subject, else an unknown token, which its backend never sees. */
+function subjectOf(context: RequestContext): string | undefined {
+  const proof = proofOf(context);
+  return proof === undefined
+    ? undefined
+    : (proof.subject ?? context.request.token?.use((id) => id));
 }
 
 /**
- * What was guessed at: what the proof names, else a token that is unknown, which its backend does
- * not get to see.
+ * The operation itself if it has no side effects: a read, or one that the path does not support.
  */
-function subjectOf(journey: Journey): string | undefined {
-  const proof = proofOf(journey);
-  return proof === undefined
-    ? undefined
-    : (proof.subject ?? journey.request.token?.use((id) => id));
-}
-
-/** The operation itself where it changes nothing: a read, or one that the path does not have. */
-function harmless(journey: Journey): (() => Promise<unknown>) | undefined {
-  const { operation, mount, standing } = journey;
+function harmless(context: RequestContext): (() => Promise<unknown>) | undefined {
+  const { operation, mount, standing } = context;
   const isRead = operation === "read" || operation === "list";
   const isServed = standing.declared !== undefined && operation in standing.declared.operations;
   return isRead || !isServed
-    ? () => mount.backend.handle(requestOf(journey, undefined))
+    ? () => mount.backend.handle(requestOf(context, undefined))
     : undefined;
 }
 
-/** A refusal; what fails for other reasons says nothing about the proof. */
+/** Whether the failure concerns the proof. */
 function isWrongProof(error: unknown): boolean {
   return error instanceof StewardError && (error.code === "invalid" || error.code === "denied");
 }

@@ -1,8 +1,8 @@
 /**
- * Audit records of failed requests without a live token. Of each address the first ten in a minute
- * are recorded one by one; the rest of that minute becomes one record with their count and the
- * times of the first and the last, written when the minute is over and at shutdown. So nobody
- * without a token decides how fast the audit grows. A crash loses the counts of that minute.
+ * Audits failed requests without a live token. The first ten per address and minute are recorded
+ * individually; the rest of the minute becomes one record with their count and first and last time,
+ * written at its end and at shutdown. So unauthenticated clients cannot make the audit grow at
+ * will. A crash loses the counts of one minute.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { toStewardError } from "../../../kernel/base/errors.ts";
@@ -11,28 +11,24 @@ import type { AuditSummary } from "../types.ts";
 import { networkOf } from "./networks.ts";
 
 const WINDOW_MS = 60_000;
-/** Recorded one by one, of each address in a window. */
+/** Individual records per address and window. */
 const MAX_RECORDED = 10;
-/** Addresses with a window of their own; the others share one, whose record names no address. */
+/** Addresses with their own window; the rest share one, whose record names no address. */
 const MAX_ADDRESSES = 10_000;
 const OTHERS = "";
 
-/** Which failed requests without a live token get records of their own. */
+/** Decides which failures are recorded individually. */
 export interface Refusals {
-  /**
-   * Takes one of the address's individual records, before the request is tried; false when it has
-   * had them all.
-   */
+  /** Reserves an individual record before the request is tried; false when none is left. */
   enter(address: string | undefined): boolean;
-  /** Gives it back: the request did not fail. */
+  /** Returns the reservation: the request did not fail. */
   leave(address: string | undefined): void;
-  /** Adds a failed request that has no record of its own to the window's sum. */
+  /** Counts a failure without an individual record. */
   add(address: string | undefined): void;
-  /** Writes all sums and stops the timer. Failures are logged. */
+  /** Writes all summaries and stops the timer. Failures are logged. */
   close(): Promise<void>;
 }
 
-/** What sums are written with. */
 export interface RefusalsDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -47,9 +43,8 @@ interface Window {
   lastMs: number;
 }
 
-/** No failures yet. */
 export function createRefusals({ clock, log, write }: RefusalsDeps): Refusals {
-  /** All are equally long, so the first one ends first. */
+  /** Windows are equally long, so the first one ends first. */
   const windows = new Map<string, Window>();
   let timer: Disposable | undefined;
   let closed = false;
@@ -69,10 +64,7 @@ export function createRefusals({ clock, log, write }: RefusalsDeps): Refusals {
     });
   }
 
-  /**
-   * Writes the sums of windows that are over by then. One that cannot be written is carried into a
-   * new window.
-   */
+  /** Writes summaries of finished windows. One that cannot be written is carried over. */
   async function end(byMs: number): Promise<void> {
     const over = [...windows].filter(([, window]) => window.endsAtMs <= byMs);
     for (const [key] of over) windows.delete(key);

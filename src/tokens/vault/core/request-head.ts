@@ -1,17 +1,11 @@
-/**
- * What stands beside a request's path and data, on every wire alike: its token, its namespace, its
- * wish to be wrapped (facts §2.1).
- */
+/** Decodes what accompanies path and data on every transport: token, namespace, wrap TTL. */
 import { withoutEnds } from "../../../kernel/base/ends.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import type { RequestHeaders } from "../../../kernel/service.ts";
 import { parseGoDurationMs } from "../../logical/go-values.ts";
 
-/**
- * `X-Vault-Token`, else a Bearer in this very case, of headers or metadata; of several of one name
- * the first counts.
- */
+/** `X-Vault-Token`, else a `Bearer` in exactly this case; the first of repeated headers counts. */
 export function tokenIn(headers: RequestHeaders): Secret | undefined {
   const own = firstOf(headers, "x-vault-token") ?? "";
   if (own !== "") return Secret.of(own, "X-Vault-Token");
@@ -22,13 +16,13 @@ export function tokenIn(headers: RequestHeaders): Secret | undefined {
   return bearer === "" ? undefined : Secret.of(bearer, "Authorization");
 }
 
-/** The first header of a name, which is in lower case. */
+/** The first header of a lower-case name. */
 export function firstOf(headers: RequestHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Milliseconds; undefined for none. `field` names where the text stood. Throws `invalid`. */
+/** Milliseconds; undefined if absent. `field` names the source. Throws `invalid`. */
 export function wrapTtlMs(text: string | undefined, field: string): number | undefined {
   if (text === undefined || text === "") return undefined;
   try {
@@ -42,7 +36,7 @@ export function wrapTtlMs(text: string | undefined, field: string): number | und
   }
 }
 
-/** There is one namespace. Throws `not_found` for any other. */
+/** Only the root namespace exists. Throws `not_found` for others. */
 export function assertRootNamespace(name: string | undefined): void {
   const plain = withoutEnds(name ?? "", "/");
   if (plain !== "" && plain !== "root")

@@ -1,16 +1,16 @@
-/** What a request's path may be, on every wire alike (facts §2.1). */
+/** Validates request paths, on every transport. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 
-/** With it a lease's id is still a key of the store. */
-const LONGEST_PATH = 1_400;
+/** Bytes; leaves room for a lease id in a store key. */
+const MAX_PATH_LENGTH = 1_400;
 
 /**
- * A decoded path, with the slash that lists end in. Throws `invalid` for one with a way up, a
- * control character, or more than 1,400 bytes.
+ * A decoded path; lists end in a slash. Throws `invalid` for `..`, a control character, or more
+ * than 1,400 bytes.
  */
 export function requestPath(path: string, { list }: { readonly list: boolean }): string {
-  if (Buffer.byteLength(path) > LONGEST_PATH)
-    throw refusal(`the path is longer than ${LONGEST_PATH} bytes`);
+  if (Buffer.byteLength(path) > MAX_PATH_LENGTH)
+    throw refusal(`the path is longer than ${MAX_PATH_LENGTH} bytes`);
   if (path.split("/").includes("..")) throw refusal("relative paths not supported");
   if (hasControl(path))
     throw refusal("the path holds control characters; percent-encode only what belongs to a name");

@@ -1,7 +1,4 @@
-/**
- * What passes between the parts of the core: a request on its way, its answer, and what all of them
- * stand on. Only shapes.
- */
+/** Types shared by the request pipeline. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -21,10 +18,10 @@ import type {
 import type { Attempts } from "./attempts.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** A request, before the existence check tells a create from an update. */
+/** A request before the existence check distinguishes create from update. */
 export interface CoreRequest {
   readonly verb: "read" | "write" | "patch" | "delete" | "list" | "help";
-  /** With its mount, without a leading slash; lists end in a slash. */
+  /** Mount included, without a leading slash; lists end in a slash. */
   readonly path: string;
   readonly data: Data;
   readonly token: Secret | undefined;
@@ -32,20 +29,20 @@ export interface CoreRequest {
   readonly wrapTtlMs: number | undefined;
   readonly signal: AbortSignal;
   /**
-   * The body was not read, because `maxBodyBytes` was 0: the request is refused whatever else
-   * changed since.
+   * The body was not read because `maxBodyBytes` was 0; the request is rejected regardless of later
+   * changes.
    */
   readonly unread?: true;
 }
 
-/** What is known of a request before its body is read. */
+/** What is known before the body is read. */
 export type RequestHead = Pick<CoreRequest, "path" | "token" | "remote">;
 
-/** What goes back, before anybody writes it. */
+/** A response before serialization. */
 export interface CoreAnswer {
   readonly requestId: string;
-  /** It was a read, list or help: no data then means that nothing is there. */
-  readonly asked: boolean;
+  /** A read, list or help: empty data then means 404. */
+  readonly isRead: boolean;
   readonly response: LogicalResponse | undefined;
   readonly lease:
     | { readonly id: string; readonly renewable: boolean; readonly durationSeconds: number }
@@ -53,27 +50,23 @@ export interface CoreAnswer {
   readonly auth: IssuedAuth | undefined;
   readonly wrap: WrapInfo | undefined;
   readonly warnings: readonly string[];
-  /** Answers of `sys/` repeat their data at the top level. */
+  /** Responses of `sys/` repeat their data at the top level. */
   readonly copyToTop: boolean;
 }
 
-/** The secrets manager's one entrance. */
+/** Entry point of the secrets manager. */
 export interface Core {
-  /** Throws StewardError; every text in it may be seen. */
+  /** Throws StewardError; its texts are safe to show. */
   handle(request: CoreRequest): Promise<CoreAnswer>;
   /**
-   * Whether a token is live, from memory: takes no use, writes and records nothing, never throws.
-   * False while sealed.
+   * Whether a token is live, from memory: consumes no use, writes nothing, never throws. False
+   * while sealed.
    */
   isLive(token: Secret): boolean;
-  /**
-   * Bytes of body that a request may bring, by its head; 0 for one that is refused whatever its
-   * body says. Never throws.
-   */
+  /** Largest body for a request head; 0 if it will be rejected anyway. Never throws. */
   maxBodyBytes(head: RequestHead): number;
 }
 
-/** What the core stands on. */
 export interface CoreDeps {
   readonly mounts: Mounts;
   readonly tokens: Tokens;
@@ -88,32 +81,30 @@ export interface CoreDeps {
   readonly log: Log;
 }
 
-/** A request on its way. */
-export interface Journey {
+/** An authorized request in progress. */
+export interface RequestContext {
   readonly request: CoreRequest;
   readonly requestId: string;
   readonly operation: Operation;
   readonly mount: Mount;
-  /** What is left of the path below the mount. */
+  /** The path below the mount. */
   readonly rest: string;
   readonly standing: Standing;
   readonly audited: AuditRequest;
 }
 
-/** What the request's token is good for. */
+/** What the request's token permits. */
 export interface Standing {
   readonly tokenId: Secret | undefined;
-  /** Undefined on paths that need no token, unless the house serves them. */
+  /** Undefined on unauthenticated paths of plugin backends. */
   readonly entry: TokenEntry | undefined;
   readonly decision: Decision;
   readonly wrapTtlMs: number | undefined;
-  /**
-   * The declared path; undefined when the mount has none of this name, which the backend then says.
-   */
+  /** Undefined when the mount declares no such path; its backend reports that. */
   readonly declared: Path | undefined;
 }
 
-/** `wrap_info` as clients read it. */
+/** `wrap_info` in the response. */
 export interface WrapInfo extends Readonly<Record<string, unknown>> {
   readonly token: string;
   readonly accessor: string;
@@ -124,26 +115,26 @@ export interface WrapInfo extends Readonly<Record<string, unknown>> {
   readonly wrapped_accessor?: string;
 }
 
-/** What is known of a wrapped answer without fetching it. */
+/** What is known of a wrapped response without unwrapping it. */
 export interface WrappedInfo {
   readonly creationPath: string;
   readonly createdAtMs: number;
   readonly ttlMs: number;
 }
 
-/** The wrapped answers. */
+/** Response wrapping. */
 export interface Wrapping {
   /** Durable when it resolves. Throws `too_large`. */
   wrap(
     answer: CoreAnswer,
     about: { readonly path: string; readonly ttlMs: number },
   ): Promise<{ readonly token: Secret; readonly info: WrapInfo }>;
-  /** The envelope, once: a second fetch finds nothing. Throws `invalid`. */
+  /** Returns the envelope once. Throws `invalid`. */
   unwrap(token: Secret): Promise<{ readonly envelope: string; readonly info: WrappedInfo }>;
   lookup(token: Secret): WrappedInfo;
   /**
-   * The same answer under a new token for as long again; the old token finds nothing any more.
-   * Throws `invalid`.
+   * Moves the response to a new token with the same TTL; the old token becomes invalid. Throws
+   * `invalid`.
    */
   rewrap(token: Secret): Promise<WrapInfo>;
 }

@@ -1,6 +1,5 @@
 /**
- * Answers that wait to be fetched once: the envelope is kept sealed under a single-use token, and
- * goes with it (facts §2.2, §2.3).
+ * Response wrapping: the envelope is stored sealed under a single-use token and deleted with it.
  */
 import { create } from "@bufbuild/protobuf";
 import { WrappedRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
@@ -14,12 +13,12 @@ import { isLongerThan } from "../../logical/json.ts";
 import type { Leases, MadeToken, Tokens } from "../types.ts";
 import type { CoreAnswer, WrappedInfo, WrapInfo, Wrapping } from "./types.ts";
 
-/** A change holds one envelope at most. */
+/** Largest envelope, since each is stored in one transaction. */
 const ENVELOPE_BYTES = 512 * 1024;
 
 const GONE = "wrapping token is not valid or does not exist";
 
-/** What wrapping stands on. `envelope` writes an answer as it would have been sent. */
+/** `envelope` serializes a response as it would have been sent. */
 export interface WrappingDeps {
   readonly env: Env;
   readonly tokens: Tokens;
@@ -28,18 +27,17 @@ export interface WrappingDeps {
   readonly envelope: (answer: CoreAnswer) => string;
 }
 
-/** What a wrapped answer is kept with. */
+/** Metadata of a wrapped response. */
 interface About {
   readonly path: string;
   readonly ttlMs: number;
-  /** Of the lease in the answer; empty for none. */
+  /** Lease in the response; empty for none. */
   readonly leaseId: string;
 }
 
 /**
- * The wrapped answers of one environment. An answer goes with its token, whatever ends that; a
- * lease in an answer that nobody has fetched by then is ended, because nobody can know what it
- * stands for.
+ * One per environment. A response is deleted with its token; a lease in an unfetched response is
+ * then revoked, since nobody holds its secret.
  */
 export function createWrapping({ env, tokens, leases, clock, envelope }: WrappingDeps): Wrapping {
   tokens.onEnd((tx, { key }) => {
@@ -121,7 +119,7 @@ export function createWrapping({ env, tokens, leases, clock, envelope }: Wrappin
     async rewrap(token) {
       const { key, info } = find(token);
       const about = { path: info.creationPath, ttlMs: info.ttlMs };
-      // One change, so that the answer is never under two tokens and never under none.
+      // One transaction, so that the response is always under exactly one token.
       const made = await env.write((tx) => {
         const row = tx.get(wrappedAnswers, key);
         if (row === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
@@ -133,7 +131,7 @@ export function createWrapping({ env, tokens, leases, clock, envelope }: Wrappin
     },
     async unwrap(token) {
       const { key, info } = find(token);
-      // Taking the row and reading it is one change, so of two callers one finds nothing.
+      // Read and delete in one transaction: only one of two callers succeeds.
       const text = await env.write((tx) => {
         const row = tx.get(wrappedAnswers, key);
         tx.delete(wrappedAnswers, key);

@@ -29,7 +29,7 @@ export interface WallLead {
   readonly leadMs: number;
 }
 
-/** Where the expiry clock stood, and what the machine's clocks said then. */
+/** Position of the expiry clock, with the machine's clocks at that time. */
 export interface ClockMark {
   readonly expiryMs: number;
   readonly wallMs: number;
@@ -39,7 +39,7 @@ export interface ClockMark {
 }
 
 /**
- * What tells whether a mark is due, without the machine's uptime, which takes three system calls.
+ * Determines whether a mark is due, without the machine's uptime, which takes three system calls.
  */
 export type ClockPosition = Omit<ClockMark, "boot">;
 
@@ -53,7 +53,7 @@ export interface ClockReading {
 /** What a start made of a mark. */
 export interface Resumption {
   readonly expiryMs: number;
-  /** How long the process was down, where the uptime tells. */
+  /** Milliseconds the process was down, if the uptime is conclusive. */
   readonly downMs: number | undefined;
   readonly outcome: "elapsed" | "wall clock" | "wall clock behind" | "wall clock ahead";
 }
@@ -107,7 +107,7 @@ export interface ExpiryClock extends Clock {
    * Undefined never ends.
    */
   isOver(endMs: number | undefined, issuedAtMs: number): boolean;
-  /** How long ago something was issued, by this clock or by the wall clock, whichever says more. */
+  /** Age of something issued, by this clock or the wall clock, whichever is larger. */
   ageMs(issuedAtMs: number): number;
   /** A time of this clock, of something issued at `issuedAtMs`, as the wall clock shows it. */
   toWall(atMs: number, issuedAtMs: number): number;
@@ -152,7 +152,7 @@ export function createExpiryClock(
       leads = appended(leads, { fromMs: now(), leadMs: rounded });
     return rounded;
   };
-  /** What the wall clock says has passed since the issue beyond what this clock counted. */
+  /** Wall time since the issue in excess of this clock's time. */
   const excess = (issuedAtMs: number): number => {
     const excessMs = lead() - leadAt(issuedAtMs);
     return excessMs < TOLERANCE_MS ? 0 : excessMs;

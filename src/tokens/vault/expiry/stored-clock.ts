@@ -41,7 +41,7 @@ export interface StoredClockDeps {
   readonly env: Env;
   readonly clock: Clock;
   readonly log: Log;
-  /** The machine's, unless a test says otherwise. */
+  /** The machine's by default. */
   readonly boot?: Boot;
 }
 

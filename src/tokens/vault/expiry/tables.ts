@@ -28,7 +28,6 @@ export const earlierLeaseMark: Table<string, LeaseClockRow> = defineTable({
   limit: { rows: 1 },
 });
 
-/** All of the above, for the environment `tokens`. */
 export const expiryTables: readonly AnyTable[] = [
   expiryMark,
   earlierLeaseMark,

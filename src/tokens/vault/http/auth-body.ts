@@ -1,10 +1,7 @@
-/**
- * The `auth` member of an answer: a token that was just made or renewed, in the order of keys that
- * clients know (facts §2.2).
- */
+/** The `auth` member of a response for a created or renewed token, with keys in Vault's order. */
 import type { IssuedAuth } from "../types.ts";
 
-/** The one place where a token's id is written into an answer. */
+/** The only place that writes a token id into a response. */
 export function authBody({ id, entry, ttlMs }: IssuedAuth): Record<string, unknown> {
   return {
     client_token: id?.use((value) => value) ?? "",

@@ -1,7 +1,6 @@
 /**
  * Answers in Vault's words: the envelope of eight keys in their fixed order, `{errors: […]}`, 204
- * for nothing (facts §2.2). Pure text; who writes it to a connection sets nothing but what stands
- * here.
+ * for nothing. Pure text; who writes it to a connection sets nothing but what stands here.
  */
 import type { PlainAnswer } from "../../../kernel/service.ts";
 import { writeExact } from "../../logical/json.ts";
@@ -25,7 +24,7 @@ export function writeCoreAnswer(answer: CoreAnswer): PlainAnswer {
     return { status, headers: { "cache-control": "no-store", "content-type": contentType }, body };
   }
   if (isNothing(answer))
-    return answer.asked ? NOTHING_THERE : { status: 204, headers: VAULT_HEADERS, body: "" };
+    return answer.isRead ? NOTHING_THERE : { status: 204, headers: VAULT_HEADERS, body: "" };
   return { status: response?.status ?? 200, headers: VAULT_HEADERS, body: envelope(answer) };
 }
 

@@ -1,7 +1,4 @@
-/**
- * Pages of other origins on `/v1/*`: the rule of `sys/config/cors`, with the methods and headers of
- * the original (facts §2.3).
- */
+/** CORS for `/v1/*` by `sys/config/cors`, with Vault's methods and headers. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, RequestHeaders } from "../../../kernel/service.ts";
 import type { VaultCors } from "../system/cors.ts";
@@ -20,12 +17,12 @@ const HEADERS: readonly string[] = [
 ];
 const MAX_AGE_SECONDS = 300;
 
-/** Origins as browsers write them, in lower case; none while the rule is off. */
+/** Lower-case origins; empty while CORS is disabled. */
 export function originsOf({ enabled, allowedOrigins }: VaultCors): readonly string[] {
   return enabled ? allowedOrigins.map((origin) => origin.toLowerCase()) : [];
 }
 
-/** The answer to a browser's question. Throws `denied` for a page that is not let in. */
+/** Response to a preflight request. Throws `denied` for an origin that is not allowed. */
 export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
   const origin = originOf(request.headers);
   if (origin === undefined || !letsIn(cors, origin))
@@ -43,7 +40,7 @@ export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
   };
 }
 
-/** What lets a page read an answer, whatever it is; nothing for a page that is not let in. */
+/** Headers that let a page read the response; empty for other origins. */
 export function readableBy(
   cors: VaultCors,
   headers: RequestHeaders,

@@ -1,7 +1,7 @@
 /**
- * One HTTP request below `/v1/` as a logical one, by Vault's rules (facts §2.1): the method names
- * the operation, data come from the query or from a body whose type is found by looking at it, and
- * paths have no way up.
+ * One HTTP request below `/v1/` as a logical one, by Vault's rules: the method names the operation,
+ * data come from the query or from a body whose type is found by looking at it, and paths have no
+ * way up.
  */
 import { isUtf8 } from "node:buffer";
 import { StewardError } from "../../../kernel/base/errors.ts";
@@ -15,7 +15,7 @@ import { assertRootNamespace, firstOf, tokenIn, wrapTtlMs } from "../core/reques
 import { requestPath } from "../core/request-path.ts";
 import type { Core } from "../core/types.ts";
 
-/** What a request wants, before the existence check tells a create from an update. */
+/** The operation, before the existence check distinguishes create from update. */
 type Verb = "read" | "write" | "patch" | "delete" | "list" | "help" | "header";
 
 /** An HTTP request, understood. */
@@ -100,7 +100,7 @@ function flag(query: URLSearchParams, name: string): boolean {
   }
 }
 
-/** The raw target is decoded once; whoever hides a way up behind an encoding is refused as well. */
+/** The raw target is decoded once; an encoded `..` is rejected too. */
 function vaultPath(target: string, verb: Verb): string {
   const raw = target.split("?", 1)[0]?.replace(/^\/v1\//, "") ?? "";
   let path: string;
@@ -150,7 +150,10 @@ function formData(bytes: Uint8Array): Data {
   return queryData(new URLSearchParams(Buffer.from(bytes).toString("utf8")));
 }
 
-/** A body is JSON whatever its type says, unless it says form and does not look like JSON. */
+/**
+ * A body is JSON regardless of its content type, unless that is a form type and the body does not
+ * look like JSON.
+ */
 async function bodyData(request: PlainRequest, verb: Verb, limitBytes: number): Promise<Data> {
   const type = firstOf(request.headers, "content-type") ?? "";
   if (verb === "patch" && type.split(";", 1)[0]?.trim() !== MERGE_PATCH) {

@@ -1,7 +1,4 @@
-/**
- * `/v1/*` as one plain route: whatever the method, the secrets manager reads the request and writes
- * the answer (KERNEL §4).
- */
+/** `/v1/*` as one plain route for all methods. */
 import { Access } from "../../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/service.ts";
@@ -12,17 +9,16 @@ import { writeCoreAnswer, writeHelp } from "./envelope.ts";
 import { originsOf, preflight, readableBy } from "./foreign-pages.ts";
 import { readVaultRequest } from "./read-request.ts";
 
-/** The time that a request has (RESOLUTIONS §2, Bodies). */
+/** Deadline of a request. */
 const REQUEST_MS = 90_000;
 
-/** What the route stands on. */
 export interface VaultRouteDeps {
   readonly core: Core;
-  /** The rule in force for pages of other origins. */
+  /** CORS settings in force. */
   readonly cors: () => VaultCors;
 }
 
-/** The route. Errors are thrown; the surface's dialect writes them. */
+/** Throws errors; the surface's dialect serializes them. */
 export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
   return {
     verb: "*",

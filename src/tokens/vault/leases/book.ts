@@ -16,12 +16,11 @@ import {
 } from "./tables.ts";
 import { leaseTimer } from "./timers.ts";
 
-/** Failed tries after which a lease is left alone (facts §1.6). */
-const MOST_ATTEMPTS = 6;
+/** Failed tries after which a lease is left alone. */
+const MAX_ATTEMPTS = 6;
 /** The first wait after a failure; doubled with each further one. */
 const BACKOFF_MS = 10_000;
 
-/** What changes are made with. */
 export interface BookDeps {
   readonly due: Due;
   readonly clock: StoredClock;
@@ -29,7 +28,6 @@ export interface BookDeps {
   readonly random: () => number;
 }
 
-/** The changes. */
 export interface Book {
   add(tx: Tx, seq: number, row: LeaseRow): void;
   /** Whether it was there. */
@@ -79,7 +77,7 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       if (row === undefined) return void due.clear(tx, leaseTimer(seq));
       const attempts = row.attempts + 1;
       tx.put(leases, seq, { ...row, attempts, failure: why });
-      if (attempts < MOST_ATTEMPTS) {
+      if (attempts < MAX_ATTEMPTS) {
         tx.put(endingLeases, seq, true);
         due.set(
           tx,
@@ -101,9 +99,9 @@ export function createBook({ due, clock, random }: BookDeps): Book {
 }
 
 /** The longest request path that a lease can be given under, in bytes. */
-export const LONGEST_PATH = 1_400;
+export const MAX_PATH_LENGTH = 1_400;
 
 /** Whether text can be a lease id at all; callers may ask for anything. */
 export function isKey(id: string): boolean {
-  return id.isWellFormed() && Buffer.byteLength(id) <= LONGEST_PATH + 100;
+  return id.isWellFormed() && Buffer.byteLength(id) <= MAX_PATH_LENGTH + 100;
 }

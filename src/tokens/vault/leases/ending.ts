@@ -1,6 +1,6 @@
 /**
- * Ends leases: asks their backends and writes down what came of it, a batch in one change that a
- * full disk does not stop.
+ * Ends leases: calls their backends and stores the outcomes, one transaction per batch, which
+ * succeeds even on a full disk.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Env } from "../../../kernel/state/types.ts";
@@ -19,18 +19,17 @@ import { endingLeases, leaseIds, leases } from "./tables.ts";
 /** Leases that are ended together. */
 export const BATCH = 16;
 /**
- * Batches of timers at once. Together with one batch that somebody waits for, at most 64 calls go
- * to the backends.
+ * Concurrent batches of expired leases. With one batch on demand, at most 64 backend calls run at
+ * once.
  */
 export const PARALLEL = 3;
 /** Leases that become due in one change. */
 export const CHUNK = 64;
 
-/** What ending works with. */
 export interface EndingDeps extends Omit<RevokerDeps, "parallel"> {
   readonly env: Env;
   readonly book: Book;
-  /** Ends waiting for backends; what they were asked counts as not asked. */
+  /** Aborts waiting for backends; those calls count as not made. */
   readonly stopping: () => AbortSignal;
 }
 
@@ -48,14 +47,11 @@ export interface Ending {
   now(lease: StoredLease): Promise<void>;
   /** In the background, from now on. */
   soon(lease: StoredLease): Promise<void>;
-  /** Now, whatever the backend says. */
+  /** Now, even if the backend fails. */
   forceOne(lease: StoredLease): Promise<void>;
   /** Now, in the order of their ids; throws at the end of the first batch with an error in it. */
   belowNow(below: Below): Promise<void>;
-  /**
-   * Whatever the backends say. Once a whole batch of them has not answered in time, the rest is not
-   * asked any more.
-   */
+  /** Even if the backends fail. Once a whole batch times out, the remaining ones are not called. */
   force(below: Below, signal: AbortSignal): Promise<void>;
   /** Makes them due in the background. */
   makeDue(below: Below, signal: AbortSignal): Promise<void>;
@@ -67,7 +63,7 @@ export interface Ending {
 export function createEnding(deps: EndingDeps): Ending {
   const { book, env } = deps;
   const timed = createRevoker({ ...deps, parallel: BATCH * PARALLEL });
-  const asked = createRevoker({ ...deps, parallel: BATCH });
+  const onDemand = createRevoker({ ...deps, parallel: BATCH });
   let running = 0;
   const end = async (
     batch: readonly StoredLease[],
@@ -120,7 +116,7 @@ export function createEnding(deps: EndingDeps): Ending {
       }
     },
     async now(lease) {
-      raise(await end([lease], { revoker: asked, signal: deps.stopping(), failed: "keep" }));
+      raise(await end([lease], { revoker: onDemand, signal: deps.stopping(), failed: "keep" }));
     },
     soon: ({ seq }) =>
       env.write(
@@ -130,12 +126,15 @@ export function createEnding(deps: EndingDeps): Ending {
         { urgent: true },
       ),
     async forceOne(lease) {
-      await end([lease], { revoker: asked, signal: deps.stopping(), failed: "drop" });
+      await end([lease], { revoker: onDemand, signal: deps.stopping(), failed: "drop" });
     },
     async belowNow(below) {
       const signal = deps.stopping();
       for (const batch of batchesBelow(env, below, BATCH))
-        raise(await end(rowsOf(env, batch), { revoker: asked, signal, failed: "keep" }), "named");
+        raise(
+          await end(rowsOf(env, batch), { revoker: onDemand, signal, failed: "keep" }),
+          "named",
+        );
     },
     async force(below, signal) {
       let asks = true;
@@ -147,7 +146,11 @@ export function createEnding(deps: EndingDeps): Ending {
           });
           continue;
         }
-        const outcomes = await end(rowsOf(env, batch), { revoker: asked, signal, failed: "drop" });
+        const outcomes = await end(rowsOf(env, batch), {
+          revoker: onDemand,
+          signal,
+          failed: "drop",
+        });
         asks =
           outcomes.length === 0 ||
           outcomes.some(
@@ -169,10 +172,7 @@ export function createEnding(deps: EndingDeps): Ending {
   };
 }
 
-/**
- * Row numbers in runs, each read when it is asked for, so that no run is seen twice and the walk
- * holds nothing.
- */
+/** Row numbers in batches, each read on demand, so that none repeats and nothing is held. */
 function* batchesBelow(
   env: Env,
   { prefix, belowSeq }: Below,

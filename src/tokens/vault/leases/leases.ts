@@ -1,8 +1,7 @@
 /**
- * The leases: what was given out, until when, and its end. A request that may make something is
- * recorded before it does; a lease replaces that record in one change; at its time, or when
- * somebody says so, its backend is asked to revoke it, again and again, and what stays refused
- * stays in sight (KERNEL §4, facts §1.6).
+ * Leases: creation, expiry, revocation. A request that may create something is recorded first; a
+ * lease replaces that record in one transaction; at expiry or on request its backend revokes it,
+ * with retries, and leases that cannot be revoked stay visible.
  */
 import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
@@ -29,7 +28,7 @@ import {
 } from "./tables.ts";
 import { parseTimer } from "./timers.ts";
 
-/** What leases work with. The environment holds `leaseTables`. */
+/** The environment holds `leaseTables`. */
 export interface LeasesDeps {
   readonly env: Env;
   readonly clock: StoredClock;

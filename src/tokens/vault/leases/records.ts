@@ -1,7 +1,6 @@
 /**
- * What is written before something may be made outside, and what is left of it when nobody knows
- * what came of it: an intent becomes a lease, is dropped, or becomes an orphan that is shown until
- * the last moment at which what may exist is still good.
+ * Intents and orphans. An intent is written before something may be created externally; it becomes
+ * a lease, is dropped, or becomes an orphan, which is listed until the latest possible expiry.
  */
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -11,7 +10,7 @@ import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.t
 import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Data } from "../../logical/types.ts";
 import type { Intent, Leases } from "../types.ts";
-import { LONGEST_PATH } from "./book.ts";
+import { MAX_PATH_LENGTH } from "./book.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
 import { intents, leases, orphans } from "./tables.ts";
 import { orphanTimer } from "./timers.ts";
@@ -24,9 +23,8 @@ import { orphanTimer } from "./timers.ts";
 export const ORPHAN_LIFE_MS = 3_600_000 + 600_000;
 /** Rows that one change turns over. */
 const CHUNK = 64;
-const LONGEST_ABOUT = 16 * 1024;
+const MAX_ABOUT_LENGTH = 16 * 1024;
 
-/** What records work with. */
 export interface RecordDeps {
   readonly env: Env;
   readonly due: Due;
@@ -60,15 +58,15 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
   };
   return {
     async intend({ requestId, ...request }) {
-      if (!request.path.isWellFormed() || Buffer.byteLength(request.path) > LONGEST_PATH) {
+      if (!request.path.isWellFormed() || Buffer.byteLength(request.path) > MAX_PATH_LENGTH) {
         throw new StewardError(
           "invalid",
-          `a lease cannot have a path of more than ${LONGEST_PATH} bytes`,
+          `a lease cannot have a path of more than ${MAX_PATH_LENGTH} bytes`,
           { rule: "path length", remedy: "use a shorter path" },
         );
       }
       const row = intentRow(request, clock.now());
-      if (row.aboutJson.length > LONGEST_ABOUT) row.aboutJson = "{}";
+      if (row.aboutJson.length > MAX_ABOUT_LENGTH) row.aboutJson = "{}";
       await env.write((tx) => {
         if (tx.count(leases) >= leases.limit.rows)
           throw new StewardError(
@@ -97,7 +95,7 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
           if (intent !== undefined)
             leave(tx, requestId, intent, {
               reason,
-              ...(JSON.stringify(about).length > LONGEST_ABOUT ? {} : { about }),
+              ...(JSON.stringify(about).length > MAX_ABOUT_LENGTH ? {} : { about }),
             });
         },
         { urgent: true },

@@ -1,6 +1,6 @@
 /**
- * Asks backends to revoke leases: a deadline for each call, a bounded number at once, and no secret
- * in what is said about failures.
+ * Revokes leases through their backends: a deadline per call, bounded concurrency, and no secrets
+ * in failure texts.
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
@@ -10,9 +10,9 @@ import { leaseToRevoke } from "./rows.ts";
 
 /** How long a backend may take. */
 export const REVOKE_DEADLINE_MS = 30_000;
-const LONGEST_FAILURE = 500;
+const MAX_FAILURE_LENGTH = 500;
 /** Shorter texts stand in too many messages by chance. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** A lease as it is stored. */
 export interface StoredLease {
@@ -33,7 +33,6 @@ export type Revoker = (
   signal: AbortSignal,
 ) => Promise<readonly Outcome[]>;
 
-/** What a revoker works with. */
 export interface RevokerDeps {
   readonly revoke: RevokeBackend;
   readonly clock: Clock;
@@ -68,7 +67,7 @@ export function createRevoker({ revoke, clock, deadlineMs, parallel }: RevokerDe
 export function failureText(error: StewardError): string {
   return (error.remedy === undefined ? error.message : `${error.message} (${error.remedy})`).slice(
     0,
-    LONGEST_FAILURE,
+    MAX_FAILURE_LENGTH,
   );
 }
 
@@ -76,7 +75,7 @@ export function failureText(error: StewardError): string {
 // here.
 function withoutSecrets(error: StewardError, row: LeaseRow): StewardError {
   const secrets = textsOf(JSON.parse(row.dataJson)).filter(
-    (text) => text.length >= SHORTEST_SECRET && error.message.includes(text),
+    (text) => text.length >= MIN_SECRET_LENGTH && error.message.includes(text),
   );
   if (secrets.length === 0) return error;
   const message = secrets.reduce(

@@ -18,22 +18,20 @@ import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
 import { tokenId } from "./tables.ts";
 
-/** Characters of a lease id behind its path (RESOLUTIONS §2, Identifiers). */
+/** Characters of a lease id behind its path. */
 export const LEASE_ID_LENGTH = 24;
-/** Those of them that tell the time: milliseconds up to the year 2081. */
+/** Leading characters that encode the time: milliseconds up to the year 2081. */
 const TIME_LENGTH = 7;
 
 /**
- * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes
- * needs the token and plain facts beside it; an answer may list thousands of repositories with all
- * their links.
+ * Largest JSON text of nested response data that a lease row keeps. Revoking needs only the token
+ * and flat fields; a response may list thousands of repositories.
  */
-const MOST_DATA_LENGTH = 2 * 1024;
+const MAX_DATA_LENGTH = 2 * 1024;
 
 /**
- * The last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, of which the first tell
- * the millisecond and 17 are chance. So ids that are given out together lie together: a group of
- * them fills a page of the store and does not touch one for each.
+ * Last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, first the millisecond, then
+ * 17 random ones. Ids created together are adjacent, so that they share pages of the store.
  */
 export function leaseName(ids: Ids, nowMs: number): string {
   return `${base62Digits(Math.max(0, Math.floor(nowMs)), TIME_LENGTH)}${ids.base62(LEASE_ID_LENGTH - TIME_LENGTH)}`;
@@ -70,7 +68,7 @@ export function leaseInfo(row: LeaseRow, clock: ExpiryClock, irrevocable: boolea
   };
 }
 
-/** What the backend is asked to revoke. */
+/** The request with which the backend revokes the lease. */
 export function leaseToRevoke(row: LeaseRow): {
   readonly id: string;
   readonly path: string;
@@ -100,7 +98,7 @@ export function intentRow(
   });
 }
 
-/** The row that an intent leaves when nobody knows what came of it. */
+/** The orphan row of an intent with unknown outcome. */
 export function orphanRow(
   intent: IntentRow,
   rest: { readonly reason: string; readonly untilMs: number; readonly about?: Data },
@@ -133,7 +131,7 @@ function pathOf(id: string): string {
 
 function keptJson(data: Data): string {
   const whole = JSON.stringify(data);
-  if (whole.length <= MOST_DATA_LENGTH) return whole;
+  if (whole.length <= MAX_DATA_LENGTH) return whole;
   return JSON.stringify(
     Object.fromEntries(
       Object.entries(data).filter(([, value]) => typeof value !== "object" || isRawNumber(value)),

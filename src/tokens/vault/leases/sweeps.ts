@@ -19,7 +19,6 @@ import { prefixTimer, tokenTimer, type Timer } from "./timers.ts";
  */
 const ENDED_TOKEN_KEPT_MS = 300_000;
 
-/** What sweeps work with. */
 export interface SweepsDeps {
   readonly env: Env;
   readonly book: Book;
@@ -28,7 +27,6 @@ export interface SweepsDeps {
   readonly ending: Ending;
 }
 
-/** The sweeps. */
 export interface Sweeps {
   /** Inside the change that ends a token. */
   endToken(tx: Tx, tokenKey: string): void;

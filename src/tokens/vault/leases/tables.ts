@@ -1,8 +1,8 @@
 /**
  * What leases lie in. Whatever a lease holds is sealed; keys are request paths, row numbers and the
- * HMACs that tokens are known by, none of them secret (KERNEL §2). Rows are numbered in the order
- * they come, so that they fill their pages, and the small tables that lead to them are walked
- * without opening one of them.
+ * HMACs that tokens are known by, none of them secret. Rows are numbered in the order they come, so
+ * that they fill their pages, and the small tables that lead to them are walked without opening one
+ * of them.
  */
 import { hash } from "node:crypto";
 import {
@@ -74,7 +74,7 @@ export const leaseTokens: Table<readonly [tokenId: string, seq: number], true> =
   limit: { rows: LEASE_LIMIT },
 });
 
-/** Row numbers of leases that somebody ended, or whose revocation failed: on their way out. */
+/** Row numbers of leases being revoked, or whose revocation failed. */
 export const endingLeases: Table<number, true> = defineTable({
   name: "lease_ending",
   key: numberKey,
@@ -135,7 +135,6 @@ export function tokenId(tokenKey: string): string {
   return hash("sha256", tokenKey, "base64url").slice(0, 22);
 }
 
-/** All of the above, for the environment `tokens`. */
 export const leaseTables: readonly AnyTable[] = [
   ...([
     leases,

@@ -7,7 +7,6 @@ import type { Env } from "../../../kernel/state/types.ts";
 import { parseExact } from "../../logical/json.ts";
 import { identityRow } from "./tables.ts";
 
-/** The row. */
 export interface VaultIdentity {
   /** A UUID. */
   readonly clusterId: string;

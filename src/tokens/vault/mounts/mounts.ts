@@ -1,7 +1,6 @@
 /**
- * The mounts: which backend answers below which path. They live in the sealed store and are opened
- * when it is unsealed; the house's own (`sys/`, `auth/token/`, `cubbyhole/`) are always there. The
- * longest matching path wins.
+ * Mounts: which backend handles which path. They are stored sealed and opened at unseal; the
+ * built-in ones (`sys/`, `auth/token/`, `cubbyhole/`) always exist. The longest matching path wins.
  */
 import { create } from "@bufbuild/protobuf";
 import { MountRowSchema, type MountRow } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
@@ -66,15 +65,15 @@ export interface Mounts {
   /** Throws `invalid` for a taken path, an unknown type, wrong times. Durable. */
   enable(spec: MountSpec): Promise<Mount>;
   /**
-   * Ends every lease below it, then takes it and all it kept away. Throws what a lease's backend
-   * said, and then nothing is gone. Unknown paths are fine.
+   * Revokes every lease below it, then deletes it with its data. Throws a lease backend's error,
+   * and then nothing is deleted. Ignores unknown paths.
    */
   disable(path: string): Promise<void>;
   tune(path: string, change: MountTuning): Promise<void>;
   /**
-   * Ends every lease and login below `from`, then serves the mount with all it keeps at `to`.
-   * Throws `invalid` for an unknown or fixed mount and a taken or malformed path, and what a
-   * lease's backend said; then nothing has moved. Durable, in one change.
+   * Revokes every lease and login below `from`, then serves the mount with its data at `to`. Throws
+   * `invalid` for an unknown or built-in mount and a taken or malformed path, and a lease backend's
+   * error; then nothing has moved. Durable, in one transaction.
    */
   move(from: string, to: string): Promise<void>;
   /**
@@ -82,11 +81,10 @@ export interface Mounts {
    * unsealed.
    */
   open(): Promise<void>;
-  /** Closes all but the house's own. */
+  /** Closes all but the built-in ones. */
   close(): Promise<void>;
 }
 
-/** What mounts stand on. */
 export interface MountsDeps {
   readonly env: Env;
   readonly clock: Clock;
@@ -94,7 +92,7 @@ export interface MountsDeps {
   readonly log: Log;
   /** Backends by type; each class has its own. */
   readonly factories: Readonly<Record<"secret" | "auth", Readonly<Record<string, BackendFactory>>>>;
-  /** The house's own, always there. */
+  /** Built-in mounts. */
   readonly fixed: readonly Mount[];
   readonly declared: readonly MountSpec[];
   readonly system: { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
@@ -104,7 +102,7 @@ export interface MountsDeps {
   readonly warningsAbout?: (point: string) => Promise<readonly string[]>;
 }
 
-/** The mounts, with only the house's own until `open`. */
+/** Only the built-in mounts exist until `open`. */
 export function createMounts(deps: MountsDeps): Mounts {
   return new MountTable(deps);
 }

@@ -1,7 +1,7 @@
-/** What a mount's path and times may be (facts §2.3, RESOLUTIONS T24). */
+/** What a mount's path and times may be. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 
-/** First segments that the house keeps for itself. */
+/** Reserved first segments. */
 const RESERVED_MOUNTS: readonly string[] = ["sys", "auth", "cubbyhole", "identity"];
 /** Segments of letters, digits, `-`, `_` and `.`, up to eight of them. */
 const PATH = /^(?:[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\/){1,8}$/;

@@ -1,4 +1,4 @@
-/** The mounts and what their backends keep: everything sealed, keys in clear (KERNEL §2). */
+/** The mounts and what their backends keep: everything sealed, keys in clear. */
 import {
   MountRowSchema,
   VaultCorsRowSchema,
@@ -68,7 +68,6 @@ export const identityRow: Table<string, Uint8Array> = defineTable({
   sealed: true,
 });
 
-/** All of the above. */
 export const mountTables: readonly AnyTable[] = [
   mountRows,
   storedValues,

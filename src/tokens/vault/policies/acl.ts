@@ -1,8 +1,8 @@
 /**
  * The union of some policies, compiled for quick answers. Of all rules that match a path only the
  * best one counts: an exact path, else the rule whose first wildcard comes latest, that is no glob,
- * has fewer `+`, is longer, comes later in the alphabet (facts §2.5). That order depends on the
- * rules alone, so they are sorted once and the first that matches is the best.
+ * has fewer `+`, is longer, comes later in the alphabet. That order depends on the rules alone, so
+ * they are sorted once and the first that matches is the best.
  */
 import type { Data, Operation } from "../../logical/types.ts";
 import type { Acl, AclRules, Capability, Decision, WrapLimits } from "../types.ts";

@@ -4,13 +4,10 @@
 export const ROOT_POLICY = "root";
 /** Given to every token unless it is made without. */
 export const DEFAULT_POLICY = "default";
-/**
- * That of tokens which wrap an answer: it allows nothing, is not listed, and nobody writes or hands
- * it out.
- */
+/** Policy of wrapping tokens: allows nothing, is not listed, and cannot be written or assigned. */
 export const WRAPPING_POLICY = "response-wrapping";
 
-/** What every token may do for itself (facts §2.5). Served until it is written anew. */
+/** What every token may do for itself. Served until it is written anew. */
 export const DEFAULT_POLICY_TEXT: string = `# Tokens may look up, renew and revoke themselves.
 path "auth/token/lookup-self" {
     capabilities = ["read"]

@@ -1,4 +1,4 @@
-/** What policies grant, as bits, so that the union of many rules is one number (facts §2.5). */
+/** What policies grant, as bits, so that the union of many rules is one number. */
 import type { Operation } from "../../logical/types.ts";
 import type { Capability } from "../types.ts";
 

@@ -4,7 +4,7 @@
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 
-/** A word. `text` is decoded. */
+/** `text` is decoded. */
 export interface Word {
   /** `mark` is one of `{ } [ ] = : ,`. */
   readonly kind: "string" | "name" | "number" | "mark" | "end";

@@ -11,7 +11,6 @@ export const MAX_POLICY_LENGTH = 256 * 1024;
 /** Objects and lists inside each other. */
 const MAX_DEPTH = 16;
 
-/** A value. */
 export interface HclNode {
   readonly at: number;
   /** Text, number (raw when a double would round it), boolean, null, list or object. */

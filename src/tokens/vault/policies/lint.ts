@@ -3,11 +3,11 @@ import { capabilityBit } from "./capabilities.ts";
 import type { PathRule } from "./policy-text.ts";
 
 /** The most warnings about one policy, and about one mount. */
-export const MOST_WARNINGS = 20;
+export const MAX_WARNINGS = 20;
 const CREATE = capabilityBit("create") ?? 0;
 const UPDATE = capabilityBit("update") ?? 0;
 
-/** Texts for whoever wrote the policy. */
+/** Warnings for the policy's author. */
 export function lintPolicy(rules: readonly PathRule[]): readonly string[] {
   const warnings = rules.flatMap((rule) => {
     const { path, capabilities } = rule;
@@ -24,7 +24,7 @@ export function lintPolicy(rules: readonly PathRule[]): readonly string[] {
     if (capabilities === 0) found.push(`path ${JSON.stringify(path)} grants nothing`);
     return found;
   });
-  return warnings.slice(0, MOST_WARNINGS);
+  return warnings.slice(0, MAX_WARNINGS);
 }
 
 /** Whether a rule's path can match something below a mount, which ends in a slash. */
@@ -37,7 +37,7 @@ export function concernsMount({ path }: PathRule, point: string): boolean {
     .every((segment, index) => segments[index] === "+" || segments[index] === segment);
 }
 
-/** `…/token` and below on any mount but the token backend's (RESOLUTIONS T10). */
+/** `…/token` and below on any mount but the token backend's. */
 function isMinting(path: string): boolean {
   return !path.startsWith("auth/") && /\/token(?:\*?$|\/)/.test(path);
 }

@@ -1,7 +1,4 @@
-/**
- * What a rule says about the parameters of a request (facts §2.5). Values are compared as they were
- * sent: no type is ever turned into another.
- */
+/** Parameter constraints of a rule. Values are compared as sent, without type conversion. */
 import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { isRawNumber, numberText } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";

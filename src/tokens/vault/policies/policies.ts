@@ -1,7 +1,4 @@
-/**
- * The stored policies and what they allow together, compiled when first asked and kept until any
- * policy changes.
- */
+/** Stored policies and their union, compiled on first use and cached until any policy changes. */
 import { create } from "@bufbuild/protobuf";
 import { PolicyRowSchema, type PolicyRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
@@ -14,7 +11,7 @@ import { protobufCodec } from "../../../kernel/state/values.ts";
 import type { Acl, Policies, PolicyDocument } from "../types.ts";
 import { compileAcl, rootAcl } from "./acl.ts";
 import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY, WRAPPING_POLICY } from "./built-in.ts";
-import { concernsMount, lintPolicy, MOST_WARNINGS } from "./lint.ts";
+import { concernsMount, lintPolicy, MAX_WARNINGS } from "./lint.ts";
 import { MAX_POLICY_LENGTH } from "./hcl-parser.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
 
@@ -26,14 +23,13 @@ const policyRows: Table<string, PolicyRow> = defineTable({
   limit: { rows: 10_000 },
   sealed: true,
 });
-/** All of the above. */
 export const policyTables: readonly AnyTable[] = [
   policyRows,
 ] as readonly unknown[] as readonly AnyTable[];
 
 /** Compiled unions of policies in memory. */
-const MOST_COMPILED = 1_000;
-const LONGEST_NAME = 256;
+const MAX_COMPILED = 1_000;
+const MAX_NAME_LENGTH = 256;
 /** Nobody writes these. */
 const BUILT_IN: readonly string[] = [ROOT_POLICY, WRAPPING_POLICY];
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -106,7 +102,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       const turns = new Turns();
       const found: string[] = [];
       for (const name of list()) {
-        if (found.length >= MOST_WARNINGS) break;
+        if (found.length >= MAX_WARNINGS) break;
         if (turns.over) await turns.give();
         found.push(
           ...warnings(name, (rule) => concernsMount(rule, point)).map(
@@ -114,7 +110,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
           ),
         );
       }
-      return found.slice(0, MOST_WARNINGS);
+      return found.slice(0, MAX_WARNINGS);
     },
     async write(given, policy) {
       const name = given.toLowerCase();
@@ -125,7 +121,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       if (!isName(name))
         throw new StewardError(
           "invalid",
-          `a policy's name has 1 to ${LONGEST_NAME} characters, no control characters and no slash at its ends`,
+          `a policy's name has 1 to ${MAX_NAME_LENGTH} characters, no control characters and no slash at its ends`,
           { field: "name", rule: "name" },
         );
       if (policy === "")
@@ -166,7 +162,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       const fresh = compile(names);
       compiled.delete(key);
       compiled.set(key, fresh);
-      if (compiled.size > MOST_COMPILED)
+      if (compiled.size > MAX_COMPILED)
         for (const oldest of compiled.keys()) {
           compiled.delete(oldest);
           break;
@@ -186,7 +182,7 @@ function firstEnd(rules: readonly PathRule[], nowMs: number): number {
 function isName(name: string): boolean {
   return (
     name.length > 0 &&
-    name.length <= LONGEST_NAME &&
+    name.length <= MAX_NAME_LENGTH &&
     name.isWellFormed() &&
     !/\p{Cc}|^\/|\/$/u.test(name)
   );

@@ -1,6 +1,6 @@
 /**
- * Reads the text of a policy as rules. What would make a policy weaker here than it says is
- * refused, not skipped (facts §2.5).
+ * Parses the text of a policy. Anything that would make a policy weaker than written is rejected,
+ * not skipped.
  */
 import { GoValueError, parseGoDurationMs } from "../../logical/go-values.ts";
 import { numberText } from "../../logical/json.ts";

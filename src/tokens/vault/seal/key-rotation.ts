@@ -7,7 +7,6 @@ import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Keyring, KeyringStatus } from "../../../kernel/state/types.ts";
 
-/** The data keys. */
 export interface KeyRotation {
   status(): KeyringStatus;
   /**

@@ -13,28 +13,28 @@ import type { Ids } from "../../../kernel/base/ids.ts";
 /** The name of the key in the state folder, and of the systemd credential. */
 const KEY_NAME = "tokens.key";
 const KEY_BYTES = 32;
-/** A key takes 64 characters at most; the rest is room for blanks. */
-const LONGEST_FILE = 1_024;
+/** A key takes at most 64 characters; the rest allows for whitespace. */
+const MAX_FILE_LENGTH = 1_024;
 
 /** Where a key is expected. */
-export interface KeyPlace {
+export interface KeyLocation {
   readonly path: string;
-  /** `house` lies in the state folder and may be made there; the others are somebody's own. */
-  readonly kind: "house" | "file" | "credential";
+  /** `state-directory` may be created by Steward; the other kinds are provided by the operator. */
+  readonly kind: "state-directory" | "file" | "credential";
 }
 
 /** Key files by rank: the configured one, the systemd credential, the state folder's. */
-export function keyPlaces(options: {
+export function keyLocations(options: {
   readonly directory: string;
   readonly keyFile: string | undefined;
   readonly credentials: string | undefined;
-}): readonly KeyPlace[] {
+}): readonly KeyLocation[] {
   if (options.keyFile !== undefined) return [{ path: options.keyFile, kind: "file" }];
-  const credential: KeyPlace[] =
+  const credential: KeyLocation[] =
     options.credentials === undefined
       ? []
       : [{ path: join(options.credentials, KEY_NAME), kind: "credential" }];
-  return [...credential, { path: join(options.directory, KEY_NAME), kind: "house" }];
+  return [...credential, { path: join(options.directory, KEY_NAME), kind: "state-directory" }];
 }
 
 /** The key in text, hexadecimal or base64 of either alphabet; undefined when it is none. */
@@ -50,19 +50,21 @@ export function parseKey(text: string): Uint8Array | undefined {
  * The key of a place; undefined when nothing is there. Throws `invalid` naming the file and the
  * remedy for what must not be used.
  */
-export async function readKey(place: KeyPlace): Promise<Uint8Array | undefined> {
-  const { path, kind } = place;
+export async function readKey(location: KeyLocation): Promise<Uint8Array | undefined> {
+  const { path, kind } = location;
   let file: FileHandle | undefined;
   try {
-    // A key in the state folder is ours; one that is mounted by somebody else may well be a link.
+    // Steward's own key file must not be a link; a mounted one may be.
     file = await open(
       path,
-      constants.O_RDONLY | constants.O_NONBLOCK | (kind === "house" ? constants.O_NOFOLLOW : 0),
+      constants.O_RDONLY |
+        constants.O_NONBLOCK |
+        (kind === "state-directory" ? constants.O_NOFOLLOW : 0),
     );
     const stat = await file.stat();
     if (!stat.isFile()) throw unusable(path, "is no file", "name a file");
-    if (kind !== "credential") assertPrivate(place, stat);
-    if (stat.size > LONGEST_FILE)
+    if (kind !== "credential") assertPrivate(location, stat);
+    if (stat.size > MAX_FILE_LENGTH)
       throw unusable(path, `has ${stat.size} bytes`, "put nothing but the key in it");
     const key = parseKey(await file.readFile("utf8"));
     if (key === undefined)
@@ -95,20 +97,20 @@ export async function readKey(place: KeyPlace): Promise<Uint8Array | undefined> 
  * Makes the first key of a state folder: whole under its name or not there at all, and on the disk.
  * Throws `conflict` when one is there.
  */
-export async function makeKey(place: KeyPlace, ids: Ids): Promise<Uint8Array> {
+export async function makeKey(location: KeyLocation, ids: Ids): Promise<Uint8Array> {
   const key = newKey(ids);
   try {
-    const fresh = await writeKeyBeside(place.path, key);
-    await link(fresh, place.path);
+    const fresh = await writeKeyBeside(location.path, key);
+    await link(fresh, location.path);
     await unlink(fresh);
-    syncFolder(dirname(place.path));
+    syncFolder(dirname(location.path));
     return key;
   } catch (error) {
     const { code } = toStewardError(error);
     const there = (error as NodeJS.ErrnoException).code === "EEXIST";
     throw new StewardError(
       there ? "conflict" : code,
-      `the key of the tokens service could not be created at ${place.path}${there ? ": the file already exists" : ""}`,
+      `the key of the tokens service could not be created at ${location.path}${there ? ": the file already exists" : ""}`,
       {
         rule: "key file",
         remedy:
@@ -158,11 +160,11 @@ export async function replaceKey(path: string): Promise<void> {
 }
 
 function assertPrivate(
-  { path, kind }: KeyPlace,
+  { path, kind }: KeyLocation,
   { mode, uid }: { readonly mode: number; readonly uid: number },
 ): void {
   const bits = (mode & 0o777).toString(8).padStart(4, "0");
-  const others = kind === "house" ? 0o077 : 0o007;
+  const others = kind === "state-directory" ? 0o077 : 0o007;
   if ((mode & others) !== 0)
     throw unusable(
       path,

@@ -1,15 +1,14 @@
 /**
- * The seal of the store of tokens: whether its key is in memory (RESOLUTIONS T21). The key comes
- * from a file and the store opens by itself; without it the service is sealed and says why, and the
- * rest of Steward runs.
+ * The seal of the tokens store: whether its key is in memory. The key is read from a file at start;
+ * without it the service is sealed, reports why, and the rest of Steward runs.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env, Keyring } from "../../../kernel/state/types.ts";
-import { keyPlaces, makeKey, parseKey, readKey, type KeyPlace } from "./root-key.ts";
+import { keyLocations, makeKey, parseKey, readKey, type KeyLocation } from "./root-key.ts";
 
-/** What a seal works with. The environment has sealed tables. */
+/** The environment has sealed tables. */
 export interface SealDeps {
   readonly env: Env;
   /** The state folder. */
@@ -28,10 +27,7 @@ export interface SealOptions {
    * key in the state folder.
    */
   readonly credentials: string | undefined;
-  /**
-   * Nothing of worth is kept, as in the demo: nobody is told to save the key or to keep it
-   * elsewhere.
-   */
+  /** The store holds nothing of value, as in the demo: no advice about protecting the key. */
   readonly invented?: boolean;
 }
 
@@ -48,7 +44,6 @@ interface SealStatus {
   readonly advisory: string | undefined;
 }
 
-/** The seal. */
 export interface Seal {
   status(): SealStatus;
   /**
@@ -61,16 +56,16 @@ export interface Seal {
 }
 
 /**
- * Opens the store when its key is there; makes the key at the first start. Never throws for a key
- * that is missing, wrong or badly kept: the store stays sealed and `status` says why. Throws what
- * the store throws, e.g. `disk_full`.
+ * Opens the store with its key; creates the key at the first start. Does not throw for a missing,
+ * wrong or badly protected key: the store stays sealed and `status` has the reason. Throws store
+ * errors, e.g. `disk_full`.
  */
 export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Seal> {
   const { keyring } = deps.env;
   if (keyring === undefined)
     throw new StewardError("internal", `assertion failed: ${deps.env.name} has sealed tables`);
   const state = new SealState(deps, { keyring, invented: options.invented === true });
-  await state.open(keyPlaces({ ...options, directory: deps.directory }));
+  await state.open(keyLocations({ ...options, directory: deps.directory }));
   return state;
 }
 
@@ -127,9 +122,9 @@ class SealState implements Seal {
     this.#deps.log.warn("the store of tokens is sealed until it is unsealed or Steward restarts");
   }
 
-  async open(places: readonly KeyPlace[]): Promise<void> {
+  async open(locations: readonly KeyLocation[]): Promise<void> {
     try {
-      await this.#openBy(places);
+      await this.#openBy(locations);
     } catch (error) {
       if (!(error instanceof StewardError) || (error.code !== "invalid" && error.code !== "denied"))
         throw error;
@@ -139,13 +134,13 @@ class SealState implements Seal {
     }
   }
 
-  async #openBy(places: readonly KeyPlace[]): Promise<void> {
-    for (const place of places) {
-      const key = await readKey(place);
-      if (key !== undefined) return await this.#use(place, key);
+  async #openBy(locations: readonly KeyLocation[]): Promise<void> {
+    for (const location of locations) {
+      const key = await readKey(location);
+      if (key !== undefined) return await this.#use(location, key);
     }
-    const last = places.at(-1);
-    if (last === undefined || last.kind !== "house" || this.#initialized)
+    const last = locations.at(-1);
+    if (last === undefined || last.kind !== "state-directory" || this.#initialized)
       throw missing(last?.path ?? "", this.#initialized);
     await this.#use(last, await makeKey(last, this.#deps.ids));
     if (!this.#invented)
@@ -155,10 +150,10 @@ class SealState implements Seal {
       );
   }
 
-  async #use(place: KeyPlace, key: Uint8Array): Promise<void> {
-    await this.#take(key, place.path);
-    if (place.kind !== "house" || this.#invented) return;
-    this.#advisory = `the key of the tokens service (${place.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
+  async #use(location: KeyLocation, key: Uint8Array): Promise<void> {
+    await this.#take(key, location.path);
+    if (location.kind !== "state-directory" || this.#invented) return;
+    this.#advisory = `the key of the tokens service (${location.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
     this.#deps.log.warn(this.#advisory, {
       remedy:
         "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key",

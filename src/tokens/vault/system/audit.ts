@@ -12,7 +12,6 @@ import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";
 import type { SystemDeps } from "./deps.ts";
 
-/** The paths. */
 export function auditPaths({ audit }: SystemDeps): readonly Path[] {
   const declared = (): Promise<never> =>
     Promise.reject(

@@ -1,4 +1,4 @@
-/** The house's own backend, mounted at `sys/`. */
+/** The built-in backend at `sys/`. */
 import { createBackend } from "../../logical/backend.ts";
 import type { Backend, Path } from "../../logical/types.ts";
 import { auditPaths } from "./audit.ts";
@@ -28,15 +28,15 @@ export function createSystemBackend(deps: SystemDeps): Backend {
       ...auditPaths(deps),
       ...keyPaths(deps),
       corsPath(deps),
-    ].map(forgiving),
+    ].map(ignoringUnknown),
     help: "The secrets manager itself: its seal, mounts, policies, leases and audit.",
   });
 }
 
 /**
- * As in the original, what a path below `sys/` does not know it leaves out, and says so: clients
- * send more than is needed.
+ * Like Vault, paths below `sys/` ignore unknown fields with a warning, since clients send more than
+ * needed.
  */
-function forgiving(path: Path): Path {
+function ignoringUnknown(path: Path): Path {
   return path.unknown === "refuse" ? { ...path, unknown: "warn" } : path;
 }

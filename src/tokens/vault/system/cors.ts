@@ -1,7 +1,4 @@
-/**
- * Which pages of other origins may call the Vault API (facts §2.3). Nothing else of Steward follows
- * this.
- */
+/** Which pages of other origins may call the Vault API. Nothing else of Steward follows this. */
 import { create } from "@bufbuild/protobuf";
 import { VaultCorsRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
 import { CorsFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
@@ -21,7 +18,7 @@ export interface VaultCors {
 
 const OFF: VaultCors = { enabled: false, allowedOrigins: [], allowedHeaders: [] };
 const ORIGINS_MOST = 100;
-/** The rule of each store, asked for with every request. */
+/** Cached per store, since every request needs it. */
 const known = new WeakMap<Env, VaultCors>();
 
 /** The rule in force; a sealed store answers no foreign page. */
@@ -32,7 +29,6 @@ export function vaultCors(env: Env): VaultCors {
   return rule;
 }
 
-/** The path. */
 export function corsPath({ env }: SystemDeps): Path {
   return definePath({
     pattern: "config/cors",

@@ -16,7 +16,7 @@ export interface SealControl {
   unseal(key: string): Promise<void>;
 }
 
-/** The house's own backend works on everything there is. */
+/** The built-in backend has access to everything. */
 export interface SystemDeps {
   readonly env: Env;
   readonly mounts: () => Mounts;
@@ -29,7 +29,7 @@ export interface SystemDeps {
   readonly rotation: Pick<KeyRotation, "status" | "rotate">;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** As Vault's clients read it (RESOLUTIONS T20). */
+  /** As Vault's clients read it. */
   readonly version: string;
   /** Name and id of this installation. */
   readonly cluster: () => { readonly name: string; readonly id: string };

@@ -8,7 +8,6 @@ import { openApiDocument } from "../../logical/openapi.ts";
 import type { Path } from "../../logical/types.ts";
 import type { SystemDeps } from "./deps.ts";
 
-/** The paths. */
 export function describePaths(deps: SystemDeps): readonly Path[] {
   return [
     definePath({

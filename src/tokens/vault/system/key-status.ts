@@ -4,10 +4,9 @@ import { definePath } from "../../logical/define-path.ts";
 import type { Path } from "../../logical/types.ts";
 import type { SystemDeps } from "./deps.ts";
 
-/** Go's zero time, for a key whose time nobody wrote down. */
+/** Go's zero time, for a key without a recorded time. */
 const UNKNOWN_TIME = "0001-01-01T00:00:00Z";
 
-/** The paths. */
 export function keyPaths({ rotation }: Pick<SystemDeps, "rotation">): readonly Path[] {
   return [
     definePath({

@@ -14,10 +14,9 @@ import type { SystemDeps } from "./deps.ts";
 
 /** Accepted, and not done yet. */
 const GOING_ON: LogicalResponse = { status: 202 };
-/** Leases that one answer lists, unless more are asked for. */
+/** Leases per response by default. */
 const LISTED = 10_000;
 
-/** The paths. */
 export function leasePaths(deps: SystemDeps): readonly Path[] {
   return [...single(deps), ...many(deps)];
 }

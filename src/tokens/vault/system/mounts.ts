@@ -1,7 +1,4 @@
-/**
- * Mounts and auth methods: list, enable, tune, disable; and what a user interface asks before it
- * shows one.
- */
+/** Mounts and auth methods: list, enable, tune, disable, and what user interfaces query first. */
 import {
   MountFieldsSchema,
   EmptyFieldsSchema,
@@ -22,7 +19,6 @@ type Kind = "secret" | "auth";
 /** Names under which the engine is known elsewhere. */
 const ALIASES: Readonly<Record<string, string>> = { "vault-plugin-secrets-github": "github" };
 
-/** The paths. */
 export function mountPaths(deps: SystemDeps): readonly Path[] {
   return [...tablePaths(deps, "secret"), ...tablePaths(deps, "auth"), ...uiPaths(deps)];
 }

@@ -13,7 +13,6 @@ import { callerOf } from "../auth/context.ts";
 import type { TokenEntry } from "../types.ts";
 import type { SystemDeps } from "./deps.ts";
 
-/** The paths. */
 export function policyPaths(deps: SystemDeps): readonly Path[] {
   return [
     ...documents(deps, "policies/acl", false),
@@ -43,8 +42,7 @@ function documents(deps: SystemDeps, root: string, older: boolean): Path[] {
         read: async ({ fields }) => {
           const policy = deps.policies.get(nameOf(fields.text("name")));
           if (policy === undefined) return undefined;
-          // `policy write` of the command line drops the warnings of its answer, so they are said
-          // again here.
+          // The CLI's `policy write` drops warnings, so reading repeats them.
           return {
             data: older
               ? { name: policy.name, rules: policy.text }

@@ -8,10 +8,9 @@ import { definePath } from "../../logical/define-path.ts";
 import type { Fields, Path } from "../../logical/types.ts";
 import type { SystemDeps } from "./deps.ts";
 
-/** Moves whose status can still be asked for; in memory only. */
+/** Moves whose status is kept; in memory only. */
 const MAX_MOVES = 100;
 
-/** The paths. */
 export function remountPaths(deps: SystemDeps): readonly Path[] {
   const moves = new Map<
     string,

@@ -19,7 +19,6 @@ function bare(body: Readonly<Record<string, unknown>>, status = 200): LogicalRes
   return { raw: { status, contentType: "application/json", body: `${JSON.stringify(body)}\n` } };
 }
 
-/** The paths. */
 export function statusPaths(deps: StatusDeps): readonly Path[] {
   const sealStatus = async (): Promise<LogicalResponse> => bare(sealStatusOf(deps));
   return [

@@ -13,7 +13,6 @@ import type { SystemDeps } from "./deps.ts";
 
 const MAX_DATA_BYTES = 512 * 1024;
 
-/** The paths. */
 export function wrappingPaths(deps: SystemDeps): readonly Path[] {
   const proof: PathProof = {
     subject: (request) => sentToken(request)?.use((id) => id),
@@ -112,7 +111,7 @@ function wrappingToken(request: PathRequest): Secret {
   return token;
 }
 
-/** `token`, else the request's own, also when that has ended: the answer then says so. */
+/** `token`, else the request's own, even if it has ended: the response then reports that. */
 function sentToken(request: PathRequest): Secret | undefined {
   const given = request.fields.text("token") ?? "";
   return given === "" ? (request as HostRequest).sentToken : Secret.of(given, "token");

@@ -28,7 +28,7 @@ const MAX_ID_LENGTH = 8 * 1024;
 
 /** Writes and reads batch tokens. */
 export interface BatchTokens {
-  /** Throws `invalid` when too much is to be said about it. */
+  /** Throws `invalid` when the token would be too long. */
   seal(token: Omit<TokenEntry, "key">): Secret;
   /** Undefined for what this store did not make. */
   open(id: Secret, key: string): TokenEntry | undefined;

@@ -1,9 +1,9 @@
-/** Tokens that were asked for lately, so that a busy token costs no decryption. Holds no ids. */
+/** Recently used tokens, so that a busy token costs no decryption. Holds no ids. */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { TokenEntry } from "../types.ts";
 
 /** Tokens held. */
-const MOST_HELD = 10_000;
+const MAX_HELD = 10_000;
 
 /** A stored token in both its forms. */
 export interface KnownToken {
@@ -19,7 +19,7 @@ export interface TokenCache<T> {
 }
 
 /** The oldest goes first. */
-export function createTokenCache<T>(most: number = MOST_HELD): TokenCache<T> {
+export function createTokenCache<T>(most: number = MAX_HELD): TokenCache<T> {
   const held = new Map<string, T>();
   return {
     get: (key) => held.get(key),

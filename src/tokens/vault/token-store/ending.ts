@@ -12,9 +12,7 @@ import { tokenChildren, tokenRows } from "./tables.ts";
 
 /** Tokens that one change ends. */
 const CHUNK = 32;
-/**
- * A marked token's timer: when nobody is ending its children, e.g. after a crash, the timer does.
- */
+/** A marked token's timer: it resumes ending the children, e.g. after a crash. */
 const TAKEN_UP_AFTER_MS = 30_000;
 
 /** Told of a token that ends. */
@@ -34,7 +32,7 @@ export interface Ending {
   due(ids: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
-/** What ending works with. `forget` hears of every row that changed, once that is durable. */
+/** `forget` is called for every changed row, once durable. */
 export interface EndingDeps {
   readonly env: Env;
   readonly timers: Due;

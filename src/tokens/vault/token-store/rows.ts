@@ -37,7 +37,7 @@ export function rowOf(
   return row;
 }
 
-/** What a row says, in the times of the store's clock. */
+/** Converts a row, in times of the store's clock. */
 export function entryOf(key: string, row: TokenRow): TokenEntry {
   const {
     accessor,

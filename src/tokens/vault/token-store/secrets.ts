@@ -14,7 +14,7 @@ const SECRET_BYTES = 32;
 
 /** What ids and accessors are known by. */
 export interface TokenSecrets {
-  /** The key of a token; says nothing about the id to whoever has no salt. */
+  /** The key of a token; reveals nothing about the id without the salt. */
   keyOf(id: Secret): string;
   accessorKey(accessor: string): string;
   readonly batchKey: Uint8Array;

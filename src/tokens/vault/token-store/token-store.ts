@@ -1,7 +1,7 @@
 /**
- * The tokens: who a secret is, until when, how often, and what came of it (facts §2.6). A service
- * token is a row under the HMAC of its id; a batch token is its own record. Stored times are those
- * of the expiry clock; what is shown is wall time.
+ * The tokens: who a secret is, until when, how often, and what came of it. A service token is a row
+ * under the HMAC of its id; a batch token is its own record. Stored times are those of the expiry
+ * clock; what is shown is wall time.
  */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
@@ -21,12 +21,12 @@ import { openTokenSecrets, type TokenSecrets } from "./secrets.ts";
 import { TOKEN_TIMERS, tokenChildren, tokenRows } from "./tables.ts";
 import { effectiveTtl, type TtlLimits } from "./ttl.ts";
 
-/** How the id of a service token begins (RESOLUTIONS T19). */
+/** How the id of a service token begins. */
 const SERVICE_PREFIX = "hvs.";
 const RANDOM_LENGTH = 24;
 /** Clients send it in a header of at most 16 KiB. */
 const MAX_ID_LENGTH = 4 * 1024;
-/** A token whose last use was taken ends by then, even when whoever took it never came back. */
+/** A token whose last use was consumed ends by then, even if the request never completed. */
 const LAST_USE_MS = 120_000;
 const SLICE_MS = 2;
 /** Timers handed over at once. */
@@ -34,10 +34,7 @@ const BATCH = 256;
 /** Tokens that end side by side, so that they share the disk's flushes. */
 const TOGETHER = 32;
 
-/**
- * What tokens work with. `env` holds `tokenTables` and is unsealed; `limits` are those of the mount
- * `auth/token/`.
- */
+/** `env` holds `tokenTables` and is unsealed; `limits` are those of the mount `auth/token/`. */
 export interface TokensDeps {
   readonly env: Env;
   readonly clock: StoredClock;
@@ -61,8 +58,8 @@ export interface TokenStore extends Tokens {
     terms?: RenewTerms,
   ): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
   /**
-   * Sets who decides over renewals of the tokens made in this name. Such a token cannot be renewed
-   * while nobody does. `terms` may throw `invalid`.
+   * Registers who sets the renewal terms of tokens with this issuer; without it they cannot be
+   * renewed. `terms` may throw `invalid`.
    */
   issuer(name: string, terms: (entry: TokenEntry) => Promise<RenewTerms>): void;
   /**
@@ -76,7 +73,7 @@ export interface TokenStore extends Tokens {
   readonly component: Component;
 }
 
-/** The tokens of an environment. To be made anew after it was sealed. Throws `sealed`. */
+/** Create it anew after each unseal. Throws `sealed`. */
 export async function createTokens(deps: TokensDeps): Promise<TokenStore> {
   const secrets = await openTokenSecrets(deps.env, deps.ids);
   return new EnvTokens(deps, secrets);
@@ -90,7 +87,7 @@ class EnvTokens implements TokenStore {
   readonly #timers: Due;
   readonly #batch: BatchTokens;
   readonly #cache: TokenCache<KnownToken> = createTokenCache();
-  /** What was decrypted says the same for ever. */
+  /** Decrypted rows never change. */
   readonly #opened: TokenCache<TokenEntry> = createTokenCache();
   readonly #hooks: EndHook[] = [];
   readonly #issuers = new Map<string, (entry: TokenEntry) => Promise<RenewTerms>>();
@@ -210,7 +207,7 @@ class EnvTokens implements TokenStore {
     return await this.#deps.env.write((tx) => {
       const nowMs = this.#clock.now();
       const row = tx.get(tokenRows, entry.key);
-      // The last use of a token may be its renewal; that helps nobody and harms nobody.
+      // A token's last use may be its own renewal; that is harmless.
       if (row === undefined || !isLive({ ...row, numUses: 0 }, this.#clock))
         throw new StewardError("invalid", "token not found", { rule: "live" });
       if (!row.renewable || row.expiresAtMs === undefined)

@@ -1,4 +1,4 @@
-/** How long a token lives: one calculation for new tokens and renewals (facts §2.6). */
+/** How long a token lives: one calculation for new tokens and renewals. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { goDurationText } from "../core/go-duration.ts";
 
@@ -8,9 +8,9 @@ export interface TtlLimits {
   readonly maxLeaseTtlMs: number;
 }
 
-/** What is asked and what is allowed. Zeros stand for "not said". */
+/** Zero means not set. */
 export interface TtlQuestion {
-  /** What the client asks for. */
+  /** Requested by the client. */
   readonly incrementMs: number;
   /** What it gets when it does not ask: of the role, or of the token when it was made. */
   readonly usualMs: number;

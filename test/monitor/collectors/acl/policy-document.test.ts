@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   field,
-  LONGEST_POLICY,
+  MAX_POLICY_LENGTH,
   parsePolicy,
   sizeOf,
 } from "../../../../src/monitor/collectors/acl/policy-document.ts";
@@ -30,7 +30,7 @@ describe("The text of a policy", () => {
   });
 
   it("is not parsed when it is too long or nested too deeply", () => {
-    expect(parsePolicy(`{}${" ".repeat(LONGEST_POLICY)}`)).toBeUndefined();
+    expect(parsePolicy(`{}${" ".repeat(MAX_POLICY_LENGTH)}`)).toBeUndefined();
     expect(parsePolicy(`{"a":${"[".repeat(1_000_000)}`)).toBeUndefined();
   });
 

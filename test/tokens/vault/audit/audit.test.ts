@@ -33,14 +33,14 @@ describe("the audit", () => {
       leaseId: "github/token/abc",
       warnings: ["careful"],
     });
-    const [first, asked, answered] = lines();
+    const [first, isRead, answered] = lines();
     const hash = (text: string) => audit.hash("file/", text);
     expect(first).toMatchObject({
       type: "request",
       auth: { token_type: "default" },
       request: { operation: "update", path: "sys/audit/test", namespace: { id: "root" } },
     });
-    expect(asked).toEqual({
+    expect(isRead).toEqual({
       time: new Date(clock.now()).toISOString(),
       type: "request",
       auth: {
@@ -80,8 +80,8 @@ describe("the audit", () => {
     });
     expect(answered).toMatchObject({
       type: "response",
-      auth: asked.auth,
-      request: asked.request,
+      auth: isRead.auth,
+      request: isRead.request,
       response: {
         mount_point: "github/",
         mount_type: "github",
@@ -163,8 +163,8 @@ describe("the audit", () => {
       { ...request, allowed: false, granting: [] },
       { error: "permission denied" },
     );
-    const [, asked, answered] = lines();
-    expect([asked.auth.policy_results.allowed, answered.auth.policy_results]).toEqual([
+    const [, isRead, answered] = lines();
+    expect([isRead.auth.policy_results.allowed, answered.auth.policy_results]).toEqual([
       true,
       { allowed: false },
     ]);
@@ -215,10 +215,10 @@ describe("the audit", () => {
       wrap: { token: tokenId, accessor: "wrapping", ttlMs: 60_000, creationPath: "github/token" },
     });
     const text = readFileSync(elsewhere, "utf8").trim().split("\n");
-    const [, asked, listed, wrapped] = text.map((line) => JSON.parse(line.slice("@cee: ".length)));
+    const [, isRead, listed, wrapped] = text.map((line) => JSON.parse(line.slice("@cee: ".length)));
     expect([
-      asked.auth.accessor,
-      asked.request.client_token_accessor,
+      isRead.auth.accessor,
+      isRead.request.client_token_accessor,
       listed.response.data,
     ]).toEqual(["accessor-of-it", "accessor-of-it", { keys: 2, key_info: 1 }]);
     expect(wrapped.response).toMatchObject({
@@ -285,7 +285,7 @@ describe("the audit", () => {
       policies: many(10_000, 50),
       meta: Object.fromEntries(many(2_000, 100).map((name) => [name, name])),
     };
-    const asked: AuditRequest = {
+    const isRead: AuditRequest = {
       ...request,
       path: `github/${'"'.repeat(1_390)}`,
       granting: many(5_000, 50),
@@ -296,11 +296,11 @@ describe("the audit", () => {
         ...Object.fromEntries(many(500, 200).map((name) => [name, "v"])),
       },
     };
-    await audit.request(asked);
-    await audit.response(asked, {
+    await audit.request(isRead);
+    await audit.response(isRead, {
       data: { hashed_token: "h", accessor: "a", keys: many(3_000, 300) },
       warnings: many(2_000, 100),
-      leaseId: `${asked.path}/${"x".repeat(24)}`,
+      leaseId: `${isRead.path}/${"x".repeat(24)}`,
       auth: { id: tokenId, entry: wide },
     });
     await audit.response(request, {

@@ -8,7 +8,7 @@ import { createTokenBench, type TokenBench } from "../fixtures/tokens.ts";
 
 const answer: CoreAnswer = {
   requestId: "r",
-  asked: true,
+  isRead: true,
   response: { data: { token: "ghs_1" } },
   lease: { id: "m/token/x", renewable: false, durationSeconds: 60 },
   auth: undefined,

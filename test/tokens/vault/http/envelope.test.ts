@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
 import type { CoreAnswer } from "../../../../src/tokens/vault/core/types.ts";
 import { writeCoreAnswer, writeHelp } from "../../../../src/tokens/vault/http/envelope.ts";
-import { liveEntry } from "../core/fake-house.ts";
+import { liveEntry } from "../core/fake-core.ts";
 
 const empty: CoreAnswer = {
   requestId: "r1",
-  asked: true,
+  isRead: true,
   response: undefined,
   lease: undefined,
   auth: undefined,
@@ -33,15 +33,15 @@ describe("an answer", () => {
   });
 
   it("is 204 for what was done, and 404 with no errors for what is not there", () => {
-    expect(writeCoreAnswer({ ...empty, asked: false })).toMatchObject({ status: 204, body: "" });
+    expect(writeCoreAnswer({ ...empty, isRead: false })).toMatchObject({ status: 204, body: "" });
     expect(writeCoreAnswer(empty)).toMatchObject({ status: 404, body: '{"errors":[]}\n' });
   });
 
   it("is 200 for what was done with warnings, and 202 for what goes on", () => {
-    expect(writeCoreAnswer({ ...empty, asked: false, warnings: ["short key"] })).toMatchObject({
+    expect(writeCoreAnswer({ ...empty, isRead: false, warnings: ["short key"] })).toMatchObject({
       status: 200,
     });
-    expect(writeCoreAnswer({ ...empty, asked: false, response: { status: 202 } })).toMatchObject({
+    expect(writeCoreAnswer({ ...empty, isRead: false, response: { status: 202 } })).toMatchObject({
       status: 202,
     });
   });
@@ -73,7 +73,7 @@ describe("an answer", () => {
   it("shows a new token once, with what clients read of it", () => {
     const answer = writeCoreAnswer({
       ...empty,
-      asked: false,
+      isRead: false,
       auth: {
         id: Secret.of("hvs.x", "test"),
         entry: { ...liveEntry, renewable: true },

@@ -31,7 +31,7 @@ describe("a lease", () => {
   });
 
   it("ends at its time and not before, by its backend, which gets all that was answered and kept", async () => {
-    const { asked, clock, env, leases, lease, answer } = await createLeaseBench();
+    const { isRead, clock, env, leases, lease, answer } = await createLeaseBench();
     const seen: unknown[] = [];
     answer((given) => {
       seen.push({ ...given });
@@ -39,7 +39,7 @@ describe("a lease", () => {
     });
     const info = await lease({ ttlMs: MINUTE });
     await clock.advance(MINUTE - 1_000);
-    expect([asked, leases.lookup(info.id)?.id]).toEqual([[], info.id]);
+    expect([isRead, leases.lookup(info.id)?.id]).toEqual([[], info.id]);
     await clock.advance(1_500);
     expect(seen).toEqual([
       {
@@ -60,11 +60,11 @@ describe("a lease", () => {
     const later = await bench.lease({ ttlMs: 10 * MINUTE });
     const again = await bench.restart({ downMs: 5 * MINUTE });
     await settle(again.env);
-    expect(again.asked).toEqual([over.id]);
+    expect(again.isRead).toEqual([over.id]);
     await again.clock.advance(5 * MINUTE - 2_000);
     expect(again.leases.lookup(later.id)).toEqual(later);
     await again.clock.advance(3_000);
-    expect(again.asked).toEqual([over.id, later.id]);
+    expect(again.isRead).toEqual([over.id, later.id]);
     expect((await again.lease()).id).not.toBe(later.id);
   });
 
@@ -98,32 +98,32 @@ describe("a lease", () => {
 
 describe("the wall clock", () => {
   it("set back does not lengthen a lease", async () => {
-    const { asked, clock, leases, lease } = await createLeaseBench();
+    const { isRead, clock, leases, lease } = await createLeaseBench();
     const info = await lease({ ttlMs: 10 * MINUTE });
     await clock.advance(MINUTE);
     clock.step(-HOUR);
     expect(leases.lookup(info.id)).toMatchObject({ expiresAtMs: clock.now() + 9 * MINUTE });
     await clock.advance(9 * MINUTE - 1_000);
-    expect(asked).toEqual([]);
+    expect(isRead).toEqual([]);
     await clock.advance(2_000);
-    expect(asked).toEqual([info.id]);
+    expect(isRead).toEqual([info.id]);
   });
 
   it("set ahead ends no lease before its time has passed, and set right again lengthens none", async () => {
-    const { asked, clock, lease } = await createLeaseBench();
+    const { isRead, clock, lease } = await createLeaseBench();
     const first = await lease({ ttlMs: HOUR });
     clock.step(400 * 24 * HOUR);
     await clock.advance(11_000); // it is looked at every ten seconds
-    expect(asked).toEqual([]);
+    expect(isRead).toEqual([]);
     const second = await lease({ ttlMs: 10 * MINUTE });
     expect(second.expiresAtMs).toBe(clock.now() + 10 * MINUTE);
     clock.step(-400 * 24 * HOUR);
     const third = await lease({ ttlMs: 10 * MINUTE });
     expect(third.expiresAtMs).toBe(clock.now() + 10 * MINUTE);
     await clock.advance(10 * MINUTE + 1_000);
-    expect(asked).toEqual([second.id, third.id]);
+    expect(isRead).toEqual([second.id, third.id]);
     await clock.advance(50 * MINUTE);
-    expect(asked).toEqual([second.id, third.id, first.id]);
+    expect(isRead).toEqual([second.id, third.id, first.id]);
   });
 
   it("set back while nothing runs does not lengthen a lease by more than the time since the last mark", async () => {
@@ -135,7 +135,7 @@ describe("the wall clock", () => {
       again.clock.now() + 11 * MINUTE,
     );
     await again.clock.advance(11 * MINUTE + 1_000);
-    expect(again.asked).toEqual([info.id]);
+    expect(again.isRead).toEqual([info.id]);
   });
 
   it("that was ahead once is known to have been ahead after a restart, and time that passes meanwhile counts", async () => {
@@ -146,9 +146,9 @@ describe("the wall clock", () => {
     await bench.clock.advance(11_000);
     const again = await bench.restart({ downMs: 30 * MINUTE });
     await again.clock.advance(29 * MINUTE);
-    expect(again.asked).toEqual([]);
+    expect(again.isRead).toEqual([]);
     await again.clock.advance(2 * MINUTE);
-    expect(again.asked).toEqual([info.id]);
+    expect(again.isRead).toEqual([info.id]);
   });
 });
 
@@ -160,13 +160,13 @@ describe("a revocation that fails", () => {
     await bench.clock.advance(2_000);
     expect(bench.leases.lookup(info.id)).toMatchObject({ attempts: 1, irrevocable: undefined });
     expect(bench.leases.counts()).toMatchObject({ leases: 1, due: 1, irrevocable: 0 });
-    while (bench.asked.length < 2) await bench.clock.advance(500);
+    while (bench.isRead.length < 2) await bench.clock.advance(500);
     const again = await bench.restart();
     again.answer(refuse("unable to revoke access token: 502: no"));
     await again.clock.advance(8_000);
-    expect([again.asked.length, again.leases.lookup(info.id)?.attempts]).toEqual([0, 2]);
+    expect([again.isRead.length, again.leases.lookup(info.id)?.attempts]).toEqual([0, 2]);
     await again.clock.advance(10 * 1.5 * (2 + 4 + 8 + 16) * 1_000);
-    expect(again.asked.length).toBe(4);
+    expect(again.isRead.length).toBe(4);
     const irrevocable = expect.objectContaining({
       id: info.id,
       attempts: 6,
@@ -178,10 +178,10 @@ describe("a revocation that fails", () => {
       again.leases.counts(),
     ]).toEqual([[irrevocable], irrevocable, { leases: 1, irrevocable: 1, orphans: 0, due: 0 }]);
     await again.clock.advance(24 * HOUR);
-    expect(again.asked.length).toBe(4);
+    expect(again.isRead.length).toBe(4);
     await again.leases.tidy();
     await settle(again.env);
-    expect([again.asked.length, again.leases.irrevocable().length]).toEqual([5, 1]);
+    expect([again.isRead.length, again.leases.irrevocable().length]).toEqual([5, 1]);
     again.answer(() => Promise.resolve());
     await again.leases.tidy();
     await settle(again.env);
@@ -189,7 +189,7 @@ describe("a revocation that fails", () => {
   });
 
   it("waits half to one and a half times 10 s, doubled each time", async () => {
-    const { clock, answer, asked, lease } = await createLeaseBench();
+    const { clock, answer, isRead, lease } = await createLeaseBench();
     const at: number[] = [];
     answer(() => {
       at.push(clock.monotonic());
@@ -200,7 +200,7 @@ describe("a revocation that fails", () => {
     const waits = at
       .slice(1)
       .map((atMs, index) => (atMs - (at[index] ?? 0)) / (10_000 * 2 ** index));
-    expect(asked.length).toBe(6);
+    expect(isRead.length).toBe(6);
     for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(0.5);
     for (const [index, wait] of waits.entries())
       expect(wait).toBeLessThanOrEqual(1.5 + 3_500 / (10_000 * 2 ** index));
@@ -241,7 +241,7 @@ describe("a revocation that fails", () => {
 
 describe("revoking", () => {
   it("waits for the backend when asked to, keeps the lease and passes on the error when that fails, and is fine with unknown ids", async () => {
-    const { answer, asked, leases, lease } = await createLeaseBench();
+    const { answer, isRead, leases, lease } = await createLeaseBench();
     const info = await lease();
     answer(refuse("unable to revoke access token: 500: no"));
     await expect(leases.revoke(info.id, { sync: true })).rejects.toMatchObject({
@@ -254,7 +254,7 @@ describe("revoking", () => {
     expect(leases.lookup(info.id)).toBeUndefined();
     await leases.revoke(info.id, { sync: true });
     await leases.revoke("nothing/there", { sync: false });
-    expect(asked).toEqual([info.id, info.id]);
+    expect(isRead).toEqual([info.id, info.id]);
   });
 
   it("is done in the background otherwise, survives a restart, and is counted until it is over", async () => {
@@ -265,7 +265,7 @@ describe("revoking", () => {
     expect(bench.leases.counts()).toMatchObject({ leases: 1, due: 1 });
     const again = await bench.restart();
     await settle(again.env);
-    expect([again.asked, again.leases.counts()]).toEqual([
+    expect([again.isRead, again.leases.counts()]).toEqual([
       [info.id],
       { leases: 0, due: 0, irrevocable: 0, orphans: 0 },
     ]);
@@ -292,7 +292,7 @@ describe("revoking", () => {
       { sync: true, force: true },
       { sync: false, force: true },
     ]) {
-      const { asked, env, leases, lease } = await createLeaseBench();
+      const { isRead, env, leases, lease } = await createLeaseBench();
       const inside = new Set<string>();
       for (let made = 0; made < 100; made += 1)
         inside.add(
@@ -314,7 +314,7 @@ describe("revoking", () => {
       });
       await done;
       for (let round = 0; round < 20; round += 1) await settle(env);
-      expect(new Set(asked)).toEqual(inside);
+      expect(new Set(isRead)).toEqual(inside);
       expect(leases.lookup(late.id)).toBeDefined();
       for (const { id } of outside) expect(leases.lookup(id)).toBeDefined();
       expect(leases.counts()).toEqual({ leases: 3, due: 0, irrevocable: 0, orphans: 0 });
@@ -323,7 +323,7 @@ describe("revoking", () => {
   });
 
   it("below a prefix names the lease that could not be revoked and keeps it; forced, it is gone whatever the backend says", async () => {
-    const { answer, asked, leases, lease } = await createLeaseBench();
+    const { answer, isRead, leases, lease } = await createLeaseBench();
     const info = await lease();
     answer(refuse("500: no"));
     await expect(
@@ -334,21 +334,21 @@ describe("revoking", () => {
     });
     expect(leases.counts().leases).toBe(1);
     await leases.revokePrefix("github/", { sync: true, force: true });
-    expect([asked.length, leases.counts().leases]).toEqual([2, 0]);
+    expect([isRead.length, leases.counts().leases]).toEqual([2, 0]);
     const single = await lease();
     await leases.revokePrefix(single.id, { sync: true, force: true });
-    expect([asked.length, leases.counts().leases]).toEqual([3, 0]);
+    expect([isRead.length, leases.counts().leases]).toEqual([3, 0]);
   });
 
   it("by force asks no more once a whole batch of backends has not answered", async () => {
-    const { answer, asked, clock, env, leases, lease } = await createLeaseBench();
+    const { answer, isRead, clock, env, leases, lease } = await createLeaseBench();
     for (let made = 0; made < 100; made += 1) await lease({ ttlMs: HOUR });
     answer(() => new Promise(() => {}));
     const done = leases.revokePrefix("github/", { sync: true, force: true });
     await clock.advance(31_000);
     await settle(env);
     await done;
-    expect([asked.length, leases.counts().leases]).toEqual([16, 0]);
+    expect([isRead.length, leases.counts().leases]).toEqual([16, 0]);
   });
 
   it("tries irrevocable leases anew when somebody asks", async () => {
@@ -366,7 +366,7 @@ describe("revoking", () => {
 
 describe("the end of a token", () => {
   it("ends its leases, however many, by a small change, and no others", async () => {
-    const { asked, env, leases, lease } = await createLeaseBench();
+    const { isRead, env, leases, lease } = await createLeaseBench();
     const mine = new Set(
       await Promise.all(
         Array.from(
@@ -379,22 +379,22 @@ describe("the end of a token", () => {
     const other = await lease({ ttlMs: HOUR, token: { key: "mine2", expiresAtMs: undefined } });
     await env.write((tx) => leases.endToken(tx, "mine"));
     for (let round = 0; round < 400 && leases.counts().leases > 1; round += 1) await settle(env);
-    expect(new Set(asked)).toEqual(mine);
+    expect(new Set(isRead)).toEqual(mine);
     expect(leases.lookup(other.id)).toEqual(other);
   });
 
   it("also ends a lease that a request under way registers afterwards, and is forgotten once no such request can be left", async () => {
-    const { asked, clock, env, leases, lease } = await createLeaseBench();
+    const { isRead, clock, env, leases, lease } = await createLeaseBench();
     await env.write((tx) => leases.endToken(tx, "mine"));
     const late = await lease({ ttlMs: HOUR, token: { key: "mine", expiresAtMs: undefined } });
     await settle(env);
-    expect(asked).toEqual([late.id]);
+    expect(isRead).toEqual([late.id]);
     await clock.advance(6 * MINUTE);
     expect(env.status().rows).toMatchObject({ lease_ended_tokens: 0, leases_due: 0 });
   });
 
   it("does nothing when the change that ends it is not stored", async () => {
-    const { asked, env, leases, lease } = await createLeaseBench();
+    const { isRead, env, leases, lease } = await createLeaseBench();
     await lease({ ttlMs: HOUR });
     await expect(
       env.write((tx) => {
@@ -403,6 +403,6 @@ describe("the end of a token", () => {
       }),
     ).rejects.toThrow("no");
     await settle(env);
-    expect(asked).toEqual([]);
+    expect(isRead).toEqual([]);
   });
 });

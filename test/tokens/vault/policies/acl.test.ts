@@ -244,14 +244,14 @@ describe("the choice of the best rule", () => {
       set: fc.constantFrom(1, 4, 8, 16, 64),
     })
     .filter((one) => !one.path.startsWith("/"));
-  const asked = fc
+  const isRead = fc
     .array(fc.constantFrom("a", "b", "ab", "aba", ""), { minLength: 1, maxLength: 5 })
     .map((segments) => segments.join("/"))
     .filter((one) => !one.startsWith("/"));
 
   it("is that of the written rules, whatever the policies", () => {
     fc.assert(
-      fc.property(fc.array(rule, { maxLength: 12 }), asked, (rules, path) => {
+      fc.property(fc.array(rule, { maxLength: 12 }), isRead, (rules, path) => {
         const policies = rules.map((one, index) => ({
           name: `p${index}`,
           rules: parsePolicy(

@@ -64,14 +64,14 @@ describe("the life of a token", () => {
           nowMs: fc.integer({ min: 0, max: 40 * HOUR_MS }),
         }),
         (changes) => {
-          const asked = { ...question, ...changes };
+          const isRead = { ...question, ...changes };
           let ttlMs = 0;
           try {
-            ({ ttlMs } = effectiveTtl(asked));
+            ({ ttlMs } = effectiveTtl(isRead));
           } catch {
             return;
           }
-          const { explicitMaxTtlMs, maxTtlMs, periodMs, startedAtMs, nowMs } = asked;
+          const { explicitMaxTtlMs, maxTtlMs, periodMs, startedAtMs, nowMs } = isRead;
           expect(ttlMs).toBeGreaterThan(0);
           expect(ttlMs % 1_000).toBe(0);
           expect(ttlMs).toBeLessThanOrEqual(question.limits.maxLeaseTtlMs);

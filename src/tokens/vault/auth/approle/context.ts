@@ -9,18 +9,18 @@ import type { ApproleStorage } from "./storage.ts";
 export interface ApproleContext extends AuthDeps {
   readonly host: Host;
   readonly storage: ApproleStorage;
-  /** By role: whoever changes a role or its secret ids holds it. */
+  /** Per role; held while the role or its secret ids change. */
   readonly lock: NamedLock;
 }
 
 /** A role's name is one segment of a path; this bounds its keys. */
-const LONGEST_NAME = 256;
+const MAX_NAME_LENGTH = 256;
 
 /** The role that a path names, lower case. Throws `invalid`. */
 export function roleNameOf(fields: Fields): string {
   const name = (fields.text("role_name") ?? "").toLowerCase();
-  if (name.length > LONGEST_NAME)
-    throw logicalError(`role_name has at most ${LONGEST_NAME} characters`, {
+  if (name.length > MAX_NAME_LENGTH)
+    throw logicalError(`role_name has at most ${MAX_NAME_LENGTH} characters`, {
       field: "role_name",
       rule: "length",
     });

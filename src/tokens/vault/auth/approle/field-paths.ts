@@ -79,7 +79,6 @@ const PRESENT: Readonly<Record<string, string>> = {
   period: "token_period",
 };
 
-/** The paths. */
 export function fieldPaths(context: ApproleContext): readonly Path[] {
   return FIELDS.map(({ segment, fields: message, initial }) => {
     const names = message.fields.map(({ name }) => name).filter((name) => name !== "role_name");
@@ -132,7 +131,7 @@ function valuesOf(row: ApproleRow, names: readonly string[]): Data {
   return Object.fromEntries(names.map((name) => [name, all[PRESENT[name] ?? name]]));
 }
 
-/** Fields of which only some are declared, for a reader that asks for any field of a role. */
+/** Restricts a reader of role fields to declared ones. */
 function only(fields: Fields, names: readonly string[]): Fields {
   const some =
     <T>(read: (name: string) => T | undefined) =>

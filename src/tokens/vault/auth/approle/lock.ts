@@ -3,7 +3,7 @@
 /** Runs work; work under the same name waits for the work before it. */
 export type NamedLock = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
-/** A lock that holds nothing while nobody works. What waits is what the gateway let in. */
+/** Keeps no entry for idle names. The gateway's admission bounds the waiters. */
 export function createNamedLock(): NamedLock {
   const tails = new Map<string, Promise<unknown>>();
   return async (name, work) => {

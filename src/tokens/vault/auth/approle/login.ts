@@ -1,7 +1,7 @@
 /**
- * `login`: a role id and a secret id become a token. Whatever does not fit, the answer is the same;
- * ids are found by their HMACs, so that the time taken says nothing about how much of one was
- * right. How often somebody may fail is the core's matter.
+ * `login`: exchanges a role id and a secret id for a token. All failures give the same response,
+ * and ids are found by their HMACs, so that timing reveals nothing. The core limits failed
+ * attempts.
  */
 import { create } from "@bufbuild/protobuf";
 import {
@@ -43,10 +43,7 @@ export function loginPath(context: ApproleContext): Path {
   });
 }
 
-/**
- * What a role says about renewals of tokens that were made by it. Throws `invalid` when the role
- * has gone.
- */
+/** Renewal terms that a role sets for its tokens. Throws `invalid` when the role is gone. */
 export async function renewalTerms(
   { storage }: ApproleContext,
   entry: TokenEntry,
@@ -96,7 +93,8 @@ async function roleOf({ storage, lock }: ApproleContext, request: PathRequest): 
   if (roleId === "") throw logicalError("missing role_id", { field: "role_id", rule: "required" });
   const role = await storage.byRoleId(roleId);
   if (role !== undefined) return role;
-  // The same steps as with a role, so that the time does not tell which of the two was wrong.
+  // Takes the same steps as for an existing role, so that timing does not reveal which id was
+  // wrong.
   return await lock(UNKNOWN_ROLE, async () => {
     await storage.secretId(UNKNOWN_ROLE, secretIdOf(request));
     throw mismatch();

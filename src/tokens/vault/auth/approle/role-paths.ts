@@ -1,4 +1,4 @@
-/** `role`, `role/:name`, `role/:name/role-id`: what applications log in to (facts §2.3). */
+/** `role`, `role/:name`, `role/:name/role-id`: what applications log in to. */
 import { create } from "@bufbuild/protobuf";
 import {
   ApproleRowSchema,
@@ -33,7 +33,7 @@ export const ROLE_COERCE: Readonly<Record<string, CoerceRule>> = {
   period: "duration",
 };
 /** Characters of a role id. */
-const LONGEST_ROLE_ID = 1_024;
+const MAX_ROLE_ID_LENGTH = 1_024;
 
 /** The paths of roles. */
 export function rolePaths(context: ApproleContext): readonly Path[] {
@@ -105,8 +105,8 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
 }
 
 /**
- * One writer of roles at a time, because role ids are unique among all of them; and nobody with
- * this role's secret ids meanwhile.
+ * Serializes role changes, because role ids are unique across roles, and locks this role's secret
+ * ids.
  */
 export function alone<T>(
   { lock }: ApproleContext,
@@ -216,8 +216,8 @@ export function changed(row: ApproleRow, fields: Fields): ApproleRow {
 }
 
 function check(row: ApproleRow): void {
-  if (row.roleId === "" || row.roleId.length > LONGEST_ROLE_ID)
-    throw logicalError(`role_id has 1 to ${LONGEST_ROLE_ID} characters`, {
+  if (row.roleId === "" || row.roleId.length > MAX_ROLE_ID_LENGTH)
+    throw logicalError(`role_id has 1 to ${MAX_ROLE_ID_LENGTH} characters`, {
       field: "role_id",
       rule: "length",
     });

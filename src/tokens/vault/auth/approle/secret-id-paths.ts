@@ -1,4 +1,4 @@
-/** `role/:name/secret-id` and its kin: what applications prove themselves with (facts §2.3). */
+/** `role/:name/secret-id` and its kin: what applications prove themselves with. */
 import { create } from "@bufbuild/protobuf";
 import {
   SecretIdRowSchema,
@@ -33,7 +33,7 @@ const COERCE: Readonly<Record<string, CoerceRule>> = {
   token_bound_cidrs: "comma_list",
   ttl: "duration",
 };
-const LONGEST_SECRET_ID = 4_096;
+const MAX_SECRET_ID_LENGTH = 4_096;
 const METADATA_LIMITS = { bytes: 16 * 1024, depth: 4, values: 10_000 };
 
 /** Finds the secret id that a request names. */
@@ -200,8 +200,8 @@ async function existingRole(
 
 function customOf(fields: Fields): string {
   const secretId = fields.text("secret_id") ?? "";
-  if (secretId === "" || secretId.length > LONGEST_SECRET_ID)
-    throw logicalError(`missing secret_id; it has 1 to ${LONGEST_SECRET_ID} characters`, {
+  if (secretId === "" || secretId.length > MAX_SECRET_ID_LENGTH)
+    throw logicalError(`missing secret_id; it has 1 to ${MAX_SECRET_ID_LENGTH} characters`, {
       field: "secret_id",
       rule: "length",
     });
@@ -247,25 +247,25 @@ async function makeSecretId(
 }
 
 function limitedUses(fields: Fields, role: ApproleRow): number {
-  const asked = countOf(fields, "num_uses");
-  if (asked === undefined) return role.secretIdNumUses;
-  if (role.secretIdNumUses > 0 && (asked === 0 || asked > role.secretIdNumUses))
+  const requested = countOf(fields, "num_uses");
+  if (requested === undefined) return role.secretIdNumUses;
+  if (role.secretIdNumUses > 0 && (requested === 0 || requested > role.secretIdNumUses))
     throw logicalError("num_uses cannot be higher than the role's secret_id_num_uses", {
       field: "num_uses",
       rule: "secret_id_num_uses",
     });
-  return asked;
+  return requested;
 }
 
 function limitedTtl(fields: Fields, role: ApproleRow): number {
-  const asked = fields.durationMs("ttl");
-  if (asked === undefined) return role.secretIdTtlMs;
-  if (role.secretIdTtlMs > 0 && (asked === 0 || asked > role.secretIdTtlMs))
+  const requested = fields.durationMs("ttl");
+  if (requested === undefined) return role.secretIdTtlMs;
+  if (role.secretIdTtlMs > 0 && (requested === 0 || requested > role.secretIdTtlMs))
     throw logicalError("ttl cannot be longer than the role's secret_id_ttl", {
       field: "ttl",
       rule: "secret_id_ttl",
     });
-  return asked;
+  return requested;
 }
 
 function within(field: string, fields: Fields, outer: readonly string[]): readonly string[] {

@@ -29,13 +29,12 @@ export interface StoredSecretId {
 
 /** Roles and secret ids of one mount. Whoever changes something holds the mount's lock. */
 export interface ApproleStorage {
-  /** Names this mount among all; says nothing. */
+  /** Unique id of the mount, without meaning. */
   readonly mountId: string;
   role(name: string): Promise<ApproleRow | undefined>;
   roleNames(): Promise<readonly string[]>;
   /**
-   * The role that a role id stands for. For an unknown one it takes the same steps, so that its
-   * time does not tell.
+   * The role of a role id. An unknown id takes the same steps, so that timing does not reveal it.
    */
   byRoleId(
     roleId: string,
@@ -114,7 +113,7 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
     },
     async deleteRole(name) {
       const row = await role(name);
-      // First, so that nobody logs in while the rest goes.
+      // First, so that nobody can log in during the deletion.
       await storage.delete(`role/${name}`);
       if (row !== undefined) await storage.delete(roleIdKey(row.roleId));
       if (standIn === name) [standIn] = await storage.list("role/");

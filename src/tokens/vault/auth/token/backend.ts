@@ -8,7 +8,7 @@ import { renewPaths } from "./renew.ts";
 import { revokePaths } from "./revoke.ts";
 import { rolePaths } from "./roles.ts";
 
-/** One for the whole house. */
+/** One for all mounts. */
 export function createTokenBackend(deps: AuthDeps): Backend {
   return createBackend({
     type: "token",

@@ -1,16 +1,15 @@
-/** Which policies a new token may have: those of its parent, or what its role says (facts §2.6). */
+/** Policies of a new token: within its parent's, or by its role. */
 import type { TokenRoleRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import { DEFAULT_POLICY, ROOT_POLICY } from "../../policies/built-in.ts";
 import { matchesGlob } from "../../policies/parameters.ts";
 import { sanitized } from "../grants.ts";
 
-/** Who asks for what. */
 export interface PolicyQuestion {
-  /** Of the token that asks. */
+  /** Policies of the creating token. */
   readonly parent: readonly string[];
   /** Empty when none were named. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   readonly noDefault: boolean;
   readonly sudo: boolean;
   readonly role: TokenRoleRow | undefined;
@@ -43,15 +42,15 @@ function hasLists(role: TokenRoleRow): boolean {
   ].some((list) => list.length > 0);
 }
 
-function byParent({ parent, asked, noDefault, sudo, role }: PolicyQuestion): readonly string[] {
+function byParent({ parent, requested, noDefault, sudo, role }: PolicyQuestion): readonly string[] {
   const without = noDefault || role?.noDefaultPolicy === true;
   // What is inherited has `default` only when the parent has it.
-  if (asked.length === 0)
+  if (requested.length === 0)
     return sanitized(
       parent.filter((name) => !without || name !== DEFAULT_POLICY),
       false,
     );
-  const wanted = sanitized(asked, false);
+  const wanted = sanitized(requested, false);
   if (sudo) return sanitized(wanted, !without);
   const own = sanitized(parent, false);
   if (!own.includes(ROOT_POLICY) && !wanted.every((name) => own.includes(name))) {
@@ -65,7 +64,7 @@ function byParent({ parent, asked, noDefault, sudo, role }: PolicyQuestion): rea
 }
 
 function byRole(
-  { parent, asked, noDefault }: PolicyQuestion,
+  { parent, requested, noDefault }: PolicyQuestion,
   role: TokenRoleRow,
 ): readonly string[] {
   const { allowedPolicies, allowedPoliciesGlob, disallowedPolicies, disallowedPoliciesGlob } = role;
@@ -76,14 +75,14 @@ function byRole(
   const limited = allowedPolicies.length > 0 || allowedPoliciesGlob.length > 0;
   const allowed = sanitized(allowedPolicies, addDefault);
   const policies =
-    asked.length > 0
-      ? sanitized(asked, addDefault)
+    requested.length > 0
+      ? sanitized(requested, addDefault)
       : limited
         ? allowed
         : sanitized(parent, addDefault);
   if (
     limited &&
-    asked.length > 0 &&
+    requested.length > 0 &&
     !policies.every(
       (name) =>
         allowed.includes(name) || allowedPoliciesGlob.some((glob) => matchesGlob(glob, name)),

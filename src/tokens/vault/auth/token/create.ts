@@ -1,6 +1,6 @@
 /**
- * `auth/token/create` and its two kin: a token makes another, never one that may more than itself
- * or its role says (facts §2.6).
+ * `auth/token/create` and its variants: a token creates another, never with more permissions than
+ * itself or its role allows.
  */
 import type { TokenRoleRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { TokenCreateFieldsSchema } from "../../../../gen/steward/tokens/v1/auth_fields_pb.ts";
@@ -25,7 +25,7 @@ import { tokenRole } from "./roles.ts";
 import { hasSudo } from "./sudo.ts";
 
 /** Of a name that a message repeats. */
-const LONGEST_ECHO = 100;
+const MAX_ECHO_LENGTH = 100;
 const COERCE: Readonly<Record<string, CoerceRule>> = {
   policies: "comma_list",
   ttl: "duration",
@@ -61,7 +61,7 @@ export function createPaths(deps: AuthDeps): readonly Path[] {
   ];
 }
 
-/** What is asked, with the role's word applied. */
+/** The request combined with its role. */
 interface Wish {
   readonly role: { readonly name: string; readonly row: TokenRoleRow } | undefined;
   readonly sudo: boolean;
@@ -157,7 +157,7 @@ function wishOf(
   checkBatch(type, wish);
   const policies = childPolicies({
     parent: parent.policies,
-    asked: fields.texts("policies") ?? [],
+    requested: fields.texts("policies") ?? [],
     noDefault: fields.boolean("no_default_policy") === true,
     sudo,
     role: row,
@@ -171,7 +171,7 @@ function roleOf({ env }: AuthDeps, { path, fields }: PathRequest): Wish["role"] 
   if (name === undefined) return undefined;
   const row = tokenRole(env, name);
   if (row === undefined)
-    throw logicalError(`unknown role ${name.slice(0, LONGEST_ECHO)}`, {
+    throw logicalError(`unknown role ${name.slice(0, MAX_ECHO_LENGTH)}`, {
       field: "role_name",
       rule: "role",
     });

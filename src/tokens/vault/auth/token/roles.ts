@@ -1,4 +1,4 @@
-/** `auth/token/roles`: rules that tokens are made by, instead of those of whoever asks. */
+/** `auth/token/roles`: rules for created tokens that replace those of the creating token. */
 import { create } from "@bufbuild/protobuf";
 import {
   TokenRoleRowSchema,
@@ -17,11 +17,11 @@ import { parseCidrs } from "../../cidrs.ts";
 import { TOKEN_TYPES } from "../grants.ts";
 
 /** A role's name is one segment of a path; this bounds its key. */
-const LONGEST_NAME = 256;
+const MAX_NAME_LENGTH = 256;
 
 /** The role of this name, which may be any text. */
 export function tokenRole(env: Env, name: string): TokenRoleRow | undefined {
-  return name.length > LONGEST_NAME || !name.isWellFormed()
+  return name.length > MAX_NAME_LENGTH || !name.isWellFormed()
     ? undefined
     : env.read((snapshot) => snapshot.get(tokenRoles, name));
 }
@@ -71,8 +71,8 @@ export function rolePaths(env: Env): readonly Path[] {
       },
       write: async ({ fields }) => {
         const name = nameOf(fields);
-        if (name.length > LONGEST_NAME)
-          throw logicalError(`a role's name has at most ${LONGEST_NAME} characters`, {
+        if (name.length > MAX_NAME_LENGTH)
+          throw logicalError(`a role's name has at most ${MAX_NAME_LENGTH} characters`, {
             field: "role_name",
             rule: "length",
           });
@@ -83,7 +83,7 @@ export function rolePaths(env: Env): readonly Path[] {
       },
       delete: async ({ fields }) => {
         const name = nameOf(fields);
-        if (name.length <= LONGEST_NAME) await env.write((tx) => tx.delete(tokenRoles, name));
+        if (name.length <= MAX_NAME_LENGTH) await env.write((tx) => tx.delete(tokenRoles, name));
         return undefined;
       },
     },

@@ -1,6 +1,4 @@
-/**
- * Asks the monitor for its status from inside the process, as `/api/status.json` answers with it.
- */
+/** Reads the monitor's status from inside the process, in the form of `/api/status.json`. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import {
   GetStatusRequestSchema,
@@ -11,8 +9,11 @@ import type { CallOptions, ThreadHost } from "../../kernel/threads/hosted-servic
 
 const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;
 
-/** Its JSON as UTF-8, the caller's own. Rejects while the monitor does not run. */
-export async function askStatus(
+/**
+ * The status as UTF-8 JSON, in a buffer owned by the caller. Rejects while the monitor is not
+ * running.
+ */
+export async function readStatus(
   component: Pick<ThreadHost, "call">,
   { signal, requestId }: Pick<CallOptions, "signal" | "requestId">,
 ): Promise<Uint8Array<ArrayBuffer>> {

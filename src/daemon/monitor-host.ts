@@ -1,6 +1,5 @@
 /**
- * The monitor in the house: what it is told of the configuration, and what it may ask of everything
- * around it.
+ * Hosts the monitor in the daemon: passes it its configuration and a port to the process's status.
  */
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
@@ -10,41 +9,50 @@ import { servicesMonitor } from "../kernel/config/process-keys.ts";
 import type { Placement } from "../kernel/threads/hosted-service.ts";
 import type { NetworkOptions } from "../monitor/options.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
-import { monitorOptionsOf, placeMonitor, type PlacedMonitor } from "./monitor.ts";
-import { createHouseStatus, type HouseStatusDeps } from "./status/process-status.ts";
+import { monitorOptionsOf, hostMonitor, type HostedMonitor } from "./monitor.ts";
+import { createProcessStatus, type ProcessStatusDeps } from "./status/process-status.ts";
 import { stewardVersion } from "./version.ts";
 
-/** What it is placed with. */
-export interface HouseMonitorDeps extends Omit<HouseStatusDeps, "clock" | "log"> {
+export interface MonitorHostDeps extends Omit<ProcessStatusDeps, "clock" | "log"> {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly on: Placement;
   readonly log: RootLog;
   readonly configuration: DaemonConfiguration;
   readonly environment: Environment;
-  /** The demo's; then none of the configured ones is collected. */
+  /** Replaces the configured networks in a demo. */
   readonly demoNetwork: NetworkOptions | undefined;
   readonly needs: readonly string[];
 }
 
-/** Undefined when the configuration switches it off. */
-export function placeHouseMonitor(deps: HouseMonitorDeps): PlacedMonitor | undefined {
-  const { clock, ids, on, log, configuration, environment, demoNetwork, house, needs, readings } =
-    deps;
+/** Undefined when `services.monitor` is off. */
+export function createMonitorHost(deps: MonitorHostDeps): HostedMonitor | undefined {
+  const {
+    clock,
+    ids,
+    on,
+    log,
+    configuration,
+    environment,
+    demoNetwork,
+    processTelemetry,
+    needs,
+    readings,
+  } = deps;
   if (!configuration.config.get(servicesMonitor)) return undefined;
   const options = monitorOptionsOf(configuration, environment, demoNetwork);
   const startedAtMs = Math.round(clock.now() - readings.uptimeMs());
-  const status = createHouseStatus(
+  const status = createProcessStatus(
     { ...deps, log: log.child("status") },
     { configuration, monitor: options, version: stewardVersion(), startedAtMs },
   );
-  return placeMonitor({
+  return hostMonitor({
     clock,
     ids,
     on,
     options,
-    telemetry: house.telemetry,
-    house: () => status.port(),
+    telemetry: processTelemetry.telemetry,
+    processStatus: () => status.port(),
     log,
     needs,
   });

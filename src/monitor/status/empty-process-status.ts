@@ -1,4 +1,4 @@
-/** The house's part of a document while nobody has told it: whole, and everything off. */
+/** The process's part of a status before any reply: complete, with everything off. */
 import { create } from "@bufbuild/protobuf";
 import { ConfigSummarySchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import {
@@ -26,10 +26,10 @@ import {
 } from "../../gen/steward/monitor/v1/stores_pb.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import { humanBytes, humanDuration } from "./human.ts";
-import type { HouseStatus } from "./house-facts.ts";
+import type { ProcessStatus } from "./process-status.ts";
 
-/** Made anew for each caller. */
-export function houseZeros(): HouseStatus {
+/** A new object per call. */
+export function emptyProcessStatus(): ProcessStatus {
   const never = humanDuration(0);
   return {
     provider: "",

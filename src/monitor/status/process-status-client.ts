@@ -1,72 +1,67 @@
-/**
- * The thread's end of the port to the house: what it told once, and what it answers when it is
- * asked.
- */
+/** Requests the process's part of the status from the main thread over a message port. */
 import { fromBinary, isFieldSet } from "@bufbuild/protobuf";
 import type { MessagePort } from "node:worker_threads";
 import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { AnyLogRow, AnyRow } from "../../kernel/telemetry/types.ts";
 import type {
-  HouseAnswer,
-  HouseField,
-  HouseMessage,
-  HouseQuestion,
-  HouseStatus,
+  ProcessStatusReply,
+  ProcessField,
+  ProcessStatusMessage,
+  ProcessStatusRequest,
+  ProcessStatus,
   MetricFacts,
-} from "./house-facts.ts";
-import { houseZeros } from "./house-zeros.ts";
+} from "./process-status.ts";
+import { emptyProcessStatus } from "./empty-process-status.ts";
 
-/** The main thread answers from memory; who waits longer shows what was so before. */
+/**
+ * Longest wait for a reply; then the last known values are shown. The main thread replies from
+ * memory.
+ */
 const ANSWER_MS = 1_000;
 
-/** What is known of the house. */
-interface HouseView {
-  readonly status: HouseStatus;
+interface ProcessView {
+  readonly status: ProcessStatus;
   readonly series: readonly MetricFacts[];
 }
 
-/**
- * The catalogue of everything that is not the monitor's. The same object until the house tells
- * another.
- */
-export interface HouseCatalogue {
+/** Catalogue of the process and the other services. The same object until it changes. */
+export interface ProcessCatalogue {
   readonly metrics: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
 }
 
-/** The house, whether it answers or not. */
-export interface House {
-  /** Speaks over this port from now on, until it closes. */
+export interface ProcessStatusClient {
+  /** Uses this port until it closes. */
   attach(port: MessagePort): void;
   /**
-   * Never rejects: without an answer in time it is the last one, and zeros before the first.
-   * `labels` asks for label values with the series.
+   * Never rejects: without a timely reply it resolves with the last one, or zeros before the first.
+   * `labels` requests label values too.
    */
-  ask(wanted: { readonly labels: boolean }): Promise<HouseView>;
-  catalogue(): HouseCatalogue;
+  request(wanted: { readonly labels: boolean }): Promise<ProcessView>;
+  catalogue(): ProcessCatalogue;
 }
 
-/** A house without a port. */
-export function createHouse(clock: Clock): House {
-  return new PortHouse(clock);
+/** Starts without a port. */
+export function createProcessStatusClient(clock: Clock): ProcessStatusClient {
+  return new PortClient(clock);
 }
 
-interface Asked {
+interface PendingRequest {
   readonly labels: boolean;
   readonly settle: () => void;
 }
 
-const fields = Object.keys(houseZeros()) as HouseField[];
+const fields = Object.keys(emptyProcessStatus()) as ProcessField[];
 
-class PortHouse implements House {
+class PortClient implements ProcessStatusClient {
   readonly #clock: Clock;
-  readonly #zeros = houseZeros();
-  readonly #asked = new Map<number, Asked>();
+  readonly #zeros = emptyProcessStatus();
+  readonly #pending = new Map<number, PendingRequest>();
   #port: MessagePort | undefined;
   #nextId = 0;
   #constants: Status | undefined;
-  #catalogue: HouseCatalogue = { metrics: [], records: [] };
+  #catalogue: ProcessCatalogue = { metrics: [], records: [] };
   #answer: Status | undefined;
   #series: readonly MetricFacts[] = [];
   #labelled: readonly MetricFacts[] | undefined;
@@ -78,7 +73,7 @@ class PortHouse implements House {
   attach(port: MessagePort): void {
     this.#port = port;
     this.#settleAll();
-    port.on("message", (message: HouseMessage) => this.#hear(message));
+    port.on("message", (message: ProcessStatusMessage) => this.#hear(message));
     port.on("close", () => {
       if (this.#port !== port) return;
       this.#port = undefined;
@@ -87,7 +82,7 @@ class PortHouse implements House {
     port.unref();
   }
 
-  async ask({ labels }: { readonly labels: boolean }): Promise<HouseView> {
+  async request({ labels }: { readonly labels: boolean }): Promise<ProcessView> {
     const port = this.#port;
     if (port !== undefined) await this.#answered(port, labels);
     return {
@@ -96,7 +91,7 @@ class PortHouse implements House {
     };
   }
 
-  catalogue(): HouseCatalogue {
+  catalogue(): ProcessCatalogue {
     return this.#catalogue;
   }
 
@@ -106,36 +101,36 @@ class PortHouse implements House {
     return new Promise((resolve) => {
       const settle = (): void => {
         timer[Symbol.dispose]();
-        this.#asked.delete(id);
+        this.#pending.delete(id);
         resolve();
       };
       const timer = this.#clock.timer(this.#clock.monotonic() + ANSWER_MS, settle);
-      this.#asked.set(id, { labels, settle });
-      port.postMessage({ kind: "ask", id, labels } satisfies HouseQuestion);
+      this.#pending.set(id, { labels, settle });
+      port.postMessage({ kind: "ask", id, labels } satisfies ProcessStatusRequest);
     });
   }
 
-  #hear(message: HouseMessage): void {
+  #hear(message: ProcessStatusMessage): void {
     if (message.kind === "answer") return this.#take(message);
     this.#constants = fromBinary(StatusSchema, message.status);
     this.#catalogue = { metrics: message.metrics, records: message.records };
   }
 
-  /** A late answer is still the newest there is. */
-  #take({ id, status, series }: HouseAnswer): void {
-    const asked = this.#asked.get(id);
+  /** A late reply is still the newest. */
+  #take({ id, status, series }: ProcessStatusReply): void {
+    const pending = this.#pending.get(id);
     this.#answer = fromBinary(StatusSchema, status);
     this.#series = series;
-    if (asked?.labels === true) this.#labelled = series;
-    asked?.settle();
+    if (pending?.labels === true) this.#labelled = series;
+    pending?.settle();
   }
 
   #settleAll(): void {
-    for (const { settle } of this.#asked.values()) settle();
+    for (const { settle } of this.#pending.values()) settle();
   }
 
-  /** Of each field what was answered last, else what was told at the start, else zero. */
-  #status(): HouseStatus {
+  /** Each field comes from the last reply, else from the constants, else zero. */
+  #status(): ProcessStatus {
     const entries = fields.map(
       (name) =>
         [
@@ -147,6 +142,6 @@ class PortHouse implements House {
           )[name],
         ] as const,
     );
-    return Object.fromEntries(entries) as unknown as HouseStatus;
+    return Object.fromEntries(entries) as unknown as ProcessStatus;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What of the house's part the monitor knows better: names of networks, collectors that run, where
- * checkpoints really are.
+ * Completes the process's part of the status with what only the monitor knows: network names,
+ * running collectors, and the checkpoint store in effect.
  */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
@@ -15,25 +15,25 @@ import type { NetworkStatus } from "../status.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
 
 /**
- * With the network's own name, or how many there are, and the time since the start; the monitor's
- * own start where the process's is not told.
+ * Adds the network's name or the number of networks, and the uptime. Uses the monitor's own start
+ * time until the process's is known.
  */
 export function serviceInfo(
-  told: ServiceInfo,
+  reported: ServiceInfo,
   networks: readonly Pick<NetworkStatus, "name">[],
   { startedMs, nowMs }: { readonly startedMs: number; readonly nowMs: number },
 ): ServiceInfo {
-  const startedAt = told.startedAt ?? timestampFromMs(startedMs);
+  const startedAt = reported.startedAt ?? timestampFromMs(startedMs);
   const upMs = nowMs - timestampMs(startedAt);
   const [first] = networks;
   const network =
     first === undefined
-      ? told.network
+      ? reported.network
       : networks.length === 1
         ? first.name
         : `${networks.length} networks`;
   return {
-    ...told,
+    ...reported,
     startedAt,
     network,
     uptime: humanDuration(upMs),
@@ -41,31 +41,31 @@ export function serviceInfo(
   };
 }
 
-/** Completes the configuration; the same object as long as nothing of it changes. */
+/** Completes the configuration summary; returns the same object while nothing changes. */
 export function createConfigPart(): (
-  told: ConfigSummary,
+  reported: ConfigSummary,
   checkpoints: CheckpointStoreStatus,
   networks: readonly Pick<NetworkStatus, "collectors">[],
 ) => ConfigSummary {
   let last:
-    | { readonly told: ConfigSummary; readonly key: string; readonly config: ConfigSummary }
+    | { readonly reported: ConfigSummary; readonly key: string; readonly config: ConfigSummary }
     | undefined;
-  return (told, { store, path, reason = "" }, networks) => {
+  return (reported, { store, path, reason = "" }, networks) => {
     const registered = [
       ...new Set(networks.flatMap(({ collectors }) => collectors.map(({ name }) => name))),
     ];
-    const enabledCollectors = networks.length === 0 ? told.enabledCollectors : registered;
+    const enabledCollectors = networks.length === 0 ? reported.enabledCollectors : registered;
     const key = JSON.stringify([store, path, reason, enabledCollectors]);
-    if (last?.told !== told || last.key !== key) {
+    if (last?.reported !== reported || last.key !== key) {
       const config = create(ConfigSummarySchema, {
-        ...told,
+        ...reported,
         schemaVersion: schemaVersion(ConfigSummarySchema),
         checkpointStore: store,
         checkpointPath: path,
         checkpointReason: reason,
         enabledCollectors,
       });
-      last = { told, key, config };
+      last = { reported, key, config };
     }
     return last.config;
   };

@@ -1,12 +1,9 @@
-/**
- * Where a request's path leads: its mount, the rest of the path below it, and the declared path.
- */
+/** Resolves a request's path: its mount, the path below it, and the declared path. */
 import type { Path } from "../../logical/types.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { CoreDeps } from "./types.ts";
 
-/** A mounted path. */
-export interface Place {
+export interface MountedPath {
   readonly mount: Mount;
   readonly rest: string;
   /** Undefined when the mount declares no such path. */
@@ -14,10 +11,10 @@ export interface Place {
 }
 
 /** Undefined when nothing is mounted there. */
-export function placeOf(
+export function resolvePath(
   { mounts }: Pick<CoreDeps, "mounts">,
   { path }: { readonly path: string },
-): Place | undefined {
+): MountedPath | undefined {
   const found = mounts.match(path);
   return found === undefined
     ? undefined

@@ -1,57 +1,58 @@
 /**
- * From an allowed request to its answer: the audit record and, where something is made outside, the
- * intent are on disk before the backend runs; the lease and the second audit record are on disk
- * before anybody is answered.
+ * Handles an authorized request. The audit record and, for minting paths, the intent are durable
+ * before the backend runs; the lease and the second audit record are durable before the response.
  */
 import { assert, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Data, LogicalRequest, LogicalResponse, SecretGrant } from "../../logical/types.ts";
 import type { HostRequest } from "../auth/context.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { AuditResponse, Intent, IssuedAuth, LeaseInfo, TokenEntry } from "../types.ts";
-import type { CoreAnswer, CoreDeps, Journey } from "./types.ts";
+import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 import { goDurationText } from "./go-duration.ts";
 
-/** What the end of a token may take whose lease could not be stored. */
+/** Deadline for revoking a token whose lease could not be stored. */
 const UNDO_MS = 30_000;
 const ONE_USE =
   "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
 
-/** Serves an authorised request. */
-export async function mint(deps: CoreDeps, journey: Journey): Promise<CoreAnswer> {
-  const { standing } = journey;
+export async function handleAuthorized(
+  deps: CoreDeps,
+  context: RequestContext,
+): Promise<CoreAnswer> {
+  const { standing } = context;
   const mints =
     standing.declared?.mints === true &&
-    (journey.operation === "create" ||
-      journey.operation === "update" ||
-      journey.operation === "read");
+    (context.operation === "create" ||
+      context.operation === "update" ||
+      context.operation === "read");
   if (mints && standing.entry?.numUses === -1)
     throw new StewardError("invalid", ONE_USE, { rule: "num_uses" });
-  const [intent] = await begin(deps, journey, mints);
+  const [intent] = await begin(deps, context, mints);
   const effect = intent === undefined ? undefined : new EffectRecord();
   let response: LogicalResponse | undefined;
   try {
-    response = listed(journey, await journey.mount.backend.handle(requestOf(journey, effect)));
+    response = listed(context, await context.mount.backend.handle(requestOf(context, effect)));
   } catch (error) {
     if (intent !== undefined) await settle(deps, intent, effect, error);
     throw error;
   }
   if (intent !== undefined && response?.secret === undefined) deps.leases.drop(intent);
-  return finish(deps, journey, response, intent);
+  return finish(deps, context, response, intent);
 }
 
-/** A list without names is nothing there, as everywhere (facts §2.2). */
+/** An empty list means "no data", as in Vault. */
 function listed(
-  { operation }: Journey,
+  { operation }: RequestContext,
   response: LogicalResponse | undefined,
 ): LogicalResponse | undefined {
   const keys = response?.data?.["keys"];
   return operation === "list" && Array.isArray(keys) && keys.length === 0 ? undefined : response;
 }
 
-/** Both records at once; neither without the other. */
+/** Writes both records; if one fails, neither counts. */
 async function begin(
   deps: CoreDeps,
-  { requestId, request, mount, standing, audited }: Journey,
+  { requestId, request, mount, standing, audited }: RequestContext,
   mints: boolean,
 ): Promise<[Intent | undefined]> {
   if (!mints) {
@@ -74,14 +75,14 @@ async function begin(
   return [intent.value];
 }
 
-/** Only what the path declares may be kept: what else a client sends could be anything. */
+/** Keeps only declared fields: undeclared ones could hold anything. */
 function declaredOnly(data: Data, names: readonly string[]): Data {
   return Object.fromEntries(
     names.filter((name) => Object.hasOwn(data, name)).map((name) => [name, data[name]]),
   );
 }
 
-/** What a backend says about its call to the outside. */
+/** Records what a backend reports about its external call. */
 class EffectRecord {
   about: Data = {};
   begun = false;
@@ -109,7 +110,7 @@ async function settle(
 
 /** The request as the mount's backend sees it. */
 export function requestOf(
-  { request, requestId, operation, mount, rest, standing }: Journey,
+  { request, requestId, operation, mount, rest, standing }: RequestContext,
   effect: EffectRecord | undefined,
 ): LogicalRequest {
   const { entry, tokenId } = standing;
@@ -123,7 +124,7 @@ export function requestOf(
     ...(request.remote === undefined ? {} : { remote: request.remote }),
     ...(entry === undefined ? {} : { requester: requesterOf(entry) }),
     ...(effect === undefined ? {} : { effect }),
-    // Only built-in backends may see the token itself.
+    // Only built-in backends receive the token itself.
     ...(tokenId === undefined || !mount.trusted
       ? {}
       : { sentToken: tokenId, ...(entry === undefined ? {} : { token: { id: tokenId, entry } }) }),
@@ -133,24 +134,24 @@ export function requestOf(
 
 async function finish(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   response: LogicalResponse | undefined,
   intent: Intent | undefined,
 ): Promise<CoreAnswer> {
-  const { mount, requestId, operation, standing } = journey;
+  const { mount, requestId, operation, standing } = context;
   const auth = issuedBy(mount, response);
   const warnings = [...(response?.warnings ?? [])];
   const leased =
     response?.secret === undefined
       ? undefined
-      : lease(deps, journey, response, { grant: response.secret, intent, warnings });
+      : lease(deps, context, response, { grant: response.secret, intent, warnings });
   const answer: CoreAnswer = {
     requestId,
     response,
     warnings,
     auth,
     wrap: undefined,
-    asked: operation === "read" || operation === "list" || operation === "help",
+    isRead: operation === "read" || operation === "list" || operation === "help",
     lease:
       leased === undefined
         ? undefined
@@ -164,16 +165,16 @@ async function finish(
   const wrappable = response?.data !== undefined || auth !== undefined;
   try {
     if (standing.wrapTtlMs !== undefined && wrappable && operation !== "list")
-      return await wrapped(deps, journey, answer, leased);
-    await Promise.all([leased?.stored, deps.audit.response(journey.audited, auditOf(answer))]);
+      return await wrapped(deps, context, answer, leased);
+    await Promise.all([leased?.stored, deps.audit.response(context.audited, auditOf(answer))]);
     return answer;
   } catch (error) {
-    await undo(deps, journey, { leased, auth, response, intent });
+    await undo(deps, context, { leased, auth, response, intent });
     throw error;
   }
 }
 
-/** Only backends of the house hand out tokens: whoever lives elsewhere could make itself root. */
+/** Only built-in backends may issue tokens: others could make themselves root. */
 function issuedBy(mount: Mount, response: LogicalResponse | undefined): IssuedAuth | undefined {
   const auth = response?.auth;
   if (auth === undefined) return undefined;
@@ -188,7 +189,7 @@ interface Leased {
 
 function lease(
   deps: CoreDeps,
-  { request, mount, standing }: Journey,
+  { request, mount, standing }: RequestContext,
   response: LogicalResponse,
   {
     grant,
@@ -208,7 +209,7 @@ function lease(
     warnings.push(
       `TTL of "${goDurationText(grant.ttlMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; TTL value is capped accordingly`,
     );
-  // A batch token is not stored, so what it leased belongs to its parent.
+  // A batch token is not stored, so its leases belong to its parent.
   const owner = entry === undefined ? undefined : entry.type === "batch" ? entry.parent : entry.key;
   const registered = deps.leases.register({
     path: request.path,
@@ -218,21 +219,21 @@ function lease(
     intent,
     token: owner === undefined ? undefined : { key: owner, expiresAtMs: entry?.expiresAtMs },
   });
-  // Whoever waits for it comes later; until then a failure must not count as unhandled.
+  // Awaited later; until then a rejection must not count as unhandled.
   registered.stored.catch(() => undefined);
   return registered;
 }
 
 async function wrapped(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   answer: CoreAnswer,
   leased: Leased | undefined,
 ): Promise<CoreAnswer> {
   await leased?.stored;
   const { token, info } = await deps.wrapping.wrap(answer, {
-    path: journey.request.path,
-    ttlMs: journey.standing.wrapTtlMs ?? 0,
+    path: context.request.path,
+    ttlMs: context.standing.wrapTtlMs ?? 0,
   });
   const outer: CoreAnswer = {
     ...answer,
@@ -242,7 +243,7 @@ async function wrapped(
     wrap: info,
     warnings: [],
   };
-  await deps.audit.response(journey.audited, {
+  await deps.audit.response(context.audited, {
     wrap: {
       token,
       accessor: info.accessor,
@@ -263,12 +264,12 @@ function auditOf({ response, lease, auth, warnings }: CoreAnswer): AuditResponse
 }
 
 /**
- * What was made and will not be handed out ends now; a failure here leaves a record: the lease with
- * its timer, or an orphan.
+ * Revokes what was created but cannot be returned; on failure a record remains: the lease with its
+ * timer, or an orphan.
  */
 async function undo(
   deps: CoreDeps,
-  journey: Journey,
+  context: RequestContext,
   made: {
     readonly leased: Leased | undefined;
     readonly auth: IssuedAuth | undefined;
@@ -284,7 +285,7 @@ async function undo(
         () => false,
       );
       if (stored) await deps.leases.revoke(leased.info.id, { sync: false });
-      else await endUnstored(deps, journey, { id: leased.info.id, response, intent });
+      else await endUnstored(deps, context, { id: leased.info.id, response, intent });
     }
     if (auth?.made === true) await deps.tokens.revoke(auth.entry.key);
   } catch (error) {
@@ -294,10 +295,10 @@ async function undo(
   }
 }
 
-/** The lease is on no disk, e.g. a full one: only this process still knows what was made. */
+/** The lease could not be stored, e.g. on a full disk: only this process knows what was created. */
 async function endUnstored(
   deps: CoreDeps,
-  { requestId, request, mount }: Journey,
+  { requestId, request, mount }: RequestContext,
   {
     id,
     response,

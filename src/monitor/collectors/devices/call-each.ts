@@ -1,29 +1,28 @@
 /**
- * Calls made for each device: a few at a time, learnt from in the order of the devices, failures
- * counted and passed over.
+ * Per-device calls with bounded concurrency. Results are processed in device order; failures are
+ * counted and skipped.
  */
 import { stateOfError } from "../../capability/operation.ts";
 import type { ApiState, Operation } from "../../capability/operation.ts";
 import type { Device } from "../../providers/model.ts";
 import type { Tick } from "../collector.ts";
-import { giveWay } from "../give-way.ts";
+import { yieldToLoop } from "../yielding.ts";
 
-/** Calls on their way at once. */
+/** Concurrent calls. */
 const IN_FLIGHT = 4;
-/** Answers learnt from between two breaks. */
+/** Results processed between two yields to the event loop. */
 const STRETCH = 200;
 /**
- * So many own devices refused, and none answered: the credential may not ask, and a large fleet is
- * not asked to its end.
+ * After this many denials and no success the remaining devices are skipped: the credential lacks
+ * the permission.
  */
 const REFUSALS = 25;
 
 const refusing: ReadonlySet<ApiState> = new Set(["credential_rejected", "scope_denied"]);
 
-/** What is asked of each device. */
-export interface Question<T> {
+export interface PerDeviceCall<T> {
   readonly operation: Operation;
-  ask(device: Device): Promise<T>;
+  call(device: Device): Promise<T>;
   learn(device: Device, answer: T): void;
 }
 
@@ -33,13 +32,13 @@ type Outcome<T> = { readonly device: Device } & (
 );
 
 /**
- * Asks all devices and tells the tick how it went. Rejects only with the signal's reason; no call
- * outlives it then.
+ * Calls every device and reports coverage to the tick. Rejects only with the signal's reason, and
+ * leaves no call running.
  */
-export async function askEach<T>(
+export async function callEach<T>(
   tick: Tick,
   devices: readonly Device[],
-  question: Question<T>,
+  perDevice: PerDeviceCall<T>,
 ): Promise<void> {
   const failures: ApiState[] = [];
   const waiting: Promise<Outcome<T>>[] = [];
@@ -51,9 +50,9 @@ export async function askEach<T>(
     tick.signal.throwIfAborted();
     if ("answer" in outcome) {
       refusals = Number.NEGATIVE_INFINITY;
-      return question.learn(outcome.device, outcome.answer);
+      return perDevice.learn(outcome.device, outcome.answer);
     }
-    const state = stateOfError(outcome.error, question.operation);
+    const state = stateOfError(outcome.error, perDevice.operation);
     failures.push(state);
     if (refusing.has(state) && !outcome.device.external) refusals += 1;
   };
@@ -61,20 +60,20 @@ export async function askEach<T>(
     for (const device of devices) {
       if (refusals >= REFUSALS) break;
       tried += 1;
-      waiting.push(outcomeOf(device, question));
+      waiting.push(outcomeOf(device, perDevice));
       if (waiting.length >= IN_FLIGHT) await next();
-      if (tried % STRETCH === 0) await giveWay(tick.signal);
+      if (tried % STRETCH === 0) await yieldToLoop(tick.signal);
     }
     while (waiting.length > 0) await next();
   } finally {
     await Promise.all(waiting);
   }
-  tick.covered(question.operation, { tried, failures });
+  tick.covered(perDevice.operation, { tried, failures });
 }
 
-async function outcomeOf<T>(device: Device, question: Question<T>): Promise<Outcome<T>> {
+async function outcomeOf<T>(device: Device, perDevice: PerDeviceCall<T>): Promise<Outcome<T>> {
   try {
-    return { device, answer: await question.ask(device) };
+    return { device, answer: await perDevice.call(device) };
   } catch (error) {
     return { device, error };
   }

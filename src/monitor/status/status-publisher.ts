@@ -1,7 +1,4 @@
-/**
- * The monitor's face: everything that its documents are made of, tied together, with the part of
- * its life that takes samples.
- */
+/** Assembles the status API and the samplers behind it. */
 import type { BoundService } from "../../kernel/service.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -16,38 +13,43 @@ import type { Thresholds } from "./cardinality-rows.ts";
 import { createCardinalitySampler } from "./cardinality-sampler.ts";
 import { createCatalogueRows, type CatalogueRows } from "./catalogue-rows.ts";
 import { createFleetSampler } from "./fleet.ts";
-import { HOUSE_PORT } from "./house-facts.ts";
-import { createHouse, type House, type HouseCatalogue } from "./house-port.ts";
+import { PROCESS_STATUS_PORT } from "./process-status.ts";
+import {
+  createProcessStatusClient,
+  type ProcessStatusClient,
+  type ProcessCatalogue,
+} from "./process-status-client.ts";
 import { createStatusApi } from "./status-api.ts";
 import { createStatusBuilder } from "./status-builder.ts";
 
-/** What is shown. */
-export interface FaceDeps {
+export interface StatusPublisherDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly monitor: () => MonitorStatus;
-  /** Series of this thread that are no network's. */
+  /** Series of this thread that belong to no network. */
   readonly ownSeries: () => readonly ScopeCardinality[];
 }
 
-/** The documents, and what must live for them. */
-export interface Face {
+export interface StatusPublisher {
   readonly service: BoundService;
   /** Takes samples while it runs. */
   readonly component: Component;
-  /** Takes the port to the house among those that the service is given. */
+  /** Attaches the process status port, if present. */
   attach(ports: ThreadContext["ports"]): void;
 }
 
 const NAME = "status";
-/** Where no network says. */
+/** Used where no network configures thresholds. */
 const defaultThresholds: Thresholds = { warningThreshold: 2_000, criticalThreshold: 8_000 };
 
-/** A face; documents are whole from the beginning. */
-export function createFace(deps: FaceDeps, options: MonitorOptions): Face {
+/** Documents are complete from the start. */
+export function createStatusPublisher(
+  deps: StatusPublisherDeps,
+  options: MonitorOptions,
+): StatusPublisher {
   const { clock, log, monitor, ownSeries } = deps;
-  const house = createHouse(clock);
-  const catalogue = catalogueOf(house);
+  const processStatus = createProcessStatusClient(clock);
+  const catalogue = catalogueOf(processStatus);
   const thresholds = options.cardinality ?? options.networks[0]?.cardinality ?? defaultThresholds;
   const cardinality = createCardinalitySampler({
     clock,
@@ -56,7 +58,7 @@ export function createFace(deps: FaceDeps, options: MonitorOptions): Face {
     networks: () => seriesOf(monitor()),
     intervalMs: options.metricIntervalMs,
     enabled: options.selfObservability.enabled,
-    house: async () => (await house.ask({ labels: true })).series,
+    processStatus: async () => (await processStatus.request({ labels: true })).series,
     rows: () => ({ thresholds, expositionName: (metric) => catalogue().expositionName(metric) }),
   });
   const fleet = createFleetSampler(clock, () =>
@@ -64,7 +66,7 @@ export function createFace(deps: FaceDeps, options: MonitorOptions): Face {
   );
   const build = createStatusBuilder({
     clock,
-    house,
+    processStatus,
     several: options.several,
     monitor,
     ownSeries,
@@ -83,8 +85,8 @@ export function createFace(deps: FaceDeps, options: MonitorOptions): Face {
       stop: () => Promise.resolve(samplers.forEach((sampler) => sampler.stop())),
     },
     attach(ports) {
-      const port = ports[HOUSE_PORT];
-      if (port !== undefined) house.attach(port);
+      const port = ports[PROCESS_STATUS_PORT];
+      if (port !== undefined) processStatus.attach(port);
     },
   };
 }
@@ -97,17 +99,17 @@ function seriesOf({ networks }: MonitorStatus): Map<string, ScopeCardinality> {
   );
 }
 
-/** The monitor's own catalogue and the house's; made again when the house tells another. */
-function catalogueOf(house: House): () => CatalogueRows {
-  let made: { readonly of: HouseCatalogue; readonly rows: CatalogueRows } | undefined;
+/** The monitor's catalogue merged with the process's; rebuilt when the latter changes. */
+function catalogueOf(processStatus: ProcessStatusClient): () => CatalogueRows {
+  let made: { readonly of: ProcessCatalogue; readonly rows: CatalogueRows } | undefined;
   return () => {
-    const told = house.catalogue();
-    if (made?.of !== told)
+    const current = processStatus.catalogue();
+    if (made?.of !== current)
       made = {
-        of: told,
+        of: current,
         rows: createCatalogueRows(
-          [...monitorMetrics, ...told.metrics],
-          [...monitorRecords, ...told.records],
+          [...monitorMetrics, ...current.metrics],
+          [...monitorRecords, ...current.records],
         ),
       };
     return made.rows;

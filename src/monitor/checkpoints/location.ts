@@ -1,19 +1,19 @@
-/** From a configured path to the environment that stands there. */
+/** Maps the configured checkpoint path to an LMDB environment. */
 import { basename, dirname, extname, join } from "node:path";
 import { checkpointStore } from "./tables.ts";
 
-/** A folder, the environment's name in it, and the file that this makes. */
-export interface CheckpointPlace {
+/** Directory, environment name in it, and resulting file path. */
+export interface CheckpointLocation {
   readonly directory: string;
   readonly name: string;
   readonly path: string;
 }
 
 /**
- * The place of a path: its last part without extension, in the letters that a store's name may
+ * The name is the path's last part without extension, reduced to the characters a store name may
  * have; the extension is always `.mdb`.
  */
-export function checkpointPlace(filePath: string): CheckpointPlace {
+export function checkpointLocation(filePath: string): CheckpointLocation {
   const directory = dirname(filePath);
   const written = basename(filePath, extname(filePath))
     .toLowerCase()

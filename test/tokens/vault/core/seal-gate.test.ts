@@ -5,7 +5,7 @@ import { EmptyFieldsSchema } from "../../../../src/gen/steward/tokens/v1/sys_fie
 import { createBackend } from "../../../../src/tokens/logical/backend.ts";
 import { definePath } from "../../../../src/tokens/logical/define-path.ts";
 import type { Core, CoreAnswer, CoreRequest } from "../../../../src/tokens/vault/core/types.ts";
-import { createFront } from "../../../../src/tokens/vault/core/front.ts";
+import { createSealGate } from "../../../../src/tokens/vault/core/seal-gate.ts";
 
 const status = createBackend({
   type: "system",
@@ -31,7 +31,7 @@ const request: CoreRequest = {
 };
 const answer: CoreAnswer = {
   requestId: "r",
-  asked: true,
+  isRead: true,
   response: { data: { a: 1 } },
   lease: undefined,
   auth: undefined,
@@ -48,57 +48,57 @@ const coreOf = (handle: Core["handle"]): Core => ({
 
 describe("the door", () => {
   it("knows no live token while the store is sealed, and lets only a small body in, for the paths that answer then", () => {
-    const front = createFront({ status, ids: systemIds });
+    const gate = createSealGate({ status, ids: systemIds });
     const sizes = (): number[] =>
-      ["sys/unseal", "sys/init", "m/x"].map((path) => front.maxBodyBytes({ ...request, path }));
-    expect([front.isLive(Secret.of("t", "t")), sizes()]).toEqual([false, [65_536, 65_536, 0]]);
-    front.open(coreOf(async () => answer));
-    expect([front.isLive(Secret.of("t", "t")), sizes()]).toEqual([true, [65_536, 65_536, 1_000]]);
+      ["sys/unseal", "sys/init", "m/x"].map((path) => gate.maxBodyBytes({ ...request, path }));
+    expect([gate.isLive(Secret.of("t", "t")), sizes()]).toEqual([false, [65_536, 65_536, 0]]);
+    gate.open(coreOf(async () => answer));
+    expect([gate.isLive(Secret.of("t", "t")), sizes()]).toEqual([true, [65_536, 65_536, 1_000]]);
   });
 
   it("lets nobody in while the store is sealed, but says that it is", async () => {
-    const front = createFront({ status, ids: systemIds });
-    await expect(front.handle(request)).rejects.toMatchObject({
+    const gate = createSealGate({ status, ids: systemIds });
+    await expect(gate.handle(request)).rejects.toMatchObject({
       code: "sealed",
       message: "Vault is sealed",
     });
-    expect((await front.handle({ ...request, path: "sys/health" })).response?.data).toEqual({
+    expect((await gate.handle({ ...request, path: "sys/health" })).response?.data).toEqual({
       sealed: true,
     });
   });
 
   it("lets everybody in once it is open", async () => {
-    const front = createFront({ status, ids: systemIds });
-    front.open(coreOf(async () => answer));
-    expect(await front.handle(request)).toBe(answer);
+    const gate = createSealGate({ status, ids: systemIds });
+    gate.open(coreOf(async () => answer));
+    expect(await gate.handle(request)).toBe(answer);
   });
 
   it("closes at once and waits for those inside", async () => {
-    const front = createFront({ status, ids: systemIds });
+    const gate = createSealGate({ status, ids: systemIds });
     const { promise, resolve } = Promise.withResolvers<CoreAnswer>();
-    front.open(coreOf(() => promise));
-    const inside = front.handle(request);
+    gate.open(coreOf(() => promise));
+    const inside = gate.handle(request);
     let closed = false;
-    const closing = front.close().then(() => (closed = true));
-    await expect(front.handle(request)).rejects.toMatchObject({ code: "sealed" });
+    const closing = gate.close().then(() => (closed = true));
+    await expect(gate.handle(request)).rejects.toMatchObject({ code: "sealed" });
     expect(closed).toBe(false);
     resolve(answer);
     expect(await inside).toBe(answer);
     await closing;
-    expect(front.isOpen()).toBe(false);
+    expect(gate.isOpen()).toBe(false);
   });
 
   it("tells everyone who closes it, and closes anew after it was opened again", async () => {
-    const front = createFront({ status, ids: systemIds });
+    const gate = createSealGate({ status, ids: systemIds });
     for (let round = 0; round < 2; round++) {
       const { promise, resolve } = Promise.withResolvers<CoreAnswer>();
-      front.open(coreOf(() => promise));
-      const inside = front.handle(request);
-      const closings = Promise.all([front.close(), front.close()]);
+      gate.open(coreOf(() => promise));
+      const inside = gate.handle(request);
+      const closings = Promise.all([gate.close(), gate.close()]);
       resolve(answer);
       await inside;
       await closings;
     }
-    expect(front.isOpen()).toBe(false);
+    expect(gate.isOpen()).toBe(false);
   });
 });

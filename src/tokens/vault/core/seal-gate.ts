@@ -1,7 +1,6 @@
 /**
- * The door of the secrets manager: five paths answer sealed and unsealed alike, everything else
- * only while the store is unsealed (RESOLUTIONS T22). It counts who is inside, so that sealing can
- * let them finish.
+ * Admits requests while the store is unsealed; five paths also work while it is sealed. Counts
+ * requests in progress, so that sealing can wait for them.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
@@ -17,27 +16,26 @@ const STATUS_PATHS: ReadonlySet<string> = new Set([
   "sys/leader",
 ]);
 
-/** What is behind the door. */
-export interface FrontDeps {
-  /** Answers the five paths, below `sys/`. */
+export interface SealGateDeps {
+  /** Handles the five paths, below `sys/`. */
   readonly status: Backend;
   readonly ids: Ids;
 }
 
-/** A core whose inside may come and go. */
-export interface Front extends Core {
-  /** Lets requests in from now on. */
+/** A core that can be opened and closed. */
+export interface SealGate extends Core {
+  /** Admits requests from now on. */
   open(core: Core): void;
-  /** Lets nobody in any more. Resolves when all that are inside have left. */
+  /** Rejects new requests. Resolves when those in progress have finished. */
   close(): Promise<void>;
   isOpen(): boolean;
 }
 
-/** A closed door. */
-export function createFront({ status, ids }: FrontDeps): Front {
+/** Starts closed. */
+export function createSealGate({ status, ids }: SealGateDeps): SealGate {
   let inside: Core | undefined;
   let count = 0;
-  /** Shared by all who wait: two may seal at once. */
+  /** Shared by all waiters: two may seal at once. */
   let left: PromiseWithResolvers<void> | undefined;
 
   async function enter(core: Core, request: CoreRequest): Promise<CoreAnswer> {
@@ -73,7 +71,7 @@ export function createFront({ status, ids }: FrontDeps): Front {
   };
 }
 
-/** Without token, policy and audit, as everywhere. */
+/** Handled without token, policy or audit, as in Vault. */
 async function bare(status: Backend, ids: Ids, request: CoreRequest): Promise<CoreAnswer> {
   const requestId = ids.uuid();
   const response = await status.handle({
@@ -87,7 +85,7 @@ async function bare(status: Backend, ids: Ids, request: CoreRequest): Promise<Co
   });
   return {
     requestId,
-    asked: request.verb !== "write" && request.verb !== "delete",
+    isRead: request.verb !== "write" && request.verb !== "delete",
     response,
     lease: undefined,
     auth: undefined,

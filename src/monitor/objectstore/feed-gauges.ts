@@ -1,6 +1,6 @@
 /**
- * What feeds say of themselves. A network may have several, and their metrics tell no feed apart:
- * levels are those of all together.
+ * Gauges of object-store feeds. A network may have several and the metrics do not distinguish them,
+ * so gauges cover all feeds.
  */
 import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import {
@@ -14,11 +14,11 @@ import {
   objectstoreScanTruncated,
 } from "../catalogue/object-store.ts";
 
-/** The levels of one feed after a run. */
+/** Gauges of one feed after a run. */
 export interface FeedLevels {
   readonly backlog: number;
   readonly cursorMs: number | undefined;
-  /** Of the listed names that are understood. */
+  /** Newest time among the recognised keys. */
   readonly newestMs: number | undefined;
   readonly pendingOldestMs: number | undefined;
   readonly gaps: number;
@@ -26,12 +26,12 @@ export interface FeedLevels {
   readonly truncated: boolean;
 }
 
-// By the scope and not by a name: the same network may run twice in a process, as in tests.
+// Keyed by scope, not by name: the same network may run twice in a process, as in tests.
 const books = new WeakMap<Scope, Map<string, FeedLevels>>();
 const SECOND_MS = 1_000;
 
-/** Says the levels of all feeds of the network, after the run of one. */
-export function sayLevels(
+/** Sets the gauges of all feeds after the run of one. */
+export function setFeedGauges(
   scope: Scope,
   sweep: Pick<Sweep, "gauge">,
   feed: string,

@@ -22,7 +22,7 @@ import type {
 } from "../../../../src/tokens/vault/types.ts";
 
 /** What a test can see and turn. */
-export interface FakeHouse {
+export interface FakeCore {
   readonly core: Core;
   /** Names of the steps so far, in their order. */
   readonly steps: string[];
@@ -72,7 +72,7 @@ export const minted: LogicalResponse = {
 };
 
 /** Everything allowed, everything working. */
-export function fakeHouse(): FakeHouse {
+export function fakeCore(): FakeCore {
   const steps: string[] = [];
   const failing = new Map<string, Error>();
   const step = async (name: string): Promise<void> => {
@@ -87,7 +87,7 @@ export function fakeHouse(): FakeHouse {
     entry: liveEntry as TokenEntry | undefined,
     handler: (async () => minted) as PathHandler,
   };
-  const audited: FakeHouse["audited"] = [];
+  const audited: FakeCore["audited"] = [];
   const leased: LeaseSpec[] = [];
   const revoked: Data[] = [];
   const handler: PathHandler = async (request) => {

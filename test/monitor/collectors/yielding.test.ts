@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eachGivingWay } from "../../../src/monitor/collectors/give-way.ts";
+import { forEachYielding } from "../../../src/monitor/collectors/yielding.ts";
 
 const items = Array.from({ length: 1_200 }, (_, at) => at);
 
@@ -12,7 +12,7 @@ describe("Going over a large list", () => {
       if (visited.length < items.length) setImmediate(watch);
     };
     setImmediate(watch);
-    await eachGivingWay(items, new AbortController().signal, (item) => visited.push(item));
+    await forEachYielding(items, new AbortController().signal, (item) => visited.push(item));
     expect(visited).toEqual(items);
     expect(seen.slice(0, 2)).toEqual([50, 100]);
   });
@@ -21,7 +21,7 @@ describe("Going over a large list", () => {
     const stop = new AbortController();
     let visited = 0;
     await expect(
-      eachGivingWay(items, stop.signal, (item) => {
+      forEachYielding(items, stop.signal, (item) => {
         visited += 1;
         if (item === 10) stop.abort(new Error("enough"));
       }),
