@@ -1,5 +1,5 @@
 /**
- * The part of the status that tells of collecting: collectors, the control API, capabilities,
+ * The part of the status that describes collecting: collectors, the control API, capabilities,
  * devices.
  */
 
@@ -64,7 +64,7 @@ export interface ApiEndpoint {
   readonly duration_ms_series?: readonly number[];
 }
 
-/** What an operation's last call told. */
+/** Outcome of the last call of an operation. */
 export type OperationState =
   | "unknown"
   | "disabled"

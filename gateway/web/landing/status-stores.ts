@@ -1,4 +1,4 @@
-/** The part of the status that tells of export and of what is held in memory or on disk. */
+/** The part of the status that describes export and what is held in memory or on disk. */
 
 /** One signal's export. */
 export interface Delivery {

@@ -195,7 +195,7 @@ export interface Tokens {
   revoke(key: string, options?: { readonly orphanChildren?: boolean }): Promise<void>;
   /** Sorted; yields to the event loop. */
   accessors(signal: AbortSignal): Promise<readonly string[]>;
-  /** Told of every token that ends, inside the change that ends it. */
+  /** Called for each token that ends, in the transaction that ends it. */
   onEnd(seen: (tx: Tx, entry: { readonly key: string; readonly accessor: string }) => void): void;
 }
 

@@ -15,7 +15,7 @@ const CHUNK = 32;
 /** A marked token's timer: it resumes ending the children, e.g. after a crash. */
 const TAKEN_UP_AFTER_MS = 30_000;
 
-/** Told of a token that ends. */
+/** Called for each token that ends. */
 export type EndHook = (tx: Tx, entry: { readonly key: string; readonly accessor: string }) => void;
 
 /** Ends tokens. */
