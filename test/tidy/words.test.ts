@@ -18,7 +18,7 @@ const words: readonly (readonly [RegExp, string, RegExp])[] = [
   [/\b(MOST|LONGEST|LARGEST|DEEPEST|SHORTEST|LEAST)_[A-Z]/, "MAX_ or MIN_", /^$/],
   [/\b\w+Sound\b/, "a verb: checkX or validateX", /^$/],
   [
-    /\bRESOLUTIONS\b|\bKERNEL §|\bDESIGN\.md|\(facts, |\bfacts §|\bcontract §/,
+    /\bRESOLUTIONS\b|\bKERNEL §|\bDESIGN\.md|\bfacts, [a-z-]+ §|\bfacts §|\bcontract §/,
     "a page below docs/, or a public specification",
     /^$/,
   ],
