@@ -135,11 +135,9 @@ class PortClient implements ProcessStatusClient {
       (name) =>
         [
           name,
-          (
-            [this.#answer, this.#constants].find(
-              (part) => part !== undefined && isFieldSet(part, StatusSchema.field[name]),
-            ) ?? this.#zeros
-          )[name],
+          ([this.#answer, this.#constants].find(
+            (part) => part !== undefined && isFieldSet(part, StatusSchema.field[name]),
+          ) ?? this.#zeros)[name],
         ] as const,
     );
     return Object.fromEntries(entries) as unknown as ProcessStatus;
