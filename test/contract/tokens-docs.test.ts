@@ -175,7 +175,7 @@ describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", { timeout:
   });
 
   it("set a ceiling", async () => {
-    expect(await follow("A ceiling for all tokens of an app")).toMatch(
+    expect(await follow("Maximum permissions of a mount")).toMatch(
       /^max_permissions +map\[checks:write contents:write\]/m,
     );
     const refused = await vaultRequest(daemon.url, "POST", "github/token", {
@@ -198,7 +198,7 @@ describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", { timeout:
   });
 
   it("log a program in", async () => {
-    const section = "A login for a program: AppRole";
+    const section = "AppRole logins for programs";
     await follow(section);
     const before = live();
     expect(await follow(section)).toContain("ghs_");
@@ -226,7 +226,7 @@ describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", { timeout:
   });
 
   it("keep a token fresh with an agent", async () => {
-    const section = "An agent that keeps a token fresh";
+    const section = "An agent that renews tokens";
     const before = live();
     for (let blocks = 0; blocks < 3; blocks++) await follow(section);
     expect(readFileSync(join(work, "github-token"), "utf8")).toMatch(/^ghs_\w+$/);
