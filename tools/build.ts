@@ -3,6 +3,7 @@
  * tree needs nothing outside of it and may be copied. It is made beside the old one and renamed, so
  * that a daemon that starts meanwhile finds a whole one.
  */
+import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -32,6 +33,12 @@ try {
 }
 
 async function build(): Promise<void> {
+  // The addon that the tree carries, also where nobody ran `npm run prepare`.
+  execFileSync(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", "tools/lmdb-addon.ts", "--if-missing"],
+    { cwd: root, stdio: "inherit" },
+  );
   const modules = await bundleSources(root, made);
   copyPackages(root, made, UNBUNDLED);
   copyNode(root, made);

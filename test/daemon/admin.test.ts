@@ -21,12 +21,12 @@ describe("the place of the admin surface", () => {
 
   it.each([
     ["on the gateway by default", {}, "all", false],
-    ["on a listener of its own", { STEWARD_ADMIN__LISTEN: "127.0.0.1:9091" }, "house", true],
-    ["nowhere while it is off", { STEWARD_ADMIN__ENABLED: "false" }, "house", false],
+    ["on a listener of its own", { STEWARD_ADMIN__LISTEN: "127.0.0.1:9091" }, "gateway", true],
+    ["nowhere while it is off", { STEWARD_ADMIN__ENABLED: "false" }, "gateway", false],
     [
       "nowhere while it is off, listener or not",
       { STEWARD_ADMIN__ENABLED: "false", STEWARD_ADMIN__LISTEN: "127.0.0.1:9091" },
-      "house",
+      "gateway",
       false,
     ],
   ])("is %s", (_where, environment, surface, listens) => {
