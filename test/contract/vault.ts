@@ -1,5 +1,5 @@
 /**
- * A daemon whose secrets manager is driven as any Vault client would, and a code host beside it.
+ * A daemon with the tokens service, called over Vault's API, and a simulated code host beside it.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { request as httpRequest } from "node:http";

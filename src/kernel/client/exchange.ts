@@ -38,7 +38,7 @@ export interface Prepared {
   readonly idempotent: boolean;
 }
 
-/** What is known of an attempt, whatever its outcome. */
+/** Facts of one attempt, filled in as it proceeds; valid after a failure, too. */
 export interface Traces {
   /** 0 until a response came. */
   status: number;
