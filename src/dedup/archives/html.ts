@@ -6,6 +6,9 @@ import { TEXT_UNITS } from "../documents/limits.ts";
 import type { ArchiveDocument, ArchiveItem } from "./archive.ts";
 import { failed } from "./archive.ts";
 import { cleanTitle } from "./titles.ts";
+import { createDeadline } from "../../kernel/base/deadline.ts";
+import { systemClock } from "../../kernel/base/clock.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
 
 /** How long one page may take; deeply nested markup costs the square of its depth. */
 const PAGE_MS = 20_000;
@@ -58,11 +61,12 @@ async function convert(
   pool: Pool,
   signal: AbortSignal,
 ): Promise<HtmlText[] | undefined> {
-  const either = AbortSignal.any([signal, AbortSignal.timeout(PAGE_MS)]);
+  const tooLong = (): StewardError => new StewardError("deadline", "the page takes too long");
+  using deadline = createDeadline(systemClock, PAGE_MS, signal, tooLong);
   const input = pages.map((page) => ({ html: page.text, units: TEXT_UNITS + 1 }));
   try {
     for await (const texts of pool.map(htmlToText, [input], {
-      signal: either,
+      signal: deadline.signal,
       inFlight: 1,
       tries: 1,
     }))

@@ -8,7 +8,6 @@ import { access, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
 import { parseJsonLine } from "../../../workers/extract/tasks.ts";
 import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
@@ -26,6 +25,7 @@ import type { Line } from "./lines.ts";
 import { openSource } from "./open-source.ts";
 import { readRecord } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 const LINE_BYTES = 64 * 1024 * 1024;
 /** What the main thread may parse in one go. */
@@ -152,7 +152,7 @@ async function* readLines(
       const positioned = await position(line);
       if (positioned !== undefined) yield positioned;
       if (performance.now() < turnEnds) continue;
-      await nextTurn(undefined, { signal: options.signal });
+      await nextTurn(options.signal);
       turnEnds = performance.now() + TURN_MS;
     }
   }
