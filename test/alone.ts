@@ -11,9 +11,9 @@ export const ALONE: Readonly<Record<string, string>> = {
   "test/faults/state/failing-calls.test.ts": "replaces node:fs",
   "test/faults/workers.test.ts": "counts the message ports of its process",
   "test/kernel/client/faults.test.ts": "measures the off-heap memory of its process",
-  "test/kernel/profiling/profiles.test.ts": "profiles every thread of its process",
-  "test/kernel/profiling/push.test.ts": "profiles every thread of its process",
-  "test/kernel/profiling/threads.test.ts": "inspects every thread of its process",
+  "test/profiling/profiles.test.ts": "profiles every thread of its process",
+  "test/profiling/push.test.ts": "profiles every thread of its process",
+  "test/profiling/threads.test.ts": "inspects every thread of its process",
   "test/kernel/state/directory-lock.test.ts": "counts what garbage collection leaves",
   "test/kernel/state/last-write.test.ts": "ends all writes of its process",
 };

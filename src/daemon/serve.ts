@@ -47,7 +47,7 @@ import type { Scheduler } from "../kernel/supervisor/schedule.ts";
 import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
-import type { UpdateCheck } from "../kernel/updates/update-check.ts";
+import type { UpdateCheck } from "../updates/update-check.ts";
 import { adminListener, type AdminListener } from "./admin-listener.ts";
 import { adminSurface } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";

@@ -2,15 +2,15 @@
  * Checks a release API for a newer Steward. Nothing depends on the result: a failure keeps the last
  * good one.
  */
-import type { Clock } from "../base/clock.ts";
-import { toStewardError } from "../base/errors.ts";
-import type { Ids } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
-import { createDocumentClient } from "../client/document.ts";
-import { failureOf, type FailureClass } from "../client/failure.ts";
-import type { Component } from "../supervisor/component.ts";
-import { updateAvailable } from "../telemetry/process-metrics.ts";
-import type { Scope } from "../telemetry/types.ts";
+import type { Clock } from "../kernel/base/clock.ts";
+import { toStewardError } from "../kernel/base/errors.ts";
+import type { Ids } from "../kernel/base/ids.ts";
+import type { Log } from "../kernel/base/log.ts";
+import { createDocumentClient } from "../kernel/client/document.ts";
+import { failureOf, type FailureClass } from "../kernel/client/failure.ts";
+import type { Component } from "../kernel/supervisor/component.ts";
+import { updateAvailable } from "../kernel/telemetry/process-metrics.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
 import {
   compareReleases,
   formatRelease,

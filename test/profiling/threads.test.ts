@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { recordCpu } from "../../../src/kernel/profiling/cpu.ts";
-import { createHeapSampler } from "../../../src/kernel/profiling/heap.ts";
-import { inspectThreads, type InspectedThread } from "../../../src/kernel/profiling/threads.ts";
-import { testFolder } from "../listen/test-certificates.ts";
-import { createManualClock, type ManualClock } from "../supervisor/manual-clock.ts";
+import { recordCpu } from "../../src/profiling/cpu.ts";
+import { createHeapSampler } from "../../src/profiling/heap.ts";
+import { inspectThreads, type InspectedThread } from "../../src/profiling/threads.ts";
+import { testFolder } from "../kernel/listen/test-certificates.ts";
+import { createManualClock, type ManualClock } from "../kernel/supervisor/manual-clock.ts";
 import { openBusyWorker } from "./busy.ts";
 
 const never = new AbortController().signal;

@@ -2,9 +2,9 @@
  * `/debug/pprof/`: profiles of this process for `go tool pprof` and similar tools, for
  * administrators. `symbol` and `trace` have no equivalent and are not served.
  */
-import { Access } from "../../gen/steward/options/v1/options_pb.ts";
-import { StewardError } from "../base/errors.ts";
-import type { PlainAnswer, PlainRoute } from "../service.ts";
+import { Access } from "../gen/steward/options/v1/options_pb.ts";
+import { StewardError } from "../kernel/base/errors.ts";
+import type { PlainAnswer, PlainRoute } from "../kernel/service.ts";
 import type { Profiles } from "./profiles.ts";
 
 const MIN_SECONDS = 1;

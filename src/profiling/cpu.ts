@@ -1,8 +1,8 @@
 /** CPU profiles of all threads of the process with V8's sampling profiler. */
 import type { Profiler } from "node:inspector";
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../kernel/base/clock.ts";
 import { inspectThreads, type InspectedThread } from "./threads.ts";
-import { late, waitFor } from "../base/wait.ts";
+import { late, waitFor } from "../kernel/base/wait.ts";
 
 /** Sampling interval: 100 Hz, as usual for continuous profilers. */
 export const CPU_PERIOD_US = 10_000;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatCpuProfile, formatHeapProfile } from "../../../src/kernel/profiling/pprof.ts";
+import { formatCpuProfile, formatHeapProfile } from "../../src/profiling/pprof.ts";
 import { decode, totalOf } from "./decoded.ts";
 
 const recorded = { fromMs: 1_700_000_000_000, untilMs: 1_700_000_030_000 };
@@ -24,7 +24,7 @@ const nodes: Profiler.ProfileNode[] = [
   { id: 1, callFrame: frame("(root)"), children: [2, 4] },
   {
     id: 2,
-    callFrame: frame("a", pathToFileURL(join(import.meta.dirname, "../../../src/main.ts")).href, 9),
+    callFrame: frame("a", pathToFileURL(join(import.meta.dirname, "../../src/main.ts")).href, 9),
     children: [3],
   },
   { id: 3, callFrame: frame("", "node:internal/timers", 4) },

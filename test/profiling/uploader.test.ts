@@ -1,15 +1,11 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { systemIds } from "../../../src/kernel/base/ids.ts";
-import { uploadClassOf } from "../../../src/kernel/profiling/upload-class.ts";
-import {
-  createUploader,
-  seriesName,
-  type UploadTarget,
-} from "../../../src/kernel/profiling/uploader.ts";
-import { hasOpenssl, makePair } from "../listen/test-certificates.ts";
-import { createManualClock } from "../supervisor/manual-clock.ts";
+import { systemIds } from "../../src/kernel/base/ids.ts";
+import { uploadClassOf } from "../../src/profiling/upload-class.ts";
+import { createUploader, seriesName, type UploadTarget } from "../../src/profiling/uploader.ts";
+import { hasOpenssl, makePair } from "../kernel/listen/test-certificates.ts";
+import { createManualClock } from "../kernel/supervisor/manual-clock.ts";
 import { startIngest } from "./ingest.ts";
 
 const never = new AbortController().signal;

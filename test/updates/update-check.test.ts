@@ -2,15 +2,15 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { systemIds } from "../../../src/kernel/base/ids.ts";
-import { createLog } from "../../../src/kernel/base/log.ts";
-import { updateAvailable } from "../../../src/kernel/telemetry/process-metrics.ts";
+import { systemIds } from "../../src/kernel/base/ids.ts";
+import { createLog } from "../../src/kernel/base/log.ts";
+import { updateAvailable } from "../../src/kernel/telemetry/process-metrics.ts";
 import {
   createUpdateCheck,
   reportUpdate,
   type UpdateOptions,
-} from "../../../src/kernel/updates/update-check.ts";
-import { createManualClock } from "../supervisor/manual-clock.ts";
+} from "../../src/updates/update-check.ts";
+import { createManualClock } from "../kernel/supervisor/manual-clock.ts";
 
 const HOUR = 3_600_000;
 const servers: Server[] = [];

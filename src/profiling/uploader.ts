@@ -2,13 +2,13 @@
  * Uploads one profile to a continuous profiling backend by Pyroscope's ingest API (`POST /ingest`,
  * multipart, pprof).
  */
-import type { Clock } from "../base/clock.ts";
-import type { Ids } from "../base/ids.ts";
-import { Secret } from "../base/secret.ts";
-import { anonymous } from "../client/authorizers.ts";
-import { createClientFactory } from "../client/client.ts";
-import type { Authorizer, Client, TrustRule } from "../client/types.ts";
-import type { Renewed } from "../telemetry/thread/credentials.ts";
+import type { Clock } from "../kernel/base/clock.ts";
+import type { Ids } from "../kernel/base/ids.ts";
+import { Secret } from "../kernel/base/secret.ts";
+import { anonymous } from "../kernel/client/authorizers.ts";
+import { createClientFactory } from "../kernel/client/client.ts";
+import type { Authorizer, Client, TrustRule } from "../kernel/client/types.ts";
+import type { Renewed } from "../kernel/telemetry/thread/credentials.ts";
 import { CPU_PERIOD_US } from "./cpu.ts";
 
 /** Maximum number of concurrent uploads. */

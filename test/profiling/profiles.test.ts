@@ -1,10 +1,10 @@
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { delay, systemClock } from "../../../src/kernel/base/clock.ts";
-import { createLog } from "../../../src/kernel/base/log.ts";
-import { createPool } from "../../../src/kernel/pool/pool.ts";
-import { createHeapSampler } from "../../../src/kernel/profiling/heap.ts";
-import { createProfiles } from "../../../src/kernel/profiling/profiles.ts";
+import { delay, systemClock } from "../../src/kernel/base/clock.ts";
+import { createLog } from "../../src/kernel/base/log.ts";
+import { createPool } from "../../src/kernel/pool/pool.ts";
+import { createHeapSampler } from "../../src/profiling/heap.ts";
+import { createProfiles } from "../../src/profiling/profiles.ts";
 import { fillAnew, openBusyWorker, turnMill } from "./busy.ts";
 import { decodeCompressed, totalOf } from "./decoded.ts";
 
@@ -35,7 +35,7 @@ describe("Profiles of this process", () => {
     );
     const frames = decoded.samples.flatMap(({ stack }) => stack);
     expect(frames.find(({ name }) => name === "turnMill")).toMatchObject({
-      file: "test/kernel/profiling/busy.ts",
+      file: "test/profiling/busy.ts",
     });
     expect(frames.map(({ name }) => name)).not.toContain("(idle)");
     expect(decoded.durationMs).toBeGreaterThanOrEqual(2_900);
@@ -48,7 +48,7 @@ describe("Profiles of this process", () => {
       threads: 1,
     });
     await pool.run(
-      { name: "double", file: new URL("../pool/fixtures/double.ts", import.meta.url) },
+      { name: "double", file: new URL("../kernel/pool/fixtures/double.ts", import.meta.url) },
       [1],
       { signal: never },
     );

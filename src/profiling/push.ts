@@ -6,14 +6,14 @@
  *        ▲        │
  *        └────────┘ every `uploadRateMs`
  */
-import { delay, type Clock } from "../base/clock.ts";
-import { StewardError, toStewardError } from "../base/errors.ts";
-import type { Ids } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
-import type { Component } from "../supervisor/component.ts";
-import type { Scope } from "../telemetry/types.ts";
-import { Credentials } from "../telemetry/thread/credentials.ts";
-import type { WireReload } from "../telemetry/thread/options.ts";
+import { delay, type Clock } from "../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../kernel/base/errors.ts";
+import type { Ids } from "../kernel/base/ids.ts";
+import type { Log } from "../kernel/base/log.ts";
+import type { Component } from "../kernel/supervisor/component.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
+import { Credentials } from "../kernel/telemetry/thread/credentials.ts";
+import type { WireReload } from "../kernel/telemetry/thread/options.ts";
 import { recordCpu } from "./cpu.ts";
 import type { HeapSampler } from "./heap.ts";
 import { currentHeap, endRecording } from "./profiles.ts";

@@ -1,13 +1,13 @@
 /** Statistics of profile uploads, for the status page and as metrics. */
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../kernel/base/clock.ts";
 import {
   profilingUploadAttempts,
   profilingUploadConsecutiveFailures,
   profilingUploadDuration,
   profilingUploadFailures,
   profilingUploadLastSuccess,
-} from "../telemetry/process-metrics.ts";
-import type { Scope } from "../telemetry/types.ts";
+} from "../kernel/telemetry/process-metrics.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
 import type { UploadErrorClass } from "./upload-class.ts";
 
 /** This many consecutive failures are an outage. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createUploadStats } from "../../../src/kernel/profiling/upload-stats.ts";
-import { createManualClock } from "../supervisor/manual-clock.ts";
+import { createUploadStats } from "../../src/profiling/upload-stats.ts";
+import { createManualClock } from "../kernel/supervisor/manual-clock.ts";
 
 function setUp() {
   const clock = createManualClock();

@@ -3,7 +3,7 @@
  * threads need no code for it.
  */
 import { Session } from "node:inspector/promises";
-import { StewardError } from "../base/errors.ts";
+import { StewardError } from "../kernel/base/errors.ts";
 
 /** A thread with an attached session. */
 export interface InspectedThread {

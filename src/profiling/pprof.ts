@@ -17,7 +17,7 @@ import type { HeapThread } from "./heap.ts";
 
 const NANOSECONDS_IN_MICROSECOND = 1_000;
 const NANOSECONDS_IN_MILLISECOND = 1_000_000n;
-const OUR_FOLDER = join(import.meta.dirname, "../../..") + sep;
+const OUR_FOLDER = join(import.meta.dirname, "../..") + sep;
 const ROOT = "(root)";
 
 export interface Recorded {

@@ -1,5 +1,5 @@
 /** Classifies upload errors. */
-import { failureOf } from "../client/failure.ts";
+import { failureOf } from "../kernel/client/failure.ts";
 
 /** The closed set of classes; a label of a metric. */
 export type UploadErrorClass =

@@ -1,9 +1,9 @@
 /** Heap profiles of all threads: V8 samples allocations and drops those that are collected. */
 import type { HeapProfiler } from "node:inspector";
-import type { Clock } from "../base/clock.ts";
-import type { Component } from "../supervisor/component.ts";
+import type { Clock } from "../kernel/base/clock.ts";
+import type { Component } from "../kernel/supervisor/component.ts";
 import { inspectThreads, type InspectedThread, type InspectedThreads } from "./threads.ts";
-import { late, waitFor } from "../base/wait.ts";
+import { late, waitFor } from "../kernel/base/wait.ts";
 
 /** On average one sample per this many bytes, as in Go; the cost is not measurable. */
 export const HEAP_INTERVAL_BYTES = 512 * 1024;

@@ -1,8 +1,8 @@
 /** On-demand profiles of this process: gzip-compressed pprof, one CPU profile at a time. */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { delay, type Clock } from "../base/clock.ts";
-import { StewardError } from "../base/errors.ts";
+import { delay, type Clock } from "../kernel/base/clock.ts";
+import { StewardError } from "../kernel/base/errors.ts";
 import { CPU_PERIOD_US, recordCpu, type CpuRecording } from "./cpu.ts";
 import { HEAP_INTERVAL_BYTES, type HeapSampler } from "./heap.ts";
 import { formatCpuProfile, formatHeapProfile } from "./pprof.ts";

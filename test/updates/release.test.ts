@@ -6,7 +6,7 @@ import {
   minorsBehind,
   parseRelease,
   releasePage,
-} from "../../../src/kernel/updates/release.ts";
+} from "../../src/updates/release.ts";
 
 const release = fc.record({
   major: fc.nat(999_999),

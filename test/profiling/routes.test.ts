@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { createGateway, type Gateway } from "../../../gateway/gateway.ts";
-import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { systemIds } from "../../../src/kernel/base/ids.ts";
-import { createLog } from "../../../src/kernel/base/log.ts";
-import { Secret } from "../../../src/kernel/base/secret.ts";
-import type { Profiles } from "../../../src/kernel/profiling/profiles.ts";
-import { profileRoutes } from "../../../src/kernel/profiling/routes.ts";
+import { createGateway, type Gateway } from "../../gateway/gateway.ts";
+import { systemClock } from "../../src/kernel/base/clock.ts";
+import { StewardError } from "../../src/kernel/base/errors.ts";
+import { systemIds } from "../../src/kernel/base/ids.ts";
+import { createLog } from "../../src/kernel/base/log.ts";
+import { Secret } from "../../src/kernel/base/secret.ts";
+import type { Profiles } from "../../src/profiling/profiles.ts";
+import { profileRoutes } from "../../src/profiling/routes.ts";
 
 const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
 const well = { ok: true, reasons: [] };
