@@ -68,6 +68,30 @@ describe("the parts of the process", () => {
   });
 });
 
+describe("the folders of kernel/state", () => {
+  /** docs/architecture/state.md; each may use those before it. */
+  const layers = ["codec", "folder", "file", "rows", "writes", "backups", "environment"];
+  const layerOf = (file: string): string | undefined =>
+    /^src\/kernel\/state\/([^/]+)\//.exec(file)?.[1];
+  const inside = authored.filter((file) => layerOf(file) !== undefined);
+
+  it("are the layers that the page names", () => {
+    expect(new Set(inside.map(layerOf))).toEqual(new Set(layers));
+  });
+
+  it("use only those before them", () => {
+    const wrong = inside.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => {
+          const layer = layerOf(target);
+          return layer !== undefined && layers.indexOf(layer) > layers.indexOf(layerOf(file) ?? "");
+        })
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe("every file", () => {
   it("says at its head what it owns", () => {
     expect(authored.filter((file) => !textOf(file).startsWith("/**"))).toEqual([]);

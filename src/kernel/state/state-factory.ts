@@ -14,7 +14,7 @@ import { FORMAT, IDENTITY, OPEN_MARKER, putMetadata } from "./rows/store-metadat
 import type { Identity } from "./rows/store-metadata.ts";
 import { checkCensus, createMetadataReader } from "./rows/metadata-reader.ts";
 import type { MetadataReader } from "./rows/metadata-reader.ts";
-import { createIndexCheck } from "./check/index-check.ts";
+import { createIndexCheck } from "./writes/index-check.ts";
 import { createKeyRing } from "./codec/key-ring.ts";
 import type { KeyRing } from "./codec/key-ring.ts";
 import { knownStores } from "./folder/known-stores.ts";

@@ -18,11 +18,11 @@ import type {
   BackupManifest,
   FolderBackupOptions,
 } from "../../../src/kernel/state/backups/folder-backup.ts";
-import { checkFolder } from "../../../src/kernel/state/check/folder-check.ts";
+import { checkFolder } from "../../../src/kernel/state/backups/folder-check.ts";
 import type {
   FolderCheckOptions,
   StoreCheck,
-} from "../../../src/kernel/state/check/folder-check.ts";
+} from "../../../src/kernel/state/backups/folder-check.ts";
 import { censusKey, putMetadata } from "../../../src/kernel/state/rows/store-metadata.ts";
 import { openLmdbFile } from "../../../src/kernel/state/file/lmdb-file.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";

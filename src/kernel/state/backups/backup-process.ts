@@ -7,7 +7,7 @@ import { ownMessage, StewardError, toStewardError } from "../../base/errors.ts";
 import type { BackupJob, BackupReply } from "./backup-job.ts";
 import { backupFolder } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
-import { checkFolder } from "../check/folder-check.ts";
+import { checkFolder } from "./folder-check.ts";
 
 const stop = new AbortController();
 const interrupt = (): void =>

@@ -4,7 +4,7 @@
  */
 import { crc32 } from "node:zlib";
 import { decodeKey } from "../codec/key-bytes.ts";
-import { indexKeys } from "../writes/transaction.ts";
+import { indexKeys } from "./transaction.ts";
 import { indexName, rowsName } from "../table.ts";
 import type { AnyTable, Index } from "../types.ts";
 

@@ -5,13 +5,13 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { errorWithRemedy, StewardError, toStewardError } from "../../base/errors.ts";
-import { hashFile } from "../backups/backup.ts";
+import { hashFile } from "./backup.ts";
 import { assertUnlocked, lockStateDirectory } from "../folder/directory-lock.ts";
-import { MANIFEST, storeNames } from "../backups/folder-backup.ts";
-import type { BackupManifest } from "../backups/folder-backup.ts";
+import { MANIFEST, storeNames } from "./folder-backup.ts";
+import type { BackupManifest } from "./folder-backup.ts";
 import { FORMAT } from "../rows/store-metadata.ts";
 import { checkCensus, createMetadataReader } from "../rows/metadata-reader.ts";
-import { createIndexCheck } from "./index-check.ts";
+import { createIndexCheck } from "../writes/index-check.ts";
 import { lostStore, lostStores } from "../folder/known-stores.ts";
 import type { EnvSpec } from "../types.ts";
 import { verifyFile } from "../file/verify-file.ts";
