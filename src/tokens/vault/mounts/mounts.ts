@@ -17,7 +17,7 @@ import { mountRows } from "./tables.ts";
 
 /** A mount that answers. */
 export interface Mount extends AuditMount {
-  /** Part of the name of everything the backend keeps. */
+  /** Prefix of every key that the backend stores. */
   readonly uuid: string;
   readonly description: string;
   /** 0: the system's. */
