@@ -28,10 +28,10 @@ import {
   closeUnlessRestIsShort,
   cut,
   dropRest,
-  type Admitted,
   type ServerRequest,
   type ServerResponse,
 } from "../src/kernel/listen/exchange.ts";
+import type { Admitted } from "../src/kernel/listen/handler.ts";
 import {
   createCall,
   type BoundService,

@@ -8,7 +8,8 @@ import { ACCEPT_ENCODING, type BodyLimits, plainBody, readPrefix } from "./body.
 import { classifyStatus, failed, failureOf } from "./failure.ts";
 import { retryAfterMs } from "./retry.ts";
 import type { Incoming, Transport } from "./transport.ts";
-import type { Authorizer, Body, ReplyHeaders } from "./types.ts";
+import type { Authorizer, Body } from "./types.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
 import { sameOrigin } from "./url.ts";
 
 const MAX_REDIRECTS = 10;

@@ -1,5 +1,6 @@
 /** Retry delays, and the retry budget over all calls. */
-import type { ReplyHeaders, RetryRule } from "./types.ts";
+import type { RetryRule } from "./types.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
 
 /** A longer Retry-After is reduced to this. */
 const MAX_RETRY_AFTER_MS = 86_400_000;

@@ -19,7 +19,7 @@ import {
   type ClientCertificates,
 } from "./client-certificates.ts";
 import { createConnections, type Connections } from "./connections.ts";
-import type { Handler, Prepare, Refuse } from "./exchange.ts";
+import type { Handler, Prepare, Refuse } from "./handler.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
 import { createHttp2Side, type Http2Side } from "./h2.ts";
 import type { TlsFiles } from "./key-pair.ts";

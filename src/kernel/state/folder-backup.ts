@@ -16,7 +16,7 @@ import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
 import type { PinnedState } from "./backup.ts";
 import { lockStateDirectory } from "./directory-lock.ts";
 import { lostStore, lostStores } from "./known-stores.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 

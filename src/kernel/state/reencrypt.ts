@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { dataKeyOf } from "./key-ring.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
 import { justAfter } from "./snapshot.ts";
 import type { WriteQueue } from "./write-queue.ts";

@@ -10,7 +10,7 @@ import type { Clock } from "../base/clock.ts";
 import { toStewardError, type StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { encodeMetadata, OPEN_MARKER } from "./store-metadata.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { METADATA_STORE } from "./table.ts";
 import { writeOf } from "./unstored.ts";

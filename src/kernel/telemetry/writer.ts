@@ -11,14 +11,13 @@ import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-reco
 import type { LogLimits } from "./log-record.ts";
 import type {
   Columns,
-  TraceIds,
   WireLog,
   WireRow,
-  WireSpan,
   WriterFigures,
   WriterMessage,
   WriterReply,
 } from "./messages.ts";
+import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "./types.ts";
 import {
   LABELS_PER_MESSAGE,
   LOGS_PER_MESSAGE,
@@ -32,7 +31,6 @@ import type { CeilingLimits } from "./series/ceiling.ts";
 import { Ceiling } from "./series/ceiling.ts";
 import type { LabelChanges } from "./series/series-table.ts";
 import { noOtherWriters } from "./status.ts";
-import type { AnyRow, Scope, ScopeSpec } from "./types.ts";
 
 export interface WriterOptions {
   readonly clock: Clock;

@@ -10,13 +10,8 @@ import { render } from "../exposition/render.ts";
 import { acceptedFormat, contentTypes } from "../exposition/text.ts";
 import type { ExpositionFormat } from "../exposition/text.ts";
 import { acceptsGzip } from "../../listen/accept-encoding.ts";
-import {
-  cut,
-  refuse,
-  type Handler,
-  type ServerRequest,
-  type ServerResponse,
-} from "../../listen/exchange.ts";
+import { cut, refuse, type ServerRequest, type ServerResponse } from "../../listen/exchange.ts";
+import type { Handler } from "../../listen/handler.ts";
 import type { PullOutcome, PullRejection } from "../status.ts";
 import type { Gathering } from "./gatherings.ts";
 import type { WirePull } from "./options.ts";
