@@ -2,7 +2,6 @@
  * A thread's side of telemetry: its scopes, and the port over which labels, snapshots and log
  * records go to the telemetry thread. Without a port measurements are kept and nothing is sent.
  */
-import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
@@ -31,6 +30,7 @@ import type { CeilingLimits } from "./series/ceiling.ts";
 import { Ceiling } from "./series/ceiling.ts";
 import type { LabelChanges } from "./series/series-table.ts";
 import { noOtherWriters } from "./status.ts";
+import { nextTurn } from "../base/turns.ts";
 
 export interface WriterOptions {
   readonly clock: Clock;
@@ -286,7 +286,7 @@ class PortWriter implements TelemetryWriter {
         ...entry.scope.table.describe(alive.slice(from, from + LABELS_PER_MESSAGE)),
         ended: [],
       });
-      await setImmediate();
+      await nextTurn();
     }
     if (this.#port !== port) return;
     entry.labelsSent = true;

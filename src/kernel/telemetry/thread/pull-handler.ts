@@ -3,7 +3,6 @@
  * timeout. An error while gathering omits series and is counted; the rest is served with 200.
  */
 import { once } from "node:events";
-import { setImmediate } from "node:timers/promises";
 import { constants, createGzip } from "node:zlib";
 import { delay, type Clock } from "../../base/clock.ts";
 import { render } from "../exposition/render.ts";
@@ -17,6 +16,7 @@ import type { Gathering } from "./gatherings.ts";
 import type { WirePull } from "./options.ts";
 import { refusePull } from "./pull-auth.ts";
 import type { PullStats } from "./pull-stats.ts";
+import { nextTurn } from "../../base/turns.ts";
 
 export interface PullHandlerDeps {
   readonly clock: Clock;
@@ -165,7 +165,7 @@ async function send(
     signal.throwIfAborted();
     await sink.write(slice);
     // The thread also exports, and other scrapes are waiting.
-    await setImmediate();
+    await nextTurn();
   }
   signal.throwIfAborted();
   sink.end();

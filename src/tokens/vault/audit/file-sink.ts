@@ -13,10 +13,10 @@
 import { constants, fstatSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, systemCodeOf, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
+import { atEndOfTurn } from "../../../kernel/base/turns.ts";
 
 /** Bytes of lines that may wait, the batch under way not counted. */
 const QUEUE_BYTES = 16 * 2 ** 20;
@@ -142,7 +142,7 @@ class FileSink implements Sink {
   }
 
   async #write(): Promise<void> {
-    await setImmediate(); // what comes in the same turn of the loop shares the flush
+    await new Promise<void>(atEndOfTurn); // what comes in the same turn shares the flush
     while (this.#queue.length > 0) {
       const batch = this.#take();
       try {
