@@ -4,6 +4,13 @@ import { hash } from "node:crypto";
 /** A text is read up to this many UTF-16 units. */
 export const MAX_TEXT_UNITS = 500_000;
 
+/** The part of a text that is read; a text in UTF-8 is decoded only where it has to be cut. */
+export function cutText(text: string | Uint8Array): string | Uint8Array {
+  if (text.length <= MAX_TEXT_UNITS) return text;
+  const whole = typeof text === "string" ? text : Buffer.from(text).toString("utf8");
+  return whole.slice(0, MAX_TEXT_UNITS);
+}
+
 /**
  * The normal form: cut, lone surrogates replaced (as storing it in UTF-8 would), lower-case, every
  * run of white space one space, none at the ends.
