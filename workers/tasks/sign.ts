@@ -12,7 +12,7 @@ import { tokensOf } from "../score/tokens.ts";
 import { compressText, decompressText } from "../text/compress.ts";
 import { normalise, sampleOf } from "../text/normalise.ts";
 import { shingleSet } from "../text/shingles.ts";
-import { signText } from "../text/signature.ts";
+import { identify, signText } from "../text/signature.ts";
 
 /** Texts to sign. */
 export interface SignInput {
@@ -61,8 +61,8 @@ function signatureOf(
   hash: Uint8Array,
   parameters: SignatureParameters,
 ): Signature | undefined {
+  if (Buffer.compare(identify(text).hash, hash) !== 0) return undefined;
   const signed = signText(text, parameters);
-  if (Buffer.compare(signed.hash, hash) !== 0) return undefined;
   const sample = sampleOf(normalise(text), parameters.fuzzySampleSize);
   const { words, counts } = hashTokens(tokensOf(sample));
   const tokens = new Uint32Array(counts.length / 2 + words.length);

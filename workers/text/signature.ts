@@ -19,12 +19,16 @@ export interface SketchShape {
   readonly ngramSize: number;
 }
 
-/** What is known of a text after one pass. */
-export interface TextSignature {
+/** What two equal texts have in common. */
+export interface TextIdentity {
   /** SHA-256 of the normal form in UTF-8, 32 bytes. */
   readonly hash: Uint8Array;
   /** Words of the normal form. */
   readonly words: number;
+}
+
+/** What two texts that are alike have in common. */
+export interface TextSignature {
   /** Windows of `ngramSize` words, repeats included; 0 of a text too short: it has no sketch. */
   readonly shingles: number;
   /** One key per band of floor(values / bands) values; all 0 without shingles. */
@@ -34,30 +38,24 @@ export interface TextSignature {
 }
 
 /** The identity and the number of words of a text. */
-export function identify(text: TextInput): Pick<TextSignature, "hash" | "words"> {
+export function identify(text: TextInput): TextIdentity {
   const { normalForm, words } = readText(text, 1);
-  return { hash: sha256(normalForm), words };
+  return { hash: hash("sha256", normalForm, "buffer"), words };
 }
 
 /** Signs a text. */
 export function signText(text: TextInput, shape: SketchShape): TextSignature {
-  const { normalForm, words, shingles } = readText(text, shape.ngramSize);
+  const { shingles } = readText(text, shape.ngramSize);
   const { numPermutations, numBands } = shape;
   const signature = {
-    hash: sha256(normalForm),
-    words,
     shingles,
     bands: new Uint32Array(numBands),
     sketch: new Uint8Array(numPermutations),
   };
   if (shingles === 0) return signature;
-  const { functions, bytes, words: memory, at } = kernel();
+  const { functions, bytes, words, at } = kernel();
   functions.sketch(shingles, numPermutations, numBands);
-  signature.bands.set(memory.subarray(at.bands >> 2, (at.bands >> 2) + numBands));
+  signature.bands.set(words.subarray(at.bands >> 2, (at.bands >> 2) + numBands));
   signature.sketch.set(bytes.subarray(at.lowBytes, at.lowBytes + numPermutations));
   return signature;
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return hash("sha256", bytes, "buffer");
 }

@@ -4,19 +4,24 @@
  */
 import { WASM_MODULE } from "./module.ts";
 
-/** The exports of the module. Addresses are in bytes. */
+/** A constant of the module: an address in bytes. */
+interface Address {
+  readonly value: number;
+}
+
+/** The exports of the module. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  readonly TEXT: WebAssembly.Global;
-  readonly RESULT: WebAssembly.Global;
-  readonly SHINGLES: WebAssembly.Global;
-  readonly BANDS: WebAssembly.Global;
-  readonly LOW_BYTES: WebAssembly.Global;
-  readonly FOLD_TWO: WebAssembly.Global;
-  readonly FOLD_THREE: WebAssembly.Global;
-  readonly ROWS: WebAssembly.Global;
-  readonly COLUMNS: WebAssembly.Global;
-  readonly HISTOGRAM: WebAssembly.Global;
+  readonly TEXT: Address;
+  readonly RESULT: Address;
+  readonly SHINGLES: Address;
+  readonly BANDS: Address;
+  readonly LOW_BYTES: Address;
+  readonly FOLD_TWO: Address;
+  readonly FOLD_THREE: Address;
+  readonly ROWS: Address;
+  readonly COLUMNS: Address;
+  readonly HISTOGRAM: Address;
   read(length: number, ngramSize: number, folded: boolean): number;
   sketch(shingles: number, size: number, bands: number): void;
   distinct(shingles: number): number;
@@ -54,26 +59,25 @@ export function kernel(): Kernel {
 function createKernel(): Kernel {
   const module = new WebAssembly.Module(Buffer.from(WASM_MODULE, "base64"));
   const functions = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
-  const memory = functions.memory.buffer as ArrayBuffer;
-  const address = (name: keyof Exports): number => (functions[name] as WebAssembly.Global).value;
+  const memory = functions.memory.buffer;
   const bytes = new Uint8Array(memory);
   const units = new Uint16Array(memory);
-  units.set(foldTwo(), address("FOLD_TWO") / 2);
-  bytes.set(foldThree(), address("FOLD_THREE"));
+  units.set(foldTwo(), functions.FOLD_TWO.value / 2);
+  bytes.set(foldThree(), functions.FOLD_THREE.value);
   return {
     functions,
     bytes,
     units,
     words: new Uint32Array(memory),
     at: {
-      text: address("TEXT"),
-      result: address("RESULT"),
-      shingles: address("SHINGLES"),
-      bands: address("BANDS"),
-      lowBytes: address("LOW_BYTES"),
-      rows: address("ROWS"),
-      columns: address("COLUMNS"),
-      histogram: address("HISTOGRAM"),
+      text: functions.TEXT.value,
+      result: functions.RESULT.value,
+      shingles: functions.SHINGLES.value,
+      bands: functions.BANDS.value,
+      lowBytes: functions.LOW_BYTES.value,
+      rows: functions.ROWS.value,
+      columns: functions.COLUMNS.value,
+      histogram: functions.HISTOGRAM.value,
     },
   };
 }

@@ -8,7 +8,8 @@ import { run as sign } from "../../../workers/tasks/sign.ts";
 import { run as verify } from "../../../workers/tasks/verify.ts";
 import type { Payloads } from "../../../workers/tasks/verify.ts";
 import { compressText, decompressText } from "../../../workers/text/compress.ts";
-import { normalise, textHash } from "../../../workers/text/normalise.ts";
+import { normalise } from "../../../workers/text/normalise.ts";
+import { textHash } from "../text/identity.ts";
 import { shingleSet } from "../../../workers/text/shingles.ts";
 import { control } from "../control.ts";
 
