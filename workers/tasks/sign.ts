@@ -7,7 +7,6 @@ import { itemOf } from "../packed.ts";
 import type { Packed } from "../packed.ts";
 import type { SignatureParameters } from "../parameters.ts";
 import { hashTokens } from "../score/discriminative.ts";
-import { wordSorted } from "../score/fuzzy.ts";
 import { tokensOf } from "../score/tokens.ts";
 import { compressText, decompressText } from "../text/compress.ts";
 import { normalise, sampleOf } from "../text/normalise.ts";
@@ -74,6 +73,6 @@ function signatureOf(
     sketch: signed.sketch,
     tokens,
     set: shingleSet(text, parameters.ngramSize),
-    sample: compressText(wordSorted(sample), LEVEL),
+    sample: compressText(sample, LEVEL),
   };
 }

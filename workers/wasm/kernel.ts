@@ -34,6 +34,7 @@ interface Exports {
 export interface Kernel {
   readonly functions: Omit<Exports, "memory">;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly buffer: Buffer<ArrayBuffer>;
   readonly words: Uint32Array<ArrayBuffer>;
   readonly units: Uint16Array<ArrayBuffer>;
   /** Byte addresses. */
@@ -67,6 +68,7 @@ function createKernel(): Kernel {
   return {
     functions,
     bytes,
+    buffer: Buffer.from(memory),
     units,
     words: new Uint32Array(memory),
     at: {

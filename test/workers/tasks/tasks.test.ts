@@ -78,9 +78,7 @@ describe("signing", () => {
     expect(block.classes).toBe(2);
     const first = signatureAt(block, 0);
     expect(first.set).toEqual(shingleSet(normalise(long), 3));
-    expect(decompressText(first.sample)).toBe(
-      normalise(long).slice(0, 500).split(" ").sort().join(" ").trim(),
-    );
+    expect(decompressText(first.sample)).toBe(normalise(long).slice(0, 500));
     expect(signatureAt(block, 1).set).toHaveLength(0);
     expect(first.tokens.length).toBeGreaterThanOrEqual(COUNT_WORDS);
   });
