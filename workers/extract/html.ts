@@ -1,12 +1,9 @@
-/**
- * HTML to the text a reader sees: no addresses, no scripts, tables in rows. Runs on the pool: a
- * megabyte takes 150 ms and more.
- */
+/** HTML to the text a reader sees: no addresses, no scripts, tables in rows. */
 import { convert } from "html-to-text";
 import type { HtmlToTextOptions } from "html-to-text";
-import { stopped } from "../control.ts";
-import type { TaskControl } from "../control.ts";
-import type { HtmlPage, HtmlText } from "./tasks.ts";
+import { decodeMarkup } from "../text/decode.ts";
+import { Refusal } from "./extractor.ts";
+import type { Extracted, Extractor } from "./extractor.ts";
 
 const options: HtmlToTextOptions = {
   wordwrap: false,
@@ -22,26 +19,31 @@ const options: HtmlToTextOptions = {
   ],
 };
 
-/** The pages' texts and titles, in order. Throws `cancelled`. */
-export function run(pages: readonly HtmlPage[], control: TaskControl): HtmlText[] {
-  const texts: HtmlText[] = [];
-  for (const { html, units } of pages) {
-    if (control.cancelled()) throw stopped();
-    texts.push({ text: cut(convert(html, options), units), title: titleOf(html) });
-    control.step(1);
-  }
-  return texts;
+/** An HTML file. A megabyte takes 150 ms and more, deep nesting the square of its depth. */
+export const extract: Extractor = (bytes, { whole }): Extracted => {
+  const decoded = decodeMarkup(bytes, whole);
+  if ("notText" in decoded) throw new Refusal("not text", decoded.notText);
+  const { text: html, note } = decoded;
+  return {
+    text: htmlToText(html),
+    truncated: !whole,
+    title: titleOf(html),
+    notes: [
+      ...(note === undefined ? [] : [note]),
+      ...(whole ? [] : ["read up to 4 MiB of its HTML"]),
+    ],
+  };
+};
+
+/** The text of a page or of a part of one. */
+export function htmlToText(html: string): string {
+  return convert(html, options);
 }
 
-function titleOf(html: string): string | undefined {
+/** From `<title>`. */
+export function titleOf(html: string): string | undefined {
   const inner = /<title\b[^>]*>([^<]{0,2000})/i.exec(html.slice(0, 65_536))?.[1];
   if (inner === undefined) return undefined;
   const title = convert(inner, { wordwrap: false }).trim();
   return title === "" ? undefined : title;
-}
-
-function cut(text: string, units: number): string {
-  if (text.length <= units) return text;
-  const last = text.charCodeAt(units - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units);
 }

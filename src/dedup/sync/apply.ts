@@ -1,6 +1,6 @@
 /** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
-import { cutText } from "../archives/decode.ts";
+import { cutText } from "../../../workers/text/decode.ts";
 import { setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch, DigestedDocument } from "./digest.ts";
 import { planRow } from "./plan.ts";

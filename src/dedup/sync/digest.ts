@@ -11,7 +11,7 @@ import type {
   SkippedItem,
   UnchangedDocument,
 } from "../archives/archive.ts";
-import { cutText } from "../archives/decode.ts";
+import { cutText } from "../../../workers/text/decode.ts";
 import { TEXT_BYTES, TEXT_UNITS } from "../documents/limits.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 

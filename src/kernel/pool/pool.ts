@@ -51,7 +51,7 @@ export function createPool(options: PoolOptions): Pool {
   return new PiscinaPool({ threads, heapMb, clock: options.clock, log: options.log });
 }
 
-interface InnerOptions extends Pick<RunOptions, "signal" | "tries"> {
+interface InnerOptions extends Pick<RunOptions, "signal" | "tries" | "deadlineMs"> {
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly onUnits: OnUnits | undefined;
   /** Reject when the queue is full instead of waiting. */
@@ -179,15 +179,24 @@ class PiscinaPool implements Pool {
     });
     this.#attempts.add(attempt);
     const progress = this.#report(attempt, options.onUnits);
+    const { deadlineMs } = options;
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const leave = (reason: Error): void => {
         attempt.cancel();
         progress[Symbol.dispose]();
-        reject(signal.reason as Error);
+        reject(reason);
       };
-      signal.addEventListener("abort", leave, { once: true });
+      const abort = (): void => leave(signal.reason as Error);
+      signal.addEventListener("abort", abort, { once: true });
+      const timer =
+        deadlineMs === undefined
+          ? undefined
+          : this.#clock.timer(this.#clock.monotonic() + deadlineMs, () =>
+              leave(tooSlow(task.name, deadlineMs)),
+            );
       void attempt.end.then((end) => {
-        signal.removeEventListener("abort", leave);
+        signal.removeEventListener("abort", abort);
+        timer?.[Symbol.dispose]();
         progress[Symbol.dispose]();
         this.#attempts.delete(attempt);
         slot[Symbol.dispose]();
@@ -240,4 +249,8 @@ class PiscinaPool implements Pool {
       { remedy, cause: end.error },
     );
   }
+}
+
+function tooSlow(task: string, deadlineMs: number): StewardError {
+  return new StewardError("deadline", `task ${task} took longer than ${deadlineMs / 1000} s`);
 }

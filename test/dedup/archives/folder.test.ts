@@ -41,7 +41,7 @@ function archiveOf(
 }
 
 describe("a folder as an archive", () => {
-  it("gives text, Markdown and HTML, recursively and in a stable order, and counts the rest by type", async () => {
+  it("gives every file with text, recursively and in a stable order, and counts the rest by type", async () => {
     const folder = folderWith({
       "b.txt": "plain text",
       "a/note.md": "intro\n\n# The *Title* [here](http://x)\n\ntext",
@@ -65,6 +65,7 @@ describe("a folder as an archive", () => {
       "a/note.md",
       "a/page.html",
       "b.txt",
+      "data.json",
       "empty.txt",
       "ls.1",
       "ls.1.gz",
@@ -84,7 +85,6 @@ describe("a folder as an archive", () => {
     });
     expect(complaints(items)).toEqual([
       "archive.zip: other type: .zip",
-      "data.json: other type: .json",
       "picture.png: other type: .png",
     ]);
     expect(skippedOf(items).every(({ failure }) => !failure)).toBe(true);
@@ -175,11 +175,13 @@ describe("a folder as an archive", () => {
     chmodSync(join(folder, "a.txt"), 0);
     chmodSync(join(folder, "shut"), 0);
     onTestFinished(() => chmodSync(join(folder, "shut"), 0o700));
+    // Loaded while its files may still be read.
+    await readAll(archiveOf(folderWith({ "first.txt": "first" })));
     using _ = asNobody();
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["b.txt"]);
     expect(skippedOf(items).map(({ ref, detail, hides }) => [ref, detail, hides])).toEqual([
-      ["a.txt", "cannot be read: EACCES", "itself"],
+      ["a.txt", "cannot be read: EACCES", "below"],
       ["shut", "cannot be read: EACCES", "below"],
     ]);
   });
@@ -187,12 +189,12 @@ describe("a folder as an archive", () => {
   it("refuses gzip bombs, broken gzip and files over 64 MiB", async () => {
     const folder = folderWith({
       "bomb.txt.gz": gzipSync(Buffer.alloc(65 * 1024 * 1024, "a ")),
-      "broken.txt.gz": "no gzip",
+      "broken.txt.gz": Buffer.from("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03no gzip", "latin1"),
       "cut.txt.gz": gzipSync("some text that is long enough").subarray(0, 20),
       "fine.txt": "fine",
     });
-    writeFileSync(join(folder, "large.txt"), "");
-    execFileSync("truncate", ["-s", "65M", join(folder, "large.txt")]);
+    for (const name of ["large.txt", "data"])
+      writeFileSync(join(folder, name), Buffer.alloc(65 * 1024 * 1024, "a "));
     execFileSync("truncate", ["-s", "65M", join(folder, "program")]);
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["fine.txt"]);
@@ -200,13 +202,14 @@ describe("a folder as an archive", () => {
       skippedOf(items)
         .filter(({ failure }) => !failure)
         .map(({ ref }) => ref),
-    ).toEqual(["program"]);
+    ).toEqual(["data", "program"]);
     expect(complaints(items)).toEqual([
       "bomb.txt.gz: too large: unpacks to more than 64 MiB",
       "broken.txt.gz: broken gzip: cannot be unpacked: Z_DATA_ERROR",
       "cut.txt.gz: broken gzip: cannot be unpacked: Z_BUF_ERROR",
+      "data: too large: is larger than 64 MiB",
       "large.txt: too large: is larger than 64 MiB",
-      "program: too large: is larger than 64 MiB",
+      "program: not text: holds NUL bytes",
     ]);
   });
 
@@ -216,9 +219,11 @@ describe("a folder as an archive", () => {
       "long.html": `<p>${"<b>word</b> ".repeat(400_000)}</p>`,
     });
     const [html, text] = documentsOf(await readAll(archiveOf(folder)));
-    expect(text?.text.length).toBe(500_002);
-    expect(html?.text.length).toBeLessThanOrEqual(500_001);
-    expect(html?.notes).toEqual(["read up to 4 MiB of its HTML"]);
+    expect(text?.text.length).toBe(500_000);
+    expect(text?.notes).toEqual(["truncated to 500,000 characters"]);
+    expect(html?.text.length).toBeLessThanOrEqual(500_000);
+    expect(html?.notes).toContain("read up to 4 MiB of its HTML");
+    expect([html?.truncated, text?.truncated]).toEqual([true, true]);
   });
 
   it("takes and leaves out what its patterns say", async () => {
@@ -234,7 +239,7 @@ describe("a folder as an archive", () => {
     ).toEqual(["a.txt", "b.md", "docs/e.txt"]);
     expect(
       refsOf(await readAll(archiveOf(folder, { include: ["**/*.txt"], exclude: ["a.*"] }))),
-    ).toEqual(["docs/e.txt", "docs/old/d.txt", "node_modules/x/c.txt"]);
+    ).toEqual(["docs/e.txt", "docs/old/d.txt"]);
     expect(refsOf(await readAll(archiveOf(folder, { include: ["*.md"] })))).toEqual(["b.md"]);
     expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(
       /is not a file pattern/,
@@ -303,20 +308,18 @@ describe("a folder as an archive", () => {
   it("harms no other page when one breaks the conversion", async () => {
     const folder = folderWith({
       "a.html": "<p>good</p>",
-      "b.html": "<p>poison</p>",
+      "b.html": "<p>breaks its worker</p>",
       "c.html": "<p>fine</p>",
     });
-    const pool = createInlinePool((input) => JSON.stringify(input).includes("poison"));
+    const pool = createInlinePool((input) => JSON.stringify(input).includes("b.html"));
     const items = await readAll(
       createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
     );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
-    expect(complaints(items)).toEqual([
-      "b.html: broken HTML: its HTML cannot be converted to text",
-    ]);
+    expect(complaints(items)).toEqual(["b.html: unreadable: ended the worker thread that read it"]);
   });
 
-  it("lets a page cost two workers and no other page its text", async () => {
+  it("lets a page cost one worker and no other page its text", async () => {
     // A table of a few bytes that unfolds to more cells than the worker has memory for.
     const folder = folderWith({
       "a.html": "<p>good</p>",
@@ -336,9 +339,9 @@ describe("a folder as an archive", () => {
     );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
     expect(complaints(items)).toEqual([
-      "b.html: broken HTML: its HTML cannot be converted to text",
+      "b.html: too much memory: needs more memory than a worker thread has",
     ]);
-    expect(pool.status().crashed).toBe(2);
+    expect(pool.status().crashed).toBe(1);
   });
 
   it("stops at once when it is cancelled", async () => {

@@ -109,7 +109,7 @@ async function settle(
   else deps.leases.drop(intent);
 }
 
-/** The request as the mount's backend sees it. */
+/** The request that the mount's backend receives. */
 export function requestOf(
   { request, requestId, operation, mount, rest, standing }: RequestContext,
   effect: EffectRecord | undefined,

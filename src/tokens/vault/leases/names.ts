@@ -20,8 +20,8 @@ export function endOfPrefix(prefix: string): string | undefined {
 }
 
 /**
- * Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. Gives way between
- * slices, each of which sees its own moment: what comes or goes meanwhile may be in or not.
+ * Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. Yields between slices,
+ * each a read of its own: names created or deleted meanwhile may be included or not.
  */
 export async function namesBelow(env: Env, prefix: string): Promise<string[]> {
   const names: string[] = [];

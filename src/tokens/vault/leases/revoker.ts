@@ -70,7 +70,7 @@ export function createRevoker({ revoke, clock, deadlineMs, parallel }: RevokerDe
   return (batch, signal) => Promise.all(batch.map((lease) => one(lease, signal)));
 }
 
-/** Text about a failure that may be kept and shown. */
+/** The text of a failure, without secrets, to store and show. */
 export function failureText(error: StewardError): string {
   return (error.remedy === undefined ? error.message : `${error.message} (${error.remedy})`).slice(
     0,

@@ -18,7 +18,7 @@ import { createSerial } from "../../../kernel/base/serial.ts";
 
 /** A mount that answers. */
 export interface Mount extends AuditMount {
-  /** Part of the name of everything the backend keeps. */
+  /** Prefix of every key that the backend stores. */
   readonly uuid: string;
   readonly description: string;
   /** 0: the system's. */

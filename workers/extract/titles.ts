@@ -1,5 +1,5 @@
 /** The title of a document from its text or its name. */
-import { cutText } from "./decode.ts";
+import { cutText } from "../text/decode.ts";
 
 const LOOKED_AT = 64 * 1024;
 const TITLE_UNITS = 500;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanTitle, headingOf } from "../../../src/dedup/archives/titles.ts";
+import { cleanTitle, headingOf } from "../../../workers/extract/titles.ts";
 
 describe("the title of a document", () => {
   it("is the first heading in any of the usual forms", () => {
