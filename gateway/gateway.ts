@@ -7,14 +7,8 @@ import type { Ids } from "../src/kernel/base/ids.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/address.ts";
 import { contentPolicy } from "../src/kernel/listen/content-policy.ts";
-import {
-  refuse,
-  type Admitted,
-  type Handler,
-  type Refuse,
-  type ServerRequest,
-  type ServerResponse,
-} from "../src/kernel/listen/exchange.ts";
+import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import type { Admitted, Handler, Refuse } from "../src/kernel/listen/handler.ts";
 import { OPEN_STRANGER, type LimitOverrides } from "../src/kernel/listen/limits.ts";
 import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
 import { refuseAsText } from "../src/kernel/listen/requests.ts";

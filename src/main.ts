@@ -8,6 +8,7 @@ import { endProcess } from "./daemon/end-process.ts";
 import { makeFolder } from "./kernel/base/folder.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
+import { keepAlive } from "./kernel/base/wait.ts";
 
 /** Written as a whole: one or a few lines. */
 function complain(message: string): void {
@@ -146,7 +147,7 @@ async function main(): Promise<number> {
   watchOutput(process.stdout);
   watchOutput(process.stderr);
   // Timers of the clock do not keep the process alive; while a command runs, this one does.
-  const alive = setInterval(() => {}, 2 ** 30);
+  using _alive = keepAlive();
   try {
     return await run(parseArguments(process.argv.slice(2)));
   } catch (thrown) {
@@ -159,8 +160,6 @@ async function main(): Promise<number> {
     if (error.code === "internal" && thrown instanceof Error)
       complain(thrown.stack ?? thrown.message);
     return 1;
-  } finally {
-    clearInterval(alive);
   }
 }
 

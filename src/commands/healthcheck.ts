@@ -15,6 +15,8 @@ import type { Environment } from "../kernel/config/key.ts";
 import type { HealthcheckArguments } from "./arguments.ts";
 import { loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./validate.ts";
+import { withDeadline } from "../kernel/base/deadline.ts";
+import { systemClock } from "../kernel/base/clock.ts";
 
 /** No more of an answer is read. */
 const MAX_BODY_BYTES = 4096;
@@ -44,8 +46,13 @@ export async function healthcheck(
     return 2;
   }
   const url = probeUrl(address, secured);
+  const deadline = {
+    clock: systemClock,
+    timeoutMs: options.timeoutMs,
+    reason: () => new StewardError("deadline", `no answer within ${options.timeoutMs} ms`),
+  };
   try {
-    const { status, body } = await probe(url, AbortSignal.timeout(options.timeoutMs));
+    const { status, body } = await withDeadline(deadline, (signal) => probe(url, signal));
     if (status >= 200 && status < 300) {
       output.stdout(`healthcheck: ready (${url} -> ${status})\n`);
       return 0;

@@ -14,7 +14,6 @@ import { openDedup } from "../dedup/service.ts";
 import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { writeDemoArchive } from "../demo/archive.ts";
-import { delay } from "../kernel/base/clock.ts";
 import { logConsole } from "../kernel/base/console-log.ts";
 import type { StewardError } from "../kernel/base/errors.ts";
 import { createLog } from "../kernel/base/log.ts";
@@ -68,6 +67,7 @@ import { watchStores } from "./status/stores.ts";
 import { isJournalled, hostTokens, type HostedTokens } from "./tokens.ts";
 import { configureUpdateCheck } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
+import { waitFor } from "../kernel/base/wait.ts";
 
 /** Longest orderly stop; what still runs then is abandoned. */
 const STOP_MS = 30_000;
@@ -233,7 +233,8 @@ export async function serve(
     await daemon.supervisor.stop(STOP_MS);
     await demoNetwork?.stop();
     // Even a forced stop waits for a pending LMDB write: `exit` during it can hang for ever.
-    await Promise.race([daemon.closing?.catch(() => undefined), delay(clock, LAST_WRITE_MS)]);
+    const closed = daemon.closing?.catch(() => undefined);
+    if (closed !== undefined) await waitFor(closed, { clock, timeoutMs: LAST_WRITE_MS });
     lock.release();
   }
 }

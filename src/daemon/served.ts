@@ -43,7 +43,7 @@ export interface ServedDaemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly health: () => ProcessHealth;
 }
 
-/** What a listener serves. Call it once every service runs. */
+/** The services and pages of one listener. Needs every service to be running. */
 export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): GatewayDeps {
   const {
     configuration: { config },

@@ -28,6 +28,8 @@ import { vaultCors } from "./vault/system/cors.ts";
 import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
 import { tokenRows } from "./vault/token-store/tables.ts";
+import { waitFor } from "../kernel/base/wait.ts";
+import { createSerial } from "../kernel/base/serial.ts";
 
 /** Vault version reported to clients, which enable features by it. */
 const COMPATIBLE = "1.15.0";
@@ -111,7 +113,7 @@ class Inside implements Tokens {
   #manager: Manager | undefined;
   #showRoot: ShowRoot | undefined;
   /** Serializes opening and closing. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = createSerial();
 
   constructor(
     deps: TokensDeps,
@@ -262,22 +264,13 @@ class Inside implements Tokens {
   }
 
   async #leave(deadlineMs: number): Promise<void> {
-    const { clock } = this.#deps;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    using _timer = clock.timer(clock.monotonic() + deadlineMs, resolve);
-    await Promise.race([this.gate.close(), late]);
+    await waitFor(this.gate.close(), { clock: this.#deps.clock, timeoutMs: deadlineMs });
   }
 
   async #stopManager(deadlineMs: number): Promise<void> {
     const manager = this.#manager;
     this.#manager = undefined;
     await manager?.stop(deadlineMs);
-  }
-
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(change);
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 }
 

@@ -14,7 +14,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { smallArchive, writeFiles } from "../contract/corpus.ts";
 import { jobEnd, removeTemporaryFolders, rest, temporaryFolder } from "../contract/daemon.ts";
 import {

@@ -94,7 +94,7 @@ async function statusOf(
 
 /**
  * Figures of the document service. If it cannot answer, its card says so and the rest of the page
- * stands.
+ * is rendered.
  */
 export async function archiveFacts(
   {

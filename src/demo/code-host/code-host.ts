@@ -24,19 +24,41 @@ import { createDresser, type Dresser } from "./sending.ts";
 import { createSightings, type Sightings } from "./sightings.ts";
 import { createTokenForms } from "./token-form.ts";
 import { createTokenStore } from "./token-store.ts";
-import type {
-  AppSpec,
-  CodeHost,
-  CodeHostOptions,
-  MintedToken,
-  SeenRequest,
-  TokenCounts,
-} from "./types.ts";
+import type { AppSpec, CodeHostOptions, MintedToken, SeenRequest, TokenCounts } from "./types.ts";
 
 export interface CodeHostDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+}
+
+/** The running host. */
+export interface CodeHost {
+  start(): Promise<void>;
+  /** Cuts what is left after `deadlineMs`, default at once. Works without start, and twice. */
+  stop(deadlineMs?: number): Promise<void>;
+  /**
+   * `http://127.0.0.1:PORT`, without a trailing slash; the same paths are served below `/api/v3`.
+   * Empty before start.
+   */
+  readonly url: string;
+  readonly port: number;
+  readonly apps: readonly AppSpec[];
+  /** Changes accounts and installations while the host runs. */
+  readonly estate: Estate;
+  readonly faults: Faults;
+  /** How far its clock is ahead of ours; may be set. */
+  skewMs: number;
+  /** The tokens it remembers, oldest first. */
+  minted(): readonly MintedToken[];
+  liveTokens(): readonly MintedToken[];
+  /** The token whose SHA-256 this is (padded base64). */
+  find(hash: string): MintedToken | undefined;
+  counts(): TokenCounts;
+  /** Requests since the host began; `unknown` counts paths it does not serve. */
+  requests(): Readonly<Record<Operation, number>>;
+  /** The latest request, of one operation or of all. */
+  lastRequest(operation?: Operation): SeenRequest | undefined;
 }
 
 /** Throws `invalid` for an unusable key, `conflict` for an id that occurs twice. */

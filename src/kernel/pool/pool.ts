@@ -14,9 +14,8 @@ import { unitsOf } from "./control.ts";
 import { mapOrdered } from "./map.ts";
 import { PROGRESS_MS, summed, throttled } from "./progress.ts";
 import type { OnUnits } from "./progress.ts";
-import { createSlotQueue } from "./queue.ts";
-import type { SlotQueue } from "./queue.ts";
 import type { Pool, RunOptions, Task } from "./types.ts";
+import { createSemaphore, type Semaphore } from "../base/semaphore.ts";
 
 /** Both sizes have defaults from the machine. */
 export interface PoolOptions {
@@ -61,7 +60,8 @@ interface InnerOptions extends Pick<RunOptions, "signal" | "tries" | "deadlineMs
 
 class PiscinaPool implements Pool {
   readonly #piscina: Piscina;
-  readonly #slots: SlotQueue;
+  readonly #slots: Semaphore;
+  readonly #maxQueued: number;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #threads: number;
@@ -75,7 +75,8 @@ class PiscinaPool implements Pool {
     this.#log = options.log;
     this.#threads = options.threads;
     this.#heapMb = options.heapMb;
-    this.#slots = createSlotQueue(options.threads, 2 * options.threads);
+    this.#maxQueued = 2 * options.threads;
+    this.#slots = createSemaphore(options.threads, this.#maxQueued);
     this.#piscina = new Piscina({
       filename: new URL("./runner.ts", import.meta.url).href,
       name: "runAttempt",
@@ -109,7 +110,7 @@ class PiscinaPool implements Pool {
   ): AsyncIterable<O> {
     const sum = summed(throttled(this.#clock, options.onProgress));
     return mapOrdered(inputs, options.inFlight ?? this.#threads + 1, options.signal, {
-      waitForCapacity: (signal) => this.#slots.waitForCapacity(signal),
+      waitForCapacity: (signal) => this.#slots.waitForQueue(signal),
       start: (input, signal) =>
         this.#run(task, input, {
           ...options,
@@ -124,9 +125,9 @@ class PiscinaPool implements Pool {
   status(): ReturnType<Pool["status"]> {
     return {
       threads: this.#threads,
-      running: this.#slots.running,
-      queued: this.#slots.queued,
-      limit: this.#slots.limit,
+      running: this.#slots.held,
+      queued: this.#slots.waiting,
+      limit: this.#maxQueued,
       crashed: this.#crashed,
     };
   }
@@ -141,8 +142,9 @@ class PiscinaPool implements Pool {
   async #run<I, O>(task: Task<I, O>, input: I, options: InnerOptions): Promise<O> {
     const signal = AbortSignal.any([options.signal, this.#closing.signal]);
     for (let tries = 1; ; tries += 1) {
-      await this.#slots.acquire(signal, options.bounded && tries === 1);
-      const end = await this.#try(task, input, options, signal);
+      if (options.bounded && tries === 1 && this.#slots.isFull) throw this.#tooManyWait();
+      const slot = await this.#slots.acquire(signal);
+      const end = await this.#try(task, input, { ...options, signal, slot });
       if (end.kind === "reply") {
         if (end.reply.ok) return end.reply.value as O;
         throw readError(`task ${task.name}`, end.reply.error);
@@ -164,11 +166,10 @@ class PiscinaPool implements Pool {
   #try<I, O>(
     task: Task<I, O>,
     input: I,
-    options: InnerOptions,
-    signal: AbortSignal,
+    { signal, slot, ...options }: InnerOptions & { readonly slot: Disposable },
   ): Promise<AttemptEnd> {
     if (signal.aborted) {
-      this.#slots.release();
+      slot[Symbol.dispose]();
       return Promise.reject(signal.reason as Error);
     }
     const attempt = startAttempt(this.#piscina, this.#clock, {
@@ -198,7 +199,7 @@ class PiscinaPool implements Pool {
         timer?.[Symbol.dispose]();
         progress[Symbol.dispose]();
         this.#attempts.delete(attempt);
-        this.#slots.release();
+        slot[Symbol.dispose]();
         resolve(end);
       });
     });
@@ -227,6 +228,14 @@ class PiscinaPool implements Pool {
   #lostIdleThread(error: Error): void {
     this.#log.warn("an idle worker thread died", { error });
     for (const attempt of this.#attempts) if (!attempt.hasStarted()) attempt.kill();
+  }
+
+  #tooManyWait(): StewardError {
+    return new StewardError(
+      "exhausted",
+      `${this.#maxQueued} tasks wait for a worker thread already; try again later`,
+      { retryAfterMs: 1_000 },
+    );
   }
 
   #death(task: string, tries: number, end: AttemptEnd & { kind: "died" }): StewardError {

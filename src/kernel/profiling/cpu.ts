@@ -1,7 +1,8 @@
 /** CPU profiles of all threads of the process with V8's sampling profiler. */
 import type { Profiler } from "node:inspector";
-import { delay, type Clock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { inspectThreads, type InspectedThread } from "./threads.ts";
+import { late, waitFor } from "../base/wait.ts";
 
 /** Sampling interval: 100 Hz, as usual for continuous profilers. */
 export const CPU_PERIOD_US = 10_000;
@@ -62,17 +63,15 @@ async function stopOn(
   begun: Promise<void> | undefined,
   clock: Clock,
 ): Promise<CpuThread | undefined> {
-  const giveUp = new AbortController();
+  if (begun === undefined) return undefined;
   try {
-    const profile = begun?.then(() =>
+    const profile = begun.then(() =>
       thread.ask<{ readonly profile: Profiler.Profile }>("Profiler.stop"),
     );
-    const answer = await Promise.race([profile, delay(clock, ANSWER_MS, giveUp.signal)]);
-    return answer === undefined ? undefined : { thread: thread.name, profile: answer.profile };
+    const answer = await waitFor(profile, { clock, timeoutMs: ANSWER_MS });
+    return answer === late ? undefined : { thread: thread.name, profile: answer.profile };
   } catch {
     // The thread ended, or never began.
     return undefined;
-  } finally {
-    giveUp.abort();
   }
 }

@@ -1,9 +1,9 @@
 /** Heap profiles of all threads: V8 samples allocations and drops those that are collected. */
 import type { HeapProfiler } from "node:inspector";
 import type { Clock } from "../base/clock.ts";
-import { delay } from "../base/clock.ts";
 import type { Component } from "../supervisor/component.ts";
 import { inspectThreads, type InspectedThread, type InspectedThreads } from "./threads.ts";
+import { late, waitFor } from "../base/wait.ts";
 
 /** On average one sample per this many bytes, as in Go; the cost is not measurable. */
 export const HEAP_INTERVAL_BYTES = 512 * 1024;
@@ -54,19 +54,14 @@ export function createHeapSampler(clock: Clock): HeapSampler {
 }
 
 async function takeFrom(thread: InspectedThread, clock: Clock): Promise<HeapThread | undefined> {
-  const giveUp = new AbortController();
   try {
-    const answer = await Promise.race([
-      thread.ask<{ readonly profile: HeapProfiler.SamplingHeapProfile }>(
-        "HeapProfiler.getSamplingProfile",
-      ),
-      delay(clock, ANSWER_MS, giveUp.signal),
-    ]);
-    return answer === undefined ? undefined : { thread: thread.name, profile: answer.profile };
+    const profile = thread.ask<{ readonly profile: HeapProfiler.SamplingHeapProfile }>(
+      "HeapProfiler.getSamplingProfile",
+    );
+    const answer = await waitFor(profile, { clock, timeoutMs: ANSWER_MS });
+    return answer === late ? undefined : { thread: thread.name, profile: answer.profile };
   } catch {
     // The thread ended.
     return undefined;
-  } finally {
-    giveUp.abort();
   }
 }

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { StewardError } from "../base/errors.ts";
 import type { Code } from "../base/errors.ts";
 import type { BackupManifest, StoreLocation } from "./folder-backup.ts";
+import { systemClock } from "../base/clock.ts";
 
 /** Lower priority than all other work of the process. */
 const NICENESS = 10;
@@ -49,7 +50,7 @@ export const runBackupProcess: RunBackup = async (job, signal) => {
   });
   const stop = (): void => {
     child.kill("SIGTERM");
-    setTimeout(() => child.kill("SIGKILL"), STOP_MS).unref();
+    systemClock.timer(systemClock.monotonic() + STOP_MS, () => child.kill("SIGKILL"));
   };
   signal.addEventListener("abort", stop, { once: true });
   try {

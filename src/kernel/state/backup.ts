@@ -7,16 +7,17 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open as openFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { open } from "lmdb";
 import type { Database, RootDatabase, Transaction } from "lmdb";
 import { StewardError } from "../base/errors.ts";
 import { OPEN_MARKER } from "./store-metadata.ts";
 import { checkCensus, createMetadataReader } from "./metadata-reader.ts";
-import { allocateLockFile, createDataFile, lmdbError } from "./lmdb-file.ts";
+import { allocateLockFile, createDataFile } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import { METADATA_STORE } from "./table.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
+import { nextTurn } from "../base/turns.ts";
 
 const BATCH_ROWS = 256;
 const BATCH_BYTES = 2 ** 18;
@@ -145,7 +146,7 @@ async function copyRows(state: PinnedState, part: string, signal: AbortSignal): 
             if (name !== METADATA_STORE || Buffer.compare(key, OPEN_MARKER) !== 0)
               to.putSync(key, value, { append: true });
         });
-        await setImmediate();
+        await nextTurn();
       }
     }
     signal.throwIfAborted();

@@ -1,5 +1,4 @@
 /** An open environment: reads, writes and scans of one verified file. */
-import { setImmediate } from "node:timers/promises";
 import { assert, errorWithRemedy, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -27,6 +26,7 @@ import type {
   WriteOptions,
 } from "./types.ts";
 import { WriteQueue } from "./write-queue.ts";
+import { nextTurn } from "../base/turns.ts";
 
 const SCAN_ROWS = 256;
 
@@ -120,7 +120,7 @@ class FileEnv implements Env {
       if (slice.rows.length > 0) await each(slice.rows);
       seen += slice.rows.length;
       span = slice.rest;
-      await setImmediate();
+      await nextTurn();
     }
     options.signal.throwIfAborted();
     if (!busy && this.#queue.commits === commits && isWhole(bounds))

@@ -6,7 +6,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { open } from "lmdb";
 import type { RootDatabase } from "lmdb";
 import type { Clock } from "../base/clock.ts";
@@ -16,9 +15,10 @@ import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
 import type { PinnedState } from "./backup.ts";
 import { lockStateDirectory } from "./directory-lock.ts";
 import { lostStore, lostStores } from "./known-stores.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
+import { delay } from "../base/clock.ts";
 
 /** The file that makes a backup complete. */
 export const MANIFEST = "manifest.json";
@@ -207,7 +207,7 @@ async function pinTogether(
     const states = sources.map((source) => pinState({ ...source, madeAtMs }));
     if (sources.every((source, at) => lastCommit(source) === before[at])) return states;
     for (const state of states) state.done();
-    await setTimeout(1); // LMDB's wrapper gives a new snapshot only in a later turn
+    await delay(clock, 1); // LMDB's wrapper gives a new snapshot only in a later turn
   }
   throw new StewardError(
     "exhausted",

@@ -12,6 +12,7 @@ import { METADATA_STORE } from "./table.ts";
 import type { FileTx } from "./transaction.ts";
 import type { Keyring } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
+import { createSerial } from "../base/serial.ts";
 
 export interface KeyringDeps {
   readonly file: LmdbFile;
@@ -36,20 +37,17 @@ export function createKeyring({
   sealed,
 }: KeyringDeps): Keyring & { worn(): void } {
   let rotating = false;
-  let turn: Promise<unknown> = Promise.resolve();
-  // Serialised: each row is made from the previous one, after that is stored.
-  const store = (make: () => FreshRow, also: (tx: FileTx) => void = () => {}): Promise<void> => {
-    const step = (): Promise<void> =>
+  // One at a time: each row is made from the previous one, after that is stored.
+  const inTurn = createSerial();
+  const store = (make: () => FreshRow, also: (tx: FileTx) => void = () => {}): Promise<void> =>
+    inTurn(() =>
       queue.push((tx) => {
         const fresh = make();
         tx.putMetadata(KEYRING, fresh.row);
         also(tx);
         tx.after(() => fresh.adopt());
-      });
-    const done = turn.then(step, step);
-    turn = done.catch(() => undefined);
-    return done;
-  };
+      }),
+    );
   const noWrites = (tx: FileTx): void => tx.putMetadata(KEY_WRITES, 0);
   const rotate = (): Promise<void> => store(() => ring.fresh(clock.now()), noWrites);
   return {

@@ -4,8 +4,9 @@
  * (docs/decisions/state-exit.md). So an exit first waits for LMDB. Process-wide, because the exit
  * is.
  */
-import { setTimeout } from "node:timers/promises";
+import { systemClock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
+import { keepAlive, late, waitFor } from "../base/wait.ts";
 
 const underWay = new Set<Promise<unknown>>();
 let halted = false;
@@ -28,11 +29,7 @@ export function whileStoring<T>(step: () => Promise<T>): Promise<T> {
  */
 export async function haltWrites(timeoutMs: number): Promise<boolean> {
   halted = true;
-  const waiting = new AbortController();
-  const late = setTimeout(timeoutMs, false, { signal: waiting.signal }).catch(() => false);
-  try {
-    return await Promise.race([Promise.allSettled(underWay).then(() => true), late]);
-  } finally {
-    waiting.abort();
-  }
+  using _alive = keepAlive();
+  const ended = Promise.allSettled(underWay);
+  return (await waitFor(ended, { clock: systemClock, timeoutMs })) !== late;
 }

@@ -3,27 +3,19 @@
  * then writes the meta page through a synchronous descriptor, and only then resolves. So a resolved
  * transaction is durable (docs/decisions/state-flushed.md).
  */
-import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
-import { DISK, diskFaultOf } from "../base/disk-faults.ts";
 import { assert, StewardError } from "../base/errors.ts";
 import { watchFile } from "./file-watch.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { whileStoring } from "./last-write.ts";
+import { commitError, lmdbError } from "./lmdb-error.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
 import { createSealedCheck } from "./sealed-check.ts";
 import { METADATA_STORE, indexName, rowsName } from "./table.ts";
 import type { AnyTable } from "./types.ts";
-import type { Write } from "./unstored.ts";
-
-/**
- * With less free space than this, a failed write is reported as a full disk; about two groups of
- * changes.
- */
-const SHORT_OF_SPACE_BYTES = 8 * 2 ** 20;
 
 /** LMDB's size for 126 readers, in whole pages. */
 const LOCK_FILE_BYTES = 12_288;
@@ -36,6 +28,14 @@ export interface Store {
   /** Replaced when the file is reopened: do not keep it. */
   readonly db: Database<Buffer, Uint8Array>;
   readonly check: RowCheck;
+}
+
+/** One row of a group of changes. */
+export interface StoredRow {
+  readonly store: Store;
+  readonly key: Uint8Array;
+  /** The bytes to store, sealed and with checksum; undefined deletes the row. */
+  readonly stored: Buffer | undefined;
 }
 
 export interface LmdbFile {
@@ -60,7 +60,7 @@ export interface LmdbFile {
    * Stores writes in one transaction, in order, on LMDB's own thread; resolves and rejects as
    * `transact` does. One call at a time.
    */
-  storeAll(writes: readonly Write[]): Promise<void>;
+  storeAll(writes: readonly StoredRow[]): Promise<void>;
   /**
    * Closes LMDB's environment and opens the same file again; no transaction may be running and no
    * state pinned. When opening fails the file stays closed, the error is thrown, and another call
@@ -204,14 +204,14 @@ export function openLmdbFile(
       try {
         await watch.commit(() => whileStoring(() => opened().transaction(steps)));
       } catch (error) {
-        throw await fromLmdbError(error, path);
+        throw await commitError(error, path);
       }
     },
     async storeAll(writes) {
       try {
         await watch.commit(() => whileStoring(() => batch(opened(), writes)));
       } catch (error) {
-        throw await fromLmdbError(error, path);
+        throw await commitError(error, path);
       }
     },
     async reopen() {
@@ -242,7 +242,7 @@ export function openLmdbFile(
  */
 async function batch(
   root: RootDatabase<Buffer, Uint8Array>,
-  writes: readonly Write[],
+  writes: readonly StoredRow[],
 ): Promise<void> {
   const stored = root.batch(() => {
     for (const { store, key, stored } of writes) {
@@ -275,69 +275,6 @@ function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<
 /** Size of a file, 0 when missing. */
 export function fileBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-// Awaits the reason of a failed commit, which LMDB provides as a separate promise.
-async function fromLmdbError(thrown: unknown, path: string): Promise<StewardError> {
-  if (thrown instanceof StewardError) return thrown;
-  const pending = (thrown as { commitError?: unknown }).commitError;
-  const cause: unknown =
-    pending instanceof Promise
-      ? await pending.then(
-          () => thrown,
-          (reason: unknown) => reason,
-        )
-      : thrown;
-  return lmdbError(cause, path);
-}
-
-/** Translates LMDB's errors. */
-export function lmdbError(cause: unknown, path: string): StewardError {
-  if (cause instanceof StewardError) return cause;
-  const text = cause instanceof Error ? cause.message : String(cause);
-  const fault = diskFaultOf(cause);
-  if (
-    fault?.kind === "full" ||
-    /MDB_MAP_FULL/.test(text) ||
-    (/Input\/output error/i.test(text) && isFull(path))
-  ) {
-    return new StewardError("disk_full", `no space to write ${path}`, {
-      remedy: "free space on its disk",
-      cause,
-    });
-  }
-  if (fault !== undefined) {
-    return new StewardError("not_ready", `${path} accepts no writes: ${fault.why}`, {
-      rule: DISK,
-      remedy: fault.remedy,
-      retryAfterMs: 1_000,
-      cause,
-    });
-  }
-  if (/MDB_PANIC/.test(text)) {
-    return new StewardError(
-      "not_ready",
-      `${path} cannot be used: LMDB invalidated its environment after a failed write`,
-      { rule: DISK, remedy: "retry; Steward reopens it automatically", retryAfterMs: 1_000, cause },
-    );
-  }
-  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
-    return new StewardError("corrupt", `${path} is damaged`, {
-      remedy: "stop Steward and restore a backup (docs/recovery.md)",
-      cause,
-    });
-  }
-  return new StewardError("internal", `LMDB failed on ${path}`, { cause });
-}
-
-// LMDB reports a write truncated by a full disk as an input/output error.
-function isFull(path: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(dirname(path));
-    return bavail * bsize < SHORT_OF_SPACE_BYTES;
-  } catch {
-    return false; // a disk that cannot even be asked fails otherwise
-  }
 }
 
 function pagesOf(counts: PageCounts): number {

@@ -3,7 +3,6 @@
  * number from the first chunk on, so that an older Steward refuses a half-migrated file; a cursor
  * stored with each chunk lets the next start continue.
  */
-import { setImmediate } from "node:timers/promises";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { FORMAT, IDENTITY, MIGRATION } from "./store-metadata.ts";
@@ -11,6 +10,7 @@ import type { Identity, MigrationRow } from "./store-metadata.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { EnvSpec, KeyPart, Migration } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
+import { nextTurn } from "../base/turns.ts";
 
 export interface MigrateDeps {
   readonly file: LmdbFile;
@@ -71,7 +71,7 @@ export async function migrate(
       deps.signal?.throwIfAborted();
       cursor = await runChunk(deps, name, migration, cursor);
       chunks += 1;
-      await setImmediate();
+      await nextTurn();
     } while (cursor !== undefined);
     deps.log.info("migrated a store to a newer schema", { schema: to, chunks });
   }

@@ -2,12 +2,12 @@
  * Re-encrypts the rows of sealed tables with the newest data key, in small changes interleaved with
  * other work.
  */
-import { setImmediate } from "node:timers/promises";
 import { dataKeyOf } from "./key-ring.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
 import { justAfter } from "./snapshot.ts";
 import type { WriteQueue } from "./write-queue.ts";
+import { nextTurn } from "../base/turns.ts";
 
 /** Maximum number of rows per change. */
 const CHANGE_ROWS = 64;
@@ -40,7 +40,7 @@ export async function reencryptRows(
     for (let start: Uint8Array | undefined = Uint8Array.of(0); start !== undefined;) {
       options.signal.throwIfAborted();
       const { keys, rest } = olderRows(file, store, { start, term: options.term });
-      if (keys.length === 0) await setImmediate();
+      if (keys.length === 0) await nextTurn();
       else {
         await queue.push((tx) => {
           for (const key of keys) tx.reencrypt(store, key);

@@ -10,15 +10,15 @@ import type { Clock } from "../base/clock.ts";
 import { toStewardError, type StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { encodeMetadata, OPEN_MARKER } from "./store-metadata.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { METADATA_STORE } from "./table.ts";
 import { writeOf } from "./unstored.ts";
 import type { Write } from "./unstored.ts";
+import { backoffMs, type Backoff } from "../base/backoff.ts";
 
 /** Delay before the first retry while the disk accepts no writes; doubles up to the maximum. */
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 4_000;
+const RETRY: Backoff = { firstMs: 1_000, maxMs: 4_000 };
 /**
  * LMDB alternates between two meta pages: after two commits neither holds what a failed flush left.
  */
@@ -63,7 +63,7 @@ export class Recovery {
   #doubtful: FailedGroup | undefined;
   /** Reopened since the last failed write. */
   #fresh = false;
-  #retryMs = FIRST_RETRY_MS;
+  #failures = 0;
   #timer: Disposable | undefined;
   #attempt: Promise<void> | undefined;
   #stopped = false;
@@ -166,10 +166,10 @@ export class Recovery {
           path: file.path,
         }),
       );
-    this.#timer = clock.timer(clock.monotonic() + this.#retryMs, () => {
+    this.#failures += 1;
+    this.#timer = clock.timer(clock.monotonic() + backoffMs(this.#failures, RETRY), () => {
       this.#attempt = this.#tryAgain();
     });
-    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
   }
 
   async #tryAgain(): Promise<void> {
@@ -181,7 +181,7 @@ export class Recovery {
       if (doubtful !== undefined && isStored(file, doubtful.writes)) doubtful.adopt();
       await this.#probe();
       this.failure = undefined;
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#failures = 0;
       log.info("the store accepts writes again: it was checked and reopened", { path: file.path });
     } catch (thrown) {
       await this.#fail(toStewardError(thrown));

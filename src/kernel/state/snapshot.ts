@@ -7,7 +7,7 @@ import { assert, StewardError } from "../base/errors.ts";
 import { METADATA_STORE, indexName, rowsName } from "./table.ts";
 import { censusKey, decodeMetadata } from "./store-metadata.ts";
 import { afterPrefix, decodeKey, encodeKey } from "./key-bytes.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
 import type { AnyTable, Bounds, KeyPart, Snapshot, Table } from "./types.ts";
 

@@ -3,17 +3,13 @@
  * earlier ones, kept here until their group is stored. Bounded by two groups: the one being stored
  * and the next.
  */
-import type { Store } from "./lmdb-file.ts";
+import type { Store, StoredRow } from "./lmdb-file.ts";
 import type { Entry, Span } from "./snapshot.ts";
 
 /** One row as a change left it. */
-export interface Write {
-  readonly store: Store;
-  readonly key: Uint8Array;
+export interface Write extends StoredRow {
   /** The key as a string with one character per byte, which sorts like the bytes. */
   readonly text: string;
-  /** The bytes to store, sealed and with checksum; undefined deletes the row. */
-  readonly stored: Buffer | undefined;
   /** The plain value of `stored`; undefined with it. */
   readonly value: Uint8Array | undefined;
 }

@@ -4,7 +4,6 @@
  * checksums.
  */
 import { closeSync, openSync, readSync } from "node:fs";
-import { setImmediate } from "node:timers/promises";
 import { StewardError } from "../base/errors.ts";
 import {
   checkOverflow,
@@ -22,6 +21,7 @@ import type { Leaf, Meta, Tree } from "./lmdb-pages.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
 import { METADATA_STORE } from "./table.ts";
+import { nextTurn } from "../base/turns.ts";
 
 const YIELD_PAGES = 512;
 const MAX_TREE_DEPTH = 32;
@@ -167,7 +167,7 @@ class Walk {
     const { counts, compare, visit } = walk;
     this.#take(number, 1);
     const page = readAt(this.#file, number * this.#meta.pageSize, this.#meta.pageSize);
-    if (++this.#pages % YIELD_PAGES === 0) await setImmediate();
+    if (++this.#pages % YIELD_PAGES === 0) await nextTurn();
     if (pageKind(page, number) === "leaf") {
       if (depth !== 1) throw damaged("a tree ends before its depth");
       counts.leafPages += 1;

@@ -4,13 +4,13 @@
  * that throws is undone without affecting the others; one flush serves a whole group, and no write
  * resolves before it (docs/decisions/state-flushed.md).
  */
-import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { assert, ownMessage, StewardError, toStewardError, type Code } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { censusKey, encodeMetadata, KEY_WRITES } from "./store-metadata.ts";
 import { STORE_FILE } from "./file-watch.ts";
-import { fileBytes, lmdbError } from "./lmdb-file.ts";
+import { fileBytes } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-error.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
 import type { Outcome, Recovery } from "./reopen.ts";
@@ -21,6 +21,7 @@ import type { Done, Group, Pending } from "./write-group.ts";
 import type { Reserve } from "./reserve.ts";
 import type { WriteOptions } from "./types.ts";
 import { Unstored, writeOf } from "./unstored.ts";
+import { atEndOfTurn } from "../base/turns.ts";
 
 /** Maximum number of queued changes, and of their bytes, estimated from recent changes. */
 export const QUEUE_CHANGES = 10_000;
@@ -197,7 +198,7 @@ export class WriteQueue {
   #soon(): void {
     if (this.#turnDue) return;
     this.#turnDue = true;
-    setImmediate(() => {
+    atEndOfTurn(() => {
       this.#turnDue = false;
       this.#turn();
     });

@@ -1,7 +1,7 @@
 /** Builds log records for the telemetry thread from catalogue rows and from log lines. */
 import type { LogLine } from "../base/log.ts";
-import type { TraceIds, WireLog } from "./messages.ts";
-import type { AnyLogRow, AttributeValue, LogFields } from "./types.ts";
+import type { WireLog } from "./messages.ts";
+import type { TraceIds, AnyLogRow, AttributeValue, LogFields } from "./types.ts";
 
 /** Longer texts are truncated and marked. Characters. */
 export interface LogLimits {

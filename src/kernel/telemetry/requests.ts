@@ -9,31 +9,9 @@ import {
   gatewayRequests,
   gatewayStreams,
 } from "./service-metrics.ts";
+import type { BegunRequest, EndedRequest } from "./request-info.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Scope } from "./types.ts";
-
-export type RequestProtocol = "rest" | "connect" | "grpc" | "grpc-web";
-
-/** A request whose headers were read. */
-export interface BegunRequest {
-  readonly protocol: RequestProtocol;
-  /**
-   * The template of the route or the path of the rpc, never the request path: bounded in number.
-   */
-  readonly route: string;
-  /** Upper case. */
-  readonly method: string;
-  readonly requestId: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-export interface EndedRequest {
-  /** The HTTP status, or for gRPC the name of its status: `200`, `not_found`. */
-  readonly code: string;
-  /** A server error, not a client error. */
-  readonly failed: boolean;
-}
 
 /** A running request. */
 interface RequestWatch {

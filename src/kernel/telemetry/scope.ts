@@ -1,12 +1,9 @@
 /** A scope: methods that write measurements into its series table. */
 import type { Clock } from "../base/clock.ts";
-import type { Columns, TraceIds, WireSpan } from "./messages.ts";
-import type { Ceiling } from "./series/ceiling.ts";
-import { Owners } from "./series/owners.ts";
-import type { RowIndex } from "./series/row-index.ts";
-import { SUPPRESSED } from "./series/row-index.ts";
-import { SeriesTable } from "./series/series-table.ts";
+import type { Columns } from "./messages.ts";
 import type {
+  TraceIds,
+  WireSpan,
   AnyRow,
   AttributeValue,
   CardinalityInfo,
@@ -22,6 +19,11 @@ import type {
   Values,
   Kind,
 } from "./types.ts";
+import type { Ceiling } from "./series/ceiling.ts";
+import { Owners } from "./series/owners.ts";
+import type { RowIndex } from "./series/row-index.ts";
+import { SUPPRESSED } from "./series/row-index.ts";
+import { SeriesTable } from "./series/series-table.ts";
 
 const DEFAULT_PER_METRIC = 10_000;
 const DEFAULT_LABEL_VALUES = 100;

@@ -3,7 +3,7 @@
  * status page.
  */
 import type { CertificateStatus } from "../listen/certificates.ts";
-import type { SeriesFigures } from "./messages.ts";
+import type { SeriesFigures } from "./types.ts";
 import type { OutboxStatus } from "./outbox.ts";
 
 export type Signal = "metrics" | "logs" | "traces";

@@ -1,6 +1,6 @@
 /** Reports telemetry itself: live series, deliveries, queues and the pull endpoint. */
 import * as self from "./self-metrics.ts";
-import type { SeriesFigures } from "./messages.ts";
+import type { SeriesFigures, Scope } from "./types.ts";
 import type { OutboxStatus } from "./outbox.ts";
 import { SERIES_PREFIX } from "./series/cardinality-history.ts";
 import type {
@@ -14,7 +14,6 @@ import type {
 } from "./status.ts";
 import { signals } from "./status.ts";
 import type { Telemetry } from "./telemetry.ts";
-import type { Scope } from "./types.ts";
 
 export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
 

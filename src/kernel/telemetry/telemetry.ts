@@ -11,7 +11,8 @@ import type { Component } from "../supervisor/component.ts";
 import { DeliveryLog } from "./delivery-log.ts";
 import { Expositions } from "./expositions.ts";
 import type { Exposition } from "./expositions.ts";
-import type { ExposeQuery, HostMessage, HostReply, WireSpan } from "./messages.ts";
+import type { ExposeQuery, HostMessage, HostReply } from "./messages.ts";
+import type { WireSpan, Scope, ScopeSpec } from "./types.ts";
 import { compileLimits, compileOptions } from "./options.ts";
 import type { TelemetryOptions } from "./options.ts";
 import type { CeilingLimits } from "./series/ceiling.ts";
@@ -19,7 +20,6 @@ import { PullComponent } from "./pull-component.ts";
 import { OutputGate } from "./output-gate.ts";
 import type { LedgerView, Observed, TelemetryStatus } from "./status.ts";
 import type { ThreadOptions } from "./thread/options.ts";
-import type { Scope, ScopeSpec } from "./types.ts";
 import { createTelemetryWriter } from "./writer.ts";
 import type { TelemetryWriter } from "./writer.ts";
 

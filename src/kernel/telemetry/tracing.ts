@@ -14,10 +14,9 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan, Sampler, SpanProcessor } from "@opentelemetry/sdk-trace";
 import type { LogFields } from "../base/log.ts";
-import type { WireSpan, WireSpanContext } from "./messages.ts";
-import type { BegunRequest, EndedRequest } from "./requests.ts";
+import type { WireSpan, WireSpanContext, AttributeValue } from "./types.ts";
+import type { BegunRequest, EndedRequest } from "./request-info.ts";
 import { parseTraceparent } from "./traceparent.ts";
-import type { AttributeValue } from "./types.ts";
 
 /** Samplers, by their names in `OTEL_TRACES_SAMPLER`. */
 export type SamplerName =

@@ -2,7 +2,6 @@
  * A thread's side of telemetry: its scopes, and the port over which labels, snapshots and log
  * records go to the telemetry thread. Without a port measurements are kept and nothing is sent.
  */
-import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
@@ -11,14 +10,13 @@ import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-reco
 import type { LogLimits } from "./log-record.ts";
 import type {
   Columns,
-  TraceIds,
   WireLog,
   WireRow,
-  WireSpan,
   WriterFigures,
   WriterMessage,
   WriterReply,
 } from "./messages.ts";
+import type { TraceIds, WireSpan, AnyRow, Scope, ScopeSpec } from "./types.ts";
 import {
   LABELS_PER_MESSAGE,
   LOGS_PER_MESSAGE,
@@ -32,7 +30,7 @@ import type { CeilingLimits } from "./series/ceiling.ts";
 import { Ceiling } from "./series/ceiling.ts";
 import type { LabelChanges } from "./series/series-table.ts";
 import { noOtherWriters } from "./status.ts";
-import type { AnyRow, Scope, ScopeSpec } from "./types.ts";
+import { nextTurn } from "../base/turns.ts";
 
 export interface WriterOptions {
   readonly clock: Clock;
@@ -288,7 +286,7 @@ class PortWriter implements TelemetryWriter {
         ...entry.scope.table.describe(alive.slice(from, from + LABELS_PER_MESSAGE)),
         ended: [],
       });
-      await setImmediate();
+      await nextTurn();
     }
     if (this.#port !== port) return;
     entry.labelsSent = true;

@@ -32,7 +32,8 @@ import type { Part, PartContext } from "./devices/part.ts";
 import { createPosture } from "./devices/posture.ts";
 import { exitNodes, subnetRoutes } from "./devices/routes.ts";
 import { byVersion, outdated } from "./devices/versions.ts";
-import { forEachYielding, yieldToLoop } from "./yielding.ts";
+import { forEachYielding } from "./yielding.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 type Options = NonNullable<CollectorOptions["devices"]>;
 
@@ -86,7 +87,7 @@ function openDevices(deps: CollectorDeps, options: Options): Collect {
     await deps.devices.replaceDevices(list);
     tick.sweep.gauge(enrichCacheSize, deps.devices.size, {});
     const parts = partsOf({ deps, options, nowMs: tick.nowMs, sweep: tick.sweep });
-    await yieldToLoop(tick.signal);
+    await nextTurn(tick.signal);
     await forEachYielding(list, tick.signal, (device) => {
       const identity = identityOf(device);
       for (const part of parts) part.see(device, identity);

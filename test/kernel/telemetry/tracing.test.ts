@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WireSpan } from "../../../src/kernel/telemetry/messages.ts";
-import type { BegunRequest } from "../../../src/kernel/telemetry/requests.ts";
+import type { WireSpan } from "../../../src/kernel/telemetry/types.ts";
+import type { BegunRequest } from "../../../src/kernel/telemetry/request-info.ts";
 import { parseTraceparent } from "../../../src/kernel/telemetry/traceparent.ts";
 import { createTracing, runningFields } from "../../../src/kernel/telemetry/tracing.ts";
 import type { Tracing, TracingOptions } from "../../../src/kernel/telemetry/tracing.ts";

@@ -134,7 +134,7 @@ describe("Redaction", () => {
     ]);
   });
 
-  it("hides what should be an address and is none as soon as any kind of address is hidden", () => {
+  it("hides what should be an address and is none when at least one kind of address is hidden", () => {
     const values = ["h", "n", "somewhere", "x"];
     expect(redaction("external_ips").metric(sum, values)).toEqual(["h", "n", undefined, "x"]);
     expect(redaction("emails").metric(sum, values)).toEqual(values);

@@ -2,6 +2,7 @@
 import type { Gathered } from "../exposition/render.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RemoteScope } from "./remote-scope.ts";
+import { systemClock } from "../../base/clock.ts";
 
 const SHARED_MS = 250;
 
@@ -50,11 +51,10 @@ export class Gatherings {
     }
     const running = this.#begin(2);
     this.#current = running;
-    const timer = setTimeout(() => {
+    systemClock.timer(systemClock.monotonic() + SHARED_MS, () => {
       this.#current = undefined;
       this.#leave(running);
-    }, SHARED_MS);
-    timer.unref();
+    });
     return running;
   }
 

@@ -9,6 +9,7 @@ import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import { jsonMetricsSerializer } from "./otlp-metrics.ts";
+import { systemClock } from "../../base/clock.ts";
 
 /** The enumerations are in a package that only the SDK depends on. */
 const [SUCCESS, FAILED] = [0, 1];
@@ -28,14 +29,14 @@ export class Output {
     const id = this.#next;
     this.#next += 1;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const timer = systemClock.timer(systemClock.monotonic() + timeoutMs, () => {
         this.#waiting.delete(id);
         reject(
           new Error(`Request timed out: standard output did not accept it within ${timeoutMs} ms`),
         );
-      }, timeoutMs);
+      });
       this.#waiting.set(id, () => {
-        clearTimeout(timer);
+        timer[Symbol.dispose]();
         this.#waiting.delete(id);
         resolve();
       });

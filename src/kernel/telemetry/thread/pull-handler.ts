@@ -3,25 +3,20 @@
  * timeout. An error while gathering omits series and is counted; the rest is served with 200.
  */
 import { once } from "node:events";
-import { setImmediate } from "node:timers/promises";
 import { constants, createGzip } from "node:zlib";
 import { delay, type Clock } from "../../base/clock.ts";
 import { render } from "../exposition/render.ts";
 import { acceptedFormat, contentTypes } from "../exposition/text.ts";
 import type { ExpositionFormat } from "../exposition/text.ts";
 import { acceptsGzip } from "../../listen/accept-encoding.ts";
-import {
-  cut,
-  refuse,
-  type Handler,
-  type ServerRequest,
-  type ServerResponse,
-} from "../../listen/exchange.ts";
+import { cut, refuse, type ServerRequest, type ServerResponse } from "../../listen/exchange.ts";
+import type { Handler } from "../../listen/handler.ts";
 import type { PullOutcome, PullRejection } from "../status.ts";
 import type { Gathering } from "./gatherings.ts";
 import type { WirePull } from "./options.ts";
 import { refusePull } from "./pull-auth.ts";
 import type { PullStats } from "./pull-stats.ts";
+import { nextTurn } from "../../base/turns.ts";
 
 export interface PullHandlerDeps {
   readonly clock: Clock;
@@ -170,7 +165,7 @@ async function send(
     signal.throwIfAborted();
     await sink.write(slice);
     // The thread also exports, and other scrapes are waiting.
-    await setImmediate();
+    await nextTurn();
   }
   signal.throwIfAborted();
   sink.end();

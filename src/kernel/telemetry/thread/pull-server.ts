@@ -1,5 +1,5 @@
 /** The port of the pull endpoint: opened by the telemetry thread, retried with backoff. */
-import { delay, type Clock } from "../../base/clock.ts";
+import { delay } from "../../base/clock.ts";
 import { ownMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { formatAddress, isLoopback } from "../../config/address.ts";
@@ -9,9 +9,9 @@ import type { WirePull } from "./options.ts";
 import { refusePull } from "./pull-auth.ts";
 import type { PullStats } from "./pull-stats.ts";
 import { createPullHandler, type PullHandlerDeps } from "./pull-handler.ts";
+import { backoffMs, type Backoff } from "../../base/backoff.ts";
 
-const FIRST_WAIT_MS = 1_000;
-const MAX_RETRY_WAIT_MS = 60_000;
+const RETRY: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** Scrapers are few; more connections are a mistake or an attack. */
 const MAX_CONNECTIONS = 64;
 const STALL_MS = 30_000;
@@ -37,11 +37,7 @@ export function startPullServer(deps: PullServerDeps, options: WirePull): PullSe
   const stopping = new AbortController();
   let listener: Listener | undefined;
   const open = async (): Promise<void> => {
-    for (
-      let waitMs = FIRST_WAIT_MS;
-      !stopping.signal.aborted;
-      waitMs = Math.min(MAX_RETRY_WAIT_MS, 2 * waitMs)
-    ) {
+    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
       const next = createListener(specOf(deps, options), { clock, log });
       try {
         await next.start();
@@ -52,10 +48,11 @@ export function startPullServer(deps: PullServerDeps, options: WirePull): PullSe
         });
       } catch (error) {
         const reason = ownMessage(error);
+        const waitMs = backoffMs(attempt, RETRY);
         stats.stand("failed", { reason });
         log.error("the pull endpoint cannot listen; retrying", { reason, waitMs });
         await next.stop(0);
-        await waited(clock, waitMs, stopping.signal);
+        await delay(clock, waitMs, stopping.signal).catch(() => undefined);
       }
     }
   };
@@ -69,10 +66,6 @@ export function startPullServer(deps: PullServerDeps, options: WirePull): PullSe
       stats.stand("stopped");
     },
   };
-}
-
-async function waited(clock: Clock, waitMs: number, signal: AbortSignal): Promise<void> {
-  await delay(clock, waitMs, signal).catch(() => undefined);
 }
 
 function specOf(deps: PullServerDeps, options: WirePull): ListenerSpec {

@@ -1,11 +1,11 @@
 /** Streams expositions to the host, as fast as each reader reads. */
-import { setImmediate } from "node:timers/promises";
 import { render } from "../exposition/render.ts";
 import type { Gathered } from "../exposition/render.ts";
 import type { ExposeQuery, HostReply } from "../messages.ts";
 import { CHUNK_CREDIT } from "../messages.ts";
 import type { Gatherings } from "./gatherings.ts";
 import type { Ledger } from "./ledger.ts";
+import { nextTurn } from "../../base/turns.ts";
 
 const MAX_SCRAPES = 16;
 
@@ -91,7 +91,7 @@ export class Scrapes {
       reader.credit -= 1;
       const bytes = this.#encoder.encode(slice);
       post({ type: "chunk", id, bytes, failure: undefined, last: false }, [bytes.buffer]);
-      await setImmediate();
+      await nextTurn();
     }
   }
 

@@ -4,7 +4,7 @@ import type { SpanContext } from "@opentelemetry/api";
 import type { Resource } from "@opentelemetry/resources";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace";
-import type { WireSpan, WireSpanContext } from "../messages.ts";
+import type { WireSpan, WireSpanContext } from "../types.ts";
 import type { Held } from "./ledger.ts";
 import type { BatchOptions } from "./options.ts";
 import type { RemoteScope } from "./remote-scope.ts";

@@ -3,7 +3,6 @@
  * of its own: losing it interrupts export but loses no series.
  */
 import { setPriority } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
@@ -38,6 +37,8 @@ import {
 } from "./exporter-factory.ts";
 import type { ExporterDeps } from "./exporter-factory.ts";
 import type { Signal } from "../status.ts";
+import { waitFor } from "../../base/wait.ts";
+import { atEndOfTurn } from "../../base/turns.ts";
 
 /**
  * About a third of the CPU share of a serving thread when both compete for a core: serving comes
@@ -186,7 +187,7 @@ function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink 
 function announceLedger(): void {
   if (announced) return;
   announced = true;
-  setImmediate(() => {
+  atEndOfTurn(() => {
     announced = false;
     postLedger();
   });
@@ -233,10 +234,15 @@ async function handleHostMessage(message: HostMessage): Promise<void> {
     case "stop":
       stopping.abort();
       void pull?.stop(0);
-      await Promise.race([
+      await waitFor(
         marked(message.mark).then(() => providers.shutdown()),
-        sleep(ledger.failing ? Math.min(message.deadlineMs, LAST_TRY_MS) : message.deadlineMs),
-      ]);
+        {
+          clock: systemClock,
+          timeoutMs: ledger.failing
+            ? Math.min(message.deadlineMs, LAST_TRY_MS)
+            : message.deadlineMs,
+        },
+      );
       postLedger();
       return post({ type: "stopped" });
   }

@@ -3,7 +3,6 @@
  * SDK resolves even when nothing arrived, and retries gRPC requests when the status allows; the
  * HTTP exporter retries by itself.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
@@ -12,6 +11,7 @@ import type { Signal } from "../status.ts";
 import { classify, RETRYABLE_GRPC } from "./error-class.ts";
 import type { Ledger } from "./ledger.ts";
 import type { WireTarget } from "./options.ts";
+import { delay, systemClock } from "../../base/clock.ts";
 
 const RETRY_GROWTH = 1.5;
 const MAX_TRIES = 20;
@@ -117,7 +117,7 @@ async function sendPatiently(
       return result;
     // A stop ends the delay and leaves one more attempt.
     if (stopping.aborted) return result;
-    await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined);
+    await delay(systemClock, waitMs, stopping).catch(() => undefined);
     waitMs = Math.min(retry.maxMs, waitMs * RETRY_GROWTH);
   }
 }

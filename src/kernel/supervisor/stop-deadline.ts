@@ -1,10 +1,8 @@
-/** A deadline shared by several waits that can be brought forward, e.g. by a second Ctrl-C. */
+/** The deadline of a stop, shared by its waits; can be brought forward, e.g. by a second Ctrl-C. */
 import type { Clock } from "../base/clock.ts";
+import { late } from "../base/wait.ts";
 
-/** The result of a wait whose deadline passed. */
-export const late: unique symbol = Symbol("late");
-
-export interface Deadline {
+export interface StopDeadline {
   remainingMs(): number;
   /** Brings the deadline forward to `ms` from now; never moves it back. */
   shorten(ms: number): void;
@@ -16,7 +14,7 @@ export interface Deadline {
 }
 
 /** A deadline `ms` from now. */
-export function createDeadline(clock: Clock, ms: number): Deadline {
+export function createStopDeadline(clock: Clock, ms: number): StopDeadline {
   let endsAtMs = clock.monotonic() + ms;
   const waits = new Set<() => void>();
   return {
@@ -27,17 +25,18 @@ export function createDeadline(clock: Clock, ms: number): Deadline {
     },
     wait(promise, capMs = Infinity) {
       const capAtMs = clock.monotonic() + capMs;
-      const { promise: passed, resolve } = Promise.withResolvers<typeof late>();
-      let timer: Disposable | undefined;
-      const arm = (): void => {
-        timer?.[Symbol.dispose]();
-        timer = clock.timer(Math.min(capAtMs, endsAtMs), () => resolve(late));
-      };
-      waits.add(arm);
-      arm();
-      return Promise.race([promise, passed]).finally(() => {
-        waits.delete(arm);
-        timer?.[Symbol.dispose]();
+      return new Promise((resolve, reject) => {
+        let timer: Disposable | undefined;
+        const arm = (): void => {
+          timer?.[Symbol.dispose]();
+          timer = clock.timer(Math.min(capAtMs, endsAtMs), () => resolve(late));
+        };
+        waits.add(arm);
+        arm();
+        promise.then(resolve, reject).finally(() => {
+          waits.delete(arm);
+          timer?.[Symbol.dispose]();
+        });
       });
     },
   };
