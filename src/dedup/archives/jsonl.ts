@@ -22,11 +22,11 @@ import { asArchiveError } from "./folder.ts";
 import { createLineSplitter } from "./lines.ts";
 import type { Line } from "./lines.ts";
 import { openSource } from "./open-source.ts";
+import type { Chunk } from "./open-source.ts";
 import { readRecord, textFieldsOf } from "./record.ts";
 import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 import { unpackChunks, UNPACKING_FAILED } from "./unpack-chunks.ts";
-import type { Chunk } from "./unpack-chunks.ts";
 
 const LINE_BYTES = 64 * 1024 * 1024;
 /** What the main thread may parse in one go. */
