@@ -112,4 +112,13 @@ describe("HTML", () => {
     );
     expect(await textOf("page", html)).toMatchObject({ text: "Снег", title: "Снег" });
   });
+
+  it("that nests deeper than is read is no whole text", async () => {
+    const deep = (depth: number): string =>
+      `<!doctype html><p>begin${"<div>".repeat(depth)}inmost${"</div>".repeat(depth)}<p>end`;
+    expect(await textOf("a.html", deep(100))).toMatchObject({ truncated: false, notes: [] });
+    const text = await textOf("a.html", deep(300));
+    expect(text).toMatchObject({ truncated: true, notes: ["read up to 200 levels of its HTML"] });
+    expect(text.text.split(/\s+/)).toEqual(["begin", "end"]);
+  });
 });
