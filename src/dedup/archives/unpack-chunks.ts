@@ -11,7 +11,7 @@ import {
 import { unpackFirstBlock } from "../../../workers/extract/bzip2.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { unpackBzip2Chunks } from "./bzip2-chunks.ts";
-import type { Chunk } from "./chunk.ts";
+import type { Chunk } from "./open-source.ts";
 
 /** The codes of errors that mean damaged data. */
 export const UNPACKING_FAILED = /^(Z_|ZSTD_|BZIP2_)/;
