@@ -15,7 +15,7 @@ import type { Environment } from "../kernel/config/key.ts";
 import type { HealthcheckArguments } from "./arguments.ts";
 import { loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./validate.ts";
-import { withDeadline } from "../kernel/base/deadline.ts";
+import { withDeadline } from "../kernel/async/deadline.ts";
 import { systemClock } from "../kernel/base/clock.ts";
 
 /** No more of an answer is read. */

@@ -33,7 +33,7 @@ import { createPosture } from "./devices/posture.ts";
 import { exitNodes, subnetRoutes } from "./devices/routes.ts";
 import { byVersion, outdated } from "./devices/versions.ts";
 import { forEachYielding } from "./yielding.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 type Options = NonNullable<CollectorOptions["devices"]>;
 

@@ -15,7 +15,7 @@ import { createTokenSecret } from "./secret.ts";
 import { createSessions } from "./session.ts";
 import { CONFIG_KEY } from "./store.ts";
 import type { BuildInfo } from "./types.ts";
-import { createSerial } from "../../kernel/base/serial.ts";
+import { createSerial } from "../../kernel/async/serial.ts";
 
 /** Mount type. */
 export const ENGINE_TYPE = "github";

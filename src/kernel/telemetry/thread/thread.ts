@@ -37,8 +37,8 @@ import {
 } from "./exporter-factory.ts";
 import type { ExporterDeps } from "./exporter-factory.ts";
 import type { Signal } from "../status.ts";
-import { waitFor } from "../../base/wait.ts";
-import { atEndOfTurn } from "../../base/turns.ts";
+import { waitFor } from "../../async/wait.ts";
+import { atEndOfTurn } from "../../async/turns.ts";
 
 /**
  * About a third of the CPU share of a serving thread when both compete for a core: serving comes
