@@ -3,29 +3,33 @@ import { Minhash } from "minhash";
 import { expect, it } from "vitest";
 import { mulberry32 } from "../../../bench/corpus.ts";
 import { estimate } from "../../../workers/sketch/estimate.ts";
-import { lowBytes, sketchOf } from "../../../workers/sketch/sketch.ts";
+import { signText } from "../../../workers/text/signature.ts";
 
 const SIZE = 128;
 const ELEMENTS = 150;
 const TRIALS = 60;
 
-/** Two sets of `ELEMENTS` hashes, `common` of them shared. */
-function pair(random: () => number, common: number): readonly [Uint32Array, Uint32Array] {
-  const hashes = (count: number): number[] =>
-    Array.from({ length: count }, () => Math.floor(random() * 2 ** 32));
-  const shared = hashes(common);
-  const side = (): Uint32Array => Uint32Array.from([...shared, ...hashes(ELEMENTS - common)]);
+type Pair = readonly [readonly string[], readonly string[]];
+
+/** Two lists of `ELEMENTS` different words, `common` of them the same. */
+function pair(random: () => number, common: number): Pair {
+  const words = (count: number): string[] =>
+    Array.from({ length: count }, () => Math.floor(random() * 2 ** 52).toString(36));
+  const shared = words(common);
+  const side = (): string[] => [...shared, ...words(ELEMENTS - common)];
   return [side(), side()];
 }
 
-function ours([a, b]: readonly [Uint32Array, Uint32Array]): number {
-  return estimate(lowBytes(sketchOf(a, SIZE)), lowBytes(sketchOf(b, SIZE)));
+function ours([a, b]: Pair): number {
+  const sketch = (words: readonly string[]): Uint8Array =>
+    signText(words.join(" "), { numPermutations: SIZE, numBands: 1, ngramSize: 1 }).sketch;
+  return estimate(sketch(a), sketch(b));
 }
 
-function theirs([a, b]: readonly [Uint32Array, Uint32Array], seed: number): number {
-  const sketch = (set: Uint32Array): Minhash => {
+function theirs([a, b]: Pair, seed: number): number {
+  const sketch = (words: readonly string[]): Minhash => {
     const made = new Minhash({ numPerm: SIZE, seed });
-    for (const hash of set) made.update(hash.toString(36));
+    for (const word of words) made.update(word);
     return made;
   };
   return sketch(a).jaccard(sketch(b));

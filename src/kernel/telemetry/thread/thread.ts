@@ -8,6 +8,7 @@ import type { MessagePort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { Concealment } from "../../base/concealment.ts";
 import { assert } from "../../base/errors.ts";
+import { collectStartGarbage } from "../../base/start-garbage.ts";
 import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
 import { signalUrl } from "./exporters.ts";
 import { Gatherings } from "./gatherings.ts";
@@ -111,6 +112,7 @@ const pull: PullServer | undefined = options.pull && openPull(options.pull);
 lowerPriority();
 watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
 host.on("message", (message: HostMessage) => void handleHostMessage(message));
+collectStartGarbage();
 post({ type: "ready" });
 
 /**
