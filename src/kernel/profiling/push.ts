@@ -12,7 +12,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "../supervisor/component.ts";
 import type { Scope } from "../telemetry/types.ts";
-import { Credentials } from "../telemetry/thread/credentials.ts";
+import { Credentials } from "../telemetry/thread/export/credentials.ts";
 import type { WireReload } from "../telemetry/thread/options.ts";
 import { recordCpu } from "./cpu.ts";
 import type { HeapSampler } from "./heap.ts";

@@ -6,7 +6,7 @@ import {
   profilingUploadDuration,
   profilingUploadFailures,
   profilingUploadLastSuccess,
-} from "../telemetry/process-metrics.ts";
+} from "../telemetry/report/process-metrics.ts";
 import type { Scope } from "../telemetry/types.ts";
 import type { UploadErrorClass } from "./upload-class.ts";
 

@@ -8,7 +8,7 @@ import { Secret } from "../base/secret.ts";
 import { anonymous } from "../client/authorizers.ts";
 import { createClientFactory } from "../client/client.ts";
 import type { Authorizer, Client, TrustRule } from "../client/types.ts";
-import type { Renewed } from "../telemetry/thread/credentials.ts";
+import type { Renewed } from "../telemetry/thread/export/credentials.ts";
 import { CPU_PERIOD_US } from "./cpu.ts";
 
 /** Maximum number of concurrent uploads. */

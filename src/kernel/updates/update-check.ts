@@ -9,7 +9,7 @@ import type { Log } from "../base/log.ts";
 import { createDocumentClient } from "../client/document.ts";
 import { failureOf, type FailureClass } from "../client/failure.ts";
 import type { Component } from "../supervisor/component.ts";
-import { updateAvailable } from "../telemetry/process-metrics.ts";
+import { updateAvailable } from "../telemetry/report/process-metrics.ts";
 import type { Scope } from "../telemetry/types.ts";
 import {
   compareReleases,
