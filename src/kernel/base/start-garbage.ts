@@ -9,5 +9,5 @@
  * serves. Does nothing unless Node was started with `--expose-gc`, as `bin/steward` does.
  */
 export function collectStartGarbage(): void {
-  void globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }

@@ -9,7 +9,7 @@ import type { LogSink } from "./log-sink.ts";
 import type { ThreadOptions } from "../options.ts";
 import { seriesProducer } from "./producer.ts";
 import type { RemoteScope } from "../remote-scope.ts";
-import { sdkResource } from "./sdk-resource.ts";
+import { sdkResource } from "../sdk-resource.ts";
 import type { SpanSink } from "./span-sink.ts";
 
 export interface ProviderDeps {

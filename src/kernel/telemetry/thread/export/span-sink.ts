@@ -8,7 +8,7 @@ import type { WireSpan, WireSpanContext } from "../../types.ts";
 import type { Held } from "../ledger.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
-import { sdkResource } from "./sdk-resource.ts";
+import { sdkResource } from "../sdk-resource.ts";
 
 export interface SpanSinkOptions {
   /**

@@ -4,7 +4,7 @@ import type { ErrorClass } from "../../../../../src/kernel/telemetry/status.ts";
 import {
   SCHEMA_URL,
   sdkAttributes,
-} from "../../../../../src/kernel/telemetry/thread/export/sdk-resource.ts";
+} from "../../../../../src/kernel/telemetry/thread/sdk-resource.ts";
 import type { Receiver } from "../../../../support/otlp/receiver.ts";
 import { startReceiver } from "../../../../support/otlp/receiver.ts";
 import { parseExposition } from "../../exposition-parser.ts";

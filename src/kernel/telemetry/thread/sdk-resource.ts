@@ -4,7 +4,7 @@
  */
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import type { Resource } from "@opentelemetry/resources";
-import type { Attributes } from "../../types.ts";
+import type { Attributes } from "../types.ts";
 
 /** The version of the semantic conventions used by resources, metrics, logs and spans. */
 export const SCHEMA_URL = "https://opentelemetry.io/schemas/1.40.0";
