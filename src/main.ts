@@ -1,7 +1,6 @@
 /** The command line: parses the arguments and imports only the command they name. */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { parseArguments, type Invocation } from "./commands/arguments.ts";
 import type { DaemonArguments } from "./daemon/configuration.ts";
 import { endProcess } from "./daemon/end-process.ts";
@@ -94,9 +93,6 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   const { withFoundFile } = await import("./commands/config-search.ts");
   const configuration = configureDaemon(withFoundFile(options, process.env), process.env);
   keepCompiledCode(configuration.stateRoot);
-  // The launcher's young-generation limit is meant for the main thread; left set, it would override
-  // the limits of other threads.
-  setFlagsFromString("--max-semi-space-size=0");
   const { serve } = await import("./daemon/serve.ts");
   try {
     return await serve(configuration, signals, end);

@@ -42,7 +42,7 @@ const rules: readonly Rule[] = [
       "src/dedup/api/sse.ts": "the next event, or a heartbeat",
       "src/dedup/archives/unpack-chunks.ts": "a call of a stream, or its failure",
       "src/kernel/supervisor/member.ts": "the start, or a failure that is reported meanwhile",
-      "src/kernel/telemetry/thread/pull-handler.ts": "the metrics, or the end of the request",
+      "src/kernel/telemetry/thread/pull/pull-handler.ts": "the metrics, or the end of the request",
     },
     bad: "await Promise.race([work, late]);",
   },
@@ -69,7 +69,7 @@ const rules: readonly Rule[] = [
     pattern: /\b(?:running|taken|free|inFlight|active) -= 1\b/,
     instead: "kernel/async/semaphore.ts: createSemaphore",
     except: {
-      "src/kernel/telemetry/thread/pull-stats.ts": "a gauge, which bounds nothing",
+      "src/kernel/telemetry/thread/pull/pull-stats.ts": "a gauge, which bounds nothing",
       "src/kernel/threads/main-host.ts": "a gauge, which bounds nothing",
     },
     bad: "inFlight -= 1;",

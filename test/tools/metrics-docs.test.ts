@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { processMetricRows } from "../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../src/kernel/telemetry/report/service-metrics.ts";
 import { monitorMetrics } from "../../src/monitor/catalogue/metrics.ts";
 import { monitorRecords } from "../../src/monitor/catalogue/records.ts";
 import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";

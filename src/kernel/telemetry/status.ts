@@ -4,7 +4,7 @@
  */
 import type { CertificateStatus } from "../listen/tls/certificates.ts";
 import type { SeriesFigures } from "./types.ts";
-import type { OutboxStatus } from "./outbox.ts";
+import type { OutboxStatus } from "./writer/outbox.ts";
 import type { QueueStatus } from "../async/queue-count.ts";
 
 export type Signal = "metrics" | "logs" | "traces";

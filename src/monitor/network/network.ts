@@ -8,7 +8,7 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { CallReport, OperationStatus } from "../../kernel/client/types.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
-import { reportSeries } from "../../kernel/telemetry/telemetry-report.ts";
+import { reportSeries } from "../../kernel/telemetry/report/telemetry-report.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";

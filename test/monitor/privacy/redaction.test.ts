@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineMetric } from "../../../src/kernel/telemetry/catalogue.ts";
 import type { AnyRow, AttributeValue, Redaction } from "../../../src/kernel/telemetry/types.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import {
   aclRiskyRuleRecord,
   configAuditRecord,
