@@ -13,7 +13,11 @@ import { lockStateDirectory } from "../../kernel/state/directory-lock.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";
-import { harmless, unversioned, validatesPolicy } from "../../monitor/cycle/harmless.ts";
+import {
+  preflightOptions,
+  validatesPolicy,
+  withoutVersionCheck,
+} from "../../monitor/cycle/preflight-options.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
 import type { CycleArguments } from "../arguments.ts";
 import {
@@ -69,7 +73,9 @@ export async function runTrial(requested: CycleArguments, deps: TrialDeps): Prom
       exportAttempted: false,
       aclValidateSkipped: false,
     };
-  const monitor = configured && (mode === "once" ? unversioned(configured) : harmless(configured));
+  const monitor =
+    configured &&
+    (mode === "once" ? withoutVersionCheck(configured) : preflightOptions(configured));
   const lock = mode === "once" ? lockFor(configuration) : undefined;
   try {
     const outcome = await observe({
