@@ -19,7 +19,7 @@ import {
   withoutVersionCheck,
 } from "../../monitor/cycle/preflight-options.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
-import type { CycleArguments } from "../arguments.ts";
+import type { CycleArguments } from "./arguments.ts";
 import {
   configureDaemon,
   daemonSchema,
@@ -28,7 +28,7 @@ import {
 import { monitorOptionsOf } from "../../daemon/monitor.ts";
 import { telemetryOptions } from "../../daemon/telemetry-options.ts";
 import { createProcessTelemetry } from "../../daemon/telemetry.ts";
-import type { CommandOutput } from "../validate.ts";
+import type { CommandOutput } from "../command.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";
 import { exportAll, hasReceiver } from "./export.ts";
