@@ -26,10 +26,16 @@ import type { DaemonArguments } from "../daemon/configuration.ts";
 
 /** Arguments of `steward dedup`; undefined means not given. */
 export interface DedupArguments {
-  /**
-   * Folders and JSONL files as given; `-` is standard input and comes once at most. Never empty.
-   */
+  /** Folders and files as given; `-` is standard input and comes once at most. Never empty. */
   readonly paths: readonly string[];
+  /** Patterns of files to read and to leave out below folders. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** The fields of JSON Lines that hold id and text. */
+  readonly idField: string | undefined;
+  readonly textField: string | undefined;
+  /** List everything that was skipped by its name. */
+  readonly skipped: boolean;
   readonly json: boolean;
   readonly quiet: boolean;
   /** 0 to 1. */
@@ -220,7 +226,7 @@ function parseDedup(args: readonly string[]): Invocation {
   const paths = parsed.positionals;
   if (paths.length === 0)
     throw misuse(
-      "at least one PATH is needed: a folder, a JSONL file, or - for standard input",
+      "at least one PATH is needed: a folder, a file, or - for standard input",
       undefined,
       "dedup",
     );
@@ -231,6 +237,11 @@ function parseDedup(args: readonly string[]): Invocation {
     command: "dedup",
     options: {
       paths,
+      include: parsed.lists.get("include") ?? [],
+      exclude: parsed.lists.get("exclude") ?? [],
+      idField: parsed.texts.get("id-field"),
+      textField: parsed.texts.get("text-field"),
+      skipped: parsed.switches.has("skipped"),
       json: parsed.switches.has("json"),
       quiet: parsed.switches.has("quiet"),
       state: parsed.texts.get("state"),
@@ -330,6 +341,8 @@ interface Parsed {
   readonly switches: ReadonlySet<string>;
   readonly texts: ReadonlyMap<string, string>;
   readonly numbers: ReadonlyMap<string, number>;
+  /** The values of options that may be given several times. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
   readonly positionals: readonly string[];
 }
 
@@ -343,6 +356,7 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
   const switches = new Set<string>();
   const texts = new Map<string, string>();
   const numbers = new Map<string, number>();
+  const lists = new Map<string, string[]>();
   const given: (readonly [shown: string, option: Option])[] = [];
   for (const token of tokens) {
     if (token.kind !== "option") continue;
@@ -357,7 +371,11 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
       throw misuse(`${shown} needs a value`, undefined, command);
     } else {
       const value = readOptionValue(shown, token.value, option.value, command);
-      if (typeof value === "string") texts.set(token.name, value);
+      if (value === "" && command === "dedup")
+        throw misuse(`${shown} must not be empty`, undefined, command);
+      if (typeof value === "string" && option.many === true)
+        lists.set(token.name, [...(lists.get(token.name) ?? []), value]);
+      else if (typeof value === "string") texts.set(token.name, value);
       else numbers.set(token.name, value);
     }
     given.push([shown, option]);
@@ -376,6 +394,7 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
     switches,
     texts,
     numbers,
+    lists,
     positionals: tokens.filter((token) => token.kind === "positional").map((token) => token.value),
   };
 }

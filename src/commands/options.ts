@@ -16,6 +16,8 @@ export interface Option {
   /** `duration` is written `30s`, `1m30s`; a list of words admits only these. */
   readonly value?: "text" | "duration" | NumberRange | readonly string[];
   readonly short?: string;
+  /** May be given several times, each adding a value. */
+  readonly many?: true;
   /** The options of which it needs one to mean anything. */
   readonly goesWith?: string | readonly string[];
 }
@@ -57,6 +59,11 @@ export const dedupOptions: OptionTable = {
   "min-words": { value: { from: 1, to: 1000, whole: true } },
   workers: { value: { from: 1, to: 256, whole: true } },
   state: { value: "text" },
+  include: { value: "text", many: true },
+  exclude: { value: "text", many: true },
+  "id-field": { value: "text" },
+  "text-field": { value: "text" },
+  skipped: {},
   json: {},
   quiet: {},
   help: { short: "h" },

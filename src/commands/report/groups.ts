@@ -48,7 +48,11 @@ function formatMember(member: ReportMember, columns: number): string {
   const room = columns - MARGIN;
   const id = printable(member.id);
   const title = titleOf(member);
-  const size = ` (${counted(member.words, "word")})`;
+  const size = ` (${[
+    counted(member.words, "word"),
+    ...(member.truncated === true ? ["truncated"] : []),
+    ...(member.hardLinkOf === undefined ? [] : ["the same file by a hard link"]),
+  ].join(", ")})`;
   const idRoom = Math.max(20, room - size.length);
   const shownId = columns === Infinity ? id : shortenMiddle(id, idRoom);
   const left = room - displayWidth(shownId) - size.length - 4;

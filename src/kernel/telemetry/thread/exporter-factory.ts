@@ -57,7 +57,7 @@ export function createTraceExporter(target: WireTarget, deps: ExporterDeps): Spa
 }
 
 interface NetworkExporter<T> extends ExporterDeps {
-  readonly make: (target: WireTarget, clock: Clock) => Exporter<T>;
+  readonly make: (target: WireTarget) => Exporter<T>;
   readonly tooLarge: SizeCheck<T> | undefined;
 }
 
@@ -71,7 +71,7 @@ function networked<T>(
       ...Object.values(used.headers),
       ...(used.tls.key === undefined ? [] : [used.tls.key]),
     ]);
-    return make(used, clock);
+    return make(used);
   };
   const renewing = new Renewing(target, { clock, log, signal, make: open });
   return {

@@ -1,30 +1,19 @@
-/** Configures the official OTLP exporters; gRPC uses the transport of `grpc-transport.ts`. */
+/** Configures the official OTLP exporters. Metrics use our serializer, which writes exemplars. */
 import { type ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
+import { OTLPLogExporter as GrpcLogExporter } from "@opentelemetry/exporter-logs-otlp-grpc";
 import { OTLPLogExporter as HttpLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
+import { OTLPTraceExporter as GrpcTraceExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
 import { OTLPTraceExporter as HttpTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import {
-  createOtlpNetworkExportDelegate,
-  ExporterMetrics,
-} from "@opentelemetry/otlp-exporter-base";
 import {
   createOtlpHttpExportDelegate,
   httpAgentFactoryFromOptions,
 } from "@opentelemetry/otlp-exporter-base/node-http";
-import {
-  type IExporterMetricsHelper,
-  type ISerializer,
-  LogsExporterMetricsHelper,
-  MetricsExporterMetricsHelper,
-  ProtobufLogsSerializer,
-  ProtobufTraceSerializer,
-  TraceExporterMetricsHelper,
-} from "@opentelemetry/otlp-transformer";
+import { createOtlpGrpcExportDelegate } from "@opentelemetry/otlp-grpc-exporter-base";
+import { MetricsExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import type { Clock } from "../../base/clock.ts";
 import type { Signal } from "../status.ts";
-import { GrpcTransport } from "./grpc-transport.ts";
 import type { WireTarget } from "./options.ts";
 import { metricsSerializer } from "./otlp-metrics.ts";
 
@@ -33,6 +22,7 @@ import { metricsSerializer } from "./otlp-metrics.ts";
  * below it.
  */
 const IN_FLIGHT = 30;
+const USER_AGENT = "steward";
 
 /** Sends the requests of one signal. */
 export interface Exporter<T> {
@@ -41,36 +31,20 @@ export interface Exporter<T> {
   shutdown(): Promise<void>;
 }
 
-export function metricExporter(target: WireTarget, clock: Clock): Exporter<ResourceMetrics> {
-  return target.protocol === "grpc"
-    ? overGrpc(target, {
-        clock,
-        service: "metrics.v1.MetricsService",
-        serializer: metricsSerializer,
-        metricsHelper: MetricsExporterMetricsHelper,
-      })
-    : overHttp(target);
+/** Like the official metric exporters, with the serializer that writes exemplars. */
+export function metricExporter(target: WireTarget): Exporter<ResourceMetrics> {
+  return target.protocol === "grpc" ? metricsOverGrpc(target) : metricsOverHttp(target);
 }
 
-export function logExporter(target: WireTarget, clock: Clock): Exporter<ReadableLogRecord[]> {
+export function logExporter(target: WireTarget): Exporter<ReadableLogRecord[]> {
   return target.protocol === "grpc"
-    ? overGrpc(target, {
-        clock,
-        service: "logs.v1.LogsService",
-        serializer: ProtobufLogsSerializer,
-        metricsHelper: LogsExporterMetricsHelper,
-      })
+    ? new GrpcLogExporter(grpcOptions(target))
     : new HttpLogExporter(httpOptions(target, "logs"));
 }
 
-export function traceExporter(target: WireTarget, clock: Clock): Exporter<ReadableSpan[]> {
+export function traceExporter(target: WireTarget): Exporter<ReadableSpan[]> {
   return target.protocol === "grpc"
-    ? overGrpc(target, {
-        clock,
-        service: "trace.v1.TraceService",
-        serializer: ProtobufTraceSerializer,
-        metricsHelper: TraceExporterMetricsHelper,
-      })
+    ? new GrpcTraceExporter(grpcOptions(target))
     : new HttpTraceExporter(httpOptions(target, "traces"));
 }
 
@@ -83,6 +57,7 @@ export function signalUrl(endpoint: string, signal: Signal): string {
 }
 
 type HttpOptions = ConstructorParameters<typeof HttpLogExporter>[0] & object;
+type GrpcOptions = ConstructorParameters<typeof GrpcLogExporter>[0] & object;
 
 function common(target: WireTarget): { timeoutMillis: number; concurrencyLimit: number } {
   return { timeoutMillis: target.timeoutMs, concurrencyLimit: IN_FLIGHT };
@@ -111,8 +86,7 @@ function agentOptions({ tls: { ca, cert, key, insecureSkipVerify } }: WireTarget
   return { keepAlive: true, ...tls };
 }
 
-/** Like the official metric exporter, with a serializer that writes exemplars. */
-function overHttp(target: WireTarget): Exporter<ResourceMetrics> {
+function metricsOverHttp(target: WireTarget): Exporter<ResourceMetrics> {
   const headers = { ...target.headers, "Content-Type": "application/x-protobuf" };
   return createOtlpHttpExportDelegate(
     {
@@ -129,42 +103,40 @@ function overHttp(target: WireTarget): Exporter<ResourceMetrics> {
   );
 }
 
-interface GrpcSignal<T, R> {
-  readonly clock: Clock;
-  readonly service: string;
-  readonly serializer: ISerializer<T, R>;
-  readonly metricsHelper: IExporterMetricsHelper<T>;
+function metricsOverGrpc(target: WireTarget): Exporter<ResourceMetrics> {
+  return createOtlpGrpcExportDelegate(
+    {
+      ...common(target),
+      url: new URL(target.endpoint).host,
+      compression: target.compression,
+      userAgent: USER_AGENT,
+      metadata: () => metadataOf(target),
+      credentials: () => channelCredentials(target),
+    },
+    metricsSerializer,
+    "otlp_grpc_metric_exporter",
+    MetricsExporterMetricsHelper,
+    undefined,
+    "MetricsExportService",
+    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+  );
 }
 
-function overGrpc<T, R>(
-  target: WireTarget,
-  { clock, service, serializer, metricsHelper }: GrpcSignal<T, R>,
-): Exporter<T> {
-  const url = new URL(target.endpoint);
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(target.headers)) metadata.set(name, value);
-  const transport = new GrpcTransport({
-    clock,
-    address: url.protocol === "unix:" ? target.endpoint : url.host,
-    method: `/opentelemetry.proto.collector.${service}/Export`,
-    metadata,
-    credentials: channelCredentials(target),
-    compression: target.compression,
-  });
-  // The ledger counts; the exporter's own metrics are unused.
-  const metrics = new ExporterMetrics({
-    componentType: "otlp_grpc_exporter",
-    metricsHelper,
+function grpcOptions(target: WireTarget): GrpcOptions {
+  return {
+    ...common(target),
     url: target.endpoint,
-    meterProvider: undefined,
-    responseAttributesFromError: () => ({}),
-  });
-  return createOtlpNetworkExportDelegate(
-    { ...common(target), compression: target.compression },
-    serializer,
-    metrics,
-    transport,
-  );
+    compression: target.compression as GrpcOptions["compression"] & string,
+    userAgent: USER_AGENT,
+    metadata: metadataOf(target),
+    credentials: channelCredentials(target),
+  };
+}
+
+function metadataOf({ headers }: WireTarget): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
 }
 
 function channelCredentials({

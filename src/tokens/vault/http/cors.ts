@@ -2,8 +2,9 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, RequestHeaders } from "../../../kernel/service.ts";
 import type { VaultCors } from "../system/cors.ts";
+import { isAllowedOrigin, originHeaders, preflightHeaders } from "../../../kernel/listen/cors.ts";
 
-const METHODS = "DELETE, GET, OPTIONS, POST, PUT, LIST, SCAN";
+const METHODS = ["DELETE", "GET", "OPTIONS", "POST", "PUT", "LIST", "SCAN"];
 const HEADERS: readonly string[] = [
   "Content-Type",
   "X-Requested-With",
@@ -25,16 +26,18 @@ export function originsOf({ enabled, allowedOrigins }: VaultCors): readonly stri
 /** Response to a preflight request. Throws `denied` for an origin that is not allowed. */
 export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
   const origin = originOf(request.headers);
-  if (origin === undefined || !letsIn(cors, origin))
+  if (origin === undefined || !isAllowed(cors, origin))
     throw new StewardError("denied", "origin not allowed", { rule: "cors" });
   return {
     status: 200,
     body: "",
     headers: {
       ...originHeaders(origin),
-      "access-control-allow-methods": METHODS,
-      "access-control-allow-headers": [...HEADERS, ...cors.allowedHeaders].join(", "),
-      "access-control-max-age": String(MAX_AGE_SECONDS),
+      ...preflightHeaders({
+        methods: METHODS,
+        headers: [...HEADERS, ...cors.allowedHeaders],
+        maxAgeSeconds: MAX_AGE_SECONDS,
+      }),
       "cache-control": "no-store",
     },
   };
@@ -46,19 +49,11 @@ export function readableBy(
   headers: RequestHeaders,
 ): Readonly<Record<string, string>> {
   const origin = originOf(headers);
-  return origin !== undefined && letsIn(cors, origin) ? originHeaders(origin) : {};
+  return origin !== undefined && isAllowed(cors, origin) ? originHeaders(origin) : {};
 }
 
-function letsIn({ enabled, allowedOrigins }: VaultCors, origin: string): boolean {
-  return (
-    enabled &&
-    (allowedOrigins.includes("*") ||
-      allowedOrigins.some((allowed) => allowed.toLowerCase() === origin.toLowerCase()))
-  );
-}
-
-function originHeaders(origin: string): Record<string, string> {
-  return { "access-control-allow-origin": origin, vary: "Origin" };
+function isAllowed({ enabled, allowedOrigins }: VaultCors, origin: string): boolean {
+  return enabled && isAllowedOrigin(origin, allowedOrigins);
 }
 
 function originOf({ origin }: RequestHeaders): string | undefined {
