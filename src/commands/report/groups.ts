@@ -1,4 +1,5 @@
 /** Groups of near-duplicates as text for people. */
+import { basename } from "node:path";
 import { printable } from "../../kernel/base/printable.ts";
 import { counted, displayWidth, formatPercent, shortenMiddle, wrapWords } from "./text.ts";
 import type { ReportGroup, ReportMember } from "./types.ts";
@@ -51,7 +52,9 @@ function formatMember(member: ReportMember, columns: number): string {
   const size = ` (${[
     counted(member.words, "word"),
     ...(member.truncated === true ? ["truncated"] : []),
-    ...(member.hardLinkOf === undefined ? [] : ["the same file by a hard link"]),
+    ...(member.hardLinkOf === undefined
+      ? []
+      : [`hard link of ${printable(basename(member.hardLinkOf))}`]),
   ].join(", ")})`;
   const idRoom = Math.max(20, room - size.length);
   const shownId = columns === Infinity ? id : shortenMiddle(id, idRoom);

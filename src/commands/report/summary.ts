@@ -23,7 +23,7 @@ export function formatSummary(summary: ReportSummary): string {
       : formatCount(summary.documentsPerSecond);
   const listed = (summary.skippedItems ?? []).map(
     ({ id, reason, detail }) =>
-      `skipped: ${printable(id)}: ${printable(reason === detail ? reason : `${reason}, ${detail}`)}`,
+      `skipped (${printable(reason)}): ${printable(reason === detail ? id : `${id}: ${detail}`)}`,
   );
   return `${[
     ...listed,
