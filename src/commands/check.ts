@@ -5,8 +5,8 @@
 import { resolve } from "node:path";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { checkFolder } from "../kernel/state/folder-check.ts";
-import type { Severity, StoreCheck } from "../kernel/state/folder-check.ts";
+import { checkFolder } from "../kernel/state/backups/folder-check.ts";
+import type { Severity, StoreCheck } from "../kernel/state/backups/folder-check.ts";
 import type { CheckArguments } from "./arguments.ts";
 import { withFoundFile } from "./config-search.ts";
 import { configureDaemon } from "../daemon/configuration.ts";

@@ -21,7 +21,7 @@ const rules: readonly Rule[] = [
     except: {
       "src/kernel/base/clock.ts": "the clock itself",
       "src/kernel/base/wait.ts": "keepAlive",
-      "src/kernel/state/write-queue.ts": "keeps the process alive while changes are queued",
+      "src/kernel/state/writes/write-queue.ts": "keeps the process alive while changes are queued",
     },
     bad: "const timer = setTimeout(done, 5);",
   },
@@ -58,7 +58,7 @@ const rules: readonly Rule[] = [
     instead: "kernel/base/serial.ts: createSerial or createNamedSerial",
     except: {
       "src/kernel/base/serial.ts": "the queue itself",
-      "src/kernel/state/last-write.ts": "the same end for success and failure",
+      "src/kernel/state/file/last-write.ts": "the same end for success and failure",
       "src/kernel/supervisor/member.ts": "the work under way, of which there is one",
     },
     bad: "let last: Promise<unknown> = Promise.resolve();",

@@ -9,7 +9,7 @@ import { createLog, type RootLog } from "../../kernel/base/log.ts";
 import { loggingFormat, loggingLevel, servicesMonitor } from "../../kernel/config/process-keys.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import { formatDuration } from "../../kernel/config/units.ts";
-import { lockStateDirectory } from "../../kernel/state/directory-lock.ts";
+import { lockStateDirectory } from "../../kernel/state/folder/directory-lock.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";

@@ -10,6 +10,7 @@ import type { Readable } from "node:stream";
 import { parseJsonLine } from "../../../workers/extract/tasks.ts";
 import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
@@ -26,7 +27,6 @@ import { readRecord, textFieldsOf } from "./record.ts";
 import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 import { unpackChunks, UNPACKING_FAILED } from "./unpack-chunks.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
 
 const LINE_BYTES = 64 * 1024 * 1024;
 /** What the main thread may parse in one go. */

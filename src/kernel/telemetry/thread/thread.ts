@@ -71,7 +71,7 @@ const stopping = new AbortController();
 let announced = false;
 const concealment: Concealment = new Concealment();
 const ledger: Ledger = new Ledger({
-  now: Date.now,
+  now: () => systemClock.now(),
   changed: announceLedger,
   conceal: (text) => concealment.apply(text),
 });
@@ -137,7 +137,7 @@ function openPull(pulled: NonNullable<ThreadOptions["pull"]>): PullServer {
       : Math.min(options.snapshotTimeoutMs, pulled.timeoutMs * GATHER_SHARE),
   );
   const stats = new PullStats({
-    now: Date.now,
+    now: () => systemClock.now(),
     changed: announceLedger,
     observe: (observed) => ledger.observe(observed),
   });
@@ -169,7 +169,7 @@ function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
       watchLogs(createLogExporter(target, exporterDeps), { ...watched("logs", target), done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
-    dropped: (records) => ledger.count("droppedLogs", records),
+    dropped: announceLedger,
   });
 }
 
@@ -179,7 +179,7 @@ function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink 
       watchSpans(createTraceExporter(target, exporterDeps), { ...watched("traces", target), done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
-    dropped: (spans) => ledger.count("droppedSpans", spans),
+    dropped: announceLedger,
   });
 }
 
@@ -197,8 +197,8 @@ function postLedger(): void {
   post({
     type: "ledger",
     ledger: ledger.view({
-      logs,
-      traces,
+      logs: logs?.queue.status(),
+      traces: traces?.queue.status(),
       scrapes: scrapes.running,
       pull: pull?.view(),
       others: writerFigures.view(),
