@@ -133,8 +133,6 @@ function* eachEdge(edges: Edges): Generator<Edge> {
 
 /** A document as a report shows it. */
 export interface ReportableDocument extends PrimaryCandidate {
-  /** Only the beginning of its text was read. */
-  readonly truncated?: boolean | undefined;
   /** The same for all names of one file. */
   readonly hardLink?: string | undefined;
   /** What the reader knows the document by: a path, the id of a line. Distinct. */
