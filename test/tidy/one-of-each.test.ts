@@ -40,7 +40,6 @@ const rules: readonly Rule[] = [
       "gateway/rpc.ts": "an answer, or the end of its connection",
       "src/commands/report/output.ts": "two events of one stream",
       "src/dedup/api/sse.ts": "the next event, or a heartbeat",
-      "src/dedup/archives/unpack-chunks.ts": "a call of a stream, or its failure",
       "src/kernel/supervisor/member.ts": "the start, or a failure that is reported meanwhile",
       "src/kernel/telemetry/thread/pull/pull-handler.ts": "the metrics, or the end of the request",
     },

@@ -1,11 +1,17 @@
-/** Keys of the node agent collector. */
-import type { Secret } from "../../kernel/base/secret.ts";
-import type { Complaint } from "../../kernel/config/findings.ts";
-import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
-import { defineKey, type Schema } from "../../kernel/config/key.ts";
-import { mapOfSecrets, mapOfTexts } from "../../kernel/config/maps.ts";
-import { groupOfFields, listOfObjects } from "../../kernel/config/objects.ts";
-import { httpUrl, noBlank, timer } from "../../kernel/config/rules.ts";
+/** Section of the node agent collector. */
+import type { Secret } from "../../../kernel/base/secret.ts";
+import type { Complaint } from "../../../kernel/config/findings.ts";
+import type { Config } from "../../../kernel/config/config.ts";
+import {
+  defineKeyGroup,
+  keysOf,
+  readKeyGroup,
+  type KeyField,
+} from "../../../kernel/config/key-group.ts";
+import { defineKey } from "../../../kernel/config/key.ts";
+import { mapOfSecrets, mapOfTexts } from "../../../kernel/config/maps.ts";
+import { groupOfFields, listOfObjects } from "../../../kernel/config/objects.ts";
+import { httpUrl, noBlank, timer } from "../../../kernel/config/rules.ts";
 import {
   boolean,
   byteCount,
@@ -15,11 +21,13 @@ import {
   oneOf,
   path,
   secret,
+  secretFile,
   string,
   text,
-} from "../../kernel/config/types.ts";
-import type { NodeMetricsOptions, NodeTargetOptions } from "../options.ts";
-import { everyFields, type Switched } from "./collector-keys.ts";
+} from "../../../kernel/config/types.ts";
+import { sendSecret, type SentSecret } from "../../../kernel/threads/secrets.ts";
+import type { NodeMetricsOptions, NodeTargetOptions } from "../../options.ts";
+import { flag, readWhileOn, scheduleFields, sectionOver, type Switched } from "../section.ts";
 
 type NodeSection = Switched<Omit<NodeMetricsOptions, "targets" | "discovery">>;
 type DiscoverySection = Switched<NonNullable<NodeMetricsOptions["discovery"]>>;
@@ -36,11 +44,6 @@ export interface NodeTarget {
 
 const MAX_TARGETS = 1_000;
 const MAX_NAMES = 1_000_000;
-const on = (value: boolean, help: string): KeyField<boolean> => ({
-  type: boolean,
-  default: value,
-  help,
-});
 const patterns = (help: string): KeyField<readonly string[]> => ({
   type: listOf(string),
   default: [],
@@ -54,8 +57,8 @@ const names = (help: string): KeyField<readonly string[]> => ({
   help,
 });
 
-export const nodeMetrics = defineKeyGroup<NodeSection>("collectors.node_metrics", {
-  ...everyFields("metrics of node agents", 60, false),
+export const nodeMetricsKeys = defineKeyGroup<NodeSection>("collectors.node_metrics", {
+  ...scheduleFields("metrics of node agents", 60, false),
   timeoutMs: {
     type: duration,
     default: 10_000,
@@ -150,7 +153,7 @@ export const nodeTargets = defineKey({
 });
 
 export const nodeDiscovery = defineKeyGroup<DiscoverySection>("collectors.node_metrics.discovery", {
-  enabled: on(false, "Scrapes every device of the network that the rules below select."),
+  enabled: flag(false, "Scrapes every device of the network that the rules below select."),
   intervalMs: {
     type: duration,
     default: 300_000,
@@ -177,10 +180,10 @@ export const nodeDiscovery = defineKeyGroup<DiscoverySection>("collectors.node_m
         : { rule: "must begin with / and have no blank, ? or #", remedy: "write /metrics." },
     help: "Path of the metrics.",
   },
-  onlineOnly: on(true, "Skips devices that are offline."),
-  excludeExternal: on(true, "Skips devices shared from other networks."),
-  includeHostLabels: on(true, "Adds host.name and host.id."),
-  includeTagsLabel: on(true, "Adds vpn.tags."),
+  onlineOnly: flag(true, "Skips devices that are offline."),
+  excludeExternal: flag(true, "Skips devices shared from other networks."),
+  includeHostLabels: flag(true, "Adds host.name and host.id."),
+  includeTagsLabel: flag(true, "Adds vpn.tags."),
   addressOrder: {
     type: oneOf(["ipv4", "ipv6"]),
     default: "ipv4",
@@ -195,7 +198,28 @@ export const nodeDiscovery = defineKeyGroup<DiscoverySection>("collectors.node_m
   excludeTags: names("Skips devices with any of these tags."),
 });
 
-export const nodeSchema: Schema = [...keysOf(nodeMetrics), nodeTargets, ...keysOf(nodeDiscovery)];
+export const nodeMetricsSection = sectionOver<NodeMetricsOptions>({
+  name: "node_metrics",
+  enabled: nodeMetricsKeys.enabled,
+  schema: [...keysOf(nodeMetricsKeys), nodeTargets, ...keysOf(nodeDiscovery)],
+  read(config, { hasTargets }) {
+    const options = readWhileOn(config, nodeMetricsKeys);
+    const targets = hasTargets ? config.list(nodeTargets).map(targetOptions) : [];
+    const discovery = readWhileOn(config, nodeDiscovery);
+    return options === undefined || (targets.length === 0 && discovery === undefined)
+      ? undefined
+      : { ...options, targets, discovery };
+  },
+});
+
+/** The options of agents that are not in the configuration, whether or not it collects any. */
+export function withTargets(
+  config: Config,
+  targets: readonly NodeTargetOptions[],
+): NodeMetricsOptions {
+  const { enabled: _, ...options } = readKeyGroup(config, nodeMetricsKeys);
+  return { ...options, targets, discovery: undefined };
+}
 
 /** Anchors a pattern to the whole name. Throws the regular expression engine's error. */
 export function anchored(pattern: string): RegExp {
@@ -248,5 +272,30 @@ function pairOfFiles({
     field: certFile === "" ? "certFile" : "keyFile",
     rule: "is missing, but the other of the pair is set",
     remedy: "set both or neither.",
+  };
+}
+
+function targetOptions({
+  url,
+  instance,
+  labels,
+  headers,
+  bearerToken,
+  tls,
+}: NodeTarget): NodeTargetOptions {
+  const file = bearerToken && secretFile(bearerToken);
+  const sent = [...headers].map(([name, value]): readonly [string, SentSecret] => [
+    name,
+    sendSecret(value),
+  ]);
+  return {
+    url,
+    instance,
+    tls,
+    labels: Object.fromEntries(labels),
+    headers: Object.fromEntries(sent),
+    bearerToken:
+      bearerToken !== undefined && file === undefined ? sendSecret(bearerToken) : undefined,
+    bearerTokenFile: file ?? "",
   };
 }

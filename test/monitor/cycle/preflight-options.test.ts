@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { harmless, unversioned, validatesPolicy } from "../../../src/monitor/cycle/harmless.ts";
+import { aclSection } from "../../../src/monitor/collectors/acl.ts";
+import {
+  auditlogsSection,
+  flowlogsSection,
+  k8sAuditSection,
+} from "../../../src/monitor/collectors/log-sections.ts";
+import {
+  preflightOptions,
+  validatesPolicy,
+  withoutVersionCheck,
+} from "../../../src/monitor/cycle/preflight-options.ts";
 import type {
   FlowLogOptions,
   MonitorOptions,
@@ -88,34 +98,34 @@ function options(network: NetworkOptions): MonitorOptions {
 }
 
 const network: NetworkOptions = {
-  ...networkOptions({ collectors: { flowlogs, k8sAudit: { objectStore: store } } }),
+  ...networkOptions({ collectors: { flowlogs, k8s_audit: { objectStore: store } } }),
   provider: tailscale,
 };
 
-describe("A cycle without effects", () => {
+describe("A preflight", () => {
   it("stores, publishes and validates nothing, and asks nobody beside the network", () => {
-    const { checkpoint, annotations, versionChecks, networks } = harmless(options(network));
+    const { checkpoint, annotations, versionChecks, networks } = preflightOptions(options(network));
     expect([
       checkpoint.store,
       checkpoint.evidenceStore,
       annotations,
       versionChecks.devices,
-      networks[0]?.collectors.acl?.validate,
+      aclSection.of(networks[0] ?? network)?.validate,
     ]).toEqual(["memory", "memory", undefined, false, false]);
   });
 
   it("reads a short part of logs, and keeps a shorter one as it is", () => {
-    const { collectors } = harmless(options(network)).networks[0] ?? network;
-    expect(collectors.flowlogs).toMatchObject({
+    const reduced = preflightOptions(options(network)).networks[0] ?? network;
+    expect(flowlogsSection.of(reduced)).toMatchObject({
       initialLookbackMs: 300_000,
       objectStore: { initialLookbackMs: HOUR_MS, maxObjects: 20 },
     });
-    expect(collectors.k8sAudit?.objectStore).toMatchObject({
+    expect(k8sAuditSection.of(reduced)?.objectStore).toMatchObject({
       initialLookbackMs: HOUR_MS,
       maxObjects: 20,
     });
-    expect(collectors.auditlogs).toBe(undefined);
-    const short = harmless(
+    expect(auditlogsSection.of(reduced)).toBe(undefined);
+    const short = preflightOptions(
       options({
         ...network,
         collectors: {
@@ -132,9 +142,9 @@ describe("A cycle without effects", () => {
 
   it("leaves what it was given as it was, and all else with it", () => {
     const given = options(network);
-    harmless(given);
+    preflightOptions(given);
     expect(given).toEqual(options(network));
-    const { versionChecks, ...rest } = unversioned(given);
+    const { versionChecks, ...rest } = withoutVersionCheck(given);
     expect(versionChecks.devices).toBe(false);
     expect(rest).toEqual({
       ...rest,

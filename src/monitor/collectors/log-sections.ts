@@ -1,14 +1,12 @@
-/** Keys of the log collectors: flows, audit, and Kubernetes recordings. */
+/** Sections of the log collectors: flows, audit, and Kubernetes recordings. */
 import {
   defineKeyGroup,
   keysOf,
   type KeyField,
   type KeyGroup,
 } from "../../kernel/config/key-group.ts";
-import type { Schema } from "../../kernel/config/key.ts";
 import { noBlank, positive } from "../../kernel/config/rules.ts";
 import {
-  boolean,
   duration,
   integer,
   listOf,
@@ -16,9 +14,20 @@ import {
   string,
   type KeyType,
 } from "../../kernel/config/types.ts";
-import type { FlowLogOptions, LogOptions } from "../options.ts";
-import { everyFields, type Switched } from "./collector-keys.ts";
-import { objectStoreFields, type ObjectStoreSection } from "./object-store-fields.ts";
+import {
+  hasLocation,
+  objectStoreFields,
+  objectStoreOptions,
+  type ObjectStoreSection,
+} from "../config/object-store-fields.ts";
+import type { FlowLogOptions, LogOptions, ObjectStoreOptions } from "../options.ts";
+import { flag, readWhileOn, scheduleFields, sectionOver, type Switched } from "./section.ts";
+
+/** Limits of a preflight: short, so that a trial of a busy network ends. */
+const PREFLIGHT_WINDOW_MS = 300_000;
+/** Objects are written about hourly. */
+const PREFLIGHT_OBJECTS_WINDOW_MS = 3_600_000;
+const PREFLIGHT_OBJECTS = 20;
 
 type AuditSection = Switched<Omit<LogOptions, "objectStore">>;
 type FlowSection = Switched<Omit<FlowLogOptions, "objectStore">>;
@@ -62,8 +71,8 @@ function windowFields(
   };
 }
 
-export const flowlogs = defineKeyGroup<FlowSection>("collectors.flowlogs", {
-  ...everyFields("flow logs", 60),
+export const flowlogsKeys = defineKeyGroup<FlowSection>("collectors.flowlogs", {
+  ...scheduleFields("flow logs", 60),
   ...windowFields(120, 1),
   replayOverlapMs: {
     type: duration,
@@ -100,17 +109,13 @@ export const flowlogs = defineKeyGroup<FlowSection>("collectors.flowlogs", {
   },
 });
 
-export const auditlogs = defineKeyGroup<AuditSection>("collectors.auditlogs", {
-  ...everyFields("audit logs", 60),
+export const auditlogsKeys = defineKeyGroup<AuditSection>("collectors.auditlogs", {
+  ...scheduleFields("audit logs", 60),
   ...windowFields(60, 6),
 });
 
-export const k8sAudit = defineKeyGroup<{ readonly enabled: boolean }>("collectors.k8s_audit", {
-  enabled: {
-    type: boolean,
-    default: false,
-    help: "Collects recordings of Kubernetes sessions from an object store.",
-  },
+export const k8sAuditKeys = defineKeyGroup<{ readonly enabled: boolean }>("collectors.k8s_audit", {
+  enabled: flag(false, "Collects recordings of Kubernetes sessions from an object store."),
 });
 
 export const feeds: Readonly<Record<"flow" | "audit" | "k8sAudit", KeyGroup<ObjectStoreSection>>> =
@@ -129,11 +134,62 @@ export const feeds: Readonly<Record<"flow" | "audit" | "k8sAudit", KeyGroup<Obje
     ),
   };
 
-export const logSchema: Schema = keysOf(
-  flowlogs,
-  auditlogs,
-  k8sAudit,
-  feeds.flow,
-  feeds.audit,
-  feeds.k8sAudit,
-);
+export const flowlogsSection = sectionOver<FlowLogOptions>({
+  name: "flowlogs",
+  enabled: flowlogsKeys.enabled,
+  schema: keysOf(flowlogsKeys, feeds.flow),
+  read(config, share) {
+    const options = readWhileOn(config, flowlogsKeys);
+    return options && { ...options, objectStore: feedOf(options.source, share.feeds.flow) };
+  },
+  forPreflight: (options) => ({ ...options, ...shortWindow(options) }),
+});
+
+export const auditlogsSection = sectionOver<LogOptions>({
+  name: "auditlogs",
+  enabled: auditlogsKeys.enabled,
+  schema: keysOf(auditlogsKeys, feeds.audit),
+  read(config, share) {
+    const options = readWhileOn(config, auditlogsKeys);
+    return options && { ...options, objectStore: feedOf(options.source, share.feeds.audit) };
+  },
+  forPreflight: (options) => ({ ...options, ...shortWindow(options) }),
+});
+
+export const k8sAuditSection = sectionOver<{ readonly objectStore: ObjectStoreOptions }>({
+  name: "k8s_audit",
+  enabled: k8sAuditKeys.enabled,
+  schema: keysOf(k8sAuditKeys, feeds.k8sAudit),
+  read: (config, share) =>
+    config.get(k8sAuditKeys.enabled) && hasLocation(share.feeds.k8sAudit)
+      ? { objectStore: objectStoreOptions(share.feeds.k8sAudit) }
+      : undefined,
+  forPreflight: ({ objectStore }) => ({ objectStore: fewObjects(objectStore) }),
+});
+
+/** Whether the records come from the control plane's API. */
+export function isPolled({ source }: Pick<LogOptions, "source">): boolean {
+  return source === "poll" || source === "both";
+}
+
+function feedOf(source: string, feed: ObjectStoreSection): ObjectStoreOptions | undefined {
+  return source === "objectstore" && hasLocation(feed) ? objectStoreOptions(feed) : undefined;
+}
+
+function shortWindow({
+  initialLookbackMs,
+  objectStore,
+}: LogOptions): Pick<LogOptions, "initialLookbackMs" | "objectStore"> {
+  return {
+    initialLookbackMs: Math.min(initialLookbackMs, PREFLIGHT_WINDOW_MS),
+    objectStore: objectStore && fewObjects(objectStore),
+  };
+}
+
+function fewObjects(store: ObjectStoreOptions): ObjectStoreOptions {
+  return {
+    ...store,
+    initialLookbackMs: Math.min(store.initialLookbackMs, PREFLIGHT_OBJECTS_WINDOW_MS),
+    maxObjects: Math.min(store.maxObjects, PREFLIGHT_OBJECTS),
+  };
+}
