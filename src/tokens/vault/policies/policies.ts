@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { PolicyRowSchema, type PolicyRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { Turns } from "../../../kernel/base/turns.ts";
+import { Turns } from "../../../kernel/async/turns.ts";
 import { stringKey } from "../../../kernel/state/keys.ts";
 import { defineTable } from "../../../kernel/state/table.ts";
 import type { AnyTable, Env, Table } from "../../../kernel/state/types.ts";
