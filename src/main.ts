@@ -1,7 +1,6 @@
 /** The command line: parses the arguments and imports only the command they name. */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { parseArguments } from "./commands/arguments.ts";
 import type { CommandContext } from "./commands/command.ts";
 import type { DaemonArguments } from "./daemon/configuration.ts";
@@ -9,6 +8,7 @@ import { endProcess } from "./daemon/end-process.ts";
 import { makeFolder } from "./kernel/base/folder.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
+import { keepAlive } from "./kernel/base/wait.ts";
 
 /** Written as a whole: one or a few lines. */
 function complain(message: string): void {
@@ -32,9 +32,6 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   const { withFoundFile } = await import("./commands/config-search.ts");
   const configuration = configureDaemon(withFoundFile(options, process.env), process.env);
   keepCompiledCode(configuration.stateRoot);
-  // The launcher's young-generation limit is meant for the main thread; left set, it would override
-  // the limits of other threads.
-  setFlagsFromString("--max-semi-space-size=0");
   const { serve } = await import("./daemon/serve.ts");
   try {
     return await serve(configuration, signals, end);
@@ -87,7 +84,7 @@ async function main(): Promise<number> {
   watchOutput(process.stdout);
   watchOutput(process.stderr);
   // Timers of the clock do not keep the process alive; while a command runs, this one does.
-  const alive = setInterval(() => {}, 2 ** 30);
+  using _alive = keepAlive();
   try {
     return await parseArguments(process.argv.slice(2)).run(context);
   } catch (thrown) {
@@ -100,8 +97,6 @@ async function main(): Promise<number> {
     if (error.code === "internal" && thrown instanceof Error)
       complain(thrown.stack ?? thrown.message);
     return 1;
-  } finally {
-    clearInterval(alive);
   }
 }
 

@@ -23,7 +23,7 @@ export function exampleOf(verb: string, path: string, operation: Operation): Exa
   };
 }
 
-/** Placeholder for the address in a command line. */
+/** The shell variable that holds the address in a command line. */
 export const STEWARD = "$STEWARD";
 
 /** As a command line; `$STEWARD` is the address, e.g. http://127.0.0.1:8400. */

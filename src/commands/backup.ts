@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { backupFolder } from "../kernel/state/folder-backup.ts";
+import { backupFolder } from "../kernel/state/backups/folder-backup.ts";
 import { withFoundFile } from "./config-search.ts";
 import { configureDaemon, type DaemonArguments } from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";

@@ -5,8 +5,8 @@
 import { resolve } from "node:path";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { checkFolder } from "../kernel/state/folder-check.ts";
-import type { Severity, StoreCheck } from "../kernel/state/folder-check.ts";
+import { checkFolder } from "../kernel/state/backups/folder-check.ts";
+import type { Severity, StoreCheck } from "../kernel/state/backups/folder-check.ts";
 import { withFoundFile } from "./config-search.ts";
 import { configureDaemon, type DaemonArguments } from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";

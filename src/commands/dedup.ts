@@ -17,7 +17,7 @@ import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
-import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
+import { lockStateDirectory } from "../kernel/state/folder/directory-lock.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import { formatGroups } from "./report/groups.ts";
 import { formatJson } from "./report/json.ts";

@@ -12,6 +12,8 @@ import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls } from "../kernel/config/process-keys.ts";
 import type { Environment } from "../kernel/config/key.ts";
+import { systemClock } from "../kernel/base/clock.ts";
+import { withDeadline } from "../kernel/base/deadline.ts";
 import { loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./command.ts";
 
@@ -48,8 +50,13 @@ export async function healthcheck(
     return 2;
   }
   const url = probeUrl(address, secured);
+  const deadline = {
+    clock: systemClock,
+    timeoutMs: options.timeoutMs,
+    reason: () => new StewardError("deadline", `no answer within ${options.timeoutMs} ms`),
+  };
   try {
-    const { status, body } = await probe(url, AbortSignal.timeout(options.timeoutMs));
+    const { status, body } = await withDeadline(deadline, (signal) => probe(url, signal));
     if (status >= 200 && status < 300) {
       output.stdout(`healthcheck: ready (${url} -> ${status})\n`);
       return 0;

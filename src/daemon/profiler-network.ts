@@ -9,7 +9,7 @@ import { privacy } from "../monitor/config/privacy-keys.ts";
 import { vpn } from "../monitor/config/provider-keys.ts";
 
 const HASH_CHARACTERS = 12;
-/** Placeholder for the credential's own network, whose name is known only after a call. */
+/** Stands for the credential's own network, whose name is known only after a call. */
 const UNNAMED = "-";
 
 /**

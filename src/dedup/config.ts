@@ -17,6 +17,10 @@ export interface ArchiveConfig {
   readonly include: readonly string[];
   /** Glob patterns of what to leave out. */
   readonly exclude: readonly string[];
+  /** The field of a line that holds its id, if not the usual one. */
+  readonly idField?: string | undefined;
+  /** The field of a line that holds its text, if not the usual one. */
+  readonly textField?: string | undefined;
 }
 
 /** The archives, in their order in lists. */
@@ -30,7 +34,7 @@ export const dedupArchives = defineKey({
         type: oneOf(["folder", "jsonl"], {
           paperless: 'is "paperless", which this version cannot read',
         }),
-        help: "folder: text, Markdown and HTML files, recursively; jsonl: one document per line.",
+        help: "folder: every file with readable text, recursively; jsonl: one document per line.",
       },
       path: { type: path, help: "The folder or file." },
       include: {
@@ -43,8 +47,18 @@ export const dedupArchives = defineKey({
         default: [],
         help: "folder only: patterns of files to leave out.",
       },
+      idField: {
+        type: string,
+        optional: true,
+        help: "jsonl only: the field that holds the id; without it id, else the number of the line.",
+      },
+      textField: {
+        type: string,
+        optional: true,
+        help: "jsonl only: the field that holds the text; without it content, else text.",
+      },
     },
-    rule: patternsNeedFolder,
+    rule: fieldsOfItsKind,
   }),
   default: [],
   rule: uniqueNames,
@@ -116,16 +130,20 @@ function uniqueNames(archives: readonly ArchiveConfig[]): Complaint | undefined 
   return undefined;
 }
 
-function patternsNeedFolder(
+const fieldsOf = {
+  folder: ["include", "exclude"],
+  jsonl: ["idField", "textField"],
+} as const;
+
+function fieldsOfItsKind(
   archive: ArchiveConfig,
-): (Complaint & { readonly field: "include" | "exclude" }) | undefined {
-  if (archive.kind === "folder") return undefined;
-  const field =
-    archive.include.length > 0 ? "include" : archive.exclude.length > 0 ? "exclude" : undefined;
+): (Complaint & { readonly field: (typeof fieldsOf)["folder" | "jsonl"][number] }) | undefined {
+  const other = archive.kind === "folder" ? "jsonl" : "folder";
+  const field = fieldsOf[other].find((name) => (archive[name]?.length ?? 0) > 0);
   return (
     field && {
       field,
-      rule: `is for archives of kind folder, this one is ${archive.kind}`,
+      rule: `is for archives of kind ${other}, this one is ${archive.kind}`,
       remedy: "remove it.",
     }
   );

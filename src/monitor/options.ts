@@ -3,7 +3,7 @@
  * collector never sees another network's keys. Times are milliseconds, sizes bytes; secrets are
  * `SentSecret`.
  */
-import type { TracingOptions } from "../kernel/telemetry/tracing.ts";
+import type { TracingOptions } from "../kernel/telemetry/tracing/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
 
 /** HTTP settings of control plane calls. */

@@ -1,5 +1,5 @@
 /**
- * Starts the real launcher on ports and folders of its own, and speaks to it as any client would.
+ * Starts the real launcher on ports and folders of its own, and calls it over HTTP.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
-import { processMetricRows } from "../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyRow } from "../../src/kernel/telemetry/types.ts";
 import { monitorMetrics, monitorRecords } from "../../src/monitor/catalogue/monitor-catalogue.ts";
 import { makePair } from "../kernel/listen/test-certificates.ts";

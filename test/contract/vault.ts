@@ -1,14 +1,11 @@
 /**
- * A daemon whose secrets manager is driven as any Vault client would, and a code host beside it.
+ * A daemon with the tokens service, called over Vault's API, and a simulated code host beside it.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { createCodeHost } from "../../src/demo/code-host/code-host.ts";
-import type {
-  CodeHost,
-  CodeHostOptions,
-  InstallationSpec,
-} from "../../src/demo/code-host/types.ts";
+import type { CodeHostOptions, InstallationSpec } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";

@@ -1,4 +1,4 @@
-/** What `steward dedup` reports, as plain data. */
+/** The report of `steward dedup` as plain objects: what `--json` prints and the text is made from. */
 
 /** A document of a group. */
 export interface ReportMember {

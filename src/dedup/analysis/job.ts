@@ -32,7 +32,7 @@ export interface AnalysisInput {
   readonly force: boolean;
 }
 
-/** What an analysis did, in the words of the API. */
+/** The result of an analysis job, as the API returns it. */
 export interface AnalysisResult {
   readonly totalDocuments: number;
   /** Documents that were compared; together with the skipped ones all there are. */

@@ -9,7 +9,7 @@ export interface SyncInput {
   readonly purge: boolean;
 }
 
-/** What a sync did, in the words of the API. */
+/** The result of a sync job, as the API returns it. */
 export interface SyncResult {
   /** Documents that the archives listed. */
   readonly totalFetched: number;

@@ -43,8 +43,8 @@ function isLevel(value: unknown): value is Level {
 }
 
 /**
- * Why a wish cannot be met: a name that was not accepted, or a level above what was. Undefined when
- * it can.
+ * Why a request is refused: it names a permission that was not granted, or a level above the
+ * granted one. Undefined when it is allowed.
  */
 export function excess(
   wanted: Readonly<Record<string, string>>,

@@ -73,7 +73,7 @@ function fail(row: Row, kind: FailureClass, nowMs: number): void {
   if (kind === "rate_limited") row.rateLimited += 1;
 }
 
-/** What an outcome means for the upstream's health. */
+/** Whether an outcome counts for or against the upstream's health; cancelling does neither. */
 export function healthOf(kind: FailureClass | undefined): "good" | "trouble" | "unknown" {
   if (kind === "cancelled") return "unknown";
   return kind !== undefined && failureClasses[kind].trouble ? "trouble" : "good";

@@ -37,7 +37,8 @@ import {
   type DeviceOptions,
 } from "./devices/section.ts";
 import { byVersion, outdated } from "./devices/versions.ts";
-import { forEachYielding, yieldToLoop } from "./yielding.ts";
+import { forEachYielding } from "./yielding.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 /** Geographic metrics are emitted elsewhere, where a geo database is configured. */
 const emits: readonly AnyRow[] = [
@@ -92,7 +93,7 @@ function openDevices(deps: CollectorDeps, options: DeviceOptions): Collect {
     await deps.devices.replaceDevices(list);
     tick.sweep.gauge(enrichCacheSize, deps.devices.size, {});
     const parts = partsOf({ deps, options, nowMs: tick.nowMs, sweep: tick.sweep });
-    await yieldToLoop(tick.signal);
+    await nextTurn(tick.signal);
     await forEachYielding(list, tick.signal, (device) => {
       const identity = identityOf(device);
       for (const part of parts) part.see(device, identity);

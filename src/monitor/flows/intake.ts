@@ -2,7 +2,6 @@
  * Processes flow records from every source: decode, validate, deduplicate, enrich, roll up, log.
  * Works in slices of a few milliseconds, since it shares the monitor's thread.
  */
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import { flowlogsSection } from "../collectors/log-sections.ts";
@@ -28,6 +27,7 @@ import { Tallies } from "./tallies.ts";
 import { createDirectTraffic, createRollupTraffic } from "./traffic-metrics.ts";
 import type { DedupSetStatus, FlowBatch, FlowIntake, IntakeReport } from "./types.ts";
 import { UniqueDestinations } from "./unique.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 export interface FlowIntakeDeps {
   readonly options: NetworkOptions;
@@ -252,7 +252,7 @@ class NetworkIntake implements FlowIntake {
     this.#sinceLook = 0;
     if (this.#deps.clock.monotonic() < this.#stretchEndsMs) return;
     this.#writeTallies();
-    await setImmediate();
+    await nextTurn();
     this.#stretchEndsMs = this.#deps.clock.monotonic() + STRETCH_MS;
   }
 

@@ -41,7 +41,7 @@ export function networkScope(
   };
 }
 
-// Headscale serves one network, so the placeholder names nothing.
+// Headscale serves one network, so `-` names nothing.
 function isUnnamed({ kind }: NetworkOptions["provider"], name: string): boolean {
   return kind === "headscale" && name === OWN_NETWORK;
 }

@@ -2,13 +2,13 @@
  * One network: control plane, credential, telemetry scope, schedule, caches and checkpoints.
  * Networks are isolated from each other.
  */
-import { delay, type Clock } from "../../kernel/base/clock.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { CallReport, OperationStatus } from "../../kernel/client/types.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
-import { reportSeries } from "../../kernel/telemetry/telemetry-report.ts";
+import { reportSeries } from "../../kernel/telemetry/report/telemetry-report.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";
@@ -40,6 +40,7 @@ import { networkName } from "./network-name.ts";
 import { reportNetwork } from "./network-report.ts";
 import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
+import { waitFor } from "../../kernel/base/wait.ts";
 
 /**
  * The collector that fills the device cache, and how long others wait for its first successful run.
@@ -349,9 +350,9 @@ class IsolatedNetwork {
       latestClientVersion,
     };
     const named = Promise.withResolvers<void>();
-    const before = this.#collectsDevices()
-      ? { before: (signal: AbortSignal) => within(clock, named.promise, DEVICES_WAIT_MS, signal) }
-      : {};
+    const waitForNames = async (signal: AbortSignal): Promise<void> =>
+      void (await waitFor(named.promise, { clock, timeoutMs: DEVICES_WAIT_MS, signal }));
+    const before = this.#collectsDevices() ? { before: waitForNames } : {};
     const good = (name: string): void => {
       if (name === DEVICES) named.resolve();
       succeeded();
@@ -389,21 +390,6 @@ class IsolatedNetwork {
       tracker,
     });
   }
-}
-
-/** Resolves when `awaited` does, at the deadline, or when the signal fires. */
-async function within(
-  clock: Clock,
-  awaited: Promise<void>,
-  ms: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([
-    awaited,
-    delay(clock, ms, AbortSignal.any([signal, done.signal])).catch(() => undefined),
-  ]);
-  done.abort();
 }
 
 const noOperations: Pick<CapabilityTracker, "operations"> = { operations: () => [] };

@@ -35,7 +35,7 @@ function hidingBy(options: PrivacyOptions): Hides {
     const category = typeof value === "string" ? addressCategory(value) : undefined;
     if (category !== undefined) return !options[category];
     if (rule === "node") return !options.hostnames;
-    // The kind of address is unknown, so it is hidden as soon as any kind is.
+    // The kind of address is unknown, so it is hidden when at least one kind is.
     return rule === "address" && value !== "" && !allAddresses;
   };
 }

@@ -2,7 +2,7 @@
  * Rows of the catalogue that no scene tells, by the reason. A row that comes to be told must leave
  * this list.
  */
-import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
 import { monitorMetrics } from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 

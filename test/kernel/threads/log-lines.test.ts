@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMethodUnary } from "@bufbuild/protobuf";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
@@ -56,12 +56,12 @@ async function start(
 async function call(
   host: ThreadHost,
   name: "createSample" | "importSample",
-  request: object,
+  request: Record<string, unknown>,
 ): Promise<unknown> {
-  const method = DedupSampleService.method[name];
+  const method: DescMethodUnary = DedupSampleService.method[name];
   const handler = host.service().rpc[0]?.handler(method) as UnaryHandler<any, any>;
   return await handler(
-    create(method.input as any, request as any),
+    create(method.input, request),
     createCall({ signal: never, requestId: "r" }),
   );
 }

@@ -1,6 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMethodUnary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
@@ -62,15 +62,15 @@ type Unary =
 async function unary(
   host: ThreadHost,
   name: Unary,
-  request: object,
+  request: Record<string, unknown>,
   call: Partial<Call> = {},
 ): Promise<any> {
-  const method = DedupSampleService.method[name];
+  const method: DescMethodUnary = DedupSampleService.method[name];
   const handler = host.service().rpc[0]?.handler(method) as UnaryHandler<any, any>;
   return create(
-    method.output as any,
+    method.output,
     await handler(
-      create(method.input as any, request as any),
+      create(method.input, request),
       createCall({ signal: never, requestId: "r-1", ...call }),
     ),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import { capabilityMatrix } from "../../../src/monitor/capability/matrix.ts";
 import { defineOperation } from "../../../src/monitor/capability/operation.ts";
 import { reportCapabilities, warnOfScopes } from "../../../src/monitor/capability/report.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { familyName } from "../../../src/kernel/telemetry/exposition/naming.ts";
-import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/report/service-metrics.ts";
 import { catalogue } from "../../../src/kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
 import {

@@ -5,9 +5,9 @@
  * {"vpn.key.id":"k1"} the body`, in order.
  */
 import { createLog } from "../../../src/kernel/base/log.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import type { AnyLogRow, AnyRow, LogFields } from "../../../src/kernel/telemetry/types.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import type { AnnotationEvent } from "../../../src/monitor/annotations/types.ts";
 import { stateOfError } from "../../../src/monitor/capability/operation.ts";
 import type { ApiState, Operation } from "../../../src/monitor/capability/operation.ts";

@@ -69,7 +69,7 @@ describe("the scope of a network", () => {
     ).toBe("here/told.test");
   });
 
-  it("has no name when that is only the placeholder of the other control plane", () => {
+  it("has no name when that is only the `-` of the other control plane", () => {
     const own = { ...networkOptions(), name: "-" };
     expect(networkScope(facts, own, "-").constants).toEqual({ "svc.provider": "headscale" });
     const auth = { method: "apikey", key: { sentSecret: "unused", origin: "test" } } as const;

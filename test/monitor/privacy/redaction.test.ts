@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineMetric } from "../../../src/kernel/telemetry/catalogue.ts";
 import type { AnyRow, AttributeValue, Redaction } from "../../../src/kernel/telemetry/types.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import {
   aclRiskyRuleRecord,
   configAuditRecord,
@@ -136,7 +136,7 @@ describe("Redaction", () => {
     ]);
   });
 
-  it("hides what should be an address and is none as soon as any kind of address is hidden", () => {
+  it("hides what should be an address and is none when at least one kind of address is hidden", () => {
     const values = ["h", "n", "somewhere", "x"];
     expect(redaction("external_ips").metric(sum, values)).toEqual(["h", "n", undefined, "x"]);
     expect(redaction("emails").metric(sum, values)).toEqual(values);
