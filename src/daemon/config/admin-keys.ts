@@ -1,13 +1,14 @@
 /** Keys of the monitor's pages and its admin API. */
-import { formatAddress, isLoopback, type Address } from "./address.ts";
-import type { Complaint } from "./findings.ts";
-import { authToken, guessable } from "./process-keys.ts";
-import { atKey } from "./key-finding.ts";
-import { defineKey, type Schema } from "./key.ts";
-import type { Check } from "./load.ts";
-import { timer } from "./rules.ts";
-import { defineTlsFiles } from "./tls-files.ts";
-import { address, boolean, duration, secret } from "./types.ts";
+import { formatAddress, isLoopback, type Address } from "../../kernel/config/address.ts";
+import type { Complaint } from "../../kernel/config/findings.ts";
+import { authToken } from "../../../gateway/config.ts";
+import { guessable } from "../../kernel/config/rules.ts";
+import { atKey } from "../../kernel/config/key-finding.ts";
+import { defineKey, type Schema } from "../../kernel/config/key.ts";
+import type { Check } from "../../kernel/config/load.ts";
+import { timer } from "../../kernel/config/rules.ts";
+import { defineTlsFiles } from "../../kernel/config/tls-files.ts";
+import { address, boolean, duration, secret } from "../../kernel/config/types.ts";
 
 export const adminEnabled = defineKey({
   path: "admin.enabled",

@@ -1,21 +1,31 @@
 import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { adminKeys } from "../../../src/kernel/config/admin-keys.ts";
+import { adminKeys } from "../../../src/daemon/config/admin-keys.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { processKeys } from "../../../src/kernel/config/process-keys.ts";
+import { processKeys } from "../../../src/daemon/config/process-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
-import { profilingKeys } from "../../../src/kernel/config/profiling-keys.ts";
+import { profilingKeys } from "../../../src/daemon/config/profiling-keys.ts";
 import {
   checkProfileEndpoint,
   checkProfiler,
   profilesUsed,
   pushOptions,
-} from "../../../src/kernel/config/profiling-options.ts";
-import { tracingKeys } from "../../../src/kernel/config/tracing-keys.ts";
-import { updateKeys } from "../../../src/kernel/config/update-keys.ts";
+} from "../../../src/daemon/config/profiling-options.ts";
+import { tracingKeys } from "../../../src/kernel/telemetry/config/tracing-keys.ts";
+import { updateKeys } from "../../../src/daemon/config/update-keys.ts";
+import { gatewayKeys } from "../../../gateway/config.ts";
+import { stateKeys } from "../../../src/kernel/state/backups/state-keys.ts";
 
-const schema = defineSchema(processKeys, adminKeys, tracingKeys, profilingKeys, updateKeys);
+const schema = defineSchema(
+  gatewayKeys,
+  stateKeys,
+  processKeys,
+  adminKeys,
+  tracingKeys,
+  profilingKeys,
+  updateKeys,
+);
 
 function load(yaml: string, environment: Record<string, string> = {}): LoadResult {
   const files: Record<string, string> = {

@@ -2,10 +2,10 @@
  * Keys of the check for newer Steward releases. Its interval and timeout are those of
  * `version_checks`.
  */
-import { defineKeyGroup, keysOf } from "./key-group.ts";
-import type { Schema } from "./key.ts";
-import { httpUrl, optionally } from "./rules.ts";
-import { boolean, text } from "./types.ts";
+import { defineKeyGroup, keysOf } from "../../kernel/config/key-group.ts";
+import type { Schema } from "../../kernel/config/key.ts";
+import { httpUrl, optionally } from "../../kernel/config/rules.ts";
+import { boolean, text } from "../../kernel/config/types.ts";
 
 interface SelfVersionSection {
   readonly enabled: boolean;

@@ -3,16 +3,26 @@
  * text.
  */
 import { isIP } from "node:net";
-import { isOverlayAddress } from "../base/ip-address.ts";
-import { formatAddress, isLoopback, type Address } from "./address.ts";
+import { isOverlayAddress } from "../../kernel/base/ip-address.ts";
+import { formatAddress, isLoopback, type Address } from "../../kernel/config/address.ts";
 import { adminEnabled, adminListen, adminTls, adminToken } from "./admin-keys.ts";
-import type { Config } from "./config.ts";
-import type { Finding } from "./findings.ts";
-import { authToken, gatewayListen, gatewayTls, gatewayTrustedProxies } from "./process-keys.ts";
-import { atKey } from "./key-finding.ts";
-import type { Key } from "./key.ts";
-import type { Check } from "./load.ts";
-import { scrapeEnabled, scrapeListen, scrapeTls, scrapeToken } from "./scrape-keys.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import type { Finding } from "../../kernel/config/findings.ts";
+import {
+  authToken,
+  gatewayListen,
+  gatewayTls,
+  gatewayTrustedProxies,
+} from "../../../gateway/config.ts";
+import { atKey } from "../../kernel/config/key-finding.ts";
+import type { Key } from "../../kernel/config/key.ts";
+import type { Check } from "../../kernel/config/load.ts";
+import {
+  scrapeEnabled,
+  scrapeListen,
+  scrapeTls,
+  scrapeToken,
+} from "../../kernel/telemetry/config/scrape-keys.ts";
 
 /** An unencrypted listener, and what it exposes. */
 interface OpenListener {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { defineSchema } from "../../../src/kernel/config/key.ts";
-import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
-import { resourceAttributes, resourceKeys } from "../../../src/kernel/config/resource-keys.ts";
+import { formatFinding } from "../../../../src/kernel/config/findings.ts";
+import { defineSchema } from "../../../../src/kernel/config/key.ts";
+import { loadConfig, type LoadResult } from "../../../../src/kernel/config/load.ts";
+import {
+  resourceAttributes,
+  resourceKeys,
+} from "../../../../src/kernel/telemetry/config/resource-keys.ts";
 
 const schema = defineSchema(resourceKeys);
 const load = (yaml: string, environment: Record<string, string> = {}): LoadResult =>

@@ -2,13 +2,21 @@
  * Keys of the profile endpoint and the profile upload. `profiling-options.ts` validates them
  * together.
  */
-import type { Secret } from "../base/secret.ts";
-import type { Complaint } from "./findings.ts";
-import { defineKeyGroup, keysOf } from "./key-group.ts";
-import type { Schema } from "./key.ts";
-import { mapOfSecrets, mapOfTexts } from "./maps.ts";
-import { baseUrl, optionally } from "./rules.ts";
-import { boolean, duration, integer, oneOf, path, secret, text } from "./types.ts";
+import type { Secret } from "../../kernel/base/secret.ts";
+import type { Complaint } from "../../kernel/config/findings.ts";
+import { defineKeyGroup, keysOf } from "../../kernel/config/key-group.ts";
+import type { Schema } from "../../kernel/config/key.ts";
+import { mapOfSecrets, mapOfTexts } from "../../kernel/config/maps.ts";
+import { baseUrl, optionally } from "../../kernel/config/rules.ts";
+import {
+  boolean,
+  duration,
+  integer,
+  oneOf,
+  path,
+  secret,
+  text,
+} from "../../kernel/config/types.ts";
 
 interface ProfilingSection {
   readonly mutexProfileFraction: number;

@@ -1,20 +1,22 @@
 import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { parseAddress, type Address } from "../../../src/kernel/config/address.ts";
-import { adminKeys } from "../../../src/kernel/config/admin-keys.ts";
-import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { processKeys } from "../../../src/kernel/config/process-keys.ts";
-import { defineSchema } from "../../../src/kernel/config/key.ts";
-import { listenersApart, sharesSocket } from "../../../src/kernel/config/listeners.ts";
-import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
+import { parseAddress, type Address } from "../../../../src/kernel/config/address.ts";
+import { adminKeys } from "../../../../src/daemon/config/admin-keys.ts";
+import { formatFinding } from "../../../../src/kernel/config/findings.ts";
+import { processKeys } from "../../../../src/daemon/config/process-keys.ts";
+import { defineSchema } from "../../../../src/kernel/config/key.ts";
+import { listenersApart, sharesSocket } from "../../../../src/daemon/config/listeners.ts";
+import { loadConfig, type LoadResult } from "../../../../src/kernel/config/load.ts";
 import {
   scrapeClientCertificates,
   scrapeKeys,
   scrapeOptions,
   checkScrape,
-} from "../../../src/kernel/config/scrape-keys.ts";
+} from "../../../../src/kernel/telemetry/config/scrape-keys.ts";
+import { gatewayKeys } from "../../../../gateway/config.ts";
+import { stateKeys } from "../../../../src/kernel/state/backups/state-keys.ts";
 
-const schema = defineSchema(processKeys, adminKeys, scrapeKeys);
+const schema = defineSchema(gatewayKeys, stateKeys, processKeys, adminKeys, scrapeKeys);
 const cert = rootCertificates[0] ?? "";
 
 function load(yaml: string): LoadResult {

@@ -1,9 +1,18 @@
 /** Keys of OTLP export. `otlp-options.ts` resolves them per signal. */
-import type { Secret } from "../base/secret.ts";
-import { defineKey, type Fallback, type Key, type Schema } from "./key.ts";
-import { mapOfSecrets } from "./maps.ts";
-import { timer } from "./rules.ts";
-import { boolean, byteCount, duration, integer, oneOf, path, secret, text } from "./types.ts";
+import type { Secret } from "../../base/secret.ts";
+import { defineKey, type Fallback, type Key, type Schema } from "../../config/key.ts";
+import { mapOfSecrets } from "../../config/maps.ts";
+import { timer } from "../../config/rules.ts";
+import {
+  boolean,
+  byteCount,
+  duration,
+  integer,
+  oneOf,
+  path,
+  secret,
+  text,
+} from "../../config/types.ts";
 
 /** http is OTLP over HTTP with protobuf; stdout writes lines of JSON. */
 export type OtlpProtocol = "http" | "grpc" | "stdout";

@@ -3,14 +3,14 @@
  * fails to bind.
  */
 import { isIP } from "node:net";
-import { formatAddress, type Address } from "./address.ts";
+import { formatAddress, type Address } from "../../kernel/config/address.ts";
 import { adminEnabled, adminListen } from "./admin-keys.ts";
-import { gatewayListen } from "./process-keys.ts";
-import { atKey } from "./key-finding.ts";
-import type { Key } from "./key.ts";
-import type { Check } from "./load.ts";
-import { scrapeEnabled, scrapeListen } from "./scrape-keys.ts";
-import { mappedIpv4 } from "../base/ip-address.ts";
+import { gatewayListen } from "../../../gateway/config.ts";
+import { atKey } from "../../kernel/config/key-finding.ts";
+import type { Key } from "../../kernel/config/key.ts";
+import type { Check } from "../../kernel/config/load.ts";
+import { scrapeEnabled, scrapeListen } from "../../kernel/telemetry/config/scrape-keys.ts";
+import { mappedIpv4 } from "../../kernel/base/ip-address.ts";
 
 interface Listener {
   /** Unset: the listener is off. */

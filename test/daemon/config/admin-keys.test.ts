@@ -8,15 +8,17 @@ import {
   checkAdmin,
   adminTls,
   adminToken,
-} from "../../../src/kernel/config/admin-keys.ts";
+} from "../../../src/daemon/config/admin-keys.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { processKeys } from "../../../src/kernel/config/process-keys.ts";
+import { processKeys } from "../../../src/daemon/config/process-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
-import { listenersApart } from "../../../src/kernel/config/listeners.ts";
+import { listenersApart } from "../../../src/daemon/config/listeners.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
-import { scrapeKeys } from "../../../src/kernel/config/scrape-keys.ts";
+import { scrapeKeys } from "../../../src/kernel/telemetry/config/scrape-keys.ts";
+import { gatewayKeys } from "../../../gateway/config.ts";
+import { stateKeys } from "../../../src/kernel/state/backups/state-keys.ts";
 
-const schema = defineSchema(processKeys, scrapeKeys, adminKeys);
+const schema = defineSchema(gatewayKeys, stateKeys, processKeys, scrapeKeys, adminKeys);
 const long = "0123456789abcdef";
 
 function load(yaml: string, environment: Record<string, string> = {}): LoadResult {

@@ -4,23 +4,24 @@ import {
   authToken,
   gatewayAllowedHosts,
   gatewayListen,
-  processKeys,
-  stateFolder,
   tokenOffLoopback,
-} from "../../../src/kernel/config/process-keys.ts";
+  gatewayKeys,
+} from "../../../gateway/config.ts";
+import { processKeys } from "../../../src/daemon/config/process-keys.ts";
+import { stateFolder, stateKeys } from "../../../src/kernel/state/backups/state-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 
 function load(environment: Record<string, string>): LoadResult {
   return loadConfig({
     environment: { HOME: "/home/ada", ...environment },
-    schema: defineSchema(processKeys),
+    schema: defineSchema(gatewayKeys, stateKeys, processKeys),
     checks: [tokenOffLoopback],
     readFile: () => "0123456789abcdef0123",
   });
 }
 
-describe("the house's keys", () => {
+describe("the keys of the process, its gateway and its state", () => {
   it("need nothing", () => {
     const { config, findings } = load({});
     expect(findings).toEqual([]);

@@ -1,7 +1,7 @@
 /** Endpoint and protocol of each signal: its own keys take precedence over those below `otlp`. */
-import type { Source } from "./config.ts";
-import type { Complaint } from "./findings.ts";
-import type { KeyGroup } from "./key-group.ts";
+import type { Source } from "../../config/config.ts";
+import type { Complaint } from "../../config/findings.ts";
+import type { KeyGroup } from "../../config/key-group.ts";
 import {
   otlpExporter,
   otlpSignalEnabled,

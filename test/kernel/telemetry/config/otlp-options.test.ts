@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { defineSchema } from "../../../src/kernel/config/key.ts";
-import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
-import { otlpChecks } from "../../../src/kernel/config/otlp-checks.ts";
-import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
+import { defineSchema } from "../../../../src/kernel/config/key.ts";
+import { loadConfig, type LoadResult } from "../../../../src/kernel/config/load.ts";
+import { otlpChecks } from "../../../../src/kernel/telemetry/config/otlp-checks.ts";
+import { otlpKeys } from "../../../../src/kernel/telemetry/config/otlp-keys.ts";
 import {
   batchSettings,
   credentialReloadMs,
   exporterOptions,
   metricIntervalMs,
   stdoutOptions,
-} from "../../../src/kernel/config/otlp-options.ts";
-import { redactUrl } from "../../../src/kernel/config/redact.ts";
+} from "../../../../src/kernel/telemetry/config/otlp-options.ts";
+import { redactUrl } from "../../../../src/kernel/config/redact.ts";
 
 const schema = defineSchema(otlpKeys);
 

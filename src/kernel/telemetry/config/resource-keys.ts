@@ -1,10 +1,10 @@
 /** Keys of the OpenTelemetry resource. */
-import type { Config } from "./config.ts";
-import type { Complaint } from "./findings.ts";
-import { defineKeyGroup, keysOf, readKeyGroup } from "./key-group.ts";
-import type { Environment, Schema } from "./key.ts";
-import { mapOfTexts } from "./maps.ts";
-import { boolean, text } from "./types.ts";
+import type { Config } from "../../config/config.ts";
+import type { Complaint } from "../../config/findings.ts";
+import { defineKeyGroup, keysOf, readKeyGroup } from "../../config/key-group.ts";
+import type { Environment, Schema } from "../../config/key.ts";
+import { mapOfTexts } from "../../config/maps.ts";
+import { boolean, text } from "../../config/types.ts";
 
 const MAX_ATTRIBUTES = 32;
 const MAX_KEY_LENGTH = 128;

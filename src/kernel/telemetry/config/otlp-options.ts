@@ -1,8 +1,8 @@
 /** Resolves the OTLP keys for each signal, so that exporters need not know about inheritance. */
-import type { Secret } from "../base/secret.ts";
-import type { Config } from "./config.ts";
-import { readKeyGroup } from "./key-group.ts";
-import type { Key } from "./key.ts";
+import type { Secret } from "../../base/secret.ts";
+import type { Config } from "../../config/config.ts";
+import { readKeyGroup } from "../../config/key-group.ts";
+import type { Key } from "../../config/key.ts";
 import {
   otlpBatch,
   otlpCloudInstance,

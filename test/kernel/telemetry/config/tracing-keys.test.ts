@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { defineSchema } from "../../../src/kernel/config/key.ts";
-import { loadConfig } from "../../../src/kernel/config/load.ts";
-import { samplerUsed, tracingKeys } from "../../../src/kernel/config/tracing-keys.ts";
+import { formatFinding } from "../../../../src/kernel/config/findings.ts";
+import { defineSchema } from "../../../../src/kernel/config/key.ts";
+import { loadConfig } from "../../../../src/kernel/config/load.ts";
+import { samplerUsed, tracingKeys } from "../../../../src/kernel/telemetry/config/tracing-keys.ts";
 
 const schema = defineSchema(tracingKeys);
 

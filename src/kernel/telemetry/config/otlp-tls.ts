@@ -1,7 +1,7 @@
 /** Validates the exporters' certificate files at the start instead of at the first export. */
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "../../config/findings.ts";
 
 /** The files of one exporter with the keys that name them; an empty path is unset. */
 export interface ExporterFiles {

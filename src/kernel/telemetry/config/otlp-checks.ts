@@ -2,10 +2,10 @@
  * Rules over several OTLP keys. Each rule is independent, so that an error in one does not hide
  * others.
  */
-import type { Secret } from "../base/secret.ts";
-import { checkGroups } from "./group-check.ts";
-import type { KeyGroup } from "./key-group.ts";
-import type { Check } from "./load.ts";
+import type { Secret } from "../../base/secret.ts";
+import { checkGroups } from "../../config/group-check.ts";
+import type { KeyGroup } from "../../config/key-group.ts";
+import type { Check } from "../../config/load.ts";
 import {
   otlpBatch,
   otlpCloudInstance,

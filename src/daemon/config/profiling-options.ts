@@ -1,14 +1,14 @@
 /** Validates the profiling keys together and resolves the upload options. */
-import type { Secret } from "../base/secret.ts";
+import type { Secret } from "../../kernel/base/secret.ts";
 import { adminEnabled, adminToken } from "./admin-keys.ts";
-import type { Config } from "./config.ts";
-import type { Finding } from "./findings.ts";
-import { authToken } from "./process-keys.ts";
-import { atKey, isChanged } from "./key-finding.ts";
-import { keysOf, readKeyGroup } from "./key-group.ts";
-import type { Key } from "./key.ts";
-import type { Check } from "./load.ts";
-import { checkExporterFiles } from "./otlp-tls.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import type { Finding } from "../../kernel/config/findings.ts";
+import { authToken } from "../../../gateway/config.ts";
+import { atKey, isChanged } from "../../kernel/config/key-finding.ts";
+import { keysOf, readKeyGroup } from "../../kernel/config/key-group.ts";
+import type { Key } from "../../kernel/config/key.ts";
+import type { Check } from "../../kernel/config/load.ts";
+import { checkExporterFiles } from "../../kernel/telemetry/config/otlp-tls.ts";
 import {
   profileEndpoint,
   profiler,
@@ -17,7 +17,7 @@ import {
   profiling,
   spanProfiles,
 } from "./profiling-keys.ts";
-import { tracingEnabled } from "./tracing-keys.ts";
+import { tracingEnabled } from "../../kernel/telemetry/config/tracing-keys.ts";
 
 const MIN_RELOAD_MS = 5_000;
 
