@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { openArchive } from "../dedup/archives/open.ts";
-import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
+import { apiMetricsEnabled, configuredArchives } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
 import { dedupHealth } from "../dedup/health.ts";
 import { openDedup } from "../dedup/service.ts";
@@ -15,6 +15,7 @@ import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { writeDemoArchive } from "../demo/archive.ts";
 import { delay } from "../kernel/base/clock.ts";
+import { createClientFactory } from "../kernel/client/client.ts";
 import { logConsole } from "../kernel/base/console-log.ts";
 import type { StewardError } from "../kernel/base/errors.ts";
 import { createLog } from "../kernel/base/log.ts";
@@ -322,6 +323,7 @@ function poolComponent({ pool }: Daemon): Component {
 function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
   const { configuration, log, pool } = daemon;
   const { demo, config } = configuration;
+  let closeArchives = (): Promise<void> => Promise.resolve();
   return {
     name: "dedup",
     needs: ["pool"],
@@ -330,7 +332,7 @@ function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
       if (daemon.refusal !== undefined) return refusing(daemon.refusal);
       return daemon.dedup === undefined
         ? { ok: true }
-        : dedupHealth(daemon.dedup, config.get(dedupArchives));
+        : dedupHealth(daemon.dedup, configuredArchives(config));
     },
     async start(signal) {
       const deps = {
@@ -343,10 +345,19 @@ function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
         log: log.child("dedup"),
         jobChanged: daemon.telemetry.jobChanged,
       };
+      const clients = createClientFactory({
+        clock: daemon.clock,
+        ids: daemon.ids,
+        version: stewardVersion(),
+      });
       const options = {
-        archives: (await archiveRows(daemon)).map((row) => openArchive({ pool }, row)),
+        archives: (await archiveRows(daemon)).map((row) =>
+          openArchive({ pool, clock: daemon.clock, clients }, row),
+        ),
         demo: demo.demo,
       };
+      closeArchives = async () =>
+        void (await Promise.all(options.archives.map((archive) => archive.close?.())));
       const started = await startOrRefuse("dedup", {
         start: () => openDedup(deps, options, signal),
         signal,
@@ -362,15 +373,16 @@ function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
     async stop(deadlineMs) {
       daemon.closing = daemon.dedup?.close(deadlineMs);
       await daemon.closing;
+      await closeArchives();
     },
   };
 }
 
 /** The configured archives; in a demo the generated archive comes first. */
 async function archiveRows({ configuration }: Daemon): Promise<ArchiveConfig[]> {
-  const configured = configuration.config
-    .get(dedupArchives)
-    .filter((row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE);
+  const configured = configuredArchives(configuration.config).filter(
+    (row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE,
+  );
   if (!configuration.demo.demo) return [...configured];
   const path = join(configuration.stateDirectory, "archive");
   await writeDemoArchive(path, { seed: DEMO_SEED });
