@@ -3,7 +3,6 @@
  * addresses, and stops on a signal.
  */
 import { fstatSync } from "node:fs";
-import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { openArchive } from "../dedup/archives/open.ts";
@@ -13,7 +12,6 @@ import { dedupHealth } from "../dedup/health.ts";
 import { openDedup } from "../dedup/service.ts";
 import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
-import { writeDemoArchive } from "../demo/archive.ts";
 import { delay } from "../kernel/base/clock.ts";
 import { createClientFactory } from "../kernel/client/client.ts";
 import { logConsole } from "../kernel/base/console-log.ts";
@@ -54,6 +52,7 @@ import { adminListener, type AdminListener } from "./admin-listener.ts";
 import { adminSurface } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { createDemoMetrics, type DemoMetrics } from "./demo/metrics.ts";
+import { startDemoArchive, type DemoArchive } from "./demo/archive.ts";
 import { startDemoNetwork } from "./demo/network.ts";
 import { exitOnUncaught, type EndProcess } from "./end-process.ts";
 import type { ProcessHealth } from "./health.ts";
@@ -74,9 +73,6 @@ import { stewardVersion } from "./version.ts";
 const STOP_MS = 30_000;
 /** Longest wait for a pending write when a second signal forces the stop. */
 const LAST_WRITE_MS = 2_000;
-/** Fixed, so that the demo's archive is the same everywhere. */
-const DEMO_SEED = 1;
-const DEMO_ARCHIVE = "demo";
 /** Everything that counts depends on it, so that it stops last and sends the final values. */
 const TELEMETRY = "telemetry";
 
@@ -323,6 +319,7 @@ function poolComponent({ pool }: Daemon): Component {
 function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
   const { configuration, log, pool } = daemon;
   const { demo, config } = configuration;
+  let simulated: DemoArchive | undefined;
   let closeArchives = (): Promise<void> => Promise.resolve();
   return {
     name: "dedup",
@@ -345,19 +342,20 @@ function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
         log: log.child("dedup"),
         jobChanged: daemon.telemetry.jobChanged,
       };
+      simulated = demo.demo ? await startDemoArchive({ ...daemon, log: deps.log }) : undefined;
       const clients = createClientFactory({
         clock: daemon.clock,
         ids: daemon.ids,
         version: stewardVersion(),
       });
       const options = {
-        archives: (await archiveRows(daemon)).map((row) =>
+        archives: rowsBeside(simulated?.row, config).map((row) =>
           openArchive({ pool, clock: daemon.clock, clients }, row),
         ),
         demo: demo.demo,
       };
       closeArchives = async () =>
-        void (await Promise.all(options.archives.map((archive) => archive.close?.())));
+        void (await Promise.all(options.archives.map(async (archive) => archive.close?.())));
       const started = await startOrRefuse("dedup", {
         start: () => openDedup(deps, options, signal),
         signal,
@@ -374,19 +372,17 @@ function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
       daemon.closing = daemon.dedup?.close(deadlineMs);
       await daemon.closing;
       await closeArchives();
+      await simulated?.stop();
     },
   };
 }
 
-/** The configured archives; in a demo the generated archive comes first. */
-async function archiveRows({ configuration }: Daemon): Promise<ArchiveConfig[]> {
-  const configured = configuredArchives(configuration.config).filter(
-    (row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE,
-  );
-  if (!configuration.demo.demo) return [...configured];
-  const path = join(configuration.stateDirectory, "archive");
-  await writeDemoArchive(path, { seed: DEMO_SEED });
-  return [{ name: DEMO_ARCHIVE, kind: "folder", path, include: [], exclude: [] }, ...configured];
+/** The configured archives; in a demo the simulated one comes first. */
+function rowsBeside(simulated: ArchiveConfig | undefined, config: Config): ArchiveConfig[] {
+  const configured = configuredArchives(config);
+  return simulated === undefined
+    ? [...configured]
+    : [simulated, ...configured.filter(({ name }) => name !== simulated.name)];
 }
 
 function gatewayComponent(daemon: Daemon): Component {

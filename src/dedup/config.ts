@@ -111,7 +111,7 @@ export const dedupArchives = defineKey({
 });
 
 /** `PAPERLESS_URL` and its companions: one archive, where `dedup.archives` is empty. */
-export const paperlessUrl = defineKey({
+const paperlessUrl = defineKey({
   path: "dedup.paperless.url",
   type: text,
   default: "",
@@ -119,7 +119,7 @@ export const paperlessUrl = defineKey({
   env: "PAPERLESS_URL",
   help: "Address of a Paperless-ngx that becomes the archive named paperless while dedup.archives is empty.",
 });
-export const paperlessToken = defineKey({
+const paperlessToken = defineKey({
   path: "dedup.paperless.token",
   type: secret,
   default: undefined,
@@ -127,14 +127,14 @@ export const paperlessToken = defineKey({
   env: "PAPERLESS_API_TOKEN",
   help: "API token for dedup.paperless.url.",
 });
-export const paperlessUsername = defineKey({
+const paperlessUsername = defineKey({
   path: "dedup.paperless.username",
   type: text,
   default: "",
   env: "PAPERLESS_USERNAME",
   help: "User for dedup.paperless.url, in place of a token.",
 });
-export const paperlessPassword = defineKey({
+const paperlessPassword = defineKey({
   path: "dedup.paperless.password",
   type: secret,
   default: undefined,

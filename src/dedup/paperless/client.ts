@@ -20,7 +20,7 @@ export interface PaperlessOptions {
 }
 
 /** A token wins over a password, which the server takes a quarter of a second to check. */
-export type PaperlessCredential =
+type PaperlessCredential =
   | { readonly token: Secret }
   | { readonly username: string; readonly password: Secret };
 
@@ -30,7 +30,7 @@ export interface PaperlessDeps {
 }
 
 /** A page of a list. */
-export interface PaperlessPage {
+interface PaperlessPage {
   /** Of all pages, as the server counted it for this one. */
   readonly count: number;
   readonly results: readonly unknown[];

@@ -2,8 +2,8 @@
 import { StewardError } from "../../kernel/base/errors.ts";
 import { failureOf, rootCause, type FailureClass } from "../../kernel/client/failure.ts";
 
-/** An object of the API that is not as expected. */
-export const NOT_PAPERLESS = "NOT_PAPERLESS";
+/** Rule of an answer that is complete and not as expected. */
+const NOT_PAPERLESS = "NOT_PAPERLESS";
 
 const remedies: Readonly<Partial<Record<FailureClass, (name: string) => string>>> = {
   auth: (name) => `check token, or username and password, of archive "${name}" in dedup.archives`,

@@ -19,7 +19,7 @@ const METHODS = new Set([
 export function bulkEdit(body: Record<string, unknown>, estate: Estate, user: User): Reply {
   const { method, parameters } = body;
   if (typeof method !== "string" || !METHODS.has(method))
-    return invalid({ method: [`"${String(method)}" is not a valid choice.`] });
+    return invalid({ method: [`"${textOf(method)}" is not a valid choice.`] });
   const rows = readDocuments(body["documents"], estate);
   if (rows === undefined)
     return invalid({
@@ -42,6 +42,10 @@ export function bulkEdit(body: Record<string, unknown>, estate: Estate, user: Us
 /** The way of 3.x, without a method. */
 export function bulkDelete(body: Record<string, unknown>, estate: Estate, user: User): Reply {
   return bulkEdit({ documents: body["documents"], method: "delete" }, estate, user);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function readDocuments(ids: unknown, { documents }: Estate): DocumentRow[] | undefined {
@@ -107,7 +111,7 @@ export function trashAction(body: Record<string, unknown>, estate: Estate, user:
   const { action, documents: ids } = body;
   if (action === undefined) return invalid({ action: ["This field is required."] });
   if (action !== "empty" && action !== "restore")
-    return invalid({ action: [`"${String(action)}" is not a valid choice.`] });
+    return invalid({ action: [`"${textOf(action)}" is not a valid choice.`] });
   const named = ids === undefined ? undefined : [ids].flat().map(Number);
   if (named === undefined && action === "restore") return serverError();
   const trashed = [...estate.documents.values()].filter((row) => row.deletedAtUs !== null);

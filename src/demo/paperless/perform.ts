@@ -239,7 +239,7 @@ function statistics({ estate, user }: Viewer): Record<string, unknown> {
       mime_type: type,
       mime_type_count: length,
     })),
-    character_count: rows.reduce((sum, { content }) => sum + [...content].length, 0),
+    character_count: rows.reduce((sum, { content }) => sum + Array.from(content).length, 0),
     tag_count: estate.references.tags.size,
     correspondent_count: estate.references.correspondents.size,
     document_type_count: estate.references.document_types.size,

@@ -12,7 +12,7 @@ export interface CustomValue {
   readonly value: unknown;
 }
 
-export interface Note {
+interface Note {
   readonly id: number;
   readonly note: string;
   /** Microseconds since 1970, as all times here. */
@@ -21,7 +21,7 @@ export interface Note {
 }
 
 /** A newer file of a document: a row with an id of its own that no list shows. */
-export interface FileVersion {
+interface FileVersion {
   readonly id: number;
   readonly addedUs: number;
   readonly label: string | null;

@@ -126,7 +126,7 @@ export function showReference(
   };
 }
 
-export function slugOf(name: string): string {
+function slugOf(name: string): string {
   return name
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, "-")

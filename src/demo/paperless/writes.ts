@@ -68,14 +68,14 @@ function readText(
   if (value === undefined) return undefined;
   if (value === null) errors[name] = ["This field may not be null."];
   else if (typeof value !== "string") errors[name] = ["Not a valid string."];
-  else if ([...value].length > limit)
+  else if (Array.from(value).length > limit)
     errors[name] = [`Ensure this field has no more than ${limit} characters.`];
   else return value;
   return undefined;
 }
 
 function unknownId(id: unknown): string {
-  return `Invalid pk "${String(id)}" - object does not exist.`;
+  return `Invalid pk "${typeof id === "string" ? id : JSON.stringify(id)}" - object does not exist.`;
 }
 
 function readReference(
@@ -86,10 +86,11 @@ function readReference(
 ): number | null | undefined {
   const value = body[name];
   if (value === undefined || value === null) return value;
-  if (!/^\d+$/.test(String(value)))
+  const id = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
+  if (!Number.isInteger(id))
     errors[name] = [`Incorrect type. Expected pk value, received ${typeName(value)}.`];
-  else if (!known.has(Number(value))) errors[name] = [unknownId(value)];
-  else return Number(value);
+  else if (!known.has(id)) errors[name] = [unknownId(value)];
+  else return id;
   return undefined;
 }
 
@@ -216,7 +217,7 @@ export function createReference(
   if (given === undefined) return invalid({ name: ["This field is required."] });
   const name = typeof given === "string" ? given.trim() : "";
   if (name === "") return invalid({ name: ["This field may not be blank."] });
-  if ([...name].length > NAME_CHARACTERS)
+  if (Array.from(name).length > NAME_CHARACTERS)
     return invalid({
       name: [`Ensure this field has no more than ${NAME_CHARACTERS} characters.`],
     });

@@ -57,7 +57,7 @@ function shapeOf(
 ): object {
   const json = jsonOf(answer.text);
   if (json === undefined) {
-    const isPage = answer.text.includes("<html") || /^\[binary/.test(sample.answer.text);
+    const isPage = answer.text.includes("<html") || sample.answer.text.startsWith("[binary");
     return { status: answer.status, text: isPage ? "a page or a file" : answer.text.trim() };
   }
   const isRead = sample.method === "GET" && !sample.name.startsWith("1");
@@ -69,7 +69,7 @@ function headersOf(headers: Readonly<Record<string, unknown>>): Record<string, u
 }
 
 function show(answer: Answer, sample: Sample): object {
-  const text = /^\[binary/.test(sample.answer.text) ? "<html" : answer.text;
+  const text = sample.answer.text.startsWith("[binary") ? "<html" : answer.text;
   return { ...headersOf(answer.headers), ...shapeOf({ ...answer, text }, sample) };
 }
 
