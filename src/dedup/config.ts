@@ -83,7 +83,7 @@ export const dedupArchives = defineKey({
       username: {
         type: string,
         optional: true,
-        help: "paperless only: user, in place of a token. Each request costs the server a quarter of a second more.",
+        help: "paperless only: user, where there is no token. Each request costs the server a quarter of a second more.",
       },
       password: {
         type: secret,
@@ -297,7 +297,7 @@ function kindsWith(field: keyof ArchiveConfig): string {
   return field === "path" ? "folder and jsonl" : "paperless";
 }
 
-/** An address, and one of two credentials. */
+/** An address, and one of two credentials; a token wins. */
 function completePaperless(archive: ArchiveConfig): FieldComplaint | undefined {
   const { url, token, username, password } = archive;
   if (url === undefined)
@@ -305,12 +305,6 @@ function completePaperless(archive: ArchiveConfig): FieldComplaint | undefined {
       field: "url",
       rule: "is missing, an archive of kind paperless needs it",
       remedy: "write e.g. https://paperless.example.org.",
-    };
-  if (token !== undefined && (username !== undefined || password !== undefined))
-    return {
-      field: "token",
-      rule: "must not be given beside username and password",
-      remedy: "keep the token alone.",
     };
   if (token !== undefined || (username !== undefined && password !== undefined)) return undefined;
   if (username === undefined && password === undefined)

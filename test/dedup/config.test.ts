@@ -114,10 +114,6 @@ describe("the archives", () => {
       "password: is missing, username and password are needed together (line 3)",
     ],
     [
-      "url: 'http://p', token: t, password: p",
-      "token: must not be given beside username and password (line 3) — keep the token alone.",
-    ],
-    [
       "url: 'http://p', token: t, page_size: 0",
       'page_size: must be a whole number from 1 to 1000, got "0" (line 3)',
     ],
