@@ -14,6 +14,8 @@ import type {
 
 const DEFAULT_COLOR = "#a6cee3";
 const WORKER_LAG_MS = 200;
+/** How long SQLite waits for its lock. */
+const BUSY_MS = 5_000;
 
 /** The estate with the part that only the simulator itself needs. */
 export interface FilledEstate extends Estate {
@@ -65,6 +67,7 @@ export function createEstate(
     worker: "up",
     workerLagMs: WORKER_LAG_MS,
     tagWriteMs: 0,
+    busyMs: BUSY_MS,
     get revision() {
       return revision;
     },

@@ -23,8 +23,6 @@ import { createCustomField, createReference, deleteDocument, patchDocument } fro
 
 const TOKEN_REQUESTS_PER_MINUTE = 5;
 const MINUTE_MS = 60_000;
-/** How long SQLite waits for the lock. */
-const BUSY_MS = 5_000;
 
 /** What the requests share. */
 export interface Performing {
@@ -162,7 +160,7 @@ function oneDocument(call: Call<Operation>, viewer: Viewer, state: Performing): 
   return withBody(call, (body) => {
     if (body["tags"] === undefined || estate.tagWriteMs === 0)
       return patchDocument(row, body, call, viewer);
-    if (call.nowMs < state.busyUntilMs) return { ...serverError(), delayMs: BUSY_MS };
+    if (call.nowMs < state.busyUntilMs) return { ...serverError(), delayMs: estate.busyMs };
     state.busyUntilMs = call.nowMs + estate.tagWriteMs;
     return { ...patchDocument(row, body, call, viewer), delayMs: estate.tagWriteMs };
   });

@@ -117,6 +117,8 @@ export interface Estate {
   workerLagMs: number;
   /** How long a PATCH of tags locks the database; another one meanwhile fails. 0: not at all. */
   tagWriteMs: number;
+  /** How long the one that fails waits for the lock. */
+  busyMs: number;
   /** Changes with every write; for caches. */
   readonly revision: number;
   add(document: NewDocument): DocumentRow;
