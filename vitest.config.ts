@@ -7,8 +7,8 @@ export default defineConfig({
   test: {
     globalSetup: "./test/built-tree.ts",
     pool: "forks",
-    // Tests wait about as long as they compute: three workers keep two cores busy.
-    maxWorkers: 3,
+    // Tests wait about as long as they compute: four workers keep two cores busy.
+    maxWorkers: 4,
     maxConcurrency: 20,
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -7,10 +7,9 @@
 import { performance } from "node:perf_hooks";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { defineMetric } from "../src/kernel/telemetry/catalogue.ts";
-import type { TraceIds } from "../src/kernel/telemetry/messages.ts";
-import { SeriesScope } from "../src/kernel/telemetry/scope.ts";
+import type { TraceIds, Row } from "../src/kernel/telemetry/types.ts";
+import { SeriesScope } from "../src/kernel/telemetry/writer/scope.ts";
 import { Ceiling } from "../src/kernel/telemetry/series/ceiling.ts";
-import type { Row } from "../src/kernel/telemetry/types.ts";
 
 const MIB = 2 ** 20;
 const BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;

@@ -7,20 +7,14 @@ import type { Ids } from "../src/kernel/base/ids.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/address.ts";
 import { contentPolicy } from "../src/kernel/listen/content-policy.ts";
-import {
-  refuse,
-  type Admitted,
-  type Handler,
-  type Refuse,
-  type ServerRequest,
-  type ServerResponse,
-} from "../src/kernel/listen/exchange.ts";
+import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import type { Admitted, Handler, Refuse } from "../src/kernel/listen/handler.ts";
 import { OPEN_STRANGER, type LimitOverrides } from "../src/kernel/listen/limits.ts";
 import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
 import { refuseAsText } from "../src/kernel/listen/requests.ts";
 import type { Classify } from "../src/kernel/listen/shares.ts";
 import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
-import type { RequestObserver } from "../src/kernel/telemetry/requests.ts";
+import type { RequestObserver } from "../src/kernel/telemetry/report/requests.ts";
 import { createRequestValidator } from "../src/kernel/wire/validate.ts";
 import { adminRefusal, type AdminRefusal } from "./access/admin-refusal.ts";
 import { createAuthorize, type Authorize, type AuthOptions } from "./access/authorize.ts";

@@ -31,7 +31,7 @@ export function rpcRequest(
   };
 }
 
-/** The chunks of a body, each reserved in the budget before it is kept. */
+/** The chunks of a body, each reserved in the budget before it is stored. */
 async function* allowedChunks(
   request: ServerRequest,
   body: BodyAllowance,

@@ -28,10 +28,10 @@ import {
   closeUnlessRestIsShort,
   cut,
   dropRest,
-  type Admitted,
   type ServerRequest,
   type ServerResponse,
 } from "../src/kernel/listen/exchange.ts";
+import type { Admitted } from "../src/kernel/listen/handler.ts";
 import {
   createCall,
   type BoundService,
@@ -50,7 +50,8 @@ import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "./rpc-exchan
 import { ruleOf, type MethodRule } from "./rpc-rules.ts";
 import { withKnownFields } from "./unknown-fields.ts";
 import { asBadInput } from "./unreadable.ts";
-import { orAborted, untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "./until-aborted.ts";
+import { orAborted } from "../src/kernel/base/wait.ts";
 
 /** A bidirectional stream that answers each message with one. */
 export interface Conversation {

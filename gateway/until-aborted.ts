@@ -1,6 +1,8 @@
 /** Waits with abort or timeout for promises and streams that do not listen to a signal. */
 import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
+import { withDeadline } from "../src/kernel/base/deadline.ts";
+import { orAborted } from "../src/kernel/base/wait.ts";
 
 /**
  * The result of `make`, or `deadline` after this many milliseconds; its signal fires then, and when
@@ -12,39 +14,13 @@ export async function within<T>(
   clock: Clock,
   make: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  // Not AbortSignal.any, which costs GC work, since there is one per request.
-  const either = new AbortController();
-  const stop = (): void => either.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  const timer = clock.timer(clock.monotonic() + ms, () =>
-    either.abort(
-      new StewardError(
-        "deadline",
-        `the request took longer than ${ms / 1000} s and was cancelled; request less, or retry later`,
-        { remedy: "request less, or retry later" },
-      ),
-    ),
-  );
-  try {
-    return await orAborted(make(either.signal), either.signal);
-  } finally {
-    timer[Symbol.dispose]();
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-/**
- * Settles as the promise does, or rejects with the signal's reason, whichever comes first. Leaves
- * no listener behind.
- */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
+  const reason = (): StewardError =>
+    new StewardError(
+      "deadline",
+      `the request took longer than ${ms / 1000} s and was cancelled; request less, or retry later`,
+      { remedy: "request less, or retry later" },
+    );
+  return await withDeadline({ clock, timeoutMs: ms, signal, reason }, make);
 }
 
 /**

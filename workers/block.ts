@@ -9,7 +9,7 @@
  * bands    n × B words    band keys, class after class
  * sketch   n × stride(K)  lowest byte of every sketch value, padded to words by zeros
  * table    n × 4 words    per class: first word of its payload in the block, words of tokens, words of the set, bytes of the sample
- * payloads                per class: six 16-bit token counts and the token hashes · the shingle set, ascending · the word-sorted
+ * payloads                per class: six 16-bit token counts and the token hashes · the shingle set, ascending · the
  *                         sample, zstd, padded to words
  * ```
  */

@@ -18,4 +18,4 @@ export interface SignatureParameters {
  * Raised whenever the same text and parameters give another signature than before: sketch, hash,
  * tokens or layout.
  */
-export const SIGNATURE_VERSION = 1;
+export const SIGNATURE_VERSION = 2;

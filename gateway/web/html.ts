@@ -1,7 +1,7 @@
 /**
- * The one way pages are written: a tagged template whose parts are text, numbers, other views or
- * lists of them, never markup. The same view is written out by the server (`render.ts`) and kept
- * current by the browser (preact).
+ * The template tag of all pages: its parts are text, numbers, other views or lists of them, never
+ * markup. The same view is rendered by the server (`render.ts`) and updated by the browser
+ * (preact).
  */
 import { html as tag } from "htm/preact";
 import type { VNode } from "preact";
@@ -10,8 +10,7 @@ import type { VNode } from "preact";
 export type View = VNode;
 
 /**
- * What may stand between tags. Text is text: it is escaped, whatever it holds. Nothing stands for
- * undefined, null and booleans.
+ * A value between tags. Text is always escaped. Undefined, null and booleans render nothing.
  */
 export type Child = string | number | boolean | null | undefined | View | readonly Child[];
 

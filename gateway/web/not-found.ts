@@ -1,6 +1,5 @@
 /** The page for an unknown path opened in a browser; programs get the error of their API. */
-import type { PlainAnswer } from "../../src/kernel/service.ts";
-import type { RestRequest } from "../rest.ts";
+import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 import type { Frame } from "./frame.ts";
 import { html } from "./html.ts";
 
@@ -8,12 +7,15 @@ import { html } from "./html.ts";
 const API = /^\/(api|v1)(\/|$)|^\/(steward|grpc)\./;
 const SHOWN_CHARS = 200;
 
+/** The part of a request that the page depends on. */
+interface PageRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: RequestHeaders;
+}
+
 /** Whether a browser navigates to a page: it then accepts `text/html`, unlike scripts. */
-export function wantsPage({
-  method,
-  path,
-  headers,
-}: Pick<RestRequest, "method" | "path" | "headers">): boolean {
+export function wantsPage({ method, path, headers }: PageRequest): boolean {
   if ((method !== "GET" && method !== "HEAD") || API.test(path)) return false;
   return [headers["accept"]]
     .flat()
@@ -31,7 +33,7 @@ export function wantsPage({
 /** Status 404. `hint` is what a program would read beside "not found". */
 export function notFoundAnswer(
   frame: Frame,
-  { path, headers }: Pick<RestRequest, "path" | "headers">,
+  { path, headers }: Omit<PageRequest, "method">,
   hint: string,
 ): Promise<PlainAnswer> {
   const shown = path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path;

@@ -7,7 +7,7 @@
 export interface PageState {
   /** The query of the address. */
   readonly params: URLSearchParams;
-  /** The moment the data speaks of, in milliseconds since 1970; ages are counted from it. */
+  /** The time of the data, in milliseconds since 1970; ages are counted from it. */
   readonly nowMs: number;
   /** The reader's time zone; undefined is that of the machine that draws the page. */
   readonly zone: string | undefined;

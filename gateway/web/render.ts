@@ -38,7 +38,7 @@ const NAME = /^[a-zA-Z][\w:.-]*$/;
 const MAX_DEPTH = 200;
 
 /**
- * Writes a view in pieces: what stands before each part that is made later, and then that part.
+ * Renders a view in pieces: the text before each deferred part, and then that part.
  * Throws an assertion for what a page may not hold: raw markup, inline scripts and styles,
  * handlers.
  */
@@ -106,7 +106,7 @@ function writeAttribute(name: string, value: unknown, out: string[]): void {
       name !== "dangerouslySetInnerHTML",
     `an element of a page has no attribute ${name}`,
   );
-  // As preact has it: aria-hidden=${true} says "true", hidden=${true} stands alone.
+  // As in preact: aria-hidden=${true} becomes aria-hidden="true", hidden=${true} has no value.
   const spelled = typeof value === "boolean" && /^(aria|data)-/.test(name) ? String(value) : value;
   if (spelled === undefined || spelled === null || spelled === false) return;
   if (spelled === true) return void out.push(" ", name);

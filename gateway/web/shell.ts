@@ -2,12 +2,12 @@
  * The layout of every page: document head, demo banner, navigation, footer; and its response
  * headers.
  */
-import { setImmediate } from "node:timers/promises";
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 import type { Assets } from "./assets.ts";
 import { conditionalAnswer } from "./conditional.ts";
 import { html, type Child, type View } from "./html.ts";
 import { renderPieces } from "./render.ts";
+import { nextTurn } from "../../src/kernel/base/turns.ts";
 
 export interface PageOptions {
   /** Default 200. */
@@ -61,7 +61,7 @@ export async function pageAnswer(
   const pieces = ["<!doctype html>\n"];
   for (const piece of renderPieces(documentOf(options, assets))) {
     pieces.push(piece);
-    await setImmediate();
+    await nextTurn();
   }
   return await conditionalAnswer(
     { status: options.status ?? 200, headers: HEADERS, body: `${pieces.join("")}\n` },

@@ -2,14 +2,15 @@
  * `steward -preflight`, `-once` and `-exposition-check`: every collector of every network runs
  * once, without a listener.
  */
-import { delay, systemClock } from "../kernel/base/clock.ts";
+import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { CycleArguments } from "./arguments.ts";
+import type { CycleArguments } from "./cycle/arguments.ts";
 import { exitCode, textOfError, type CycleOutcome } from "./cycle/outcome.ts";
 import { formatOutcome, formatOutcomeJson } from "./cycle/print.ts";
 import { runTrial } from "./cycle/trial.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
+import { orAborted, waitFor } from "../kernel/base/wait.ts";
 
 const INTERRUPTED = 130;
 /** What is open may be given back for so long after Ctrl-C. */
@@ -25,23 +26,17 @@ export async function cycle(
   output: CommandOutput,
 ): Promise<number> {
   const interrupt = new AbortController();
-  const { promise: interrupted, resolve } = Promise.withResolvers<void>();
-  const onSignal = (): void => {
-    interrupt.abort(new StewardError("cancelled", "interrupted"));
-    resolve();
-  };
+  const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const trial = runTrial(options, { environment, output, signal: interrupt.signal }).catch(
       (thrown: unknown) => refusal(options, thrown),
     );
-    const outcome = await Promise.race([
-      trial,
-      interrupted
-        .then(() => Promise.race([trial, delay(systemClock, GRACE_MS)]))
-        .then(() => undefined),
-    ]);
-    if (outcome === undefined || interrupt.signal.aborted) return INTERRUPTED;
+    const outcome = await orAborted(trial, interrupt.signal).catch(() => undefined);
+    if (outcome === undefined || interrupt.signal.aborted) {
+      await waitFor(trial, { clock: systemClock, timeoutMs: GRACE_MS });
+      return INTERRUPTED;
+    }
     const write = writer(outcome, options, output);
     write(options.json ? formatOutcomeJson(outcome) : formatOutcome(outcome));
     return exitCode(outcome);

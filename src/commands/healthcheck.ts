@@ -12,9 +12,15 @@ import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls } from "../kernel/config/process-keys.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { HealthcheckArguments } from "./arguments.ts";
-import { loadDaemonConfig } from "../daemon/configuration.ts";
-import type { CommandOutput } from "./validate.ts";
+import { loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
+import type { CommandOutput } from "./command.ts";
+import { withDeadline } from "../kernel/base/deadline.ts";
+import { systemClock } from "../kernel/base/clock.ts";
+
+export interface HealthcheckArguments extends DaemonArguments {
+  /** For the whole probe. */
+  readonly timeoutMs: number;
+}
 
 /** No more of an answer is read. */
 const MAX_BODY_BYTES = 4096;
@@ -44,8 +50,13 @@ export async function healthcheck(
     return 2;
   }
   const url = probeUrl(address, secured);
+  const deadline = {
+    clock: systemClock,
+    timeoutMs: options.timeoutMs,
+    reason: () => new StewardError("deadline", `no answer within ${options.timeoutMs} ms`),
+  };
   try {
-    const { status, body } = await probe(url, AbortSignal.timeout(options.timeoutMs));
+    const { status, body } = await withDeadline(deadline, (signal) => probe(url, signal));
     if (status >= 200 && status < 300) {
       output.stdout(`healthcheck: ready (${url} -> ${status})\n`);
       return 0;

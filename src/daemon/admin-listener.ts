@@ -10,9 +10,9 @@ import type { Config } from "../kernel/config/config.ts";
 import type { CertificateStatus } from "../kernel/listen/certificates.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import type { Component, Health } from "../kernel/supervisor/component.ts";
+import { backoffMs, type Backoff } from "../kernel/base/backoff.ts";
 
-const FIRST_WAIT_MS = 500;
-const MAX_WAIT_MS = 10_000;
+const RETRY: Backoff = { firstMs: 500, maxMs: 10_000 };
 
 /** Also reports the listener's certificate, if it has one. */
 export interface AdminListener extends Component {
@@ -33,11 +33,8 @@ export function adminListener(
   let health: Health = { ok: true };
   let opening: Promise<void> = Promise.resolve();
   const open = async (tried: () => void): Promise<void> => {
-    for (
-      let waitMs = FIRST_WAIT_MS;
-      !stopping.signal.aborted;
-      waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs)
-    ) {
+    for (let attempt = 1; !stopping.signal.aborted; attempt += 1) {
+      const waitMs = backoffMs(attempt, RETRY);
       const given = deps();
       const next = createGateway({ ...given, surface: "admin" }, { address, ...tlsOf(config) });
       try {

@@ -1,7 +1,9 @@
 /** Ends the process after pending writes and printed output, whatever else still runs. */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Log } from "../kernel/base/log.ts";
-import { haltWrites } from "../kernel/state/last-write.ts";
+import { haltWrites } from "../kernel/state/file/last-write.ts";
+import { keepAlive, waitFor } from "../kernel/base/wait.ts";
+import { systemClock } from "../kernel/base/clock.ts";
 
 /** Longest wait for a pending write, and for output that nobody reads. */
 const LAST_WRITE_MS = 2_000;
@@ -15,15 +17,14 @@ export type EndProcess = (code: number) => Promise<never>;
  * kills itself, since `exit` can hang while LMDB writes; acknowledged data is durable either way.
  */
 export async function endProcess(code: number, exit: (code: number) => never): Promise<never> {
+  using _alive = keepAlive();
   const isQuiet = await haltWrites(LAST_WRITE_MS);
   if (!isQuiet)
     process.stderr.write(
       "steward: a write was still in progress; the process kills itself, and the next start recovers as after a power failure\n",
     );
-  await Promise.race([
-    Promise.all([flushed(process.stdout), flushed(process.stderr)]),
-    waited(LAST_OUTPUT_MS),
-  ]);
+  const printed = Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  await waitFor(printed, { clock: systemClock, timeoutMs: LAST_OUTPUT_MS });
   if (isQuiet) exit(code);
   process.kill(process.pid, "SIGKILL");
   return await new Promise<never>(() => {}); // the signal is on its way
@@ -74,11 +75,5 @@ export function describeUncaught(thrown: unknown): {
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write("", () => resolve());
-  });
-}
-
-function waited(timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, timeoutMs);
   });
 }

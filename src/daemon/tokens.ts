@@ -53,9 +53,9 @@ export interface HostTokensDeps {
   readonly scope: Scope;
   readonly log: Log;
   readonly needs: readonly string[];
-  /** Prints a line for the person who started the daemon; it goes to no log and no exporter. */
+  /** Prints a line for the person who started the daemon, to no log and no exporter. */
   readonly print: (line: string) => void;
-  /** Whether standard error goes to systemd's journal. */
+  /** Whether standard error is systemd's journal. */
   readonly journalled: boolean;
 }
 

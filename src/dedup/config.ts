@@ -30,6 +30,10 @@ export interface ArchiveConfig {
   readonly include: readonly string[];
   /** Glob patterns of what to leave out. */
   readonly exclude: readonly string[];
+  /** The field of a line that holds its id, if not the usual one. */
+  readonly idField?: string | undefined;
+  /** The field of a line that holds its text, if not the usual one. */
+  readonly textField?: string | undefined;
   /** The address of Paperless-ngx. */
   readonly url?: string | undefined;
   readonly token?: Secret | undefined;
@@ -55,7 +59,7 @@ export const dedupArchives = defineKey({
       name: { type: string, rule: archiveName, help: "Unique name: letters, digits, . _ -" },
       kind: {
         type: oneOf(["folder", "jsonl", "paperless"]),
-        help: "folder: text, Markdown and HTML files, recursively; jsonl: one document per line; paperless: a Paperless-ngx.",
+        help: "folder: every file with readable text, recursively; jsonl: one document per line; paperless: a Paperless-ngx.",
       },
       path: { type: path, optional: true, help: "folder and jsonl: the folder or file." },
       include: {
@@ -67,6 +71,16 @@ export const dedupArchives = defineKey({
         type: listOf(string),
         default: [],
         help: "folder only: patterns of files to leave out.",
+      },
+      idField: {
+        type: string,
+        optional: true,
+        help: "jsonl only: the field that holds the id; without it id, else the number of the line.",
+      },
+      textField: {
+        type: string,
+        optional: true,
+        help: "jsonl only: the field that holds the text; without it content, else text.",
       },
       url: {
         type: string,
@@ -257,6 +271,8 @@ function uniqueNames(archives: readonly ArchiveConfig[]): Complaint | undefined 
 
 type FieldComplaint = Complaint & { readonly field: keyof ArchiveConfig };
 
+const folderFields = ["include", "exclude"] as const;
+const linesFields = ["idField", "textField"] as const;
 const paperlessFields = [
   "url",
   "token",
@@ -271,10 +287,10 @@ function fieldsOfKind(archive: ArchiveConfig): FieldComplaint | undefined {
   const { kind } = archive;
   const foreign: readonly (keyof ArchiveConfig)[] =
     kind === "paperless"
-      ? ["path", "include", "exclude"]
+      ? ["path", ...folderFields, ...linesFields]
       : kind === "jsonl"
-        ? ["include", "exclude", ...paperlessFields]
-        : paperlessFields;
+        ? [...folderFields, ...paperlessFields]
+        : [...linesFields, ...paperlessFields];
   const field = foreign.find((name) => isGiven(archive[name]));
   if (field !== undefined)
     return {
@@ -293,8 +309,9 @@ function isGiven(value: ArchiveConfig[keyof ArchiveConfig]): boolean {
 }
 
 function kindsWith(field: keyof ArchiveConfig): string {
-  if (field === "include" || field === "exclude") return "folder";
-  return field === "path" ? "folder and jsonl" : "paperless";
+  if (field === "path") return "folder and jsonl";
+  if (folderFields.some((name) => name === field)) return "folder";
+  return linesFields.some((name) => name === field) ? "jsonl" : "paperless";
 }
 
 /** An address, and one of two credentials; a token wins. */

@@ -35,7 +35,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 };
 const INSERTED = ["also", "indeed", "as agreed", "of course", "in any case", "for now", "at last"];
 
-/** Pairs of what stands there and what a scanner makes of it. */
+/** Letters and what a scanner reads instead. */
 const MISREADINGS: readonly (readonly [string, string])[] = [
   ["rn", "m"],
   ["m", "rn"],
@@ -72,8 +72,8 @@ export function editWords(document: DemoDocument, changes: number, random: Rando
 }
 
 /**
- * The document as a second scan reads it: about 1 % of the characters wrong. What stands beside a
- * figure is spared, as a clerk would check it.
+ * The document as a second scan reads it: about 1 % of the characters are wrong, except those
+ * beside a figure.
  */
 export function misreadLetters(document: DemoDocument, random: Random): DemoDocument {
   const characters = document.paragraphs.reduce((sum, paragraph) => sum + paragraph.length, 0);

@@ -12,7 +12,8 @@ import type { Health } from "../kernel/supervisor/component.ts";
 import { engineHandlers } from "./api/engine.ts";
 import { logicalHandlers } from "./api/logical.ts";
 import { systemHandlers } from "./api/system.ts";
-import { createEngine, ENGINE_TYPE, unreleased } from "./engine/engine.ts";
+import { createEngine, unreleased } from "./engine/engine.ts";
+import { ENGINE_TYPE } from "./engine/type.ts";
 import type { ProxyOptions } from "./engine/platform/http.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
@@ -28,6 +29,8 @@ import { vaultCors } from "./vault/system/cors.ts";
 import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
 import { tokenRows } from "./vault/token-store/tables.ts";
+import { waitFor } from "../kernel/base/wait.ts";
+import { createSerial } from "../kernel/base/serial.ts";
 
 /** Vault version reported to clients, which enable features by it. */
 const COMPATIBLE = "1.15.0";
@@ -111,7 +114,7 @@ class Inside implements Tokens {
   #manager: Manager | undefined;
   #showRoot: ShowRoot | undefined;
   /** Serializes opening and closing. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = createSerial();
 
   constructor(
     deps: TokensDeps,
@@ -262,22 +265,13 @@ class Inside implements Tokens {
   }
 
   async #leave(deadlineMs: number): Promise<void> {
-    const { clock } = this.#deps;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    using _timer = clock.timer(clock.monotonic() + deadlineMs, resolve);
-    await Promise.race([this.gate.close(), late]);
+    await waitFor(this.gate.close(), { clock: this.#deps.clock, timeoutMs: deadlineMs });
   }
 
   async #stopManager(deadlineMs: number): Promise<void> {
     const manager = this.#manager;
     this.#manager = undefined;
     await manager?.stop(deadlineMs);
-  }
-
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(change);
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 }
 

@@ -70,21 +70,25 @@ describe("metrics that are pushed", () => {
     },
   );
 
-  it("may find nobody there: everything else goes on, and the log says so once for each signal", async () => {
-    const daemon = await startDaemon({
-      config: config(
-        "otlp: {endpoint: 'http://127.0.0.1:1', metric_interval: 200ms, timeout: 100ms}\n",
-      ),
-    });
-    expect((await runJob(daemon, "/api/v1/sync")).status).toBe("completed");
-    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-    expect(
-      daemon.stderr
-        .filter((line) => /warn|error/.test(line) && line.includes("telemetry"))
-        .map((line) => /(metrics|logs) export failed/.exec(line)?.[1] ?? "")
-        .toSorted((left, right) => left.localeCompare(right)),
-    ).toEqual(["logs", "metrics"]);
-  });
+  it.each(["grpc", "http"] as const)(
+    "may find nobody there over %s: everything else goes on, and the log says so once for each signal",
+    async (protocol) => {
+      const endpoint = protocol === "grpc" ? "127.0.0.1:1" : "http://127.0.0.1:1";
+      const daemon = await startDaemon({
+        config: config(
+          `otlp: {protocol: ${protocol}, endpoint: '${endpoint}', metric_interval: 200ms, timeout: 100ms}\n`,
+        ),
+      });
+      expect((await runJob(daemon, "/api/v1/sync")).status).toBe("completed");
+      expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+      expect(
+        daemon.stderr
+          .filter((line) => /warn|error/.test(line) && line.includes("telemetry"))
+          .map((line) => /(metrics|logs) export failed/.exec(line)?.[1] ?? "")
+          .toSorted((left, right) => left.localeCompare(right)),
+      ).toEqual(["logs", "metrics"]);
+    },
+  );
 });
 
 describe("metrics that are pulled from a port of their own", () => {

@@ -1,6 +1,6 @@
 /** What clients of Vault and OpenBao ask beyond minting, each on the running daemon over HTTP. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { removeTemporaryFolders } from "./daemon.ts";
 import {
   appKey,

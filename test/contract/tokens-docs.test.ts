@@ -8,7 +8,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { CodeHost, InstallationSpec } from "../../src/demo/code-host/types.ts";
+import type { InstallationSpec } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import {
   cleanEnvironment,
   type Daemon,

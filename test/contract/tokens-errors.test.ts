@@ -5,7 +5,7 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { removeTemporaryFolders, rest } from "./daemon.ts";
 import {
   configure,

@@ -13,7 +13,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { http as httpOption } from "../../src/gen/google/api/annotations_pb.ts";
 import { EngineService } from "../../src/gen/steward/tokens/v1/engine_service_pb.ts";
 import { LogicalService, Operation } from "../../src/gen/steward/tokens/v1/logical_pb.ts";

@@ -5,7 +5,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from "../../src/gen/grpc/health/v1/health_pb.ts";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import {
   removeTemporaryFolders,
   rest,

@@ -3,7 +3,7 @@
  * revoked, used up, low and right one.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { removeTemporaryFolders } from "./daemon.ts";
 import {
   configure,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { removeTemporaryFolders } from "./daemon.ts";
 import { appKey, configure, startCodeHost, startVault, type VaultDaemon } from "./vault.ts";
 

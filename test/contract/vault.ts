@@ -4,11 +4,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { createCodeHost } from "../../src/demo/code-host/code-host.ts";
-import type {
-  CodeHost,
-  CodeHostOptions,
-  InstallationSpec,
-} from "../../src/demo/code-host/types.ts";
+import type { CodeHostOptions, InstallationSpec } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";

@@ -63,7 +63,7 @@ describe("the archives", () => {
       "ERROR dedup.archives[0].pth: is not a known key (line 5) — did you mean path?",
       'ERROR dedup.archives[0].name: must be 1 to 64 letters, digits, dots, dashes and underscores, got "a b" (line 3)',
       'ERROR dedup.archives[0].kind: must be one of folder, jsonl, paperless, got "floder" (line 4)',
-      'ERROR dedup.archives[1]: must have the keys name, kind, path, include, exclude, url, token, username, password, timeout, page_size, got "folder" (line 6)',
+      'ERROR dedup.archives[1]: must have the keys name, kind, path, include, exclude, id_field, text_field, url, token, username, password, timeout, page_size, got "folder" (line 6)',
       'ERROR dedup.archives[2].path: must be a path without ~ (only a shell expands it), got "~/x" (line 9)',
     ]);
   });
@@ -79,6 +79,15 @@ describe("the archives", () => {
       problems("dedup:\n  archives:\n    - {name: a, kind: jsonl, path: x, exclude: [y]}\n"),
     ).toEqual([
       "ERROR dedup.archives[0].exclude: is for archives of kind folder, this one is jsonl (line 3) — remove it.",
+    ]);
+  });
+
+  it("take names of fields only for JSON Lines", () => {
+    const row = (text: string): string =>
+      `dedup:\n  archives:\n    - {name: a, path: x, ${text}}\n`;
+    expect(problems(row("kind: jsonl, id_field: url, text_field: body"))).toEqual([]);
+    expect(problems(row("kind: folder, text_field: body"))).toEqual([
+      "ERROR dedup.archives[0].text_field: is for archives of kind jsonl, this one is folder (line 3) — remove it.",
     ]);
   });
 

@@ -9,6 +9,13 @@ const control: TaskControl = {
   transfer: () => undefined,
 };
 
+interface TaskModule {
+  readonly run: (input: unknown, control: TaskControl) => never;
+}
+
+// Once loaded, a task also runs where its file may no longer be read.
+const modules = new Map<string, TaskModule>();
+
 /** Counts the runs of each task; `fail` makes an input fail. */
 export interface InlinePool extends Pool {
   readonly runs: Record<string, number>;
@@ -21,9 +28,8 @@ export function createInlinePool(fail: (input: unknown) => boolean = () => false
     options.signal.throwIfAborted();
     runs[task.name] = (runs[task.name] ?? 0) + 1;
     if (fail(input)) throw new Error("the input broke the task");
-    const module = (await import(task.file.href)) as {
-      run: (input: unknown, control: TaskControl) => never;
-    };
+    const module = modules.get(task.file.href) ?? ((await import(task.file.href)) as TaskModule);
+    modules.set(task.file.href, module);
     return module.run(input, control);
   };
   return {

@@ -4,9 +4,9 @@
  * answer that does not wait for one overtakes it.
  *
  * Checked by breaking it: each of these turns tests here red.
- * - `noSync: true` or `noMetaSync: true` in `src/kernel/state/lmdb-file.ts`;
+ * - `noSync: true` or `noMetaSync: true` in `src/kernel/state/file/lmdb-file.ts`;
  * - `O_DSYNC` left out in `src/tokens/vault/audit/file-sink.ts`;
- * - the write queue resolving before `storeAll` (`src/kernel/state/write-queue.ts`);
+ * - the write queue resolving before `storeAll` (`src/kernel/state/writes/write-queue.ts`);
  * - a write that is not awaited: in dedup's API, jobs, tokens, AppRole's and mounts' storage,
  *   policies, cubbyhole, wrapping, leases, the audit's records, and CORS.
  */
@@ -14,7 +14,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { smallArchive, writeFiles } from "../contract/corpus.ts";
 import { jobEnd, removeTemporaryFolders, rest, temporaryFolder } from "../contract/daemon.ts";
 import {

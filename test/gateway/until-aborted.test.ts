@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { orAborted, untilAborted } from "../../gateway/until-aborted.ts";
+import { untilAborted } from "../../gateway/until-aborted.ts";
 
 const never = new Promise<never>(() => undefined);
 
@@ -15,20 +15,6 @@ function counting(limit = Infinity): { source: AsyncIterable<number>; ended: () 
   }
   return { source: count(), ended: () => ended };
 }
-
-describe("a promise", () => {
-  it("settles as it would, or with the signal's reason", async () => {
-    const control = new AbortController();
-    expect(await orAborted(Promise.resolve(1), control.signal)).toBe(1);
-    await expect(orAborted(Promise.reject(new Error("own")), control.signal)).rejects.toThrow(
-      "own",
-    );
-    const waiting = orAborted(never, control.signal);
-    control.abort(new Error("reason"));
-    await expect(waiting).rejects.toThrow("reason");
-    await expect(orAborted(never, control.signal)).rejects.toThrow("reason");
-  });
-});
 
 describe("a stream", () => {
   it("gives the same items and ends when its source does", async () => {

@@ -19,7 +19,7 @@ import {
 } from "../contract/daemon.ts";
 import { bothNetworks, startEstate, type Estate } from "../contract/monitor-estate.ts";
 import { appKey, startCodeHost, vaultRequest } from "../contract/vault.ts";
-import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../src/demo/code-host/code-host.ts";
 import { startActivities, type Outcome, type Running } from "./activities.ts";
 import { startDeadReceiver, type DeadReceiver } from "./dead-receiver.ts";
 import { collectGarbage, INSPECTOR_PORT, openInspector } from "./garbage.ts";

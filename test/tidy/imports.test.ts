@@ -1,65 +1,59 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { authored, codeOf, importsOf, root, textOf, urlsOf } from "./sources.ts";
 
-const root = join(import.meta.dirname, "../..");
-
-/** The room a file belongs to, from its path. */
-function roomOf(path: string): string {
-  const rooms: readonly [RegExp, string][] = [
+/** The part of the process that a file belongs to, from its path. */
+function partOf(path: string): string {
+  const parts: readonly [RegExp, string][] = [
     [/^src\/gen\//, "gen"],
     [/^src\/kernel\//, "kernel"],
     [/^src\/commands\//, "commands"],
     [/^src\/daemon\//, "daemon"],
     [/^src\/main\.ts$/, "main"],
-    [/^src\/(dedup|tokens|monitor|demo)\//, ""],
+    [/^src\/(dedup|tokens|monitor|demo|profiling|updates)\//, ""],
     [/^gateway\//, "gateway"],
     [/^workers\//, "workers"],
   ];
-  for (const [pattern, room] of rooms)
-    if (pattern.test(path)) return room || (pattern.exec(path)?.[1] ?? "");
+  for (const [pattern, part] of parts)
+    if (pattern.test(path)) return part || (pattern.exec(path)?.[1] ?? "");
   return "outside";
 }
 
-/** Who may import whom (DESIGN.md). A room may always import itself. */
+/** Who may import whom (docs/architecture/README.md, "Folders"). A part may always import itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   main: ["commands", "daemon", "kernel"],
   commands: ["daemon", "dedup", "tokens", "monitor", "gateway", "kernel", "gen"],
-  daemon: ["dedup", "tokens", "monitor", "demo", "gateway", "kernel", "gen"],
+  daemon: [
+    "dedup",
+    "tokens",
+    "monitor",
+    "demo",
+    "profiling",
+    "updates",
+    "gateway",
+    "kernel",
+    "gen",
+  ],
   dedup: ["kernel", "gen", "workers"],
   tokens: ["kernel", "gen", "workers"],
   monitor: ["kernel", "gen", "workers"],
   demo: ["kernel", "gen"],
+  profiling: ["kernel", "gen"],
+  updates: ["kernel"],
   gateway: ["kernel", "gen"],
   kernel: ["gen"],
   gen: [],
   workers: [],
 };
 
-function sources(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
-    .map((file) => `${folder}/${file}`);
-}
-
-const files = ["src", "workers", "gateway"].flatMap(sources);
-const authored = files.filter((file) => !file.startsWith("src/gen/"));
-
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(root, file), "utf8");
-  const found = [
-    ...text.matchAll(/(?:from\s+|import\s*\(\s*|import\s+|new URL\(\s*)"(\.[^"]+)"/g),
-  ].map((match) => match[1] ?? "");
-  return found.map((path) => relative(root, resolve(root, dirname(file), path)));
-}
-
-describe("the rooms of the house", () => {
+describe("the parts of the process", () => {
   it("import in one direction only", () => {
     const wrong = authored.flatMap((file) =>
-      importsOf(file)
+      [...importsOf(file), ...urlsOf(file)]
         .filter((target) => {
-          const from = roomOf(file);
-          const to = roomOf(target);
+          const from = partOf(file);
+          const to = partOf(target);
           return from !== to && !(allowed[from] ?? []).includes(to);
         })
         .map((target) => `${file} imports ${target}`),
@@ -74,32 +68,49 @@ describe("the rooms of the house", () => {
   });
 });
 
+describe("the folders of kernel/state", () => {
+  /** docs/architecture/state.md; each may use those before it. */
+  const layers = ["codec", "folder", "file", "rows", "writes", "backups", "environment"];
+  const layerOf = (file: string): string | undefined =>
+    /^src\/kernel\/state\/([^/]+)\//.exec(file)?.[1];
+  const inside = authored.filter((file) => layerOf(file) !== undefined);
+
+  it("are the layers that the page names", () => {
+    expect(new Set(inside.map(layerOf))).toEqual(new Set(layers));
+  });
+
+  it("use only those before them", () => {
+    const wrong = inside.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => {
+          const layer = layerOf(target);
+          return layer !== undefined && layers.indexOf(layer) > layers.indexOf(layerOf(file) ?? "");
+        })
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe("every file", () => {
   it("says at its head what it owns", () => {
-    expect(
-      authored.filter((file) => !readFileSync(join(root, file), "utf8").startsWith("/**")),
-    ).toEqual([]);
+    expect(authored.filter((file) => !textOf(file).startsWith("/**"))).toEqual([]);
   });
 
   it("holds one idea: no more than 520 lines", () => {
-    expect(
-      authored.filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 520),
-    ).toEqual([]);
+    expect(authored.filter((file) => textOf(file).split("\n").length > 520)).toEqual([]);
   });
 
   it("takes time, randomness and output from where they are passed in", () => {
     const banned: readonly [RegExp, string, RegExp][] = [
-      [/\bDate\.now\(|\bnew Date\(\)/, "the clock", /^src\/kernel\/base\/clock\.ts$/],
+      [/\bDate\.now\b|\bnew Date\(\)/, "the clock", /^src\/kernel\/base\/clock\.ts$/],
       [/\bMath\.random\(/, "the ids", /^$/],
       [/\bconsole\./, "the log", /^$/],
       [/\bprocess\.exit\(/, "an exit code", /^src\/main\.ts$/],
       [/\bas any\b|@ts-(ignore|nocheck|expect-error)/, "types", /^$/],
     ];
     const wrong = authored.flatMap((file) => {
-      const text = readFileSync(join(root, file), "utf8").replaceAll(
-        /\/\*[\s\S]*?\*\/|\/\/.*$/gm,
-        "",
-      );
+      const text = codeOf(file);
       return banned
         .filter(([pattern, , except]) => pattern.test(text) && !except.test(file))
         .map(([, instead]) => `${file}: take ${instead} that is passed in`);

@@ -44,6 +44,10 @@ describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () =
         ...cleanEnvironment,
         STEWARD_STATE__DIRECTORY: state,
         STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+        // Nobody listens there: the exporters load some modules only for a failure.
+        STEWARD_OTLP__PROTOCOL: "grpc",
+        STEWARD_OTLP__ENDPOINT: "127.0.0.1:1",
+        STEWARD_OTLP__TIMEOUT: "100ms",
       },
       cwd: parent,
       stdio: ["ignore", "pipe", "pipe"],
@@ -68,5 +72,7 @@ describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () =
     } finally {
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });
     }
+    for (const signal of ["logs", "metrics"])
+      expect(daemon.stderr.join("\n")).toContain(`${signal} export failed`);
   });
 });

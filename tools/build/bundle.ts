@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { assetData } from "./asset-data.ts";
+import { lazyRequires } from "./lazy-requires.ts";
 import { entryPoints, LIBRARY_FOLDER, moduleAddresses } from "./module-addresses.ts";
 
 /** Packages that stay packages: an addon, a worker file of its own, data read when first needed. */
@@ -21,7 +22,7 @@ export async function bundleSources(root: string, target: string): Promise<Reado
     // The UMD file of jsonc-parser names its parts by variables, which no bundler can follow.
     resolve: { mainFields: ["module", "main"] },
     external: [...UNBUNDLED],
-    plugins: [assetData(root), moduleAddresses(root)],
+    plugins: [assetData(root), lazyRequires(UNBUNDLED), moduleAddresses(root)],
     onLog(level, log, report) {
       if (level === "warn") throw new Error(`${log.code}: ${log.message}`);
       report(level, log);
@@ -33,6 +34,10 @@ export async function bundleSources(root: string, target: string): Promise<Reado
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "[name]-[hash].js",
+      // V8 keeps the text of each module for as long as the thread runs: in one byte a character if
+      // all of them are ASCII, else in two.
+      charset: "ascii",
+      comments: false,
     });
     return new Set(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])));
   } finally {

@@ -5,10 +5,10 @@
 import type { JsonLine, JsonLineValue } from "./tasks.ts";
 
 /**
- * The value of the line with its `content` cut to `units`; `error` says what is wrong with it
+ * The value of the line with its text fields cut to `units`; `error` says what is wrong with it
  * instead.
  */
-export function run({ bytes, units }: JsonLine): JsonLineValue {
+export function run({ bytes, textFields, units }: JsonLine): JsonLineValue {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -18,14 +18,24 @@ export function run({ bytes, units }: JsonLine): JsonLineValue {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value))
-      return { value: Array.isArray(value) ? [] : null, cut: false };
-    const record = value as Record<string, unknown>;
-    const content = record["content"];
-    const cut = typeof content === "string" && content.length > units;
-    return { value: cut ? { ...record, content: content.slice(0, units) } : record, cut };
+      return { value: Array.isArray(value) ? [] : null };
+    return { value: withCutTexts(value as Record<string, unknown>, textFields, units) };
   } catch (error) {
     return {
       error: `is not valid JSON: ${error instanceof Error ? error.message.slice(0, 120) : "unknown"}`,
     };
   }
+}
+
+function withCutTexts(
+  record: Record<string, unknown>,
+  textFields: readonly string[],
+  units: number,
+): Record<string, unknown> {
+  const cut = { ...record };
+  for (const field of textFields) {
+    const text = cut[field];
+    if (typeof text === "string") cut[field] = text.slice(0, units);
+  }
+  return cut;
 }

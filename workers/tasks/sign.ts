@@ -7,13 +7,11 @@ import { itemOf } from "../packed.ts";
 import type { Packed } from "../packed.ts";
 import type { SignatureParameters } from "../parameters.ts";
 import { hashTokens } from "../score/discriminative.ts";
-import { wordSorted } from "../score/fuzzy.ts";
 import { tokensOf } from "../score/tokens.ts";
-import { bandKeys } from "../sketch/bands.ts";
-import { lowBytes, sketchOf } from "../sketch/sketch.ts";
 import { compressText, decompressText } from "../text/compress.ts";
-import { normalise, sampleOf, textHash } from "../text/normalise.ts";
+import { normalise, sampleOf } from "../text/normalise.ts";
 import { shingleSet } from "../text/shingles.ts";
+import { identify, signText } from "../text/signature.ts";
 
 /** Texts to sign. */
 export interface SignInput {
@@ -41,9 +39,10 @@ export function run(input: SignInput, control: TaskControl): SignOutput {
     if (control.cancelled()) throw stopped();
     const bytes = itemOf(input.texts, i);
     const hash = input.hashes.subarray(i * 32, (i + 1) * 32);
-    const normalised = bytes.length === 0 ? undefined : normalise(decompressText(bytes));
-    if (normalised !== undefined && Buffer.compare(textHash(normalised), hash) === 0)
-      signatures.push(signatureOf(normalised, hash, input.parameters));
+    if (bytes.length > 0) {
+      const signature = signatureOf(decompressText(bytes), hash, input.parameters);
+      if (signature) signatures.push(signature);
+    }
     control.step(1);
   }
   const block = writeBlock(
@@ -55,25 +54,25 @@ export function run(input: SignInput, control: TaskControl): SignOutput {
   return { block };
 }
 
-/** The signature of one normalised text. */
-export function signatureOf(
-  normalised: string,
+/** The signature of a text, or nothing when it has not the hash that is expected. */
+function signatureOf(
+  text: string,
   hash: Uint8Array,
   parameters: SignatureParameters,
-): Signature {
-  const set = shingleSet(normalised, parameters.ngramSize);
-  const sketch = sketchOf(set, parameters.numPermutations);
-  const sample = sampleOf(normalised, parameters.fuzzySampleSize);
+): Signature | undefined {
+  if (Buffer.compare(identify(text).hash, hash) !== 0) return undefined;
+  const signed = signText(text, parameters);
+  const sample = sampleOf(normalise(text), parameters.fuzzySampleSize);
   const { words, counts } = hashTokens(tokensOf(sample));
   const tokens = new Uint32Array(counts.length / 2 + words.length);
   new Uint16Array(tokens.buffer).set(counts);
   tokens.set(words, counts.length / 2);
   return {
     hash,
-    bands: bandKeys(sketch, parameters.numBands),
-    sketch: lowBytes(sketch),
+    bands: signed.bands,
+    sketch: signed.sketch,
     tokens,
-    set,
-    sample: compressText(wordSorted(sample), LEVEL),
+    set: shingleSet(text, parameters.ngramSize),
+    sample: compressText(sample, LEVEL),
   };
 }

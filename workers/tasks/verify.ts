@@ -7,7 +7,8 @@ import type { TaskControl } from "../control.ts";
 import { confidence, fuzzyNeeded } from "../score/confidence.ts";
 import type { ScoreParameters } from "../score/confidence.ts";
 import { discriminativeOfHashes } from "../score/discriminative.ts";
-import { fuzzyRatio } from "../score/fuzzy.ts";
+import { fuzzyRatio, wordSorted } from "../score/fuzzy.ts";
+import type { SortedSample } from "../score/fuzzy.ts";
 import { jaccardOf } from "../score/jaccard.ts";
 import { decompressText } from "../text/compress.ts";
 
@@ -48,7 +49,7 @@ interface Side {
   readonly counts: Uint16Array;
   readonly bytes: Uint8Array;
   readonly table: Uint32Array;
-  readonly samples: Map<number, string>;
+  readonly samples: Map<number, SortedSample>;
   keptUnits: number;
 }
 
@@ -136,17 +137,17 @@ function row(side: Side, slot: number): Uint32Array {
   return side.table.subarray(slot * TABLE_WORDS, (slot + 1) * TABLE_WORDS);
 }
 
-function sampleOf(side: Side, slot: number): string {
+function sampleOf(side: Side, slot: number): SortedSample {
   const kept = side.samples.get(slot);
   if (kept !== undefined) return kept;
   const [start = 0, tokens = 0, set = 0, bytes = 0] = row(side, slot);
   const at = (start + tokens + set) * 4;
-  const sample = decompressText(side.bytes.slice(at, at + bytes));
-  if (side.keptUnits + sample.length > MAX_KEPT_UNITS) {
+  const sample = wordSorted(decompressText(side.bytes.slice(at, at + bytes)));
+  if (side.keptUnits + sample.units.length > MAX_KEPT_UNITS) {
     side.samples.clear();
     side.keptUnits = 0;
   }
   side.samples.set(slot, sample);
-  side.keptUnits += sample.length;
+  side.keptUnits += sample.units.length;
   return sample;
 }

@@ -37,7 +37,7 @@ export function watchAddress(changed: () => void): void {
       link instanceof HTMLAnchorElement ? link.href : (link.dataset["href"] ?? ""),
       location.href,
     );
-    // A tab keeps the other choices; a choice is no place to come back to.
+    // A tab keeps the other choices; a choice makes no history entry.
     if (link.dataset["tab"] === undefined)
       history.replaceState(null, "", `${to.pathname}${to.search}${to.hash}`);
     else if (to.hash !== location.hash)

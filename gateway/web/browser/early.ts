@@ -8,7 +8,7 @@
     const theme = localStorage.getItem("steward.theme");
     if (theme === "light" || theme === "dark") root.dataset["theme"] = theme;
   } catch {
-    // A browser that keeps nothing shows the system's colours.
+    // Without storage the page has the system's colours.
   }
   if (!("noModule" in HTMLScriptElement.prototype)) return;
   root.classList.add("js");

@@ -15,7 +15,7 @@ export function liveBar(polling: Polling, shownAtMs: number, nowMs: number): Vie
 /** A status older than this is not shown as what is so now. */
 export const STALE_MS = 60_000;
 
-/** What stands above a page whose figures are no longer new; nothing while they are. */
+/** The notice above a page whose figures are stale; nothing while they are fresh. */
 export function staleBanner(
   { problem, nextAtMs, paused }: Polling,
   shownAtMs: number,

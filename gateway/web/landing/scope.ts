@@ -12,7 +12,7 @@ export type Scope = Pick<
   readonly network: string | undefined;
 };
 
-/** The part that the address asks for; all when it names none that there is. */
+/** The scope named in the URL; all when it names none that exists. */
 export function scopeOf(status: StatusJson, { params }: Pick<PageState, "params">): Scope {
   const chosen =
     status.networks.length > 1

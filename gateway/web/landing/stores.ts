@@ -1,4 +1,4 @@
-/** What is kept in memory or on disk: flows, events, names and places of addresses. */
+/** Stores in memory or on disk: flows, events, names and places of addresses. */
 import { formatBytes, formatCount, formatNumber, formatWords, UNKNOWN } from "../format.ts";
 import { html, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";

@@ -3,7 +3,7 @@ import { html, type Child, type View } from "../html.ts";
 import type { State } from "./state.ts";
 import { badge } from "./state.ts";
 
-/** What stands in a card. */
+/** The content of a card. */
 export interface CardOptions {
   readonly title: string;
   /** Where a click anywhere on the card leads; the title is the link. */

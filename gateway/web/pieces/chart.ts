@@ -35,7 +35,7 @@ export interface TimeSeriesOptions {
    * that is the last of the points.
    */
   readonly now?: number | undefined;
-  /** Stands where there is no line; that one needs two samples unless given. */
+  /** The text without any sample. */
   readonly none?: string;
   /** How long ago the first of so many samples was at least, in words. */
   span(samples: number): string;
@@ -50,7 +50,10 @@ export function timeSeries(options: TimeSeriesOptions): View {
     ...(now === undefined || options.points === undefined ? [] : [now]),
   ];
   const last = now ?? points.at(-1);
-  return html`<figure class="series"><figcaption><span>${title}</span><strong>${last === undefined ? UNKNOWN : format(last)}</strong></figcaption>${points.length < 2 ? html`<p class="empty">${options.none ?? "A line appears after the second sample."}</p>` : drawing(points, title, format, options.span(options.points?.length ?? 0))}</figure>`;
+  const samples = options.points?.length ?? 0;
+  const none =
+    (samples === 0 ? options.none : undefined) ?? "A line appears after the second sample.";
+  return html`<figure class="series"><figcaption><span>${title}</span><strong>${last === undefined ? UNKNOWN : format(last)}</strong></figcaption>${samples < 2 ? html`<p class="empty">${none}</p>` : drawing(points, title, format, options.span(samples))}</figure>`;
 }
 
 function drawing(

@@ -11,7 +11,7 @@ export interface DialogOptions {
   readonly title: string;
   /** The exact consequence. */
   readonly body: string;
-  /** The verb on the button that goes on. */
+  /** The verb on the button that confirms. */
   readonly confirm: string;
 }
 

@@ -45,7 +45,7 @@ export interface TableOptions<T> {
 /** What is shown of a table's rows. */
 export interface Shown<T> {
   readonly rows: readonly T[];
-  /** Rows that the filter lets through. */
+  /** Rows that match the filter. */
   readonly matching: number;
 }
 
@@ -137,8 +137,8 @@ function headCell<T>(id: string, column: Column<T>, state: PageState): View {
   const next = direction === undefined ? key : direction === "ascending" ? `-${key}` : undefined;
   const href = linkWith(state, { [`${id}.sort`]: next }, state.panel ?? `${id}-table`);
   const mark = html`<span class="order" aria-hidden="true">${direction === "ascending" ? "↑" : direction === "descending" ? "↓" : ""}</span>`;
-  // Beside a figure's title the mark stands on the left, so that title and figures end at the same
-  // edge.
+  // In a column of figures the mark is left of the title, so that title and figures share their
+  // right edge.
   const label = figure ? [mark, title] : [title, mark];
   const sortable = column.order !== undefined || column.text !== undefined;
   return html`<th scope="col" class=${figure ? "figure" : undefined} aria-sort=${direction}>${sortable ? sortControl(label, href, state) : title}</th>`;

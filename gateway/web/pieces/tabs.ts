@@ -5,7 +5,7 @@
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 
-/** One panel. The body is made only when it is to be seen. */
+/** One panel. Its body is rendered only while it is open. */
 export interface Panel {
   readonly id: string;
   readonly title: string;

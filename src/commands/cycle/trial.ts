@@ -2,20 +2,24 @@
  * One cycle from the configuration to its outcome: what is opened for it, in which time, and what
  * is given back.
  */
-import { delay, systemClock } from "../../kernel/base/clock.ts";
+import { systemClock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createLog, type RootLog } from "../../kernel/base/log.ts";
 import { loggingFormat, loggingLevel, servicesMonitor } from "../../kernel/config/process-keys.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import { formatDuration } from "../../kernel/config/units.ts";
-import { lockStateDirectory } from "../../kernel/state/directory-lock.ts";
+import { lockStateDirectory } from "../../kernel/state/folder/directory-lock.ts";
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";
-import { harmless, unversioned, validatesPolicy } from "../../monitor/cycle/harmless.ts";
+import {
+  preflightOptions,
+  validatesPolicy,
+  withoutVersionCheck,
+} from "../../monitor/cycle/preflight-options.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
-import type { CycleArguments } from "../arguments.ts";
+import type { CycleArguments } from "./arguments.ts";
 import {
   configureDaemon,
   daemonSchema,
@@ -24,11 +28,13 @@ import {
 import { monitorOptionsOf } from "../../daemon/monitor.ts";
 import { telemetryOptions } from "../../daemon/telemetry-options.ts";
 import { createProcessTelemetry } from "../../daemon/telemetry.ts";
-import type { CommandOutput } from "../validate.ts";
+import type { CommandOutput } from "../command.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";
 import { exportAll, hasReceiver } from "./export.ts";
 import type { CycleOutcome } from "./outcome.ts";
+import { waitFor } from "../../kernel/base/wait.ts";
+import { createDeadline, type Deadline } from "../../kernel/base/deadline.ts";
 
 /** What a trial works with; the signal ends it at once. */
 export interface TrialDeps {
@@ -69,7 +75,9 @@ export async function runTrial(requested: CycleArguments, deps: TrialDeps): Prom
       exportAttempted: false,
       aclValidateSkipped: false,
     };
-  const monitor = configured && (mode === "once" ? unversioned(configured) : harmless(configured));
+  const monitor =
+    configured &&
+    (mode === "once" ? withoutVersionCheck(configured) : preflightOptions(configured));
   const lock = mode === "once" ? lockFor(configuration) : undefined;
   try {
     const outcome = await observe({
@@ -157,16 +165,14 @@ async function observe(trial: Trial): Promise<CycleOutcome> {
       ...(await collect(trial, telemetry, log)),
       aclValidateSkipped: false,
     };
-    if (mode === "exposition-check")
+    if (mode === "exposition-check") {
+      using deadline = deadlineOf(signal, leftMs(trial));
       return {
         ...base,
         exportAttempted: false,
-        exposition: await checkExpositions(
-          telemetry,
-          leftMs(trial),
-          deadline(signal, leftMs(trial)),
-        ),
+        exposition: await checkExpositions(telemetry, leftMs(trial), deadline.signal),
       };
+    }
     if (!hasReceiver(options)) return { ...base, exportAttempted: false };
     const closeError = await exportAll(telemetry, leftMs(trial));
     const exportsToOutput = [options.metrics, options.logs, options.traces].some(
@@ -205,12 +211,13 @@ async function collect(
     monitor,
   );
   try {
-    const results = await cycle.run({ signal: deadline(signal, timeoutMs), timeoutMs });
+    using deadline = deadlineOf(signal, timeoutMs);
+    const results = await cycle.run({ signal: deadline.signal, timeoutMs });
     return { results, denied: cycle.denied() };
   } finally {
     const closeMs = Math.min(CLOSE_MS, leftMs(trial));
     // What does not let go in its time is left behind: the process ends after this.
-    await Promise.race([cycle.close(closeMs), delay(systemClock, closeMs)]);
+    await waitFor(cycle.close(closeMs), { clock: systemClock, timeoutMs: closeMs });
   }
 }
 
@@ -218,15 +225,15 @@ function leftMs({ endsAtMs }: Trial): number {
   return Math.max(0, endsAtMs - systemClock.monotonic());
 }
 
-/** Fires with the signal, or after the time. */
-function deadline(signal: AbortSignal, timeoutMs: number): AbortSignal {
-  const late = new AbortController();
-  systemClock.timer(systemClock.monotonic() + timeoutMs, () =>
-    late.abort(
+/** For work that ends by itself, with what it has, when its signal fires. */
+function deadlineOf(signal: AbortSignal, timeoutMs: number): Deadline {
+  return createDeadline(
+    systemClock,
+    timeoutMs,
+    signal,
+    () =>
       new StewardError("deadline", `not done after ${formatDuration(timeoutMs)}`, {
         remedy: "raise -preflight-timeout, or check why the other side does not answer",
       }),
-    ),
   );
-  return AbortSignal.any([signal, late.signal]);
 }

@@ -1,7 +1,7 @@
 /** Fixed-size history for the graphs of the status, sampled every ten seconds. */
 import type { Clock } from "../../kernel/base/clock.ts";
 
-/** Samples kept. */
+/** Samples stored. */
 export const SAMPLES = 60;
 export const SAMPLE_MS = 10_000;
 

@@ -16,6 +16,10 @@ export interface ArchiveDocument {
   readonly title: string;
   /** At most TEXT_UNITS of the document store are kept. */
   readonly text: string;
+  /** The text goes on in its source: equal texts need not be equal documents. */
+  readonly truncated?: boolean;
+  /** The same for all names of one file; absent for a file that has one name. */
+  readonly hardLink?: string;
   readonly createdDate?: string;
   readonly addedDate?: string;
   readonly modifiedDate?: string;
@@ -40,6 +44,8 @@ export interface UnchangedDocument {
   readonly ref: string;
   /** The labels it has now, where the version does not cover them. */
   readonly labels?: DocumentLabels;
+  /** The known documents below its ref are unchanged, too: it is a file that holds others. */
+  readonly below?: true;
 }
 
 /** Which known documents may stand behind something that was skipped, and so are not gone. */
@@ -92,7 +98,7 @@ export interface ReadOptions {
 /** A source of documents. */
 export interface Archive {
   readonly name: string;
-  /** `file` is a single document that was named by itself. */
+  /** `file` is a single file that was named by itself. */
   readonly kind: "folder" | "jsonl" | "paperless" | "file";
   /**
    * Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists

@@ -1,35 +1,26 @@
 /**
- * A folder as an archive: every text, Markdown and HTML file below it is a document whose ref is
+ * A folder as an archive: every file below it that holds readable text is a document whose ref is
  * its path. Or one such file alone.
  */
 import { access, constants, realpath, stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { factsOf } from "../../../workers/extract/file-facts.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
-import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
-import { failed, passedOver, readAlready, readAlreadyBelow } from "./archive.ts";
+import { readAlready, readAlreadyBelow } from "./archive.ts";
 import { inBatches } from "./batches.ts";
 import type { PositionedItem } from "./batches.ts";
-import { cutText, decodeText } from "./decode.ts";
 import { createGlobs } from "./globs.ts";
 import type { Globs } from "./globs.ts";
-import { convertHtml } from "./html.ts";
-import type { HtmlDocument } from "./html.ts";
-import type { FileType } from "./kinds.ts";
 import { mapInOrder } from "./ordered.ts";
-import { readFileHead, statFile } from "./read-file.ts";
-import type { FileHead } from "./read-file.ts";
-import { cleanTitle, headingOf } from "./titles.ts";
+import { readFiles, versionWithMembers } from "./read-files.ts";
+import type { FileToRead } from "./read-files.ts";
 import { systemCode, unreadable } from "./unreadable.ts";
 import { walk } from "./walk.ts";
 import type { Found, FoundFile } from "./walk.ts";
 
-/** Four bytes are the most a unit that is kept can take, and a byte order mark. */
-const TEXT_BYTES = 4 * TEXT_UNITS + 4;
-/** Markup is more than its text, but not without bound. */
-const HTML_BYTES = 4 * 1024 * 1024;
-const FILES_AT_ONCE = 8;
+/** Files that are given to the pool together. */
+const FILES_OF_A_BATCH = 32;
 
 /** Where the folder is and what of it counts. */
 export interface FolderOptions {
@@ -53,23 +44,25 @@ export function createFolderArchive(
   };
 }
 
-/**
- * An archive of one file that is a document by its name (`fileType`); its ref is the path as given.
- */
+/** An archive of one file, whatever its name; its ref is the path as given. */
 export function createFileArchive(
   deps: { readonly pool: Pool },
-  options: { readonly name: string; readonly path: string; readonly type: FileType },
+  options: { readonly name: string; readonly path: string },
 ): Archive {
-  const { name, path, type } = options;
+  const { name, path } = options;
   return {
     name,
     kind: "file",
     check: () => Promise.resolve(),
     async *read(read) {
-      const item = await readNamed({ kind: "file", path, ref: path, type }, read);
-      yield { items: await convertHtml([item], deps.pool, read.signal), fraction: 1 };
+      const items = await readNamed(deps.pool, { kind: "file", path, ref: path }, read);
+      yield* inBatches(positioned(items));
     },
   };
+}
+
+async function* positioned(items: readonly ArchiveItem[]): AsyncGenerator<PositionedItem> {
+  for (const item of items) yield { item, fraction: 1 };
 }
 
 async function checkFolder(name: string, path: string, signal: AbortSignal): Promise<void> {
@@ -108,11 +101,12 @@ async function* readFolder(
   const root = await realpath(path);
   const before = await stat(root);
   try {
-    const items = mapInOrder(walk(root, globs, options.signal), FILES_AT_ONCE, (found) =>
-      readFound(found, options),
+    const found = inGroups(walk(root, globs, options.signal), FILES_OF_A_BATCH);
+    // One group more than there are threads, so that none of them waits for this one.
+    const groups = mapInOrder(found, pool.status().threads + 1, (group) =>
+      readGroup(pool, group, options),
     );
-    for await (const batch of inBatches(items))
-      yield { ...batch, items: await convertHtml(batch.items, pool, options.signal) };
+    yield* inBatches(flat(groups));
     const after = await stat(root);
     if (after.ino !== before.ino || after.dev !== before.dev)
       throw new StewardError(
@@ -125,74 +119,81 @@ async function* readFolder(
   }
 }
 
-async function readFound(
-  { found, fraction }: Found,
+async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  for await (const item of items) {
+    group.push(item);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
+async function* flat<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const group of groups) yield* group;
+}
+
+async function readGroup(
+  pool: Pool,
+  group: readonly Found[],
   options: ReadOptions,
-): Promise<PositionedItem> {
-  if (found.kind !== "file") return { item: found, fraction };
+): Promise<PositionedItem[]> {
+  // What is settled without reading; a file without an entry is read.
+  const settled = await Promise.all(group.map(({ found }) => settle(found, options)));
+  const unread: FileToRead[] = group.flatMap(({ found }, at) =>
+    settled[at] === undefined && found.kind === "file" ? [found] : [],
+  );
+  const read = unread.length === 0 ? [] : await readFiles(pool, unread, options.signal);
+  let next = 0;
+  return group.flatMap(({ fraction }, at) => {
+    const item = settled[at];
+    const items = item === undefined ? (read[next++] ?? []) : [item];
+    return items.map((each) => ({ item: each, fraction }));
+  });
+}
+
+async function settle(
+  found: Found["found"],
+  options: ReadOptions,
+): Promise<ArchiveItem | undefined> {
+  if (found.kind !== "file") return found;
   // The walk gives real paths.
-  if (options.claim?.(found.path) === false) return { item: readAlreadyBelow(found.ref), fraction };
-  return { item: await readDocument(found, options), fraction };
+  if (options.claim?.(found.path) === false) return readAlreadyBelow(found.ref);
+  return await settleKnown(found, options);
+}
+
+// Undefined for a file that is to be read.
+async function settleKnown(
+  { path, ref }: FoundFile,
+  { known, force, signal }: ReadOptions,
+): Promise<ArchiveItem | undefined> {
+  if (force) return undefined;
+  try {
+    const { version } = factsOf(await stat(path, { bigint: true }));
+    if (known(ref, version)) return { kind: "unchanged", ref };
+    return known(ref, versionWithMembers(version))
+      ? { kind: "unchanged", ref, below: true }
+      : undefined;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return unreadable(ref, error, "below");
+  }
 }
 
 async function readNamed(
+  pool: Pool,
   file: FoundFile,
   options: ReadOptions,
-): Promise<ArchiveItem | HtmlDocument> {
+): Promise<ArchiveItem[]> {
   try {
-    if (options.claim?.(await realpath(file.path)) === false) return readAlready(file.ref);
+    if (options.claim?.(await realpath(file.path)) === false) return [readAlready(file.ref)];
   } catch (error) {
-    return unreadable(file.ref, error, "itself");
+    return [unreadable(file.ref, error, "below")];
   }
-  return await readDocument(file, options);
-}
-
-async function readDocument(
-  file: FoundFile,
-  { known, force, signal }: ReadOptions,
-): Promise<ArchiveItem | HtmlDocument> {
-  try {
-    const { version } = await statFile(file.path);
-    if (!force && known(file.ref, version)) return { kind: "unchanged", ref: file.ref };
-    const keepBytes = file.type.kind === "html" ? HTML_BYTES : TEXT_BYTES;
-    const head = await readFileHead(file.path, {
-      ref: file.ref,
-      gzip: file.type.gzip,
-      keepBytes,
-      signal,
-    });
-    if (head.kind === "head") return asDocument(file, head);
-    // Without an extension, a large file is more likely a program than a text.
-    return file.type.kind === "plain" && head.reason === "too large"
-      ? { ...head, failure: false }
-      : head;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return unreadable(file.ref, error, "itself");
-  }
-}
-
-function asDocument({ ref, type }: FoundFile, head: FileHead): ArchiveItem | HtmlDocument {
-  const decoded = decodeText(head.bytes, head.whole);
-  if ("notText" in decoded)
-    return type.kind === "plain"
-      ? passedOver(ref, "not text", decoded.notText)
-      : failed(ref, "not text", decoded.notText, "none");
-  const { text, note } = decoded;
-  const stem = cleanTitle(type.stem) || basename(ref);
-  const shared = {
-    kind: "document" as const,
-    ref,
-    version: head.facts.version,
-    modifiedDate: head.facts.modifiedDate,
-    tags: [],
-    notes: note === undefined ? [] : [note],
-  };
-  if (type.kind === "html") {
-    const notes = head.whole ? shared.notes : [...shared.notes, "read up to 4 MiB of its HTML"];
-    return { ...shared, notes, title: stem, text, html: true };
-  }
-  const title = type.kind === "markdown" ? (headingOf(text) ?? stem) : stem;
-  // One unit more than is kept, so that truncation can be detected.
-  return { ...shared, title, text: cutText(text, TEXT_UNITS + 2) };
+  const settled = await settleKnown(file, options);
+  if (settled !== undefined) return [settled];
+  const [items = []] = await readFiles(pool, [file], options.signal);
+  // It was asked for, so whatever was not read is worth a word.
+  return items.map((item) => (item.kind === "skipped" ? { ...item, failure: true } : item));
 }

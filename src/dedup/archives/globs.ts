@@ -1,12 +1,15 @@
 /** Which files of a folder an archive takes, by the patterns of its configuration. */
 import { posix } from "node:path";
 import { StewardError } from "../../kernel/base/errors.ts";
+import { isLeftOut } from "./kinds.ts";
 
 /** Decides by refs: paths below the folder, with `/`. */
 export interface Globs {
   /** Whether a folder is left out with all that is in it. */
   prunes(ref: string): boolean;
   takes(ref: string): boolean;
+  /** Whether a pattern speaks of a hidden name or of `node_modules`, which are else left out. */
+  names(name: string): boolean;
 }
 
 /**
@@ -20,7 +23,11 @@ export function createGlobs(include: readonly string[], exclude: readonly string
   const [included, excluded] = [bare(include), bare(exclude)];
   const matches = (patterns: readonly string[], ref: string): boolean =>
     patterns.some((pattern) => matchesRef(pattern, ref));
+  const named = included
+    .flatMap((pattern) => pattern.split("/"))
+    .filter((segment) => isLeftOut(segment));
   return {
+    names: (name) => named.some((segment) => posix.matchesGlob(name, segment)),
     prunes: (ref) => matches(excluded, ref),
     takes: (ref) => (included.length === 0 || matches(included, ref)) && !matches(excluded, ref),
   };

@@ -6,26 +6,27 @@ import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { createGunzip } from "node:zlib";
 import { parseJsonLine } from "../../../workers/extract/tasks.ts";
 import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
 import { failed, readAlready } from "./archive.ts";
 import { inBatches } from "./batches.ts";
 import type { PositionedItem } from "./batches.ts";
-import { decodeUtf8 } from "./decode.ts";
+import { decodeUtf8 } from "../../../workers/text/decode.ts";
 import { asArchiveError } from "./folder.ts";
 import { createLineSplitter } from "./lines.ts";
 import type { Line } from "./lines.ts";
 import { openSource } from "./open-source.ts";
-import { readRecord } from "./record.ts";
+import type { Chunk } from "./open-source.ts";
+import { readRecord, textFieldsOf } from "./record.ts";
+import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
+import { unpackChunks, UNPACKING_FAILED } from "./unpack-chunks.ts";
 
 const LINE_BYTES = 64 * 1024 * 1024;
 /** What the main thread may parse in one go. */
@@ -35,17 +36,20 @@ const TURN_MS = 5;
 /** A file, or a stream that is read once and has no size. */
 export type JsonlSource = { readonly path: string } | { readonly stream: Readable };
 
-/** An archive over JSON Lines; a file whose name ends in `.gz` is unpacked. */
-export function createJsonlArchive(
-  deps: { readonly pool: Pool },
-  options: { readonly name: string; readonly source: JsonlSource },
-): Archive {
-  const { name, source } = options;
+export interface JsonlOptions {
+  readonly name: string;
+  readonly source: JsonlSource;
+  /** What id and text are called in it, if not as usual. */
+  readonly fields?: LineFields;
+}
+
+/** An archive over JSON Lines, which may be compressed by gzip, zstd or bzip2. */
+export function createJsonlArchive(deps: { readonly pool: Pool }, options: JsonlOptions): Archive {
   return {
-    name,
+    name: options.name,
     kind: "jsonl",
-    check: (signal) => checkSource(name, source, signal),
-    read: (read) => readSource(deps.pool, name, source, read),
+    check: (signal) => checkSource(options.name, options.source, signal),
+    read: (read) => readSource(deps.pool, options, read),
   };
 }
 
@@ -71,13 +75,9 @@ function identityOf(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path));
 }
 
-/** Bytes with the share of the source that they end at. */
-type Chunk = { readonly bytes: Uint8Array; readonly fraction: number };
-
 async function* readSource(
   pool: Pool,
-  name: string,
-  source: JsonlSource,
+  { name, source, fields = {} }: JsonlOptions,
   options: ReadOptions,
 ): AsyncGenerator<ArchiveBatch> {
   await checkSource(name, source, options.signal);
@@ -90,11 +90,12 @@ async function* readSource(
       "stream" in source
         ? streamChunks(source.stream, options.signal)
         : fileChunks(source.path, options.signal);
-    yield* inBatches(readLines(pool, chunks, options));
+    const unpacked = unpackChunks(chunks, pool, options.signal);
+    yield* inBatches(readLines(pool, unpacked, fields, options));
   } catch (error) {
     if (options.signal.aborted) throw error;
     const code = systemCode(error);
-    if (code?.startsWith("Z_"))
+    if (code !== undefined && UNPACKING_FAILED.test(code))
       throw new StewardError("upstream", `archive ${name}: cannot be unpacked: ${code}`, {
         rule: code,
         cause: error,
@@ -118,24 +119,18 @@ async function* streamChunks(stream: Readable, signal: AbortSignal): AsyncGenera
 }
 
 async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Chunk> {
-  const { stream: file, sizeBytes } = await openSource(path, signal);
-  let bytes: Readable = file;
-  if (/\.gz$/i.test(path)) {
-    const gunzip = createGunzip();
-    // Its failure also ends the iteration below, which reports it.
-    void pipeline(file, gunzip).catch(() => undefined);
-    bytes = gunzip;
-  }
-  for await (const chunk of bytes)
+  const { stream, sizeBytes } = await openSource(path, signal);
+  for await (const chunk of stream)
     yield {
       bytes: chunk as Uint8Array,
-      fraction: sizeBytes > 0 ? Math.min(1, file.bytesRead / sizeBytes) : 0,
+      fraction: sizeBytes > 0 ? Math.min(1, stream.bytesRead / sizeBytes) : 0,
     };
 }
 
 async function* readLines(
   pool: Pool,
   chunks: AsyncIterable<Chunk>,
+  fields: LineFields,
   options: ReadOptions,
 ): AsyncGenerator<PositionedItem> {
   const splitter = createLineSplitter(LINE_BYTES);
@@ -143,7 +138,7 @@ async function* readLines(
   let fraction = 0;
   let turnEnds = performance.now() + TURN_MS;
   const position = async (line: Line): Promise<PositionedItem | undefined> => {
-    const item = await readLine(pool, line, firstLines, options);
+    const item = await readLine(pool, line, fields, firstLines, options);
     return item && { item, fraction };
   };
   for await (const chunk of chunks) {
@@ -152,7 +147,7 @@ async function* readLines(
       const positioned = await position(line);
       if (positioned !== undefined) yield positioned;
       if (performance.now() < turnEnds) continue;
-      await nextTurn(undefined, { signal: options.signal });
+      await nextTurn(options.signal);
       turnEnds = performance.now() + TURN_MS;
     }
   }
@@ -165,6 +160,7 @@ async function* readLines(
 async function readLine(
   pool: Pool,
   { number, bytes }: Line,
+  fields: LineFields,
   firstLines: Map<string, number>,
   options: ReadOptions,
 ): Promise<ArchiveItem | undefined> {
@@ -175,9 +171,9 @@ async function readLine(
   const parsed =
     bytes.byteLength <= PARSED_HERE_BYTES
       ? parseHere(bytes)
-      : await parseOnPool(pool, bytes, options.signal);
+      : await parseOnPool(pool, bytes, fields, options.signal);
   if ("error" in parsed) return broken(parsed.error);
-  const record = readRecord(parsed.value);
+  const record = readRecord(parsed.value, number, fields);
   if ("wrong" in record) return broken(record.wrong);
   const { id, content, title, ...rest } = record;
   const first = firstLines.get(id);
@@ -211,7 +207,7 @@ function parseHere(bytes: Uint8Array): JsonLineValue {
   if (text === undefined) return { error: "is not valid UTF-8" };
   try {
     const value: unknown = JSON.parse(text);
-    return { value, cut: false };
+    return { value };
   } catch (error) {
     return { error: `is not valid JSON: ${(error as Error).message.slice(0, 120)}` };
   }
@@ -220,12 +216,11 @@ function parseHere(bytes: Uint8Array): JsonLineValue {
 async function parseOnPool(
   pool: Pool,
   bytes: Uint8Array,
+  fields: LineFields,
   signal: AbortSignal,
 ): Promise<JsonLineValue> {
-  for await (const value of pool.map(parseJsonLine, [{ bytes, units: TEXT_UNITS + 2 }], {
-    signal,
-    inFlight: 1,
-  }))
-    return value;
+  // Two units more than are kept, so that it is seen that something was cut off.
+  const line = { bytes, textFields: textFieldsOf(fields), units: TEXT_UNITS + 2 };
+  for await (const value of pool.map(parseJsonLine, [line], { signal, inFlight: 1 })) return value;
   return { error: "cannot be parsed" };
 }

@@ -13,7 +13,8 @@ import type { PaperlessDeps } from "../paperless/client.ts";
 import type { Archive } from "./archive.ts";
 import { createFileArchive, createFolderArchive } from "./folder.ts";
 import { createJsonlArchive } from "./jsonl.ts";
-import { fileType } from "./kinds.ts";
+import { isJsonLines } from "./peek.ts";
+import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 
 /** What archives of all kinds need. */
@@ -28,7 +29,11 @@ export function openArchive(deps: OpenDeps, row: ArchiveConfig): Archive {
     case "folder":
       return createFolderArchive(deps, { ...row, path });
     case "jsonl":
-      return createJsonlArchive(deps, { name, source: { path } });
+      return createJsonlArchive(deps, {
+        name,
+        source: { path },
+        fields: { id: row.idField, text: row.textField },
+      });
     case "paperless":
       return createPaperlessArchive(deps, paperlessOptions(row));
   }
@@ -46,33 +51,42 @@ function paperlessOptions(row: ArchiveConfig): PaperlessArchiveOptions {
   };
 }
 
+/** How paths of the command line are read. */
+export interface PathOptions {
+  readonly fields?: LineFields;
+  /** Of folders. */
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+}
+
 /**
- * The archive that a path of the command line means: a folder, a single text, Markdown or HTML
- * file, a JSON Lines file under any other name, or `-` for a stream of JSON Lines. Throws
- * `not_found` when nothing is there.
+ * The archive that a path of the command line means: a folder, JSON Lines, any other single file by
+ * its content, or `-` for a stream of JSON Lines. Throws `not_found` when nothing is there.
  */
 export async function openPath(
   deps: { readonly pool: Pool },
   path: string,
   input: Readable,
-  name: string = path,
+  { fields = {}, include = [], exclude = [] }: PathOptions = {},
 ): Promise<Archive> {
-  if (path === "-") return createJsonlArchive(deps, { name, source: { stream: input } });
+  const name = path;
+  if (path === "-") return createJsonlArchive(deps, { name, source: { stream: input }, fields });
   try {
     const facts = await stat(path);
     if (facts.isDirectory())
-      return createFolderArchive(deps, { name, path: resolve(path), include: [], exclude: [] });
-    const type = facts.isFile() ? fileType(basename(path)) : undefined;
-    return type === undefined
-      ? createJsonlArchive(deps, { name, source: { path } })
-      : createFileArchive(deps, { name, path, type });
+      return createFolderArchive(deps, { name, path: resolve(path), include, exclude });
+    // Bytes of a pipe could not be read a second time.
+    return facts.isFile() && !(await isJsonLines(path))
+      ? createFileArchive(deps, { name, path })
+      : createJsonlArchive(deps, { name, source: { path }, fields });
   } catch (error) {
+    if (error instanceof StewardError) throw error;
     const code = systemCode(error);
     throw new StewardError(
       code === "ENOENT" ? "not_found" : "upstream",
       `${path} cannot be read: ${code ?? "unknown failure"}`,
       {
-        remedy: `give a folder, a JSON Lines file or - for standard input instead of ${basename(path)}`,
+        remedy: `give a folder, a file or - for standard input instead of ${basename(path)}`,
         cause: error,
       },
     );

@@ -1,6 +1,6 @@
 /** The value of one JSON line to the fields of a document, or what is wrong with it. */
 import { refFits } from "./archive.ts";
-import { cleanTitle } from "./titles.ts";
+import { cleanTitle } from "../../../workers/extract/titles.ts";
 
 /** Document fields of a line. */
 export interface LineRecord {
@@ -13,6 +13,17 @@ export interface LineRecord {
   readonly createdDate?: string;
   readonly addedDate?: string;
   readonly modifiedDate?: string;
+}
+
+/** The fields of a line that are not the usual ones; undefined means the usual ones. */
+export interface LineFields {
+  readonly id?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+/** The names that the text may have, first found wins. */
+export function textFieldsOf({ text }: LineFields): readonly string[] {
+  return text === undefined ? ["content", "text"] : [text];
 }
 
 /** Field of the record and the names it may have in a line, first found wins. */
@@ -31,23 +42,30 @@ export const NAME_UNITS = 300;
 export const TAGS = 200;
 
 /**
- * The record of a value, or the end of a sentence about the problem. Unknown fields are ignored;
- * null means absent.
+ * The record of the value of line `number`, or the end of a sentence about the problem. Unknown
+ * fields are ignored; null means absent. A line without an id has its number for one, unless the
+ * name of the field was given.
  */
-export function readRecord(value: unknown): LineRecord | { readonly wrong: string } {
+export function readRecord(
+  value: unknown,
+  number: number,
+  names: LineFields,
+): LineRecord | { readonly wrong: string } {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { wrong: `is not a JSON object but ${kindOf(value)}` };
   const fields = value as Readonly<Record<string, unknown>>;
-  const id = readId(fields["id"]);
+  const id = isAbsent(fields[names.id ?? "id"])
+    ? names.id === undefined
+      ? String(number)
+      : { wrong: `has no ${names.id}` }
+    : readId(fields[names.id ?? "id"]);
   if (typeof id !== "string") return id;
-  const content = fields["content"];
+  const textFields = textFieldsOf(names);
+  const textField = textFields.find((name) => !isAbsent(fields[name]));
+  if (textField === undefined) return { wrong: `has no ${textFields.join(" and no ")}` };
+  const content = fields[textField];
   if (typeof content !== "string")
-    return {
-      wrong:
-        content === undefined
-          ? "has no content"
-          : `has content that is not text but ${kindOf(content)}`,
-    };
+    return { wrong: `has ${textField} that is not text but ${kindOf(content)}` };
   const tags = readTags(fields["tags"]);
   if ("wrong" in tags) return tags;
   const record: Record<string, string> = {};
@@ -66,8 +84,11 @@ export function readRecord(value: unknown): LineRecord | { readonly wrong: strin
   return { ...record, id, content: content.toWellFormed(), tags: tags.tags };
 }
 
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
 function readId(id: unknown): string | { readonly wrong: string } {
-  if (id === undefined || id === null) return { wrong: "has no id" };
   if (typeof id === "number")
     return Number.isInteger(id) && !Number.isSafeInteger(id)
       ? { wrong: "has an id too large for a number; write it as text" }

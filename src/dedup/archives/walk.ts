@@ -10,16 +10,14 @@ import { failed, passedOver, refFits } from "./archive.ts";
 import { listFolder } from "./entries.ts";
 import type { Entry, EntryKind } from "./entries.ts";
 import type { Globs } from "./globs.ts";
-import { endingOf, fileType, versionControlFolders } from "./kinds.ts";
-import type { FileType } from "./kinds.ts";
+import { isLeftOut, otherType, versionControlFolders } from "./kinds.ts";
 import { systemCode, unreadable } from "./unreadable.ts";
 
-/** A file that is a document by its name. */
+/** A file that may be a document; its content decides. */
 export interface FoundFile {
   readonly kind: "file";
   readonly path: string;
   readonly ref: string;
-  readonly type: FileType;
 }
 
 /** `fraction` is the progress. */
@@ -158,9 +156,11 @@ async function* enter(
     };
   else if (state.globs.prunes(folder.ref))
     yield {
-      found: passedOver(folder.ref, "excluded", "is excluded by the archive's patterns"),
+      found: passedOver(folder.ref, "excluded", "is excluded by the patterns"),
       fraction: start,
     };
+  else if (isLeftOut(name) && !state.globs.names(name))
+    yield { found: leftOut(folder.ref, name), fraction: start };
   else {
     state.walked.set(folder.path, `${folder.ref}/`);
     const entries = await listFolder(folder.path, state.signal);
@@ -170,11 +170,19 @@ async function* enter(
 }
 
 function byName(state: State, path: string, ref: string): FoundFile | SkippedItem {
-  if (!state.globs.takes(ref))
-    return passedOver(ref, "excluded", "is excluded by the archive's patterns");
+  if (!state.globs.takes(ref)) return passedOver(ref, "excluded", "is excluded by the patterns");
   const name = basename(ref);
-  const type = fileType(name);
-  return type ? { kind: "file", path, ref, type } : passedOver(ref, "other type", endingOf(name));
+  if (isLeftOut(name) && !state.globs.names(name)) return leftOut(ref, name);
+  const other = otherType(name);
+  return other === undefined
+    ? { kind: "file", path, ref }
+    : passedOver(ref, other.reason, other.detail);
+}
+
+function leftOut(ref: string, name: string): SkippedItem {
+  return name === "node_modules"
+    ? passedOver(ref, "node_modules", "contains installed packages; a pattern can include it")
+    : passedOver(ref, "hidden", "is hidden; a pattern can include it");
 }
 
 async function* sortLink(state: State, link: Link, fraction: number): AsyncGenerator<Found> {

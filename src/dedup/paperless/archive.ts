@@ -2,12 +2,12 @@
  * Paperless-ngx as an archive. Each reading lists all documents without their texts, and fetches
  * only those that are new or changed: `docs/decisions/paperless-sync.md` says why.
  */
-import { cutText } from "../archives/decode.ts";
+import { cutText } from "../../../workers/text/decode.ts";
 import type { Archive, ArchiveDocument, ArchiveItem, ReadOptions } from "../archives/archive.ts";
 import { failed } from "../archives/archive.ts";
 import { inBatches, type PositionedItem } from "../archives/batches.ts";
 import { mapInOrder } from "../archives/ordered.ts";
-import { cleanTitle } from "../archives/titles.ts";
+import { cleanTitle } from "../../../workers/extract/titles.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
 import { createPaperlessClient, type PaperlessClient } from "./client.ts";
 import type { PaperlessDeps, PaperlessOptions } from "./client.ts";

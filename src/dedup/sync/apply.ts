@@ -1,6 +1,6 @@
 /** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
-import { cutText } from "../archives/decode.ts";
+import { cutText } from "../../../workers/text/decode.ts";
 import { setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch, DigestedDocument } from "./digest.ts";
 import { planLabels, planRow } from "./plan.ts";
@@ -49,6 +49,7 @@ export async function applyBatch(
     if (item.kind === "unchanged") {
       const row = matched.get(item.ref);
       matched.delete(item.ref);
+      if (item.below === true) part.seen.hideBelow(item.ref);
       if (row === undefined) continue;
       const relabelled = item.labels && planLabels(row, item.labels, run);
       if (relabelled === undefined) keep(run, part, row);

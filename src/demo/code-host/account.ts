@@ -1,4 +1,4 @@
-/** The object of an account as it stands inside installations and repositories. */
+/** The account object inside installations and repositories. */
 import type { AccountType } from "./types.ts";
 
 /** Who owns repositories. */

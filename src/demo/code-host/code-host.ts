@@ -24,19 +24,41 @@ import { createDresser, type Dresser } from "./sending.ts";
 import { createSightings, type Sightings } from "./sightings.ts";
 import { createTokenForms } from "./token-form.ts";
 import { createTokenStore } from "./token-store.ts";
-import type {
-  AppSpec,
-  CodeHost,
-  CodeHostOptions,
-  MintedToken,
-  SeenRequest,
-  TokenCounts,
-} from "./types.ts";
+import type { AppSpec, CodeHostOptions, MintedToken, SeenRequest, TokenCounts } from "./types.ts";
 
 export interface CodeHostDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+}
+
+/** The running host. */
+export interface CodeHost {
+  start(): Promise<void>;
+  /** Cuts what is left after `deadlineMs`, default at once. Works without start, and twice. */
+  stop(deadlineMs?: number): Promise<void>;
+  /**
+   * `http://127.0.0.1:PORT`, without a trailing slash; the same paths are served below `/api/v3`.
+   * Empty before start.
+   */
+  readonly url: string;
+  readonly port: number;
+  readonly apps: readonly AppSpec[];
+  /** Changes accounts and installations while the host runs. */
+  readonly estate: Estate;
+  readonly faults: Faults;
+  /** How far its clock is ahead of ours; may be set. */
+  skewMs: number;
+  /** The tokens it remembers, oldest first. */
+  minted(): readonly MintedToken[];
+  liveTokens(): readonly MintedToken[];
+  /** The token whose SHA-256 this is (padded base64). */
+  find(hash: string): MintedToken | undefined;
+  counts(): TokenCounts;
+  /** Requests since the host began; `unknown` counts paths it does not serve. */
+  requests(): Readonly<Record<Operation, number>>;
+  /** The latest request, of one operation or of all. */
+  lastRequest(operation?: Operation): SeenRequest | undefined;
 }
 
 /** Throws `invalid` for an unusable key, `conflict` for an id that occurs twice. */
@@ -63,7 +85,7 @@ class SimulatedHost implements CodeHost {
   readonly #sightings: Sightings = createSightings();
   readonly #dresser: Dresser;
   readonly #listener: Listener;
-  #inFlight = 0;
+  readonly #open = new Set<ServerResponse>();
   #bases: Readonly<Record<Route["prefix"], Bases>> | undefined;
 
   constructor(deps: CodeHostDeps, options: CodeHostOptions) {
@@ -149,10 +171,8 @@ class SimulatedHost implements CodeHost {
   }
 
   async #serve(request: ServerRequest, response: ServerResponse): Promise<void> {
-    this.#inFlight += 1;
-    response.once("close", () => {
-      this.#inFlight -= 1;
-    });
+    this.#open.add(response);
+    response.once("close", () => this.#open.delete(response));
     const [path = "", query = ""] = (request.url ?? "").split("?", 2);
     const route = routeOf(request.method ?? "", path);
     const body = await readBody(request, this.#options.maxBodyBytes ?? DEFAULT_BODY_BYTES);
@@ -218,7 +238,7 @@ class SimulatedHost implements CodeHost {
         400,
         `Version ${JSON.stringify(version)} of the API is not supported; supported are ${VERSIONS.join(", ")}.`,
       );
-    return this.#parts.limits.crowded(this.#inFlight, nowMs);
+    return this.#parts.limits.crowded(this.#open.size, nowMs);
   }
 
   #dress(reply: Reply, { headers }: ServerRequest): Outgoing {

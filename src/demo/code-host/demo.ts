@@ -4,8 +4,8 @@
  */
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
-import { createCodeHost, type CodeHostDeps } from "./code-host.ts";
-import type { AppSpec, CodeHost, CodeHostOptions } from "./types.ts";
+import { createCodeHost, type CodeHostDeps, type CodeHost } from "./code-host.ts";
+import type { AppSpec, CodeHostOptions } from "./types.ts";
 
 /** The demo's host, not yet started, and what configures a mount for it. */
 export interface DemoCodeHost {

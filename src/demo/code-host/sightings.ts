@@ -1,6 +1,5 @@
 /**
- * What requests have come, counted per operation, with the latest of each: kept without
- * credentials.
+ * Requests received, counted per operation, with the latest of each, without credentials.
  */
 import type { ServerRequest } from "../../kernel/listen/exchange.ts";
 import { claimsOf } from "./app-jwt.ts";

@@ -27,7 +27,7 @@ interface Entry extends MintedToken {
  */
 const SWEEP_SHARE = 16;
 
-/** Keeps `kept` tokens at most. */
+/** Remembers at most `kept` tokens. */
 export function createTokenStore(kept: number): TokenStore {
   const entries = new Map<string, Entry>();
   let minted = 0;

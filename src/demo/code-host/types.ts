@@ -1,11 +1,6 @@
-/**
- * Data and behaviour of the simulated code host: apps, installations, limits, and what tests can
- * observe.
- */
+/** Data of the simulated code host: apps, installations, limits, and what tests can observe. */
 import type { KeyObject } from "node:crypto";
 import type { Address } from "../../kernel/config/address.ts";
-import type { Estate } from "./estate.ts";
-import type { Faults } from "./faults.ts";
 import type { Operation } from "./routes.ts";
 
 /** What an account may be. Enterprises have a slug and no login in the answers, as upstream. */
@@ -173,33 +168,4 @@ export interface SeenRequest {
   readonly body: string;
   /** The claims of the app's JWT, unverified, when one was sent. */
   readonly claims: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** The running host. */
-export interface CodeHost {
-  start(): Promise<void>;
-  /** Cuts what is left after `deadlineMs`, default at once. Works without start, and twice. */
-  stop(deadlineMs?: number): Promise<void>;
-  /**
-   * `http://127.0.0.1:PORT`, without a trailing slash; the same paths are served below `/api/v3`.
-   * Empty before start.
-   */
-  readonly url: string;
-  readonly port: number;
-  readonly apps: readonly AppSpec[];
-  /** Changes accounts and installations while the host runs. */
-  readonly estate: Estate;
-  readonly faults: Faults;
-  /** How far its clock is ahead of ours; may be set. */
-  skewMs: number;
-  /** The tokens it remembers, oldest first. */
-  minted(): readonly MintedToken[];
-  liveTokens(): readonly MintedToken[];
-  /** The token whose SHA-256 this is (padded base64). */
-  find(hash: string): MintedToken | undefined;
-  counts(): TokenCounts;
-  /** Requests since the host began; `unknown` counts paths it does not serve. */
-  requests(): Readonly<Record<Operation, number>>;
-  /** The latest request, of one operation or of all. */
-  lastRequest(operation?: Operation): SeenRequest | undefined;
 }

@@ -57,8 +57,8 @@ const KEY_LIFE_MS = 180 * 86_400_000;
 const SEEN_EVERY_MS = 1000;
 
 /**
- * Everything is computed on demand; nothing is kept but the ids of the roster, and those of each
- * ephemeral machine's latest life.
+ * Everything is computed on demand; stored are only the ids of the roster and of each ephemeral
+ * machine's latest life.
  */
 export function createDevices(roster: readonly Machine[], identities: Identities): Devices {
   const lasting = roster.map((machine) => identify(machine, machine.host, identities));

@@ -247,7 +247,7 @@ function converse(
   const { traffic, proto } = relation;
   const txPkts = 1 + Math.floor(relation.scale ** random.next());
   const rxPkts = Math.floor(txPkts * (0.4 + random.next()));
-  // Relays carry what keeps connections alive and little more.
+  // A relayed connection carries little more than keep-alives.
   const size = relation.relayed ? 8 : 1;
   const counts = {
     txPkts: Math.ceil(txPkts / size),
@@ -279,7 +279,7 @@ function converse(
   carry(relation, client, peer, counts, random, ledger);
 }
 
-// What went over the wire to make it happen, seen from both ends.
+// The physical traffic of a relation, as both ends report it.
 function carry(
   relation: Relation,
   client: Device,

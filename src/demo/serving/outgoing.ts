@@ -4,7 +4,7 @@
  */
 import type { ServerRequest, ServerResponse } from "../../kernel/listen/exchange.ts";
 
-/** An answer as it goes out. */
+/** A response to send. */
 export interface Outgoing {
   readonly status: number;
   readonly headers: Record<string, string>;

@@ -21,7 +21,7 @@ export interface Exchange {
 /** Bytes of filler that are written at once. */
 export const FILLER_BYTES = 64 * 1024;
 
-/** A reset where the protocol has one, so that the client sees no orderly end. */
+/** A reset where the protocol has one, so that the client gets no orderly end. */
 export function reset(request: ServerRequest): void {
   if (streamOf(request) === undefined) request.socket.resetAndDestroy();
   else cut(request);

@@ -1,6 +1,6 @@
 /**
- * What the control plane keeps beside devices, on the vendor's wire: people, keys, settings, DNS,
- * contacts, webhooks, posture, streams, apps, services.
+ * The control plane's data beside devices, in the vendor's wire format: people, keys, settings,
+ * DNS, contacts, webhooks, posture, streams, apps, services.
  */
 import { turnAt } from "../network/cycle.ts";
 import type { Device } from "../network/devices.ts";

@@ -16,7 +16,7 @@ export interface AddedFlow {
   readonly loggedMs: number;
 }
 
-/** How far back records are kept. */
+/** How far back records go. */
 const RETENTION_MS = 30 * 86_400_000;
 /** The longest window that is answered. */
 const MAX_WINDOW_MS = 7 * 86_400_000;

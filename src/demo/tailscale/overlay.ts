@@ -15,7 +15,7 @@ export interface Overlay {
   policy: string | undefined;
 }
 
-/** How many added records are kept, the oldest go first. */
+/** Number of added records kept; the oldest are dropped first. */
 const MAX_ADDED = 10_000;
 
 /** Nothing changed yet. */
@@ -30,7 +30,7 @@ export function createOverlay(absent: readonly Feature[], streams: readonly Stre
   };
 }
 
-/** Adds one and keeps the bound. */
+/** Adds one and drops the oldest above the bound. */
 export function addBounded<T>(list: T[], item: T): void {
   if (list.push(item) > MAX_ADDED) list.shift();
 }

@@ -1,44 +1,68 @@
 /**
- * Time slicing of long work on a thread that serves requests. All such work of a thread shares one
- * queue, and each iteration of the event loop resumes one slice: however many requests work at
- * once, I/O and timers wait for one slice only.
+ * Yielding to the event loop. All long work of a thread shares one queue, and each iteration of the
+ * loop resumes one piece of it: however much works at once, I/O and timers wait for one piece only.
  */
-import { setImmediate } from "node:timers/promises";
+import { systemClock, type Clock } from "./clock.ts";
 
-/** Maximum length of a slice. */
-const STRETCH_MS = 4;
+/** Length of a slice where nothing else is said. */
+const SLICE_MS = 4;
+
+export interface TurnsOptions {
+  readonly sliceMs?: number;
+  readonly clock?: Pick<Clock, "monotonic">;
+}
 
 /** One slice of work after the other. */
 export class Turns {
-  #endsAtMs = performance.now() + STRETCH_MS;
+  readonly #sliceMs: number;
+  readonly #clock: Pick<Clock, "monotonic">;
+  #endsAtMs: number;
+
+  constructor({ sliceMs = SLICE_MS, clock = systemClock }: TurnsOptions = {}) {
+    this.#sliceMs = sliceMs;
+    this.#clock = clock;
+    this.#endsAtMs = clock.monotonic() + sliceMs;
+  }
 
   /** Whether to yield; check between small units of work. */
   get over(): boolean {
-    return performance.now() >= this.#endsAtMs;
+    return this.#clock.monotonic() >= this.#endsAtMs;
   }
 
-  /** Yields, then begins a new slice. */
-  async give(): Promise<void> {
-    await nextTurn();
-    this.#endsAtMs = performance.now() + STRETCH_MS;
+  /** Yields, then begins a new slice. Rejects with the signal's reason. */
+  async give(signal?: AbortSignal): Promise<void> {
+    await nextTurn(signal);
+    this.#endsAtMs = this.#clock.monotonic() + this.#sliceMs;
   }
 }
 
 /** Resumes the longest waiting; the others wait for later iterations. */
 const waiting: (() => void)[] = [];
 
-/** Resolves in a later iteration of the event loop, after all earlier callers. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * Yields: resolves in a later iteration of the event loop, after all earlier callers. Rejects with
+ * the signal's reason if that has fired by then. Keeps the process alive.
+ */
+export async function nextTurn(signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
     waiting.push(resolve);
-    if (waiting.length === 1) void setImmediate().then(resume);
+    if (waiting.length === 1) setImmediate(resume);
   });
+  signal?.throwIfAborted();
 }
 
 function resume(): void {
   const next = waiting.shift();
-  if (waiting.length > 0) void setImmediate().then(resume);
+  if (waiting.length > 0) setImmediate(resume);
   next?.();
+}
+
+/**
+ * Runs at the end of this iteration of the event loop, without waiting for other work: for what
+ * comes within one iteration and is handled together. Keeps the process alive.
+ */
+export function atEndOfTurn(run: () => void): void {
+  setImmediate(run);
 }
 
 /** The results in order, yielding as necessary. */

@@ -5,8 +5,8 @@
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import { until } from "../json/until.ts";
-import { createDeadline } from "./deadline.ts";
+import { orAborted } from "../base/wait.ts";
+import { createDeadline } from "../base/deadline.ts";
 import type { Authorizer } from "./types.ts";
 
 function fixed(value: Secret | undefined): Authorizer {
@@ -69,7 +69,7 @@ export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer
       never,
       () => new StewardError("deadline", `no credential within ${options.fetchMs} ms`),
     );
-    const granted = await until(options.fetch(deadline.signal), deadline.signal);
+    const granted = await orAborted(options.fetch(deadline.signal), deadline.signal);
     const value = granted.token.use((token) =>
       Secret.of(`${scheme} ${token}`, granted.token.origin),
     );
@@ -92,7 +92,7 @@ export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer
       fetching ??= renew().finally(() => {
         fetching = undefined;
       });
-      return until(fetching, signal);
+      return orAborted(fetching, signal);
     },
     refused(value) {
       if (held?.value.equals(value) === true) held = undefined;

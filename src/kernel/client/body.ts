@@ -2,7 +2,7 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { failed } from "./failure.ts";
-import type { ReplyHeaders } from "./types.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 

@@ -14,6 +14,7 @@ import { createSkew, type Skew } from "./skew.ts";
 import { createTransport } from "./transport.ts";
 import type { CallRequest, Client, ClientFactory, ClientSpec, Reply } from "./types.ts";
 import { addressOf, checkBase } from "./url.ts";
+import { createSemaphore } from "../base/semaphore.ts";
 
 /** Shared by all clients. */
 export interface ClientDeps {
@@ -39,23 +40,18 @@ function createClient(spec: ClientSpec, deps: ClientDeps): Client {
   const skew = createSkew(clock);
   const parts = partsOf(spec, deps, { transport, ledger, skew });
   const closing = new AbortController();
-  let inFlight = 0;
+  const calls = createSemaphore(spec.limits.inFlight);
 
   /** Counts a call until disposed. */
   function enter(): Disposable {
     closing.signal.throwIfAborted();
-    if (inFlight >= spec.limits.inFlight)
-      throw new StewardError(
-        "exhausted",
-        `${spec.name}: ${inFlight} calls are already in flight; retry later`,
-        { retryAfterMs: 1_000 },
-      );
-    inFlight += 1;
-    return {
-      [Symbol.dispose]: () => {
-        inFlight -= 1;
-      },
-    };
+    const slot = calls.tryAcquire();
+    if (slot !== undefined) return slot;
+    throw new StewardError(
+      "exhausted",
+      `${spec.name}: ${calls.held} calls are already in flight; retry later`,
+      { retryAfterMs: 1_000 },
+    );
   }
 
   return {

@@ -3,12 +3,13 @@
  * type.
  */
 import type { Secret } from "../base/secret.ts";
-import { until } from "../json/until.ts";
+import { orAborted } from "../base/wait.ts";
 import { ACCEPT_ENCODING, type BodyLimits, plainBody, readPrefix } from "./body.ts";
 import { classifyStatus, failed, failureOf } from "./failure.ts";
 import { retryAfterMs } from "./retry.ts";
 import type { Incoming, Transport } from "./transport.ts";
-import type { Authorizer, Body, ReplyHeaders } from "./types.ts";
+import type { Authorizer, Body } from "./types.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
 import { sameOrigin } from "./url.ts";
 
 const MAX_REDIRECTS = 10;
@@ -39,7 +40,7 @@ export interface Prepared {
 
 /** Facts of one attempt, filled in as it proceeds; valid after a failure, too. */
 export interface Traces {
-  /** 0 until a response came. */
+  /** 0 orAborted a response came. */
   status: number;
   /** Whether the request began to be sent. */
   sent: boolean;
@@ -58,7 +59,7 @@ export interface Opened {
   readonly drop: () => void;
 }
 
-/** Sends and follows redirects until success; throws failures. */
+/** Sends and follows redirects orAborted success; throws failures. */
 export async function exchange(
   deps: ExchangeDeps,
   request: Prepared,
@@ -68,7 +69,7 @@ export async function exchange(
   traces.credential = await credential(deps.auth, signal);
   let current = request;
   for (let hop = 0; ; hop++) {
-    const incoming = await until(
+    const incoming = await orAborted(
       deps.transport.send(
         {
           address: current.address,
@@ -98,7 +99,7 @@ export async function exchange(
 
 async function credential(auth: Authorizer, signal: AbortSignal): Promise<Secret | undefined> {
   try {
-    return await until(auth.authorization(signal), signal);
+    return await orAborted(auth.authorization(signal), signal);
   } catch (error) {
     if (signal.aborted || failureOf(error) !== undefined) throw error;
     throw failed({ class: "auth", status: 0 }, "no credential is available", error);
@@ -174,7 +175,7 @@ async function refusal(
     wireBytes: most * 4,
     bodyBytes: most * 4,
   });
-  const body = await until(readPrefix(plain, most), signal).catch(() => "");
+  const body = await orAborted(readPrefix(plain, most), signal).catch(() => "");
   incoming.drop();
   const waitMs = retryAfterMs(headers, deps.now());
   return failed({

@@ -1,6 +1,6 @@
 /** Failures of calls in one table: class, error code, and whether a retry makes sense. */
 import { type Code, StewardError } from "../base/errors.ts";
-import type { ReplyHeaders } from "./types.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
 
 export type FailureClass =
   | "auth"

@@ -3,10 +3,10 @@ import { type Clock, delay } from "../base/clock.ts";
 import type { StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { type Attempt, type AttemptDeps, beginAttempt, unavailable } from "./attempt.ts";
-import { createDeadline } from "./deadline.ts";
+import { createDeadline } from "../base/deadline.ts";
 import { exchange, type ExchangeDeps, type Opened, type Prepared } from "./exchange.ts";
 import { failed, type Failure, failureClasses, failureOf, named } from "./failure.ts";
-import { backoffMs, type RetryBudget } from "./retry.ts";
+import { type RetryBudget, retryDelayMs } from "./retry.ts";
 import { createTally, type Tally } from "./tally.ts";
 import type { ClientSpec } from "./types.ts";
 
@@ -145,7 +145,7 @@ function nextWait<T>(
     return renews(deps, attempt) && attempt.number === 1 ? 0 : undefined;
   if (!failureClasses[failure.class].passing) return undefined;
   const fraction = new DataView(Uint8Array.from(deps.ids.bytes(4)).buffer).getUint32(0) / 2 ** 32;
-  return backoffMs(retry, attempt.number, failure.retryAfterMs, fraction);
+  return retryDelayMs(retry, attempt.number, failure.retryAfterMs, fraction);
 }
 
 /** Reports a refused credential to the authorizer; true when it may have a better one. */

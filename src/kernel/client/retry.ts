@@ -1,5 +1,7 @@
 /** Retry delays, and the retry budget over all calls. */
-import type { ReplyHeaders, RetryRule } from "./types.ts";
+import type { RetryRule } from "./types.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
+import { backoffMs } from "../base/backoff.ts";
 
 /** A longer Retry-After is reduced to this. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
@@ -50,14 +52,14 @@ export function createRetryBudget(): RetryBudget {
  * Delay before attempt `attempt + 1`: what the upstream requested, or exponential backoff with
  * jitter on half of it.
  */
-export function backoffMs(
+export function retryDelayMs(
   rule: RetryRule,
   attempt: number,
   retryAfterMs: number | undefined,
   fraction: number,
 ): number {
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, rule.maxDelayMs);
-  const delayMs = Math.min(rule.maxDelayMs, rule.baseDelayMs * 2 ** (attempt - 1));
+  const delayMs = backoffMs(attempt, { firstMs: rule.baseDelayMs, maxMs: rule.maxDelayMs });
   return delayMs / 2 + (fraction * delayMs) / 2;
 }
 

@@ -4,7 +4,8 @@
  */
 import type { ConnectionOptions } from "node:tls";
 import type { Dispatcher, Pool } from "undici";
-import type { ReplyHeaders, TrustRule } from "./types.ts";
+import type { TrustRule } from "./types.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
 
 interface Outgoing {
   readonly address: URL;

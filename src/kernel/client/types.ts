@@ -2,6 +2,7 @@
 import type { Secret } from "../base/secret.ts";
 import type { JsonBudget, JsonPath } from "../json/budget.ts";
 import type { Failure, FailureClass } from "./failure.ts";
+import type { ReplyHeaders } from "./reply-headers.ts";
 
 /** Provides the value of the Authorization header, scheme included. */
 export interface Authorizer {
@@ -147,9 +148,6 @@ export interface CallRequest {
   /** True for a failure that is the upstream's final answer, so that a retry is pointless. */
   readonly settled?: (failure: Failure) => boolean;
 }
-
-/** Names in lower case, repeated headers joined by a comma. */
-export type ReplyHeaders = Readonly<Record<string, string>>;
 
 /** A response with a status from 200 to 299. */
 export interface Reply {

@@ -7,13 +7,8 @@ import { printable } from "../base/printable.ts";
 import type { Config } from "./config.ts";
 import type { Key, Schema } from "./key.ts";
 import { holdsSecret, redactUrl } from "./redact.ts";
-import {
-  writeSecret,
-  writeValue,
-  type Written,
-  type WrittenEntry,
-  type WrittenGroup,
-} from "./written.ts";
+import { writeSecret, writeValue } from "./written.ts";
+import type { Written, WrittenEntry, WrittenGroup } from "./types.ts";
 
 /**
  * Every key that has a value, in the order of the schema, without secrets, as the head of the file

@@ -4,8 +4,9 @@ import { nearest } from "../base/nearest.ts";
 import type { Complaint } from "./findings.ts";
 import { describeRaw, isBlank, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
-import { writeSecret, writeValue, type WrittenGroup } from "./written.ts";
+import { writeSecret, writeValue } from "./written.ts";
 import {
+  type WrittenGroup,
   secretSource,
   type Complain,
   type FieldRow,

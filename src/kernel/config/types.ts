@@ -5,10 +5,30 @@ import { formatAddress, parseAddress, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { describeRaw, type SourceLocation, type Raw } from "./raw.ts";
 import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts";
-import type { Written } from "./written.ts";
 
 /** A value in the effective configuration. */
 export type Shown = string | boolean | number | readonly string[];
+
+/** A text, number, list or group; or a comment instead of a secret. */
+export type Written =
+  | Exclude<Shown, readonly string[]>
+  | readonly Written[]
+  | WrittenGroup
+  | WrittenComment;
+
+export interface WrittenGroup {
+  readonly entries: readonly WrittenEntry[];
+}
+
+export interface WrittenEntry {
+  readonly name: string;
+  readonly value: Written;
+}
+
+/** The text after the name in the comment, unchanged. */
+interface WrittenComment {
+  readonly comment: string;
+}
 
 /**
  * Reports a problem while a value is read. `under` is appended to the key's path, e.g. `[0].path`.

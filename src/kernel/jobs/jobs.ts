@@ -9,13 +9,13 @@ import type { Ids } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { JobRow } from "../../gen/steward/state/v1/jobs_pb.ts";
 import type { AnyTable, Tx } from "../state/types.ts";
-import type { AnyJobType } from "./types.ts";
+import type { AnyJobType, Job, JobEvent, JobQuery, Jobs, JobsDeps, JobType } from "./types.ts";
 import { isActive, jobs, newRow, overdue, showRow } from "./job-row.ts";
 import { createJobRun, updateRunning } from "./job-run.ts";
 import type { JobRun } from "./job-run.ts";
-import type { Job, JobEvent, JobQuery, Jobs, JobsDeps, JobType } from "./types.ts";
 import { createWatchers } from "./watchers.ts";
 import type { Watchers } from "./watchers.ts";
+import { waitFor } from "../base/wait.ts";
 
 const HEARTBEAT_MS = 500;
 const RETRY_MS = 1_000;
@@ -182,9 +182,7 @@ class EnvJobs implements Jobs {
     for (const { run } of this.#runs.values()) run?.interrupt(reason);
     this.#watchers.wakeAll();
     const ended = Promise.allSettled(Array.from(this.#runs.values(), (entry) => entry.ended));
-    const enough = new AbortController();
-    await Promise.race([ended, delay(clock, deadlineMs, enough.signal).catch(() => {})]);
-    enough.abort();
+    await waitFor(ended, { clock, timeoutMs: deadlineMs });
     for (const id of this.#runs.keys())
       log.warn("a job did not stop in time; the next start resumes it", { job: id });
   }

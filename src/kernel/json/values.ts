@@ -3,11 +3,11 @@
  * an archive, JSON Lines. It holds one element and one chunk, never the body; the budget is
  * enforced while reading; it yields to the event loop after every slice.
  */
-import { setImmediate } from "node:timers/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { brokenJson, type JsonBudget, type JsonPath } from "./budget.ts";
-import { until } from "./until.ts";
+import { orAborted } from "../base/wait.ts";
 import { createWalker, type Missing, type Walker } from "./walker.ts";
+import { Turns } from "../base/turns.ts";
 
 /**
  * Bytes scanned and parsed at once: about 0.3 ms of work. Only a single larger element takes
@@ -57,18 +57,15 @@ async function* readBatches(
 ): AsyncGenerator<unknown[], void, undefined> {
   const { signal, sliceMs, clock = systemClock } = options;
   const chunks = source[Symbol.asyncIterator]();
-  let sliceEndsMs = clock.monotonic() + sliceMs;
+  const turns = new Turns({ sliceMs, clock });
   try {
     for (;;) {
-      const next = await until(chunks.next(), signal);
+      const next = await orAborted(chunks.next(), signal);
       if (next.done === true) break;
       for (let from = 0; from < next.value.length; from += STEP_BYTES) {
         const batch = walker.feed(next.value.subarray(from, from + STEP_BYTES));
         if (batch.length > 0) yield batch;
-        if (clock.monotonic() >= sliceEndsMs) {
-          await setImmediate();
-          sliceEndsMs = clock.monotonic() + sliceMs;
-        }
+        if (turns.over) await turns.give();
         signal.throwIfAborted();
       }
     }

@@ -1,47 +1,12 @@
 /** A request with its response, and the differences between HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, ServerResponse as Http1Response } from "node:http";
 import { constants, Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
-import type { StewardError } from "../base/errors.ts";
-import type { BodyAllowance } from "./body-budget.ts";
-import type { Share } from "./shares.ts";
 
 /** A request over HTTP/1.1 or HTTP/2: Node gives both the surface of the first. */
 export type ServerRequest = IncomingMessage;
 
 /** Its answer. */
 export type ServerResponse = Http1Response;
-
-/**
- * Sets the common headers of every response. Called once per request, before anything else: must
- * not throw.
- */
-export type Prepare = (request: ServerRequest, response: ServerResponse) => void;
-
-/** The resources granted at admission. */
-export interface Admitted {
-  readonly share: Share;
-  /** Reserve from it before keeping bytes of the body. */
-  readonly body: BodyAllowance;
-  /** For a long-lived response: fires at its maximum age, with an error that says so. */
-  readonly expired: AbortSignal | undefined;
-}
-
-/**
- * Answers one request. Errors are logged and become a 500. Its body counts until the promise
- * settles.
- */
-export type Handler = (
-  request: ServerRequest,
-  response: ServerResponse,
-  admitted: Admitted,
-) => void | Promise<void>;
-
-/** Answers a request that the listener does not admit. */
-export type Refuse = (
-  request: ServerRequest,
-  response: ServerResponse,
-  error: StewardError,
-) => void;
 
 /** The stream of a request over HTTP/2; undefined for one over HTTP/1.1. */
 export function streamOf(request: ServerRequest): ServerHttp2Stream | undefined {

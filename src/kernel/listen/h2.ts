@@ -13,7 +13,8 @@ import {
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { refuse, type Prepare, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import { refuse, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import type { Prepare } from "./handler.ts";
 import type { ListenLimits } from "./limits.ts";
 import type { Serve } from "./requests.ts";
 import { createStallMeter, type StallMeter } from "./stall.ts";

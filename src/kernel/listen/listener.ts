@@ -3,7 +3,7 @@
  * that hold whatever the client or the handler does, and that drains when it stops.
  */
 import { createServer, type Server, type Socket } from "node:net";
-import { delay, type Clock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { formatAddress, type Address } from "../config/address.ts";
 import { bind, refuseOpenAddress } from "./bind.ts";
@@ -19,7 +19,7 @@ import {
   type ClientCertificates,
 } from "./client-certificates.ts";
 import { createConnections, type Connections } from "./connections.ts";
-import type { Handler, Prepare, Refuse } from "./exchange.ts";
+import type { Handler, Prepare, Refuse } from "./handler.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
 import { createHttp2Side, type Http2Side } from "./h2.ts";
 import type { TlsFiles } from "./key-pair.ts";
@@ -30,6 +30,7 @@ import { everybodyIsOwner, type Classify } from "./shares.ts";
 import { sniff, type Protocol } from "./sniff.ts";
 import { createTlsSide, type TlsSide } from "./tls-side.ts";
 import { createUncommonMethods, type UncommonMethod } from "./uncommon-methods.ts";
+import { waitFor } from "../base/wait.ts";
 
 /** TLS of a port; such a port speaks only TLS. */
 export interface ListenTls extends TlsFiles {
@@ -307,12 +308,7 @@ class PortListener implements Listener {
     this.#h2.drain();
     for (const socket of this.#connections.all())
       if (this.#requests.count(socket) === 0 && !this.#h2.holds(socket)) socket.destroy();
-    const late = new AbortController();
-    await Promise.race([
-      closed,
-      delay(this.#deps.clock, deadlineMs, late.signal).catch(() => undefined),
-    ]);
-    late.abort();
+    await waitFor(closed, { clock: this.#deps.clock, timeoutMs: deadlineMs });
     for (const socket of [...this.#connections.all(), ...this.#lingering]) socket.destroy();
     this.#h1.close();
     await closed;

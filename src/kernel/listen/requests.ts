@@ -14,11 +14,10 @@ import {
   hasBody,
   refuse,
   streamOf,
-  type Handler,
-  type Refuse,
   type ServerRequest,
   type ServerResponse,
 } from "./exchange.ts";
+import type { Handler, Refuse } from "./handler.ts";
 import type { ListenLimits, ShareLimits } from "./limits.ts";
 import { createRequestSlots, type HeldRequest, type RequestSlots } from "./request-slots.ts";
 import type { Refusals } from "./refusals.ts";

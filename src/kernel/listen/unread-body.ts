@@ -8,6 +8,7 @@ import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import { hasBody, streamOf, type ServerRequest } from "./exchange.ts";
+import { atEndOfTurn } from "../base/turns.ts";
 
 const LINGER_MS = 1000;
 /**
@@ -33,7 +34,7 @@ function closeSoon(stream: ServerHttp2Stream, clock: Clock): void {
   const timer = clock.timer(clock.monotonic() + LINGER_MS, () => {
     stream.close(constants.NGHTTP2_NO_ERROR);
     // Unread bytes would keep it open on this side.
-    setImmediate(() => stream.destroy());
+    atEndOfTurn(() => stream.destroy());
   });
   stream.once("close", () => timer[Symbol.dispose]());
 }

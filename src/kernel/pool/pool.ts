@@ -3,7 +3,7 @@
  * tasks, and crashes that fail only the input that caused them.
  */
 import { availableParallelism, totalmem } from "node:os";
-import { Piscina } from "piscina";
+import type { Piscina } from "piscina";
 import type { Clock } from "../base/clock.ts";
 import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
@@ -14,9 +14,8 @@ import { unitsOf } from "./control.ts";
 import { mapOrdered } from "./map.ts";
 import { PROGRESS_MS, summed, throttled } from "./progress.ts";
 import type { OnUnits } from "./progress.ts";
-import { createSlotQueue } from "./queue.ts";
-import type { SlotQueue } from "./queue.ts";
 import type { Pool, RunOptions, Task } from "./types.ts";
+import { createSemaphore, type Semaphore } from "../base/semaphore.ts";
 
 /** Both sizes have defaults from the machine. */
 export interface PoolOptions {
@@ -52,7 +51,7 @@ export function createPool(options: PoolOptions): Pool {
   return new PiscinaPool({ threads, heapMb, clock: options.clock, log: options.log });
 }
 
-interface InnerOptions extends Pick<RunOptions, "signal" | "tries"> {
+interface InnerOptions extends Pick<RunOptions, "signal" | "tries" | "deadlineMs"> {
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly onUnits: OnUnits | undefined;
   /** Reject when the queue is full instead of waiting. */
@@ -60,14 +59,15 @@ interface InnerOptions extends Pick<RunOptions, "signal" | "tries"> {
 }
 
 class PiscinaPool implements Pool {
-  readonly #piscina: Piscina;
-  readonly #slots: SlotQueue;
+  readonly #slots: Semaphore;
+  readonly #maxQueued: number;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #threads: number;
   readonly #heapMb: number;
   readonly #attempts = new Set<Attempt>();
   readonly #closing = new AbortController();
+  #opened: Promise<Piscina> | undefined;
   #crashed = 0;
 
   constructor(options: Required<PoolOptions>) {
@@ -75,21 +75,8 @@ class PiscinaPool implements Pool {
     this.#log = options.log;
     this.#threads = options.threads;
     this.#heapMb = options.heapMb;
-    this.#slots = createSlotQueue(options.threads, 2 * options.threads);
-    this.#piscina = new Piscina({
-      filename: new URL("./runner.ts", import.meta.url).href,
-      name: "runAttempt",
-      minThreads: 0,
-      maxThreads: options.threads,
-      idleTimeout: IDLE_MS,
-      resourceLimits: {
-        maxOldGenerationSizeMb: options.heapMb,
-        maxYoungGenerationSizeMb: YOUNG_MB,
-      },
-      recordTiming: false,
-      closeTimeout: CLOSE_MS,
-    });
-    this.#piscina.on("error", (error: Error) => this.#lostIdleThread(error));
+    this.#maxQueued = 2 * options.threads;
+    this.#slots = createSemaphore(options.threads, this.#maxQueued);
   }
 
   async run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O> {
@@ -109,7 +96,7 @@ class PiscinaPool implements Pool {
   ): AsyncIterable<O> {
     const sum = summed(throttled(this.#clock, options.onProgress));
     return mapOrdered(inputs, options.inFlight ?? this.#threads + 1, options.signal, {
-      waitForCapacity: (signal) => this.#slots.waitForCapacity(signal),
+      waitForCapacity: (signal) => this.#slots.waitForQueue(signal),
       start: (input, signal) =>
         this.#run(task, input, {
           ...options,
@@ -124,9 +111,9 @@ class PiscinaPool implements Pool {
   status(): ReturnType<Pool["status"]> {
     return {
       threads: this.#threads,
-      running: this.#slots.running,
-      queued: this.#slots.queued,
-      limit: this.#slots.limit,
+      running: this.#slots.held,
+      queued: this.#slots.waiting,
+      limit: this.#maxQueued,
       crashed: this.#crashed,
     };
   }
@@ -135,14 +122,41 @@ class PiscinaPool implements Pool {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new StewardError("cancelled", "the worker pool is closing"));
     await Promise.all([...this.#attempts].map((attempt) => attempt.end));
-    await this.#piscina.close({ force: true });
+    await (await this.#opened)?.close({ force: true });
+  }
+
+  /** Piscina is loaded with the first task: a process without one does not need it. */
+  #open(): Promise<Piscina> {
+    this.#opened ??= import("piscina").then(({ Piscina }) => {
+      const piscina = new Piscina({
+        filename: new URL("./runner.ts", import.meta.url).href,
+        name: "runAttempt",
+        minThreads: 0,
+        maxThreads: this.#threads,
+        idleTimeout: IDLE_MS,
+        resourceLimits: {
+          maxOldGenerationSizeMb: this.#heapMb,
+          maxYoungGenerationSizeMb: YOUNG_MB,
+        },
+        recordTiming: false,
+        closeTimeout: CLOSE_MS,
+      });
+      piscina.on("error", (error: Error) => this.#lostIdleThread(error));
+      return piscina;
+    });
+    return this.#opened;
   }
 
   async #run<I, O>(task: Task<I, O>, input: I, options: InnerOptions): Promise<O> {
     const signal = AbortSignal.any([options.signal, this.#closing.signal]);
     for (let tries = 1; ; tries += 1) {
-      await this.#slots.acquire(signal, options.bounded && tries === 1);
-      const end = await this.#try(task, input, options, signal);
+      if (options.bounded && tries === 1 && this.#slots.isFull) throw this.#tooManyWait();
+      const slot = await this.#slots.acquire(signal);
+      const piscina = await this.#open().catch((thrown: unknown) => {
+        slot[Symbol.dispose]();
+        throw thrown;
+      });
+      const end = await this.#try(task, input, { ...options, signal, slot, piscina });
       if (end.kind === "reply") {
         if (end.reply.ok) return end.reply.value as O;
         throw readError(`task ${task.name}`, end.reply.error);
@@ -164,32 +178,45 @@ class PiscinaPool implements Pool {
   #try<I, O>(
     task: Task<I, O>,
     input: I,
-    options: InnerOptions,
-    signal: AbortSignal,
+    {
+      signal,
+      slot,
+      piscina,
+      ...options
+    }: InnerOptions & { readonly slot: Disposable; readonly piscina: Piscina },
   ): Promise<AttemptEnd> {
     if (signal.aborted) {
-      this.#slots.release();
+      slot[Symbol.dispose]();
       return Promise.reject(signal.reason as Error);
     }
-    const attempt = startAttempt(this.#piscina, this.#clock, {
+    const attempt = startAttempt(piscina, this.#clock, {
       file: task.file.href,
       input,
       transfer: options.transfer ?? [],
     });
     this.#attempts.add(attempt);
     const progress = this.#report(attempt, options.onUnits);
+    const { deadlineMs } = options;
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const leave = (reason: Error): void => {
         attempt.cancel();
         progress[Symbol.dispose]();
-        reject(signal.reason as Error);
+        reject(reason);
       };
-      signal.addEventListener("abort", leave, { once: true });
+      const abort = (): void => leave(signal.reason as Error);
+      signal.addEventListener("abort", abort, { once: true });
+      const timer =
+        deadlineMs === undefined
+          ? undefined
+          : this.#clock.timer(this.#clock.monotonic() + deadlineMs, () =>
+              leave(tooSlow(task.name, deadlineMs)),
+            );
       void attempt.end.then((end) => {
-        signal.removeEventListener("abort", leave);
+        signal.removeEventListener("abort", abort);
+        timer?.[Symbol.dispose]();
         progress[Symbol.dispose]();
         this.#attempts.delete(attempt);
-        this.#slots.release();
+        slot[Symbol.dispose]();
         resolve(end);
       });
     });
@@ -220,6 +247,14 @@ class PiscinaPool implements Pool {
     for (const attempt of this.#attempts) if (!attempt.hasStarted()) attempt.kill();
   }
 
+  #tooManyWait(): StewardError {
+    return new StewardError(
+      "exhausted",
+      `${this.#maxQueued} tasks wait for a worker thread already; try again later`,
+      { retryAfterMs: 1_000 },
+    );
+  }
+
   #death(task: string, tries: number, end: AttemptEnd & { kind: "died" }): StewardError {
     const workers = tries === 1 ? "its worker thread" : `${tries} worker threads`;
     if (!end.outOfHeap)
@@ -231,4 +266,8 @@ class PiscinaPool implements Pool {
       { remedy, cause: end.error },
     );
   }
+}
+
+function tooSlow(task: string, deadlineMs: number): StewardError {
+  return new StewardError("deadline", `task ${task} took longer than ${deadlineMs / 1000} s`);
 }

@@ -33,6 +33,11 @@ export interface RunOptions {
    * split when its worker dies.
    */
   readonly tries?: 1 | 2;
+  /**
+   * How long the task may run, from when it has a thread; time in the queue does not count. Past
+   * it the run rejects with `deadline` and the task is cancelled. Default: no limit.
+   */
+  readonly deadlineMs?: number;
   /** Units done so far; called at most every 100 ms. */
   readonly onProgress?: (units: number) => void;
 }

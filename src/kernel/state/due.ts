@@ -10,14 +10,15 @@ import type { Component } from "../supervisor/component.ts";
 import { stringKey, tupleKey } from "./keys.ts";
 import { defineTable } from "./table.ts";
 import type { AnyTable, Env, Snapshot, Table, Tx, ValueCodec } from "./types.ts";
+import { waitFor } from "../base/wait.ts";
+import { backoffMs, type Backoff } from "../base/backoff.ts";
 
 /** Maximum number of ids per batch. */
 const DUE_BATCH = 256;
 /** Maximum time between looks at the wall clock, so that a clock step is noticed. */
 const LOOK_EVERY_MS = 10_000;
 /** Backoff of an id whose claim failed or left it due; doubles each time. */
-const RETRY_FIRST_MS = 1_000;
-const MAX_RETRY_MS = 60_000;
+const RETRY: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** Maximum number of ids backing off; above it everything waits. */
 const MAX_SET_ASIDE = 4_096;
 
@@ -159,8 +160,8 @@ class Runner {
   readonly #wake = (atMs: number): void => {
     if (atMs < this.#armedForMs) this.look();
   };
-  /** Backoff of failed ids: the monotonic time of the next try, and the last delay. */
-  readonly #aside = new Map<string, { readonly fromMs: number; readonly waitedMs: number }>();
+  /** Failed ids: the monotonic time of the next try, and the failures in a row. */
+  readonly #aside = new Map<string, { readonly fromMs: number; readonly failures: number }>();
   #timer: Disposable | undefined;
   /** Wall time for which the timer is set. */
   #armedForMs = Number.POSITIVE_INFINITY;
@@ -195,9 +196,7 @@ class Runner {
     wakers.delete(this.#wake);
     this.#timer?.[Symbol.dispose]();
     this.#stop.abort();
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    using _timer = clock.timer(clock.monotonic() + deadlineMs, resolve);
-    await Promise.race([Promise.allSettled(this.#claims), late]);
+    await waitFor(Promise.allSettled(this.#claims), { clock, timeoutMs: deadlineMs });
   }
 
   /**
@@ -277,11 +276,8 @@ class Runner {
   #putAside(ids: readonly string[], thrown: unknown): void {
     const { clock } = this.#deps;
     for (const id of ids) {
-      const waitedMs = Math.min(
-        MAX_RETRY_MS,
-        Math.max(RETRY_FIRST_MS, (this.#aside.get(id)?.waitedMs ?? 0) * 2),
-      );
-      this.#aside.set(id, { fromMs: clock.monotonic() + waitedMs, waitedMs });
+      const failures = (this.#aside.get(id)?.failures ?? 0) + 1;
+      this.#aside.set(id, { fromMs: clock.monotonic() + backoffMs(failures, RETRY), failures });
     }
     if (this.#aside.size > MAX_SET_ASIDE) {
       this.#aside.clear();
@@ -290,7 +286,7 @@ class Runner {
   }
 
   #pause(thrown: unknown): void {
-    this.#pausedUntilMs = this.#deps.clock.monotonic() + MAX_RETRY_MS;
+    this.#pausedUntilMs = this.#deps.clock.monotonic() + RETRY.maxMs;
     this.#complain(thrown);
   }
 

@@ -1,4 +1,5 @@
 /** Types of the supervisor: components and their state. */
+import type { Backoff } from "../base/backoff.ts";
 
 /**
  * `degraded`: unhealthy or about to be restarted. `failed`: stays down. `refusing`: answers every
@@ -13,12 +14,6 @@ export type Phase =
   | "failed"
   | "stopping"
   | "stopped";
-
-/** Restart delay after a crash: `firstMs`, doubled with each further crash up to `maxMs`. */
-export interface Backoff {
-  readonly firstMs: number;
-  readonly maxMs: number;
-}
 
 /** Health of a running component. */
 export interface Health {

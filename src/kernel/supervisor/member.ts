@@ -8,9 +8,10 @@
 import { delay, type Clock } from "../base/clock.ts";
 import { ownMessage, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { createBreaker, type Breaker } from "./breaker.ts";
+import { createRestartPolicy, type RestartPolicy } from "./restart-policy.ts";
 import type { Component, ComponentState, Health, Phase } from "./component.ts";
-import { createDeadline, late, type Deadline } from "./deadline.ts";
+import { createStopDeadline, type StopDeadline } from "./stop-deadline.ts";
+import { late, waitFor } from "../base/wait.ts";
 
 const START_MS = 60_000;
 const STOP_MS = 10_000;
@@ -28,7 +29,7 @@ export interface MemberDeps {
 export class Member {
   readonly component: Component;
   readonly #deps: MemberDeps;
-  readonly #breaker: Breaker;
+  readonly #restarts: RestartPolicy;
   /** Fires once, when the member is to stop for good. */
   readonly #ending = new AbortController();
   /** Counts attempts, so that callbacks of earlier ones are ignored. */
@@ -43,7 +44,7 @@ export class Member {
   constructor(component: Component, deps: MemberDeps) {
     this.component = component;
     this.#deps = deps;
-    this.#breaker = createBreaker(component.restart);
+    this.#restarts = createRestartPolicy(component.restart);
     this.#sinceMs = deps.clock.now();
   }
 
@@ -71,7 +72,7 @@ export class Member {
   }
 
   /** Stops for good. Never rejects. `capMs` bounds this component alone. */
-  async stop(deadline: Deadline, capMs: number): Promise<StopOutcome> {
+  async stop(deadline: StopDeadline, capMs: number): Promise<StopOutcome> {
     this.#attempt += 1;
     this.#ending.abort(new StewardError("cancelled", "the process is stopping"));
     if (this.#phase === "idle") this.#enter("stopped");
@@ -130,7 +131,7 @@ export class Member {
       const allowedMs = this.component.startTimeoutMs ?? START_MS;
       const signal = AbortSignal.any([giveUp.signal, this.#ending.signal]);
       const started = Promise.race([this.component.start(signal, failed), broken]);
-      const outcome = await createDeadline(this.#deps.clock, allowedMs).wait(started);
+      const outcome = await waitFor(started, { clock: this.#deps.clock, timeoutMs: allowedMs });
       if (outcome === late)
         throw new StewardError(
           "deadline",
@@ -153,7 +154,7 @@ export class Member {
     let error = first;
     while (!this.#ending.signal.aborted) {
       this.#crashes += 1;
-      const waitMs = this.#breaker.crashed(this.#deps.clock.monotonic());
+      const waitMs = this.#restarts.crashed(this.#deps.clock.monotonic());
       const reason = ownMessage(error);
       this.#deps.log.error(
         waitMs === undefined
@@ -180,7 +181,7 @@ export class Member {
     const capMs = this.component.stopTimeoutMs ?? STOP_MS;
     const outcome = await attemptStop(
       this.component,
-      createDeadline(this.#deps.clock, capMs),
+      createStopDeadline(this.#deps.clock, capMs),
       capMs,
     );
     if (outcome !== "stopped")
@@ -190,8 +191,8 @@ export class Member {
       });
   }
 
-  async #halt(deadline: Deadline, capMs: number): Promise<StopOutcome> {
-    const own = createDeadline(this.#deps.clock, Math.min(capMs, deadline.remainingMs()));
+  async #halt(deadline: StopDeadline, capMs: number): Promise<StopOutcome> {
+    const own = createStopDeadline(this.#deps.clock, Math.min(capMs, deadline.remainingMs()));
     await deadline.wait(this.#busy, own.remainingMs());
     return attemptStop(this.component, deadline, own.remainingMs());
   }
@@ -218,7 +219,7 @@ function readinessOf(
 
 async function attemptStop(
   component: Component,
-  deadline: Deadline,
+  deadline: StopDeadline,
   capMs: number,
 ): Promise<StopOutcome> {
   try {

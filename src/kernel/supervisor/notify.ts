@@ -7,6 +7,9 @@ import { execFile } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "./component.ts";
+import { withDeadline } from "../base/deadline.ts";
+import { createSerial } from "../base/serial.ts";
+import { StewardError } from "../base/errors.ts";
 
 /** Timeout for one message. */
 const SEND_MS = 5000;
@@ -53,18 +56,21 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     return { active: false, ready() {}, status() {}, stopping() {}, watchdog: undefined };
   const sendNow = deps.send ?? systemdNotify(environment);
   let warned = false;
-  // Serialised, so that STOPPING never overtakes READY.
-  let last: Promise<void> = Promise.resolve();
-  const send = (...assignments: string[]): Promise<void> => {
-    last = last
-      .then(() => sendNow(assignments, AbortSignal.timeout(SEND_MS)))
-      .catch((error: unknown) => {
+  const deadline = {
+    clock: deps.clock,
+    timeoutMs: SEND_MS,
+    reason: () => new StewardError("deadline", `not sent within ${SEND_MS} ms`),
+  };
+  // One after the other, so that STOPPING never overtakes READY.
+  const inOrder = createSerial();
+  const send = (...assignments: string[]): Promise<void> =>
+    inOrder(() => withDeadline(deadline, (signal) => sendNow(assignments, signal))).catch(
+      (error: unknown) => {
         if (!warned)
           log.warn("cannot notify systemd", { assignments: assignments.join(" "), error });
         warned = true;
-      });
-    return last;
-  };
+      },
+    );
   const statusOf = (text: string): string =>
     `STATUS=${text.replaceAll(/\s+/g, " ").slice(0, MAX_STATUS_LENGTH)}`;
   return {

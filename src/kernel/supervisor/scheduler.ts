@@ -3,9 +3,9 @@ import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "./component.ts";
-import { createDeadline } from "./deadline.ts";
 import { ScheduleRunner } from "./schedule-runner.ts";
 import type { Schedule, ScheduleHandle, Scheduler } from "./schedule.ts";
+import { waitFor } from "../base/wait.ts";
 
 const MAX_SCHEDULES = 1000;
 const MAX_HISTORY = 1000;
@@ -88,7 +88,7 @@ export function createScheduler(
         [...runners.values()].map((runner) => runner.end("the process is stopping")),
       );
       // A run that ignores its signal is abandoned; the stop is then reported as late.
-      await createDeadline(deps.clock, deadlineMs).wait(ended);
+      await waitFor(ended, { clock: deps.clock, timeoutMs: deadlineMs });
     },
   };
 }

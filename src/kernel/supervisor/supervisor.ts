@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Component, ComponentState, StopReport, Supervisor } from "./component.ts";
-import { createDeadline, type Deadline } from "./deadline.ts";
+import { createStopDeadline, type StopDeadline } from "./stop-deadline.ts";
 import { Member } from "./member.ts";
 import { startOrder } from "./order.ts";
 
@@ -30,7 +30,7 @@ class DefaultSupervisor implements Supervisor {
   /** In start order, set when the start begins. */
   #order: readonly Member[] = [];
   #life: "new" | "starting" | "running" | "stopping" = "new";
-  #stopDeadline: Deadline | undefined;
+  #stopDeadline: StopDeadline | undefined;
   #stopping: Promise<StopReport> | undefined;
   /** Late starts are serialised. */
   #lateStarts: Promise<void> = Promise.resolve();
@@ -71,7 +71,7 @@ class DefaultSupervisor implements Supervisor {
       return this.#stopping;
     }
     this.#life = "stopping";
-    this.#stopDeadline = createDeadline(this.#deps.clock, deadlineMs);
+    this.#stopDeadline = createStopDeadline(this.#deps.clock, deadlineMs);
     this.#stopping = this.#stopAll(this.#stopDeadline);
     return this.#stopping;
   }
@@ -139,7 +139,7 @@ class DefaultSupervisor implements Supervisor {
     }
   }
 
-  async #stopAll(deadline: Deadline): Promise<StopReport> {
+  async #stopAll(deadline: StopDeadline): Promise<StopReport> {
     const beganMs = this.#deps.clock.monotonic();
     const late: string[] = [];
     const failed: { name: string; reason: string }[] = [];

@@ -8,9 +8,17 @@
  *   stopped
  */
 import type { MessagePort } from "node:worker_threads";
-import type { OutboxStatus } from "./outbox.ts";
+import type { OutboxStatus } from "./writer/outbox.ts";
 import type { LedgerView, Observed } from "./status.ts";
-import type { Attributes, AttributeValue, Kind, MetricCardinality, Severity } from "./types.ts";
+import type {
+  Attributes,
+  AttributeValue,
+  Kind,
+  SeriesFigures,
+  Severity,
+  TraceIds,
+  WireSpan,
+} from "./types.ts";
 
 /**
  * Maximum number of series started or ended in one message, so that no message blocks a thread for
@@ -58,12 +66,6 @@ export interface WireRow {
  */
 export type WireValues = readonly (AttributeValue | null)[] | "overflow";
 
-/** Trace and span id in W3C's hexadecimal form. */
-export interface TraceIds {
-  readonly traceId: string;
-  readonly spanId: string;
-}
-
 export interface WireLog {
   readonly scope: number;
   /** The event's name; empty for a log line. */
@@ -78,33 +80,6 @@ export interface WireLog {
   readonly cut?: { readonly body: number; readonly attribute: number };
 }
 
-/** Seconds and nanoseconds. */
-type WireTime = [seconds: number, nanoseconds: number];
-
-/** The identity of a span, as in the SDK. */
-export interface WireSpanContext extends TraceIds {
-  readonly traceFlags: number;
-  readonly traceState: string | undefined;
-  readonly isRemote: boolean;
-}
-
-/** A finished span as plain data: the fields of the SDK's span. */
-export interface WireSpan {
-  readonly scope: number;
-  readonly tracer: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly context: WireSpanContext;
-  readonly parent: WireSpanContext | undefined;
-  readonly start: WireTime;
-  readonly end: WireTime;
-  readonly duration: WireTime;
-  readonly status: { readonly code: number; readonly message?: string };
-  readonly attributes: Attributes;
-  readonly links: readonly WireSpanContext[];
-  readonly droppedAttributes: number;
-}
-
 /** Figures of a writer in a thread other than the host's; the host adds them to its own. */
 export interface WriterFigures {
   readonly logs: OutboxStatus;
@@ -115,9 +90,6 @@ export interface WriterFigures {
    */
   readonly series: readonly SeriesFigures[];
 }
-
-/** Live series of one metric. */
-export type SeriesFigures = Pick<MetricCardinality, "name" | "group" | "series" | "overflowing">;
 
 /** From a writer. */
 export type WriterMessage =

@@ -1,6 +1,4 @@
 /** Types of telemetry: catalogue rows, scopes, sweeps, and status of series and delivery. */
-import type { WireSpan } from "./messages.ts";
-
 export type Kind = "gauge" | "counter" | "updown" | "histogram";
 
 export type AttributeValue = string | number | boolean;
@@ -129,6 +127,39 @@ export interface ScopeSpec {
   readonly redact?: Redaction;
 }
 
+/** Trace and span id in W3C's hexadecimal form. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Seconds and nanoseconds. */
+type WireTime = [seconds: number, nanoseconds: number];
+
+/** The identity of a span, as in the SDK. */
+export interface WireSpanContext extends TraceIds {
+  readonly traceFlags: number;
+  readonly traceState: string | undefined;
+  readonly isRemote: boolean;
+}
+
+/** A finished span as plain data: the fields of the SDK's span. */
+export interface WireSpan {
+  readonly scope: number;
+  readonly tracer: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly context: WireSpanContext;
+  readonly parent: WireSpanContext | undefined;
+  readonly start: WireTime;
+  readonly end: WireTime;
+  readonly duration: WireTime;
+  readonly status: { readonly code: number; readonly message?: string };
+  readonly attributes: Attributes;
+  readonly links: readonly WireSpanContext[];
+  readonly droppedAttributes: number;
+}
+
 /**
  * Writes measurements. No method throws for a value: what cannot be kept is counted in
  * `cardinality()`.
@@ -213,6 +244,9 @@ export interface MetricCardinality {
   /** Example values of its attributes; computed on demand. */
   labels(): readonly LabelCardinality[];
 }
+
+/** Live series of one metric. */
+export type SeriesFigures = Pick<MetricCardinality, "name" | "group" | "series" | "overflowing">;
 
 /** Values of one attribute of one metric. */
 export interface LabelCardinality {

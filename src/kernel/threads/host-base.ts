@@ -1,10 +1,10 @@
 /** The common part of hosts on any thread: component and topics. */
 import { StewardError } from "../base/errors.ts";
-import { createDeadline } from "../supervisor/deadline.ts";
 import type { Health, Supervisor } from "../supervisor/component.ts";
 import { RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
 import type { ThreadHost } from "./hosted-service.ts";
 import { Topics } from "./topics.ts";
+import { waitFor } from "../base/wait.ts";
 
 export abstract class HostBase {
   readonly name: string;
@@ -41,11 +41,10 @@ export abstract class HostBase {
     const { clock, log, drained } = this.deps;
     const leftMs = endsAtMs - clock.monotonic();
     if (drained === undefined || leftMs <= 0) return;
-    await createDeadline(clock, leftMs).wait(
-      drained(leftMs).catch((error: unknown) =>
-        log.warn("cannot collect the remaining results of a service", { name: this.name, error }),
-      ),
+    const collected = drained(leftMs).catch((error: unknown) =>
+      log.warn("cannot collect the remaining results of a service", { name: this.name, error }),
     );
+    await waitFor(collected, { clock, timeoutMs: leftMs });
   }
 
   protected notRunning(): StewardError {

@@ -4,7 +4,8 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { RootLog } from "../base/log.ts";
-import type { Backoff, Component } from "../supervisor/component.ts";
+import type { Component } from "../supervisor/component.ts";
+import type { Backoff } from "../base/backoff.ts";
 import type { ResidentCode } from "./resident.ts";
 
 export interface HostDeps {

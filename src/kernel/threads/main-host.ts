@@ -8,6 +8,7 @@ import { HostBase, healthOf } from "./host-base.ts";
 import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
 import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./hosted-service.ts";
 import { startResident, type Resident } from "./resident.ts";
+import { withDeadline } from "../base/deadline.ts";
 
 export class MainHost extends HostBase implements ThreadHost {
   #resident: (Resident & { readonly answer: Answer }) | undefined;
@@ -60,31 +61,23 @@ export class MainHost extends HostBase implements ThreadHost {
     const { clock } = this.deps;
     const { signal, encoding, requestId, caller, deadlineMs = CALL_MS } = options;
     signal.throwIfAborted();
-    const stop = new AbortController();
-    const { promise: left, reject } = Promise.withResolvers<never>();
-    const giveUp = (reason: unknown): void => {
-      stop.abort(reason);
-      reject(reason);
-    };
-    const aborted = (): void => giveUp(signal.reason);
-    const timer = clock.timer(clock.monotonic() + deadlineMs, () =>
-      giveUp(new StewardError("deadline", `${this.name} did not answer within ${deadlineMs} ms`)),
-    );
-    signal.addEventListener("abort", aborted, { once: true });
     this.#calls += 1;
     this.#inFlight += 1;
-    const answering = answer(
-      method,
-      body,
-      encoding,
-      createCall({ signal: AbortSignal.any([signal, stop.signal]), requestId, ...caller }),
-    ).finally(() => (this.#inFlight -= 1));
-    try {
-      return await Promise.race([answering, left]);
-    } finally {
-      timer[Symbol.dispose]();
-      signal.removeEventListener("abort", aborted);
-    }
+    return await withDeadline(
+      {
+        clock,
+        timeoutMs: deadlineMs,
+        signal,
+        reason: () =>
+          new StewardError("deadline", `${this.name} did not answer within ${deadlineMs} ms`),
+      },
+      (ending) => {
+        // A stream outlives the call and its deadline, and ends with the caller's signal.
+        const both = AbortSignal.any([signal, ending]);
+        const call = createCall({ signal: both, requestId, ...caller });
+        return answer(method, body, encoding, call).finally(() => (this.#inFlight -= 1));
+      },
+    );
   }
 
   renewPorts(): void {

@@ -1,5 +1,4 @@
 /** Processes audit events from every source: decode, deduplicate, classify, log, annotate. */
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -20,6 +19,7 @@ import { createDriftWatch } from "./drift.ts";
 import { readAuditEvent } from "./record.ts";
 import type { AuditEvent } from "./record.ts";
 import { changeOf, fold } from "./vocabulary.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 export interface AuditIntakeDeps {
   readonly options: Pick<NetworkOptions, "name" | "selfObservability">;
@@ -57,7 +57,7 @@ export function createAuditIntake(
       let accepted = 0;
       let malformed = 0;
       for (const [at, record] of records.entries()) {
-        if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+        if (at % AT_ONCE === AT_ONCE - 1) await nextTurn();
         signal.throwIfAborted();
         const event = readAuditEvent(record, instants);
         if (event === undefined) malformed += 1;

@@ -1,5 +1,5 @@
 /** Iterates over large lists while yielding to the event loop. */
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 /** Entities per slice: about 2 ms for known series, 10 ms for new ones. */
 const STRETCH = 50;
@@ -11,12 +11,7 @@ export async function forEachYielding<T>(
   visit: (item: T) => void,
 ): Promise<void> {
   for (const [at, item] of items.entries()) {
-    if (at > 0 && at % STRETCH === 0) await yieldToLoop(signal);
+    if (at > 0 && at % STRETCH === 0) await nextTurn(signal);
     visit(item);
   }
-}
-
-export async function yieldToLoop(signal: AbortSignal): Promise<void> {
-  await setImmediate();
-  signal.throwIfAborted();
 }

@@ -2,7 +2,6 @@
  * Devices and services of a network by address and id, replaced as a whole, over a tier of
  * unverified suggestions.
  */
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Device, VirtualService } from "../providers/model.ts";
 import { createEndpointReader } from "./addresses.ts";
@@ -10,6 +9,7 @@ import type { EndpointReader } from "./addresses.ts";
 import { Suggestions } from "./suggestions.ts";
 import type { SuggestedNode } from "./suggestions.ts";
 import type { DeviceCache, KnownDevice } from "./types.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 const STRETCH = 500;
 
@@ -50,7 +50,7 @@ class NetworkCache implements DeviceCache {
   async replaceDevices(devices: readonly Device[]): Promise<void> {
     const [byAddress, byId] = [new Map<string, KnownDevice>(), new Map<string, KnownDevice>()];
     // Small lists take less than one time slice.
-    for (const _ of this.#index(devices, byAddress, byId)) await setImmediate();
+    for (const _ of this.#index(devices, byAddress, byId)) await nextTurn();
     this.#devices = devices;
     this.#byAddress = byAddress;
     this.#byId = byId;

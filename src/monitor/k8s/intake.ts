@@ -1,5 +1,4 @@
 /** Converts Kubernetes recordings to counters and log records. */
-import { setImmediate } from "node:timers/promises";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import {
   k8sApiExecSessions,
@@ -22,6 +21,7 @@ import {
   isSensitiveRead,
   sessionTypeOf,
 } from "./vocabulary.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 const AT_ONCE = 128;
 const UNKNOWN = "unknown";
@@ -45,7 +45,7 @@ export function createK8sIntake(scope: Scope): K8sIntake {
       let accepted = 0;
       let malformed = 0;
       for (const [at, record] of records.entries()) {
-        if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+        if (at % AT_ONCE === AT_ONCE - 1) await nextTurn();
         signal.throwIfAborted();
         const read = readRecording(record, recording);
         if (read === undefined) {

@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Provider } from "../providers/provider.ts";
-import { untilAborted } from "../runner/untrusted-run.ts";
+import { withDeadline } from "../../kernel/base/deadline.ts";
 
 export const OWN_NETWORK = "-";
 /** Longest wait for the lookup. */
@@ -23,18 +23,16 @@ export async function networkName(
   }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<string> {
   if (configured !== OWN_NETWORK) return configured;
-  const late = new AbortController();
-  const timer = clock.timer(clock.monotonic() + LOOKUP_TIMEOUT_MS, () =>
-    late.abort(
-      new StewardError(
-        "deadline",
-        `the control plane did not return the network's name within ${LOOKUP_TIMEOUT_MS} ms`,
-      ),
-    ),
-  );
-  const either = AbortSignal.any([signal, late.signal]);
+  const reason = (): StewardError =>
+    new StewardError(
+      "deadline",
+      `the control plane did not return the network's name within ${LOOKUP_TIMEOUT_MS} ms`,
+    );
   try {
-    const found = await untilAborted(() => provider.networkName(either), either);
+    const found = await withDeadline(
+      { clock, timeoutMs: LOOKUP_TIMEOUT_MS, signal, reason },
+      (ending) => provider.networkName(ending),
+    );
     return found === undefined || found.trim() === "" ? configured : found;
   } catch (thrown) {
     signal.throwIfAborted();
@@ -43,7 +41,5 @@ export async function networkName(
       error: toStewardError(thrown),
     });
     return configured;
-  } finally {
-    timer[Symbol.dispose]();
   }
 }

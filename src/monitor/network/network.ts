@@ -2,16 +2,17 @@
  * One network: control plane, credential, telemetry scope, schedule, caches and checkpoints.
  * Networks are isolated from each other.
  */
-import { delay, type Clock } from "../../kernel/base/clock.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { CallReport, OperationStatus } from "../../kernel/client/types.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
-import { reportSeries } from "../../kernel/telemetry/telemetry-report.ts";
+import { reportSeries } from "../../kernel/telemetry/report/telemetry-report.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";
+import { devicesSection } from "../collectors/devices/section.ts";
 import { capabilityMatrix, offeredFeatures, type CapabilityRow } from "../capability/matrix.ts";
 import { reportCapabilities, warnOfScopes } from "../capability/report.ts";
 import { createCapabilityTracker, type CapabilityTracker } from "../capability/tracker.ts";
@@ -39,6 +40,7 @@ import { networkName } from "./network-name.ts";
 import { reportNetwork } from "./network-report.ts";
 import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
+import { waitFor } from "../../kernel/base/wait.ts";
 
 /**
  * The collector that fills the device cache, and how long others wait for its first successful run.
@@ -199,7 +201,7 @@ class IsolatedNetwork {
     this.#provider = provider;
     this.#registered = collectors.flatMap((collector) => {
       const prepared =
-        collector.capability === undefined || provider.supports(collector.capability)
+        collector.needs === undefined || provider.supports(collector.needs)
           ? collector.prepare(this.#options)
           : undefined;
       return prepared === undefined ? [] : [{ collector, prepared }];
@@ -282,7 +284,7 @@ class IsolatedNetwork {
     if (this.#options.selfObservability) {
       this.#calls.open(scope);
       reportNetwork(scope, {
-        devices: this.#options.collectors.devices === undefined ? undefined : devices,
+        devices: devicesSection.of(this.#options) === undefined ? undefined : devices,
         dedupSets: () => dedupSetsOf(intakes),
       });
       reportSeries(scope);
@@ -348,9 +350,9 @@ class IsolatedNetwork {
       latestClientVersion,
     };
     const named = Promise.withResolvers<void>();
-    const before = this.#collectsDevices()
-      ? { before: (signal: AbortSignal) => within(clock, named.promise, DEVICES_WAIT_MS, signal) }
-      : {};
+    const waitForNames = async (signal: AbortSignal): Promise<void> =>
+      void (await waitFor(named.promise, { clock, timeoutMs: DEVICES_WAIT_MS, signal }));
+    const before = this.#collectsDevices() ? { before: waitForNames } : {};
     const good = (name: string): void => {
       if (name === DEVICES) named.resolve();
       succeeded();
@@ -388,21 +390,6 @@ class IsolatedNetwork {
       tracker,
     });
   }
-}
-
-/** Resolves when `awaited` does, at the deadline, or when the signal fires. */
-async function within(
-  clock: Clock,
-  awaited: Promise<void>,
-  ms: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([
-    awaited,
-    delay(clock, ms, AbortSignal.any([signal, done.signal])).catch(() => undefined),
-  ]);
-  done.abort();
 }
 
 const noOperations: Pick<CapabilityTracker, "operations"> = { operations: () => [] };

@@ -2,18 +2,18 @@
  * Forwards samples of a node agent: gauges as they are, counters as increases, well-known metrics
  * also under Steward's names.
  */
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { failed } from "../../kernel/client/failure.ts";
 import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import { nodemetricsMetricNamesDropped } from "../catalogue/node-metrics.ts";
 import type { RunningTotals } from "../collectors/running-totals.ts";
-import { anchored } from "../config/node-keys.ts";
+import { anchored } from "../collectors/nodemetrics/section.ts";
 import type { NodeMetricsOptions } from "../options.ts";
 import { curatedLevels, curatedTotals } from "./curated.ts";
 import { ExpositionReader, linesOf, type Sample } from "./exposition.ts";
 import type { ForwardedRows } from "./forwarded-rows.ts";
 import type { RoundTarget } from "./targets.ts";
+import { Turns } from "../../kernel/base/turns.ts";
 
 /** Longest slice before yielding to the event loop. */
 const SLICE_MS = 5;
@@ -47,14 +47,10 @@ export function createForwarder(deps: ForwarderDeps, options: NodeMetricsOptions
       const reader = new ExpositionReader();
       let samples = 0;
       let lines = 0;
-      let turnAtMs = clock.monotonic() + SLICE_MS;
+      const turns = new Turns({ sliceMs: SLICE_MS, clock });
       for (const line of linesOf(text)) {
         lines += 1;
-        if (lines % LINES_PER_LOOK === 0 && clock.monotonic() >= turnAtMs) {
-          await setImmediate();
-          signal.throwIfAborted();
-          turnAtMs = clock.monotonic() + SLICE_MS;
-        }
+        if (lines % LINES_PER_LOOK === 0 && turns.over) await turns.give(signal);
         const sample = reader.read(line);
         if (sample === undefined) continue;
         samples += 1;

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Evidence } from "../checkpoints/types.ts";
 import type { ObjectStoreOptions } from "../options.ts";
+import { backoffMs, type Backoff } from "../../kernel/base/backoff.ts";
 
 /** An object that could not be read. */
 export interface Gap {
@@ -18,8 +19,7 @@ export interface Gap {
 const MAX_SEEN = 5_000;
 /** At this many unreadable objects the feed stops instead of forgetting one. */
 const MAX_GAPS = 1_000;
-const RETRY_FIRST_MS = 60_000;
-const RETRY_MAX_MS = 3_600_000;
+const RETRY: Backoff = { firstMs: 60_000, maxMs: 3_600_000 };
 
 /** One per feed. Each change is stored before the next one is made. */
 export class FeedState {
@@ -82,7 +82,7 @@ export class FeedState {
   ): Promise<void> {
     const known = this.gaps.get(key);
     const failures = (known?.failures ?? 0) + 1;
-    const waitMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10));
+    const waitMs = backoffMs(failures, RETRY);
     const gap: Gap = {
       timeMs,
       sinceMs: known?.sinceMs ?? nowMs,

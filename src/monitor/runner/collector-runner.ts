@@ -23,9 +23,9 @@ import { freshnessOf, isOverdue, nextRunInMs, staleAfterMs, type Freshness } fro
 import { RunHistory, type RunTotals } from "./run-history.ts";
 import { reportFreshness, reportRun } from "./run-metrics.ts";
 import { beginTick } from "./tick.ts";
-import { untilAborted } from "./untrusted-run.ts";
 import { WindowPosition } from "./window-position.ts";
 import { nextWindow, reachedBy } from "./windows.ts";
+import { orAborted } from "../../kernel/base/wait.ts";
 
 /** First runs are spread over this time. */
 const STAGGER_MS = 3_000;
@@ -200,7 +200,8 @@ class Runner implements CollectorRunner {
     });
     let failure: { readonly word: FailureWord; readonly error: StewardError } | undefined;
     try {
-      round.end(await untilAborted(() => this.#work(round.tick), signal));
+      signal.throwIfAborted();
+      round.end(await orAborted(this.#work(round.tick), signal));
     } catch (thrown) {
       round.end("abandon");
       const cause: unknown = signal.aborted ? signal.reason : thrown;

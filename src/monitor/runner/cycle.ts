@@ -1,7 +1,8 @@
 /** Runs every collector of a network once, for `-once` and `-preflight`. */
-import { delay, type Clock } from "../../kernel/base/clock.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import type { CollectorRunner } from "./collector-runner.ts";
+import { waitFor } from "../../kernel/base/wait.ts";
 
 export interface CollectorResult {
   readonly network: string;
@@ -45,14 +46,7 @@ export async function runCycle(
     ...(await runner.runNow(signal)),
   });
   const first = runners.filter(({ name }) => name === FIRST).map(run);
-  const waited = new AbortController();
-  await Promise.race([
-    Promise.all(first),
-    delay(clock, timeoutMs * FIRST_SHARE, AbortSignal.any([signal, waited.signal])).catch(
-      () => undefined,
-    ),
-  ]);
-  waited.abort();
+  await waitFor(Promise.all(first), { clock, timeoutMs: timeoutMs * FIRST_SHARE, signal });
   const others = runners.filter(({ name }) => name !== FIRST).map(run);
   return await Promise.all([...first, ...others]);
 }

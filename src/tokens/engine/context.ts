@@ -5,6 +5,8 @@ import type { EngineMetrics } from "./metrics/engine-metrics.ts";
 import type { PlatformDeps } from "./platform/platform.ts";
 import type { Sessions } from "./session.ts";
 import type { BuildInfo } from "./types.ts";
+import { createSemaphore } from "../../kernel/base/semaphore.ts";
+import type { Serial } from "../../kernel/base/serial.ts";
 
 /** Concurrent mint calls, those waiting for a connection included. */
 const MAX_IN_FLIGHT = 256;
@@ -19,7 +21,7 @@ export interface EngineContext {
   readonly allowLinkLocal: boolean;
   readonly inFlight: InFlight;
   /** Serializes changes of the configuration. */
-  readonly changing: <T>(change: () => Promise<T>) => Promise<T>;
+  readonly changing: Serial;
 }
 
 /** Bounds concurrent calls to the platform. */
@@ -29,31 +31,16 @@ export interface InFlight {
 }
 
 export function createInFlight(): InFlight {
-  let taken = 0;
+  const calls = createSemaphore(MAX_IN_FLIGHT);
   return {
     enter() {
-      if (taken >= MAX_IN_FLIGHT)
-        throw new StewardError(
-          "exhausted",
-          `${taken} requests to the platform are in flight; retry later`,
-          { rule: "in_flight", retryAfterMs: 1_000 },
-        );
-      taken += 1;
-      return {
-        [Symbol.dispose]: () => {
-          taken -= 1;
-        },
-      };
+      const slot = calls.tryAcquire();
+      if (slot !== undefined) return slot;
+      throw new StewardError(
+        "exhausted",
+        `${calls.held} requests to the platform are in flight; retry later`,
+        { rule: "in_flight", retryAfterMs: 1_000 },
+      );
     },
-  };
-}
-
-/** Runs changes one at a time; a failed one does not block the next. */
-export function createSerial(): EngineContext["changing"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (change) => {
-    const run = last.then(change);
-    last = run.catch(() => undefined);
-    return run;
   };
 }

@@ -1,7 +1,7 @@
 /** The GitHub installation-token engine as a backend: its paths and its secret type. */
 import { createBackend } from "../logical/backend.ts";
 import type { BackendFactory } from "../logical/types.ts";
-import { createInFlight, createSerial, type EngineContext } from "./context.ts";
+import { createInFlight, type EngineContext } from "./context.ts";
 import { createEngineMetrics } from "./metrics/engine-metrics.ts";
 import { configPath } from "./paths/config.ts";
 import { doctorPath } from "./paths/doctor.ts";
@@ -14,10 +14,9 @@ import { createHttp, type ProxyOptions } from "./platform/http.ts";
 import { createTokenSecret } from "./secret.ts";
 import { createSessions } from "./session.ts";
 import { CONFIG_KEY } from "./store.ts";
+import { ENGINE_TYPE } from "./type.ts";
 import type { BuildInfo } from "./types.ts";
-
-/** Mount type. */
-export const ENGINE_TYPE = "github";
+import { createSerial } from "../../kernel/base/serial.ts";
 
 /** Options common to all mounts. */
 export interface EngineOptions {

@@ -70,7 +70,7 @@ export interface Manager {
   readonly mounts: Mounts;
   readonly audit: AuditService;
   readonly cluster: { readonly name: string; readonly id: string };
-  /** Everything that keeps it from being well. */
+  /** Every problem at present. */
   health(): Health;
   /**
    * Makes the first root token of the store, unless there was one. Shown before it is stored: a
@@ -222,8 +222,8 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
 }
 
 /**
- * Leases whose prefixes below `auth/` take in the tokens made there: a login is a lease, too, as
- * far as its end goes.
+ * Leases whose prefixes below `auth/` include the tokens issued there: revoking such a prefix
+ * revokes logins, too.
  */
 function withLogins(leases: Leases, tokens: TokenStore, signal: AbortSignal): Leases {
   return {

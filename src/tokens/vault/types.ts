@@ -58,7 +58,7 @@ export interface Acl {
 export interface AclRules {
   readonly exact: ReadonlyMap<string, readonly Capability[]>;
   /**
-   * A path with `*` at its end stands without it. One with `+` segments stands as it was written.
+   * A path that ends in `*` is listed without it, one with `+` segments as it was written.
    */
   readonly glob: ReadonlyMap<string, readonly Capability[]>;
 }
@@ -189,7 +189,7 @@ export interface Tokens {
     incrementMs: number | undefined,
   ): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
   /**
-   * Ends it, its children and all their leases; `orphanChildren` lets the children live. Resolves
+   * Revokes it, its children and all their leases; `orphanChildren` spares the children. Resolves
    * when no use of them can begin any more.
    */
   revoke(key: string, options?: { readonly orphanChildren?: boolean }): Promise<void>;
@@ -265,7 +265,7 @@ export interface Leases {
     readonly mountPoint: string;
     readonly about: Data;
   }): Promise<Intent>;
-  /** Nothing was made: the record goes. Does not wait for the disk. */
+  /** Nothing was issued: deletes the record. Does not wait for the disk. */
   drop(intent: Intent): void;
   /** Something may have been created: the record stays as an orphan. */
   orphan(intent: Intent, reason: string, about: Data): Promise<void>;
@@ -307,7 +307,7 @@ export interface Leases {
   tidy(): Promise<void>;
 }
 
-/** One request as the audit sees it. The audit hashes what must be hashed. */
+/** One request to audit, in clear: the audit hashes what must be hashed. */
 export interface AuditRequest {
   readonly id: string;
   /** The effective one. */

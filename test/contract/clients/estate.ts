@@ -2,7 +2,7 @@
  * A daemon and a code host for a test file whose foreign client is told nothing but where they are.
  */
 import { afterAll, beforeAll } from "vitest";
-import type { CodeHost } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import { removeTemporaryFolders } from "../daemon.ts";
 import { appKey, startCodeHost, startVault, type VaultDaemon } from "../vault.ts";
 

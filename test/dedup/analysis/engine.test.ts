@@ -29,7 +29,8 @@ import { fuzzyRatio, wordSorted } from "../../../workers/score/fuzzy.ts";
 import { jaccardOf } from "../../../workers/score/jaccard.ts";
 import { tokensOf } from "../../../workers/score/tokens.ts";
 import { compressText } from "../../../workers/text/compress.ts";
-import { countWords, normalise, sampleOf, textHash } from "../../../workers/text/normalise.ts";
+import { normalise, sampleOf } from "../../../workers/text/normalise.ts";
+import { countWords, textHash } from "../../workers/text/identity.ts";
 import { shingleSet } from "../../../workers/text/shingles.ts";
 import { fastest } from "../../support/fastest.ts";
 

@@ -12,7 +12,8 @@ import {
 } from "../../../src/dedup/analysis/outcome.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { compressText } from "../../../workers/text/compress.ts";
-import { countWords, normalise, textHash } from "../../../workers/text/normalise.ts";
+import { normalise } from "../../../workers/text/normalise.ts";
+import { countWords, textHash } from "../../workers/text/identity.ts";
 import { edited, prose } from "../groups/bench.ts";
 import { createInlinePool } from "../inline-pool.ts";
 

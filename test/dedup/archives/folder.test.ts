@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
+  linkSync,
   mkdirSync,
   renameSync,
   rmSync,
@@ -17,6 +18,7 @@ import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
+import { mail } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import {
   complaints,
@@ -41,7 +43,7 @@ function archiveOf(
 }
 
 describe("a folder as an archive", () => {
-  it("gives text, Markdown and HTML, recursively and in a stable order, and counts the rest by type", async () => {
+  it("gives every file with text, recursively and in a stable order, and counts the rest by type", async () => {
     const folder = folderWith({
       "b.txt": "plain text",
       "a/note.md": "intro\n\n# The *Title* [here](http://x)\n\ntext",
@@ -65,6 +67,7 @@ describe("a folder as an archive", () => {
       "a/note.md",
       "a/page.html",
       "b.txt",
+      "data.json",
       "empty.txt",
       "ls.1",
       "ls.1.gz",
@@ -84,7 +87,6 @@ describe("a folder as an archive", () => {
     });
     expect(complaints(items)).toEqual([
       "archive.zip: other type: .zip",
-      "data.json: other type: .json",
       "picture.png: other type: .png",
     ]);
     expect(skippedOf(items).every(({ failure }) => !failure)).toBe(true);
@@ -175,11 +177,13 @@ describe("a folder as an archive", () => {
     chmodSync(join(folder, "a.txt"), 0);
     chmodSync(join(folder, "shut"), 0);
     onTestFinished(() => chmodSync(join(folder, "shut"), 0o700));
+    // Loaded while its files may still be read.
+    await readAll(archiveOf(folderWith({ "first.txt": "first" })));
     using _ = asNobody();
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["b.txt"]);
     expect(skippedOf(items).map(({ ref, detail, hides }) => [ref, detail, hides])).toEqual([
-      ["a.txt", "cannot be read: EACCES", "itself"],
+      ["a.txt", "cannot be read: EACCES", "below"],
       ["shut", "cannot be read: EACCES", "below"],
     ]);
   });
@@ -187,12 +191,12 @@ describe("a folder as an archive", () => {
   it("refuses gzip bombs, broken gzip and files over 64 MiB", async () => {
     const folder = folderWith({
       "bomb.txt.gz": gzipSync(Buffer.alloc(65 * 1024 * 1024, "a ")),
-      "broken.txt.gz": "no gzip",
+      "broken.txt.gz": Buffer.from("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03no gzip", "latin1"),
       "cut.txt.gz": gzipSync("some text that is long enough").subarray(0, 20),
       "fine.txt": "fine",
     });
-    writeFileSync(join(folder, "large.txt"), "");
-    execFileSync("truncate", ["-s", "65M", join(folder, "large.txt")]);
+    for (const name of ["large.txt", "data"])
+      writeFileSync(join(folder, name), Buffer.alloc(65 * 1024 * 1024, "a "));
     execFileSync("truncate", ["-s", "65M", join(folder, "program")]);
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["fine.txt"]);
@@ -200,13 +204,14 @@ describe("a folder as an archive", () => {
       skippedOf(items)
         .filter(({ failure }) => !failure)
         .map(({ ref }) => ref),
-    ).toEqual(["program"]);
+    ).toEqual(["data", "program"]);
     expect(complaints(items)).toEqual([
       "bomb.txt.gz: too large: unpacks to more than 64 MiB",
       "broken.txt.gz: broken gzip: cannot be unpacked: Z_DATA_ERROR",
       "cut.txt.gz: broken gzip: cannot be unpacked: Z_BUF_ERROR",
+      "data: too large: is larger than 64 MiB",
       "large.txt: too large: is larger than 64 MiB",
-      "program: too large: is larger than 64 MiB",
+      "program: not text: holds NUL bytes",
     ]);
   });
 
@@ -216,9 +221,11 @@ describe("a folder as an archive", () => {
       "long.html": `<p>${"<b>word</b> ".repeat(400_000)}</p>`,
     });
     const [html, text] = documentsOf(await readAll(archiveOf(folder)));
-    expect(text?.text.length).toBe(500_002);
-    expect(html?.text.length).toBeLessThanOrEqual(500_001);
-    expect(html?.notes).toEqual(["read up to 4 MiB of its HTML"]);
+    expect(text?.text.length).toBe(500_000);
+    expect(text?.notes).toEqual(["truncated to 500,000 characters"]);
+    expect(html?.text.length).toBeLessThanOrEqual(500_000);
+    expect(html?.notes).toContain("read up to 4 MiB of its HTML");
+    expect([html?.truncated, text?.truncated]).toEqual([true, true]);
   });
 
   it("takes and leaves out what its patterns say", async () => {
@@ -234,11 +241,64 @@ describe("a folder as an archive", () => {
     ).toEqual(["a.txt", "b.md", "docs/e.txt"]);
     expect(
       refsOf(await readAll(archiveOf(folder, { include: ["**/*.txt"], exclude: ["a.*"] }))),
-    ).toEqual(["docs/e.txt", "docs/old/d.txt", "node_modules/x/c.txt"]);
+    ).toEqual(["docs/e.txt", "docs/old/d.txt"]);
     expect(refsOf(await readAll(archiveOf(folder, { include: ["*.md"] })))).toEqual(["b.md"]);
     expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(
       /is not a file pattern/,
     );
+  });
+
+  it("leaves out hidden files and installed packages, unless a pattern names them", async () => {
+    const folder = folderWith({
+      "a.txt": "a",
+      ".profile": "p",
+      ".config/tool/b.txt": "b",
+      "docs/.draft.txt": "c",
+      "node_modules/x/README.md": "d",
+      "docs/node_modules/y.txt": "e",
+    });
+    const items = await readAll(archiveOf(folder));
+    expect(refsOf(items)).toEqual(["a.txt"]);
+    expect(complaints(items).toSorted()).toEqual([
+      ".config: hidden: is hidden; a pattern can include it",
+      ".profile: hidden: is hidden; a pattern can include it",
+      "docs/.draft.txt: hidden: is hidden; a pattern can include it",
+      "docs/node_modules: node_modules: contains installed packages; a pattern can include it",
+      "node_modules: node_modules: contains installed packages; a pattern can include it",
+    ]);
+    const named = async (include: string[]): Promise<string[]> =>
+      refsOf(await readAll(archiveOf(folder, { include })));
+    expect(await named([".config/**"])).toEqual([".config/tool/b.txt"]);
+    expect(await named([".*"])).toEqual([".profile", "docs/.draft.txt"]);
+    expect(await named(["**/node_modules/**"])).toEqual([
+      "docs/node_modules/y.txt",
+      "node_modules/x/README.md",
+    ]);
+    // What is inside of a folder that was given by its own path is not hidden.
+    expect(refsOf(await readAll(archiveOf(join(folder, ".config"))))).toEqual(["tool/b.txt"]);
+  });
+
+  it("names files that are one file, and no copies", async () => {
+    const folder = folderWith({ "a.txt": "same", "copy.txt": "same" });
+    linkSync(join(folder, "a.txt"), join(folder, "b.txt"));
+    const [a, b, copy] = documentsOf(await readAll(archiveOf(folder)));
+    expect(a?.hardLink).toMatch(/^\d+:\d+$/);
+    expect([b?.hardLink, copy?.hardLink]).toEqual([a?.hardLink, undefined]);
+  });
+
+  it("takes a mail's attachments as documents below it, and knows them when it is unchanged", async () => {
+    const folder = folderWith({
+      "m.eml": mail({ From: "a", Subject: "s" }, "body", [["n.txt", Buffer.from("note")]]),
+      "plain.eml": mail({ From: "a", Subject: "t" }, "body"),
+    });
+    const items = await readAll(archiveOf(folder));
+    expect(refsOf(items)).toEqual(["m.eml/n.txt", "m.eml", "plain.eml"]);
+    const versions = new Map(documentsOf(items).map(({ ref, version }) => [ref, version]));
+    const known = (ref: string, version: string): boolean => versions.get(ref) === version;
+    expect(await readAll(archiveOf(folder), { known })).toEqual([
+      { kind: "unchanged", ref: "m.eml", below: true },
+      { kind: "unchanged", ref: "plain.eml" },
+    ]);
   });
 
   it("reads only what changed, unless forced", async () => {
@@ -303,20 +363,18 @@ describe("a folder as an archive", () => {
   it("harms no other page when one breaks the conversion", async () => {
     const folder = folderWith({
       "a.html": "<p>good</p>",
-      "b.html": "<p>poison</p>",
+      "b.html": "<p>breaks its worker</p>",
       "c.html": "<p>fine</p>",
     });
-    const pool = createInlinePool((input) => JSON.stringify(input).includes("poison"));
+    const pool = createInlinePool((input) => JSON.stringify(input).includes("b.html"));
     const items = await readAll(
       createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }),
     );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
-    expect(complaints(items)).toEqual([
-      "b.html: broken HTML: its HTML cannot be converted to text",
-    ]);
+    expect(complaints(items)).toEqual(["b.html: unreadable: ended the worker thread that read it"]);
   });
 
-  it("lets a page cost two workers and no other page its text", async () => {
+  it("lets a page cost one worker and no other page its text", async () => {
     // A table of a few bytes that unfolds to more cells than the worker has memory for.
     const folder = folderWith({
       "a.html": "<p>good</p>",
@@ -336,9 +394,9 @@ describe("a folder as an archive", () => {
     );
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
     expect(complaints(items)).toEqual([
-      "b.html: broken HTML: its HTML cannot be converted to text",
+      "b.html: too much memory: needs more memory than a worker thread has",
     ]);
-    expect(pool.status().crashed).toBe(2);
+    expect(pool.status().crashed).toBe(1);
   });
 
   it("stops at once when it is cancelled", async () => {

@@ -1,6 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { gzipSync } from "node:zlib";
+import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import { createJsonlArchive } from "../../../src/dedup/archives/jsonl.ts";
@@ -99,15 +100,14 @@ describe("JSON Lines as an archive", () => {
       ),
     );
     const items = await readAll(archiveOf(bytes));
-    expect(refsOf(items)).toEqual(["first", "last"]);
+    expect(refsOf(items)).toEqual(["first", "6", "last"]);
     expect(complaints(items)).toEqual([
       expect.stringMatching(
         /^line 3: broken line: is not valid JSON: Unterminated string/,
       ) as string,
       "line 4: broken line: is not a JSON object but a list",
       "line 5: broken line: is not a JSON object but null",
-      "line 6: broken line: has no id",
-      "line 7: broken line: has no content",
+      "line 7: broken line: has no content and no text",
       "line 8: broken line: has content that is not text but a number",
       "line 9: broken line: has an id that is neither text nor number but a boolean",
       "line 10: broken line: has an empty id",
@@ -217,5 +217,81 @@ describe("JSON Lines as an archive", () => {
     );
     setImmediate(() => stop.abort(new Error("enough")));
     await expect(reading).rejects.toThrow("enough");
+  });
+
+  it("reads the text of Hugging Face exports, with the number of the line for an id", async () => {
+    const lines = ['{"text":"one","meta":{}}', "", '{"content":"two","text":"other"}'];
+    const items = await readAll(archiveOf(lines.join("\n")));
+    expect(documentsOf(items).map(({ ref, text }) => [ref, text])).toEqual([
+      ["1", "one"],
+      ["3", "two"],
+    ]);
+  });
+
+  it("takes id and text from fields of other names, and then from no others", async () => {
+    const lines = [
+      '{"url":"u1","body":"one","id":"x","content":"y"}',
+      '{"id":"x","body":"two"}',
+      '{"url":"u3","content":"three"}',
+    ];
+    const path = join(folderWith({ "a.jsonl": lines.join("\n") }), "a.jsonl");
+    const fields = { id: "url", text: "body" };
+    const items = await readAll(
+      createJsonlArchive({ pool: createInlinePool() }, { name: "lines", source: { path }, fields }),
+    );
+    expect(documentsOf(items).map(({ ref, text }) => [ref, text])).toEqual([["u1", "one"]]);
+    expect(complaints(items)).toEqual([
+      "line 2: broken line: has no url",
+      "line 3: broken line: has no body",
+    ]);
+  });
+
+  it("cuts the text of a large line whatever its field is called", async () => {
+    const line = JSON.stringify({ key: "k", body: "word ".repeat(200_000) });
+    const path = join(folderWith({ "a.jsonl": line }), "a.jsonl");
+    const pool = createInlinePool();
+    const archive = createJsonlArchive(
+      { pool },
+      { name: "lines", source: { path }, fields: { id: "key", text: "body" } },
+    );
+    const [document] = documentsOf(await readAll(archive));
+    expect([document?.ref, document?.text.length]).toEqual(["k", 500_002]);
+    expect(pool.runs).toEqual({ "json-line": 1 });
+  });
+
+  // More than two blocks of bzip2.
+  const rows = Array.from({ length: 2_000 }, (_, at) =>
+    JSON.stringify({ id: `${at}`, content: `${(at * 7919) % 104_729} `.repeat(200) }),
+  );
+  // Without its checksum, zstd takes damaged bytes for others.
+  const zstd = (bytes: Buffer): Buffer =>
+    zstdCompressSync(bytes, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+  const packings: Record<string, (bytes: Buffer) => Uint8Array> = {
+    gzip: gzipSync,
+    zstd,
+    "zstd in several frames": (bytes) =>
+      Buffer.concat([bytes.subarray(0, 777_777), bytes.subarray(777_777)].map(zstd)),
+    bzip2: (input) => execFileSync("bzip2", { input, maxBuffer: 2 ** 26 }),
+    "bzip2 in several streams": (bytes) =>
+      Buffer.concat(
+        [bytes.subarray(0, 777_777), bytes.subarray(777_777)].map((input) =>
+          execFileSync("bzip2", { input, maxBuffer: 2 ** 26 }),
+        ),
+      ),
+  };
+
+  it.each(Object.entries(packings))("is unpacked when it is %s", async (_, pack) => {
+    const packed = pack(Buffer.from(rows.join("\n")));
+    const items = await readAll(archiveOf(packed, "lines"));
+    expect(refsOf(items)).toEqual(rows.map((_row, at) => String(at)));
+    for (const bytes of [packed.subarray(0, -20), packed.subarray(0, packed.length >>> 1)])
+      await expect(readAll(archiveOf(bytes, "cut"))).rejects.toMatchObject({
+        code: "upstream",
+        message: expect.stringContaining("cannot be unpacked") as string,
+      });
+    const wrong = Buffer.from(packed);
+    const middle = packed.length >>> 1;
+    wrong.fill(0x55, middle, middle + 64);
+    await expect(readAll(archiveOf(wrong, "wrong"))).rejects.toMatchObject({ code: "upstream" });
   });
 });

@@ -8,10 +8,10 @@ import { onTestFinished } from "vitest";
 import { createCodeHost } from "../../../src/demo/code-host/code-host.ts";
 import type {
   AppSpec,
-  CodeHost,
   CodeHostOptions,
   InstallationSpec,
 } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import { systemClock, type Clock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { createLog, type Log } from "../../../src/kernel/base/log.ts";

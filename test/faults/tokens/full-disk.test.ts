@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { CodeHost } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import { mountSmallDisk, noSmallDisk } from "../../kernel/state/fixtures/small-disk.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../../contract/daemon.ts";
 import {

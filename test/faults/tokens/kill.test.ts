@@ -6,7 +6,8 @@ import { randomInt } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import type { CodeHost, RepositorySpec } from "../../../src/demo/code-host/types.ts";
+import type { RepositorySpec } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import { removeTemporaryFolders } from "../../contract/daemon.ts";
 import {
   appKey,

@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Fault } from "../../../src/demo/code-host/faults.ts";
-import type { CodeHost, CodeHostOptions } from "../../../src/demo/code-host/types.ts";
+import type { CodeHostOptions } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import { removeTemporaryFolders } from "../../contract/daemon.ts";
 import {
   appKey,

@@ -7,7 +7,7 @@ import { randomInt } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { CodeHost } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import type { AnyTable, Env } from "../../../src/kernel/state/types.ts";

@@ -17,7 +17,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { CodeHost, CodeHostOptions } from "../../../src/demo/code-host/types.ts";
+import type { CodeHostOptions } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import {
   cleanEnvironment,
   type Daemon,

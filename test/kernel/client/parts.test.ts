@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { createBreaker } from "../../../src/kernel/client/breaker.ts";
-import { createDeadline } from "../../../src/kernel/client/deadline.ts";
 import { createLedger } from "../../../src/kernel/client/ledger.ts";
-import { backoffMs, createRetryBudget, retryAfterMs } from "../../../src/kernel/client/retry.ts";
+import { createRetryBudget, retryAfterMs, retryDelayMs } from "../../../src/kernel/client/retry.ts";
 import { createSkew } from "../../../src/kernel/client/skew.ts";
 import { createTokenBucket } from "../../../src/kernel/client/token-bucket.ts";
 import { addressOf, pathOf, sameOrigin } from "../../../src/kernel/client/url.ts";
@@ -58,8 +57,8 @@ describe("a retry", () => {
     const rule = { retries: 3, baseDelayMs: 500, maxDelayMs: 3_000 };
     expect(
       [1, 2, 3, 4, 9].map((attempt) => [
-        backoffMs(rule, attempt, undefined, 0),
-        backoffMs(rule, attempt, undefined, 1),
+        retryDelayMs(rule, attempt, undefined, 0),
+        retryDelayMs(rule, attempt, undefined, 1),
       ]),
     ).toEqual([
       [250, 500],
@@ -68,8 +67,8 @@ describe("a retry", () => {
       [1_500, 3_000],
       [1_500, 3_000],
     ]);
-    expect(backoffMs(rule, 1, 1_200, 0.5)).toBe(1_200);
-    expect(backoffMs(rule, 1, 60_000, 0.5)).toBe(3_000);
+    expect(retryDelayMs(rule, 1, 1_200, 0.5)).toBe(1_200);
+    expect(retryDelayMs(rule, 1, 60_000, 0.5)).toBe(3_000);
   });
 
   it.each([
@@ -136,28 +135,6 @@ describe("a breaker", () => {
     expect(breaker.admit()).toBe(0);
     breaker.settle("good");
     expect([breaker.admit(), breaker.admit()]).toEqual([0, 0]);
-  });
-});
-
-describe("a deadline", () => {
-  it("counts only while it runs, and keeps no timer afterwards", async () => {
-    const clock = createManualClock();
-    const deadline = createDeadline(
-      clock,
-      100,
-      forever,
-      () => new StewardError("deadline", "over"),
-    );
-    await clock.advance(60);
-    deadline.pause();
-    await clock.advance(1_000);
-    deadline.resume();
-    await clock.advance(39);
-    expect([deadline.signal.aborted, deadline.elapsedMs()]).toEqual([false, 99]);
-    await clock.advance(1);
-    expect(deadline.signal.reason).toMatchObject({ message: "over" });
-    deadline[Symbol.dispose]();
-    expect(clock.timers()).toBe(0);
   });
 });
 

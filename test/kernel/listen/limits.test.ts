@@ -6,7 +6,7 @@ import {
 } from "node:http2";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Handler } from "../../../src/kernel/listen/exchange.ts";
+import type { Handler } from "../../../src/kernel/listen/handler.ts";
 import { bodyLength, connectRaw, echo, listen, trickle } from "./raw-client.ts";
 
 const head = (more = ""): string => `GET /a HTTP/1.1\r\nHost: x\r\n${more}\r\n`;

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
-import type { Handler } from "../../../src/kernel/listen/exchange.ts";
+import type { Handler } from "../../../src/kernel/listen/handler.ts";
 import {
   createListener,
   type Listener,

@@ -146,6 +146,32 @@ describe("a cancelled run", () => {
   });
 });
 
+describe("a run with a deadline", () => {
+  it("rejects with deadline, frees the thread of a deaf task, and the pool works on", async () => {
+    const pool = open(1);
+    const stuck = pool.run(spin, { deaf: true, rounds: 1e9 }, { signal: never, deadlineMs: 200 });
+    await expect(stuck).rejects.toMatchObject({
+      code: "deadline",
+      message: expect.stringContaining("spin") as string,
+    });
+    expect(await pool.run(double, 2, { signal: never, deadlineMs: 60_000 })).toBe(4);
+    expect(pool.status()).toMatchObject({ running: 0, queued: 0, crashed: 0 });
+  });
+
+  it("counts no time in the queue", async () => {
+    const pool = open(1);
+    const first = new AbortController();
+    const running = pool.run(spin, { deaf: false, rounds: 1e9 }, { signal: first.signal });
+    const waiting = pool.run(double, 3, { signal: never, deadlineMs: 5_000 });
+    const limited = pool.run(spin, { deaf: false, rounds: 1e9 }, { signal: never, deadlineMs: 1 });
+    expect(pool.status()).toMatchObject({ running: 1, queued: 2 });
+    first.abort(new Error("over"));
+    await expect(running).rejects.toThrow("over");
+    expect(await waiting).toBe(6);
+    await expect(limited).rejects.toMatchObject({ code: "deadline" });
+  });
+});
+
 describe("a worker that dies", () => {
   it("fails only the input that killed two of them, and the pool lives on", async () => {
     const pool = open(2);

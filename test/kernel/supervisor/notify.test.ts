@@ -136,22 +136,27 @@ describe("the watchdog", () => {
     expect(sent).toHaveLength(4);
   });
 
-  it("hears nothing while the process is not well, and no second sign while the first is on its way", async () => {
+  it("hears nothing while the process is not well, and no second sign while the first is on its way, for at most 5 s", async () => {
     let alive = false;
     const sent: string[] = [];
-    const { notifier: told } = notifier(environment, {
-      alive: () => alive,
-      send: (assignments) => {
-        sent.push(...assignments);
-        return new Promise(() => {});
+    const { notifier: told } = notifier(
+      { ...environment, WATCHDOG_USEC: "4000000" },
+      {
+        alive: () => alive,
+        send: (assignments) => {
+          sent.push(...assignments);
+          return new Promise(() => {});
+        },
       },
-    });
+    );
     await start(told);
     await clock.advance(20_000);
     expect(sent).toEqual([]);
     alive = true;
-    await clock.advance(60_000);
+    await clock.advance(6_000);
     expect(sent).toEqual(["WATCHDOG=1"]);
+    await clock.advance(2_000);
+    expect(sent).toEqual(["WATCHDOG=1", "WATCHDOG=1"]);
     await told.watchdog?.stop(1000);
   });
 

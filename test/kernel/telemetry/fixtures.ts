@@ -2,11 +2,10 @@
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Log } from "../../../src/kernel/base/log.ts";
 import { defineLogRecord, defineMetric } from "../../../src/kernel/telemetry/catalogue.ts";
-import type { WireSpan } from "../../../src/kernel/telemetry/messages.ts";
+import type { WireSpan, ScopeSpec } from "../../../src/kernel/telemetry/types.ts";
 import type { TelemetryOptions } from "../../../src/kernel/telemetry/options.ts";
 import { createTelemetry } from "../../../src/kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../../../src/kernel/telemetry/telemetry.ts";
-import type { ScopeSpec } from "../../../src/kernel/telemetry/types.ts";
 
 const common = { group: "Test", help: "For a test." } as const;
 

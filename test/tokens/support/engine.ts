@@ -2,7 +2,8 @@
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { demoCodeHost, type DemoCodeHost } from "../../../src/demo/code-host/demo.ts";
-import type { CodeHost, CodeHostOptions } from "../../../src/demo/code-host/types.ts";
+import type { CodeHostOptions } from "../../../src/demo/code-host/types.ts";
+import type { CodeHost } from "../../../src/demo/code-host/code-host.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import { createEngine, unreleased } from "../../../src/tokens/engine/engine.ts";
 import type { ProxyOptions } from "../../../src/tokens/engine/platform/http.ts";

@@ -8,7 +8,8 @@ import { run as sign } from "../../../workers/tasks/sign.ts";
 import { run as verify } from "../../../workers/tasks/verify.ts";
 import type { Payloads } from "../../../workers/tasks/verify.ts";
 import { compressText, decompressText } from "../../../workers/text/compress.ts";
-import { normalise, textHash } from "../../../workers/text/normalise.ts";
+import { normalise } from "../../../workers/text/normalise.ts";
+import { textHash } from "../text/identity.ts";
 import { shingleSet } from "../../../workers/text/shingles.ts";
 import { control } from "../control.ts";
 
@@ -77,9 +78,7 @@ describe("signing", () => {
     expect(block.classes).toBe(2);
     const first = signatureAt(block, 0);
     expect(first.set).toEqual(shingleSet(normalise(long), 3));
-    expect(decompressText(first.sample)).toBe(
-      normalise(long).slice(0, 500).split(" ").sort().join(" ").trim(),
-    );
+    expect(decompressText(first.sample)).toBe(normalise(long).slice(0, 500));
     expect(signatureAt(block, 1).set).toHaveLength(0);
     expect(first.tokens.length).toBeGreaterThanOrEqual(COUNT_WORDS);
   });

@@ -6,7 +6,7 @@
  *   byte    0       8         16         32        40 slot  [ value | time ms | trace id | span id
  *   | cell ]   cell: of the histogram slab; -1 in a free slot
  */
-import type { TraceIds } from "../messages.ts";
+import type { TraceIds } from "../types.ts";
 import type { Ceiling } from "./ceiling.ts";
 
 /** An observation with the span it was made in. */

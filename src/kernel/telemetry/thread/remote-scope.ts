@@ -7,6 +7,8 @@ import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from ".
 import { exemplarReader, type Exemplar, type ExemplarReader } from "../series/exemplars.ts";
 import { Interner } from "../series/interner.ts";
 import type { Attributes, AttributeValue } from "../types.ts";
+import { late, waitFor } from "../../base/wait.ts";
+import { systemClock } from "../../base/clock.ts";
 
 /** The rows of one writer by number. */
 export type RowTable = Map<number, WireRow>;
@@ -122,11 +124,8 @@ export class RemoteScope {
       this.#waiting = Promise.withResolvers();
       this.#reply({ type: "snapshot?", scope: this.#number });
     }
-    const late = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => late.resolve(undefined), timeoutMs);
-    const shared = await Promise.race([this.#waiting.promise, late.promise]);
-    clearTimeout(timer);
-    return shared?.hold();
+    const shared = await waitFor(this.#waiting.promise, { clock: systemClock, timeoutMs });
+    return shared === late ? undefined : shared?.hold();
   }
 
   /** The writer closed it or is gone. */

@@ -6,7 +6,7 @@ import { stateOfError } from "../../capability/operation.ts";
 import type { ApiState, Operation } from "../../capability/operation.ts";
 import type { Device } from "../../providers/model.ts";
 import type { Tick } from "../collector.ts";
-import { yieldToLoop } from "../yielding.ts";
+import { nextTurn } from "../../../kernel/base/turns.ts";
 
 /** Concurrent calls. */
 const IN_FLIGHT = 4;
@@ -62,7 +62,7 @@ export async function callEach<T>(
       tried += 1;
       waiting.push(outcomeOf(device, perDevice));
       if (waiting.length >= IN_FLIGHT) await next();
-      if (tried % STRETCH === 0) await yieldToLoop(tick.signal);
+      if (tried % STRETCH === 0) await nextTurn(tick.signal);
     }
     while (waiting.length > 0) await next();
   } finally {

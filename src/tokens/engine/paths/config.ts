@@ -54,7 +54,7 @@ export function configPath(context: EngineContext): Path {
   });
 }
 
-// Newer fields appear only when they are set, so that a plain configuration keeps its known form.
+// Newer fields appear only when set, so that a plain configuration reads as clients know it.
 function shown(config: EngineConfig): Data {
   return {
     app_id: config.appId,

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { until } from "../../../kernel/json/until.ts";
+import { orAborted } from "../../../kernel/base/wait.ts";
 import { isRawNumber, numberText, parseExact, type RawNumber } from "../../logical/json.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { Installation, Permissions } from "../types.ts";
@@ -86,7 +86,7 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
         return foundOf(name, held.id, true);
       const lookup = lookups.get(login) ?? lookUpOnce(login).finally(() => lookups.delete(login));
       lookups.set(login, lookup);
-      return foundOf(name, await until(lookup, signal), false);
+      return foundOf(name, await orAborted(lookup, signal), false);
     },
     forget: (name) => void known.delete(name.toLowerCase()),
     async read(id, signal) {

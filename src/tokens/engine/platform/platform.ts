@@ -132,8 +132,8 @@ function fixedHeaders(userAgent: string): Record<string, string> {
   };
 }
 
-// A server behind another name links to that name. Only the query is used, so the app's JWT never
-// goes elsewhere.
+// A server behind another name links to that name. Only the query is used, so that the app's JWT is
+// never sent elsewhere.
 function nextPage(from: URL, reply: HttpReply): URL | undefined {
   const next = byLink({ number: 1, elements: 0, beside: new Map(), headers: reply.headers });
   if (next === undefined || !("link" in next)) return undefined;

@@ -27,7 +27,7 @@ const COMPLAIN_EVERY_MS = 60_000;
 
 /** One device as it is configured. */
 export interface AuditDeviceConfig {
-  /** Absolute, or relative to the state folder; `discard` keeps nothing. */
+  /** Absolute, or relative to the state folder; `discard` writes nothing. */
   readonly filePath: string;
   readonly hmacAccessor: boolean;
   readonly elideListResponses: boolean;
@@ -122,7 +122,7 @@ export async function openAudit(
     if (device.failure !== undefined) void test(device);
   }
 
-  /** The outcome stands in `failure`, and whatever fails is tried again. */
+  /** Sets `failure`; a failed test is retried. */
   const test = (device: Device): Promise<void> =>
     put(device, device.recorder.test(clock.now(), ids.uuid())).catch(() => undefined);
 

@@ -6,7 +6,7 @@
  *
  *     {"token":"hmac-sha256:…","repositories":["hmac-sha256:…",…,{"too_many_values":{"count":5120,"hash":"hmac-sha256:…"}}],"org_name":"hmac-sha256:…"}
  *
- * A marker's hash is over the JSON text of what it stands for, `count` is the number of its
+ * A marker's hash is over the JSON text that it replaces, `count` is the number of its
  * strings, numbers, truth values and nulls.
  */
 import type { Data } from "../../logical/types.ts";

@@ -1,6 +1,6 @@
 /**
- * What stands in clear in a record beside its data, cut where a record would be too long: the end
- * becomes a hash of what was left out.
+ * Shortens the plain texts of a record beside its data where the record would be too long: the end
+ * is replaced by a hash of what was left out.
  */
 import type { Hash } from "./hash.ts";
 

@@ -1,10 +1,10 @@
 /**
- * The end of an audit file: lines go in, and a line's promise resolves when the disk has it. The
- * file is open with O_DSYNC, so that a write is its own flush; while one batch is written the next
- * gathers, so that many requests share it. Nothing is ever removed: what a crash or a failing disk
- * tore is closed by a newline, and the next record stands on a line of its own. After a failed
- * write the kernel may have dropped what it held of it, so the file is opened anew and what was
- * refused counts as torn even where it can still be read.
+ * Appends lines to an audit file; a line's promise resolves when the line is on disk. The file is
+ * open with O_DSYNC, so each write is its own flush; while one batch is written the next gathers,
+ * so that many requests share a write. Nothing is ever removed: a line torn by a crash or a failing
+ * disk is ended by a newline, and the next record starts on a line of its own. After a failed write
+ * the operating system may have dropped its pages, so the file is reopened, and the lines that
+ * failed count as torn even where they can still be read.
  *
  * No line is acknowledged that only a deleted file holds: it is written again into a new file. A
  * file that was renamed stays in use, as whoever rotates it expects, until it is reopened; without
@@ -13,10 +13,10 @@
 import { constants, fstatSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, systemCodeOf, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
+import { atEndOfTurn } from "../../../kernel/base/turns.ts";
 
 /** Bytes of lines that may wait, the batch under way not counted. */
 const QUEUE_BYTES = 16 * 2 ** 20;
@@ -45,8 +45,8 @@ export interface Sink {
   /** Resolves when the disk has it. */
   append(line: string): Promise<void>;
   /**
-   * Goes on in a new file of the same name; the old one is kept in use when that fails, and the
-   * error thrown.
+   * Continues in a new file of the same name. When that fails, the old one stays in use and the
+   * error is thrown.
    */
   reopen(): Promise<void>;
   /** Writes what waits and takes no more. */
@@ -89,7 +89,7 @@ class FileSink implements Sink {
   #writing: Promise<void> | undefined;
   #closed = false;
   #lookAtMs = 0;
-  /** When the path was first seen to name no file or another one. */
+  /** When the path was first found to name no file or another one. */
   #renamedAtMs: number | undefined;
   /** Taken by the next batch. */
   #next: Opened | undefined;
@@ -142,7 +142,7 @@ class FileSink implements Sink {
   }
 
   async #write(): Promise<void> {
-    await setImmediate(); // what comes in the same turn of the loop shares the flush
+    await new Promise<void>(atEndOfTurn); // what comes in the same turn shares the flush
     while (this.#queue.length > 0) {
       const batch = this.#take();
       try {

@@ -30,7 +30,7 @@ const RFC_3339 =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 const MAX_TIME_LENGTH = 40;
 
-/** Words that stand in nearly every record and are no secret: what they become is kept. */
+/** Words that occur in nearly every record and are no secret: their hashes are cached. */
 const USUAL_WORDS: readonly string[] = ["read", "write", "admin", "all", "selected"];
 
 /** The hash over a device's salt. */

@@ -1,4 +1,4 @@
-/** JSON text of large values in pieces, so that hashing it lets the event loop have its turn. */
+/** JSON text of large values in pieces, so that hashing does not block the event loop. */
 import { nextTurn } from "../../../kernel/base/turns.ts";
 import { isRawNumber } from "../../logical/json.ts";
 import type { RunningHash } from "./hash.ts";

@@ -18,7 +18,7 @@ import { cutList, cutMap, cutText } from "./cut.ts";
 import type { Hasher } from "./hash.ts";
 import type { Size } from "./measure.ts";
 
-/** Tokens whose hashes are kept. */
+/** Tokens whose hashes are cached. */
 const KEPT_TOKENS = 1_024;
 
 /** The longest line. */

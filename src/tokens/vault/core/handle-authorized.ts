@@ -9,6 +9,7 @@ import type { Mount } from "../mounts/mounts.ts";
 import type { AuditResponse, Intent, IssuedAuth, LeaseInfo, TokenEntry } from "../types.ts";
 import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 import { goDurationText } from "./go-duration.ts";
+import { withDeadline } from "../../../kernel/base/deadline.ts";
 
 /** Deadline for revoking a token whose lease could not be stored. */
 const UNDO_MS = 30_000;
@@ -108,7 +109,7 @@ async function settle(
   else deps.leases.drop(intent);
 }
 
-/** The request as the mount's backend sees it. */
+/** The request that the mount's backend receives. */
 export function requestOf(
   { request, requestId, operation, mount, rest, standing }: RequestContext,
   effect: EffectRecord | undefined,
@@ -310,15 +311,19 @@ async function endUnstored(
   },
 ): Promise<void> {
   try {
-    await mount.backend.handle({
-      id: requestId,
-      operation: "revoke",
-      path: request.path.slice(mount.point.length),
-      data: response?.data ?? {},
-      mountPoint: mount.point,
-      signal: AbortSignal.timeout(UNDO_MS),
-      secret: { internalData: response?.secret?.internalData ?? {}, leaseId: id },
-    });
+    const tooSlow = (): StewardError =>
+      new StewardError("deadline", `the backend did not revoke it within ${UNDO_MS / 1000} s`);
+    await withDeadline({ clock: deps.clock, timeoutMs: UNDO_MS, reason: tooSlow }, (signal) =>
+      mount.backend.handle({
+        id: requestId,
+        operation: "revoke",
+        path: request.path.slice(mount.point.length),
+        data: response?.data ?? {},
+        mountPoint: mount.point,
+        signal,
+        secret: { internalData: response?.secret?.internalData ?? {}, leaseId: id },
+      }),
+    );
     if (intent !== undefined) deps.leases.drop(intent);
   } catch (error) {
     if (intent !== undefined)

@@ -44,7 +44,7 @@ function proofOf(context: RequestContext): RequestProof | undefined {
   return context.mount.backend.proof(requestOf(context, undefined));
 }
 
-/** What was guessed: the proof's subject, else an unknown token, which its backend never sees. */
+/** The subject of the failed attempt: that of the proof, else the unknown token. */
 function subjectOf(context: RequestContext): string | undefined {
   const proof = proofOf(context);
   return proof === undefined

@@ -58,7 +58,7 @@ export interface Resumption {
   readonly outcome: "elapsed" | "wall clock" | "wall clock behind" | "wall clock ahead";
 }
 
-/** Where the clock goes on from a mark. Never before the mark. */
+/** The time at which the clock resumes from a mark; never before the mark. */
 export function resumeFrom(mark: ClockMark, at: ClockReading): Resumption {
   const byWallMs = at.wallMs + (mark.expiryMs - mark.wallMs);
   if (mark.boot === undefined) {
@@ -126,7 +126,7 @@ export interface MarkedClock extends ExpiryClock {
   mark(): ClockMark;
 }
 
-/** A clock that goes on at a time of its own, with the leads of its mark. */
+/** A clock that resumes at a time of its own, with the leads of its mark. */
 export function createExpiryClock(
   { clock, boot }: ExpiryClockDeps,
   from: { readonly expiryMs: number; readonly leads: readonly WallLead[] },

@@ -1,6 +1,6 @@
 /**
- * The expiry clock of an environment: goes on from its stored mark, logs what a start decided, and
- * keeps the mark current.
+ * The expiry clock of an environment: resumes from its stored mark, logs how the start set it, and
+ * updates the mark.
  */
 import { create } from "@bufbuild/protobuf";
 import {

@@ -1,6 +1,7 @@
 /**
- * Answers in Vault's words: the envelope of eight keys in their fixed order, `{errors: […]}`, 204
- * for nothing. Pure text; who writes it to a connection sets nothing but what stands here.
+ * Response bodies in Vault's format: the envelope of eight keys in their fixed order,
+ * `{errors: […]}`, 204 without a body. Status, headers and text are complete; the caller only sends
+ * them.
  */
 import type { PlainAnswer } from "../../../kernel/service.ts";
 import { writeExact } from "../../logical/json.ts";
@@ -28,14 +29,14 @@ export function writeCoreAnswer(answer: CoreAnswer): PlainAnswer {
   return { status: response?.status ?? 200, headers: VAULT_HEADERS, body: envelope(answer) };
 }
 
-/** Help goes without an envelope: clients read its text at the top. */
+/** Help has no envelope: clients read its text at the top level. */
 export function writeHelp(answer: CoreAnswer): PlainAnswer {
   const { response, wrap } = answer;
   if (response?.data === undefined || wrap !== undefined) return writeCoreAnswer(answer);
   return { status: 200, headers: VAULT_HEADERS, body: `${writeExact(response.data)}\n` };
 }
 
-/** The text of a whole answer, as it is also kept when it is wrapped. Ends in a newline. */
+/** The text of a whole response, also stored when it is wrapped. Ends in a newline. */
 export function envelope(answer: CoreAnswer): string {
   const { response, lease, auth, wrap, warnings } = answer;
   const data =

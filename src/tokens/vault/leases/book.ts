@@ -15,11 +15,12 @@ import {
   leaseTokens,
 } from "./tables.ts";
 import { leaseTimer } from "./timers.ts";
+import { backoffMs, type Backoff } from "../../../kernel/base/backoff.ts";
 
 /** Failed tries after which a lease is left alone. */
 const MAX_ATTEMPTS = 6;
 /** The first wait after a failure; doubled with each further one. */
-const BACKOFF_MS = 10_000;
+const RETRY: Backoff = { firstMs: 10_000, maxMs: Number.POSITIVE_INFINITY };
 
 export interface BookDeps {
   readonly due: Due;
@@ -79,11 +80,7 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       tx.put(leases, seq, { ...row, attempts, failure: why });
       if (attempts < MAX_ATTEMPTS) {
         tx.put(endingLeases, seq, true);
-        due.set(
-          tx,
-          leaseTimer(seq),
-          clock.now() + BACKOFF_MS * 2 ** (attempts - 1) * (0.5 + random()),
-        );
+        due.set(tx, leaseTimer(seq), clock.now() + backoffMs(attempts, RETRY) * (0.5 + random()));
         return;
       }
       due.clear(tx, leaseTimer(seq));

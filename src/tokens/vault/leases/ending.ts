@@ -43,7 +43,7 @@ export interface Below {
 export interface Ending {
   /** Those whose time has come; a failure is written down and tried again. */
   due(seqs: readonly number[], signal: AbortSignal): Promise<void>;
-  /** Now; throws the backend's error and keeps the lease. */
+  /** At once; on the backend's error the lease stays and the error is thrown. */
   now(lease: StoredLease): Promise<void>;
   /** In the background, from now on. */
   soon(lease: StoredLease): Promise<void>;

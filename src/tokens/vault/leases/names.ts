@@ -2,9 +2,9 @@
  * The names directly below a prefix of lease ids, found by seeking: a level is left as soon as its
  * name is known.
  */
-import { setImmediate } from "node:timers/promises";
 import type { Env, Snapshot } from "../../../kernel/state/types.ts";
 import { leaseIds } from "./tables.ts";
+import { nextTurn } from "../../../kernel/base/turns.ts";
 
 /** Leases that lie side by side are read in runs of this. */
 const RUN = 256;
@@ -20,8 +20,8 @@ export function endOfPrefix(prefix: string): string | undefined {
 }
 
 /**
- * Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. Gives way between
- * slices, each of which sees its own moment: what comes or goes meanwhile may be in or not.
+ * Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. Yields between slices,
+ * each a read of its own: names created or deleted meanwhile may be included or not.
  */
 export async function namesBelow(env: Env, prefix: string): Promise<string[]> {
   const names: string[] = [];
@@ -31,7 +31,7 @@ export async function namesBelow(env: Env, prefix: string): Promise<string[]> {
     start = env.read((snapshot) =>
       readSlice(snapshot, { prefix, from, end: endOfPrefix(prefix) }, names),
     );
-    if (start !== undefined) await setImmediate();
+    if (start !== undefined) await nextTurn();
   }
   return names;
 }

@@ -7,6 +7,8 @@ import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { LeaseRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { RevokeBackend } from "../types.ts";
 import { leaseToRevoke } from "./rows.ts";
+import { withDeadline } from "../../../kernel/base/deadline.ts";
+import { createSemaphore } from "../../../kernel/base/semaphore.ts";
 
 /** How long a backend may take. */
 export const REVOKE_DEADLINE_MS = 30_000;
@@ -43,12 +45,17 @@ export interface RevokerDeps {
 
 /** A revoker over the mounts. Waiting for a turn is not part of a call's time. */
 export function createRevoker({ revoke, clock, deadlineMs, parallel }: RevokerDeps): Revoker {
-  const turns = createTurns(parallel);
+  const turns = createSemaphore(parallel);
+  const tooSlow = (): StewardError =>
+    new StewardError("deadline", `the backend did not revoke it within ${deadlineMs / 1000} s`, {
+      remedy: "check whether the platform can be reached",
+    });
   const one = async (lease: StoredLease, signal: AbortSignal): Promise<Outcome> => {
-    using _turn = await turns();
+    using _turn = await turns.acquire();
     try {
-      await withDeadline(clock, deadlineMs, signal, (within) =>
-        revoke(leaseToRevoke(lease.row), within),
+      // A backend that does not heed its signal is left behind.
+      await withDeadline({ clock, timeoutMs: deadlineMs, signal, reason: tooSlow }, (ending) =>
+        revoke(leaseToRevoke(lease.row), ending),
       );
       return { ...lease, result: "revoked" };
     } catch (thrown) {
@@ -63,7 +70,7 @@ export function createRevoker({ revoke, clock, deadlineMs, parallel }: RevokerDe
   return (batch, signal) => Promise.all(batch.map((lease) => one(lease, signal)));
 }
 
-/** Text about a failure that may be kept and shown. */
+/** The text of a failure, without secrets, to store and show. */
 export function failureText(error: StewardError): string {
   return (error.remedy === undefined ? error.message : `${error.message} (${error.remedy})`).slice(
     0,
@@ -88,55 +95,7 @@ function withoutSecrets(error: StewardError, row: LeaseRow): StewardError {
   });
 }
 
-/** Lets so many through at once; the others follow in their order. */
-function createTurns(parallel: number): () => Promise<Disposable> {
-  const waiting: (() => void)[] = [];
-  let free = parallel;
-  const turn: Disposable = {
-    [Symbol.dispose]() {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    },
-  };
-  return async () => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    return turn;
-  };
-}
-
 function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
-}
-
-// A backend that does not heed its signal is left behind.
-async function withDeadline(
-  clock: Clock,
-  deadlineMs: number,
-  parent: AbortSignal,
-  run: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const controller = new AbortController();
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  const end = (reason: unknown): void => {
-    controller.abort(reason);
-    reject(reason);
-  };
-  const stop = (): void => end(parent.reason);
-  if (parent.aborted) stop();
-  parent.addEventListener("abort", stop, { once: true });
-  using _timer = clock.timer(clock.monotonic() + deadlineMs, () =>
-    end(
-      new StewardError("deadline", `the backend did not revoke it within ${deadlineMs / 1000} s`, {
-        remedy: "check whether the platform can be reached",
-      }),
-    ),
-  );
-  try {
-    await Promise.race([over, run(controller.signal)]);
-  } finally {
-    parent.removeEventListener("abort", stop);
-  }
 }

@@ -24,7 +24,7 @@ export const LEASE_ID_LENGTH = 24;
 const TIME_LENGTH = 7;
 
 /**
- * Largest JSON text of nested response data that a lease row keeps. Revoking needs only the token
+ * Largest JSON text of nested response data that a lease row stores. Revoking needs only the token
  * and flat fields; a response may list thousands of repositories.
  */
 const MAX_DATA_LENGTH = 2 * 1024;

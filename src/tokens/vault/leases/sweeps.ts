@@ -1,7 +1,7 @@
 /**
- * Ends many leases by one small change: an ended token or a revoked prefix is written down,
- * whatever hangs on it, and a timer sees to its leases in pieces. So the change that ends a token
- * stays small, and a crash in the middle forgets nothing.
+ * Revokes many leases by one small change: the ended token or revoked prefix is stored, however
+ * many leases it has, and a timer revokes them in batches. So the change that ends a token stays
+ * small, and a crash in between loses nothing.
  */
 import { create } from "@bufbuild/protobuf";
 import { PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
@@ -32,7 +32,7 @@ export interface Sweeps {
   endToken(tx: Tx, tokenKey: string): void;
   /** Durable when it resolves; the leases end in the background. */
   order(below: Below, force: boolean): Promise<void>;
-  /** Does what the timer of a token or prefix stands for. */
+  /** Revokes the leases of the timer's token or prefix. */
   run(timer: Timer, signal: AbortSignal): Promise<void>;
 }
 

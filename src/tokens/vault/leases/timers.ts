@@ -1,6 +1,6 @@
 /** The ids of the timers that leases, orphans and sweeps share: a letter and what it is about. */
 
-/** What a timer stands for. */
+/** What a timer revokes. */
 export type Timer =
   | { readonly kind: "lease"; readonly seq: number }
   | { readonly kind: "orphan"; readonly requestId: string }

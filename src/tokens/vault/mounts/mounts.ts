@@ -14,10 +14,11 @@ import type { AuditMount } from "../types.ts";
 import { assertFreePath, assertTtls } from "./rules.ts";
 import { clearStorage, createStorageView } from "./storage-view.ts";
 import { mountRows } from "./tables.ts";
+import { createSerial } from "../../../kernel/base/serial.ts";
 
 /** A mount that answers. */
 export interface Mount extends AuditMount {
-  /** Part of the name of everything the backend keeps. */
+  /** Prefix of every key that the backend stores. */
   readonly uuid: string;
   readonly description: string;
   /** 0: the system's. */
@@ -111,7 +112,7 @@ class MountTable implements Mounts {
   readonly #deps: MountsDeps;
   readonly #mounts = new Map<string, Mount>();
   /** Enabling and disabling go one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = createSerial();
 
   constructor(deps: MountsDeps) {
     this.#deps = deps;
@@ -304,12 +305,6 @@ class MountTable implements Mounts {
       this.#mounts.delete(path);
       await mount.backend.close();
     }
-  }
-
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(change);
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 
   #factory(kind: "secret" | "auth", type: string): BackendFactory {

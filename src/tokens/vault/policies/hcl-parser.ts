@@ -87,7 +87,7 @@ class Parser {
     return root;
   }
 
-  // Until `}` when it stands inside something, else until the end of the text.
+  // Until `}` when nested, else until the end of the text.
   #items(depth: number): HclObject {
     const items: HclItem[] = [];
     while (depth === 0 ? this.#word.kind !== "end" : !this.#is("}")) {

@@ -1,7 +1,6 @@
 /**
- * The data keys of an unsealed store: a new one on request, and the rows of older ones encrypted
- * anew behind it, so that the keyring stays small. What a stop interrupts goes on with the next
- * start.
+ * The data keys of an unsealed store: adds one on request and re-encrypts the rows of older ones in
+ * the background, so that the keyring stays small. After a stop the next start continues.
  */
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";

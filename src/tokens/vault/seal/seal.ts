@@ -31,7 +31,7 @@ export interface SealOptions {
   readonly invented?: boolean;
 }
 
-/** How the seal stands. */
+/** State of the seal. */
 interface SealStatus {
   /** There is a store that some key opens. */
   readonly initialized: boolean;

@@ -1,4 +1,4 @@
-/** `sys/remount`: a mount moves to another path with all it keeps. */
+/** `sys/remount`: moves a mount with its data to another path. */
 import {
   RemountFieldsSchema,
   RemountStatusFieldsSchema,
@@ -8,7 +8,7 @@ import { definePath } from "../../logical/define-path.ts";
 import type { Fields, Path } from "../../logical/types.ts";
 import type { SystemDeps } from "./deps.ts";
 
-/** Moves whose status is kept; in memory only. */
+/** Moves whose status is remembered, in memory only. */
 const MAX_MOVES = 100;
 
 export function remountPaths(deps: SystemDeps): readonly Path[] {

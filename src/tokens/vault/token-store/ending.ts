@@ -1,7 +1,7 @@
 /**
- * The end of tokens with all that came of them, in changes of bounded size. A token with children
- * is marked first: from then on it cannot be used and gets no more children, and has a timer, so
- * that after a crash the rest is ended all the same. Its row goes when its last child has gone.
+ * Revokes tokens with their children and leases, in changes of bounded size. A token with children
+ * is marked first: from then on it cannot be used, gets no more children and has a timer, so that
+ * the rest is revoked after a crash, too. Its row is deleted after its last child.
  */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";

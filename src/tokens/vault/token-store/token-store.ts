@@ -63,10 +63,10 @@ export interface TokenStore extends Tokens {
    */
   issuer(name: string, terms: (entry: TokenEntry) => Promise<RenewTerms>): void;
   /**
-   * Ends every service token that was made at or below a path, which ends in a slash, and what came
-   * of them, e.g. when the auth mount there goes. Tokens that never expire have no lease that could
-   * be ended and stay; batch tokens are on no list and end at their times. Whoever makes such
-   * tokens has stopped; gives way to other work.
+   * Revokes every service token issued at or below a path, which ends in a slash, and its children,
+   * e.g. when the auth mount there is disabled. Tokens that never expire have no lease to revoke
+   * and stay; batch tokens are on no list and expire on their own. Nothing issues such tokens any
+   * more when it is called; yields to other work.
    */
   revokePrefix(prefix: string, signal: AbortSignal): Promise<void>;
   /** Ends tokens at their times while it runs. */

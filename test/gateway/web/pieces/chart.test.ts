@@ -43,6 +43,13 @@ describe("a line", () => {
     ).toContain("after the second sample");
   });
 
+  it("has no line after one sample, even with a value now", () => {
+    const only = { title: "Heap", points: [1], now: 2, format: String, span: () => "0 s ago" };
+    const html = renderHtml(timeSeries({ ...only, none: "No collector has run yet." }));
+    expect(html).toContain("after the second sample");
+    expect(html).not.toMatch(/0 s ago|No collector/);
+  });
+
   it("says how far back it reaches", () => {
     expect(
       renderHtml(

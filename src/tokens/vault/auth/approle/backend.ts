@@ -4,7 +4,7 @@ import type { Backend, Host } from "../../../logical/types.ts";
 import type { AuthDeps } from "../deps.ts";
 import type { ApproleContext } from "./context.ts";
 import { fieldPaths } from "./field-paths.ts";
-import { createNamedLock } from "./lock.ts";
+import { createNamedSerial } from "../../../../kernel/base/serial.ts";
 import { loginPath, renewalTerms } from "./login.ts";
 import { rolePaths } from "./role-paths.ts";
 import { secretIdPaths } from "./secret-id-paths.ts";
@@ -13,7 +13,7 @@ import { openApproleStorage } from "./storage.ts";
 /** One for each mount. */
 export async function createApproleBackend(deps: AuthDeps, host: Host): Promise<Backend> {
   const storage = await openApproleStorage(host.storage, deps.ids);
-  const context: ApproleContext = { ...deps, host, storage, lock: createNamedLock() };
+  const context: ApproleContext = { ...deps, host, storage, lock: createNamedSerial() };
   deps.tokens.issuer(storage.mountId, (entry) => renewalTerms(context, entry));
   return createBackend({
     type: "approle",

@@ -2,7 +2,7 @@
 import { logicalError } from "../../../logical/occurred.ts";
 import type { Fields, Host } from "../../../logical/types.ts";
 import type { AuthDeps } from "../deps.ts";
-import type { NamedLock } from "./lock.ts";
+import type { NamedSerial } from "../../../../kernel/base/serial.ts";
 import type { ApproleStorage } from "./storage.ts";
 
 /** One mount. */
@@ -10,7 +10,7 @@ export interface ApproleContext extends AuthDeps {
   readonly host: Host;
   readonly storage: ApproleStorage;
   /** Per role; held while the role or its secret ids change. */
-  readonly lock: NamedLock;
+  readonly lock: NamedSerial;
 }
 
 /** A role's name is one segment of a path; this bounds its keys. */

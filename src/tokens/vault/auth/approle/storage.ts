@@ -1,5 +1,5 @@
 /**
- * What an AppRole mount keeps. Roles are found by name and by role id, secret ids by themselves and
+ * Storage of an AppRole mount. Roles are found by name and by role id, secret ids by themselves and
  * by their accessors; ids and accessors are known by HMACs only. An entry that leads to another is
  * written before it and read with care, so that a crash in between leaves nothing worse than a line
  * that leads nowhere.

@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { docx, epub, odt, zip } from "../../support/documents.ts";
+import { refusalOf, textOf } from "./extracting.ts";
+
+/** An archive whose member is `times` MiB of spaces. */
+function bomb(member: string, mib: number): Uint8Array {
+  return zip({ "word/x": "", [member]: Buffer.alloc(mib * 2 ** 20, 32) });
+}
+
+/** The bytes with one of the packed ones changed. */
+function damaged(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 0xff;
+  return copy;
+}
+
+describe("a DOCX", () => {
+  it("gives its paragraphs, tables and notes, with its title and date", async () => {
+    const body =
+      "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>left</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>right</w:t></w:r></w:p></w:tc></w:tr></w:tbl>";
+    const more = {
+      "word/footnotes.xml": "<w:footnotes><w:p><w:r><w:t>a note</w:t></w:r></w:p></w:footnotes>",
+    };
+    const text = await textOf(
+      "a.docx",
+      docx(["One & two", "three"], { title: "A Title", body, more }),
+    );
+    expect(text.text.split(/\s+/)).toEqual([
+      "left",
+      "right",
+      "One",
+      "&",
+      "two",
+      "three",
+      "a",
+      "note",
+      "",
+    ]);
+    expect(text).toMatchObject({
+      title: "A Title",
+      createdDate: "2024-02-29T10:00:00Z",
+      truncated: false,
+      member: "",
+    });
+  });
+
+  it("leaves out deletions, field codes and the second rendering of a text box", async () => {
+    const body =
+      "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:r><w:instrText>PAGE</w:instrText></w:r>" +
+      "<mc:AlternateContent><mc:Choice><w:r><w:t>box</w:t></w:r></mc:Choice><mc:Fallback><w:r><w:t>box</w:t></w:r></mc:Fallback></mc:AlternateContent></w:p>";
+    expect((await textOf("a.docx", docx(["kept"], { body }))).text).toBe("box\nkept\n");
+  });
+
+  it("is recognised by its content under any name", async () => {
+    expect(await textOf("letter", docx(["words"]))).toMatchObject({
+      text: "words\n",
+      title: "letter",
+    });
+    expect((await textOf("letter.txt", docx(["words"]))).text).toBe("words\n");
+  });
+
+  it("is cut and says so when it is longer than a document keeps", async () => {
+    const text = await textOf("a.docx", docx(Array<string>(100).fill("many words")), {
+      units: 100,
+    });
+    expect([text.text.length, text.truncated, text.notes]).toEqual([
+      100,
+      true,
+      ["truncated to 100 characters"],
+    ]);
+  });
+
+  it("is refused when it is encrypted, damaged, cut off or a bomb", async () => {
+    const sound = docx(["words"]);
+    const encrypted = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(2_000)]);
+    expect(await refusalOf("a.docx", encrypted)).toBe("encrypted: is encrypted");
+    expect(await refusalOf("a.docx", sound.subarray(0, -30))).toBe(
+      "broken DOCX: cannot be read as DOCX",
+    );
+    const at = Buffer.from(sound).indexOf("word/document.xml") + "word/document.xml".length + 5;
+    expect(await refusalOf("a.docx", damaged(sound, at))).toBe(
+      "broken DOCX: cannot be read as DOCX",
+    );
+    expect(await refusalOf("a.docx", bomb("word/document.xml", 65))).toBe(
+      "too large: unpacks to more than 64 MiB",
+    );
+    expect(await refusalOf("table.bin2", zip({ "[Content_Types].xml": "", "xl/x.xml": "" }))).toBe(
+      "other type: is a zip archive without a Word document",
+    );
+    expect(await refusalOf("things", zip({ "a.txt": "a" }))).toBe("other type: is a zip archive");
+  });
+
+  it("does not expand what a document type declares", async () => {
+    const laughs = Array.from(
+      { length: 20 },
+      (_, at) => `<!ENTITY l${at + 1} "&l${at};&l${at};&l${at};&l${at};">`,
+    );
+    const xml = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY l0 "lol">${laughs.join("")}]><w:document><w:p><w:r><w:t>&l20; end</w:t></w:r></w:p></w:document>`;
+    const text = await textOf("a.docx", docx([], { more: { "word/document.xml": xml } }));
+    expect(text.text).toBe("&l20; end\n");
+  });
+});
+
+describe("an ODT", () => {
+  it("gives its paragraphs, with its title and date", async () => {
+    const body =
+      '<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h>Head</text:h><text:p>a<text:tab/>b<text:s text:c="1000000000"/>c<text:line-break/>d<office:annotation><text:p>aside</text:p></office:annotation></text:p>';
+    const text = await textOf("a.odt", odt(["last"], { body }));
+    expect(text.text).toBe("Head\na\tb c\nd\nlast\n");
+    expect(text).toMatchObject({ title: "An ODT", createdDate: "2024-03-01T10:00:00" });
+  });
+
+  it("is recognised by its content under any name", async () => {
+    expect((await textOf("letter.txt", odt(["words"]))).text).toBe("words\n");
+  });
+
+  it("is refused when it is encrypted, damaged or a bomb", async () => {
+    const manifest =
+      "<manifest:manifest><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>";
+    expect(
+      await refusalOf("a.odt", odt(["x"], { more: { "META-INF/manifest.xml": manifest } })),
+    ).toBe("encrypted: is encrypted");
+    expect(await refusalOf("a.odt", odt(["x"]).subarray(0, 200))).toBe(
+      "broken ODT: cannot be read as ODT",
+    );
+    expect(await refusalOf("a.odt", bomb("content.xml", 65))).toBe(
+      "too large: unpacks to more than 64 MiB",
+    );
+  });
+});
+
+describe("an EPUB", () => {
+  const chapters = ["<html><body><h1>First</h1><p>one</p></body></html>", "<p>two</p>"];
+
+  it("gives its chapters in reading order, with its title and author", async () => {
+    const text = await textOf("a.epub", epub(chapters));
+    expect(text.text.split(/\s+/)).toEqual(["First", "one", "two"]);
+    expect(text).toMatchObject({ title: "A Book", correspondent: "An Author" });
+    expect((await textOf("book", epub(chapters))).text).toBe(text.text);
+  });
+
+  it("is cut between chapters and says so", async () => {
+    const book = epub(Array<string>(10).fill(`<p>${"word ".repeat(50)}</p>`));
+    expect(await textOf("a.epub", book, { units: 300 })).toMatchObject({ truncated: true });
+  });
+
+  it("is refused when its chapters are encrypted, and read when only its fonts are", async () => {
+    const encryption = (path: string): Record<string, string> => ({
+      "META-INF/encryption.xml": `<encryption><CipherReference URI="${path}"/></encryption>`,
+    });
+    expect(await refusalOf("a.epub", epub(chapters, encryption("OEBPS/ch 1.xhtml")))).toBe(
+      "encrypted: is encrypted",
+    );
+    expect((await textOf("a.epub", epub(chapters, encryption("OEBPS/a.otf")))).text).toContain(
+      "two",
+    );
+  });
+
+  it("is refused when it names no chapters or unpacks to too much", async () => {
+    expect(await refusalOf("a.epub", epub([], { "META-INF/container.xml": "<container/>" }))).toBe(
+      "broken EPUB: names no package document",
+    );
+    expect(await refusalOf("a.epub", epub(["x"]).subarray(0, 300))).toBe(
+      "broken EPUB: cannot be read as EPUB",
+    );
+    expect(await refusalOf("a.epub", bomb("META-INF/container.xml", 65))).toBe(
+      "too large: unpacks to more than 64 MiB",
+    );
+  });
+});

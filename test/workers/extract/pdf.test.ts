@@ -1,0 +1,68 @@
+import { deflateSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { pdf } from "../../support/documents.ts";
+import { refusalOf, textOf } from "./extracting.ts";
+
+describe("a PDF", () => {
+  it("gives the text of its pages, with its title and date", async () => {
+    const text = await textOf(
+      "a.pdf",
+      pdf(["Hello (world)\nsecond line", "page two"], { title: "A Title" }),
+    );
+    expect(text.text).toBe("Hello (world)\nsecond line\npage two");
+    expect(text).toMatchObject({
+      title: "A Title",
+      createdDate: "2024-02-29T12:00:00+01:00",
+      truncated: false,
+    });
+  });
+
+  it("is recognised by its content, also behind a few other bytes", async () => {
+    const bytes = pdf(["words"]);
+    expect(await textOf("scan-7", bytes)).toMatchObject({ text: "words", title: "scan-7" });
+    expect((await textOf("a.txt", bytes)).text).toBe("words");
+    const behind = Buffer.concat([Buffer.from("\n\n"), bytes]);
+    expect((await textOf("a.pdf", behind)).text).toBe("words");
+  });
+
+  it("without text says that it needs OCR, apart from failures", async () => {
+    const drawing = { dictionary: "", stream: Buffer.from("0 0 m 100 100 l S") };
+    expect(await refusalOf("a.pdf", pdf([drawing, ""]))).toBe(
+      "no text layer (needs OCR): has no text layer and needs OCR",
+    );
+  });
+
+  it("is read up to what a document keeps, however many pages follow", async () => {
+    const pages = Array<string>(2_000).fill("a page of a few words");
+    const text = await textOf("a.pdf", pdf(pages), { units: 1_000 });
+    expect([text.text.length, text.truncated]).toEqual([1_000, true]);
+  });
+
+  it("with a page that is not there is no whole text", async () => {
+    const missing = { dictionary: "/Filter /NoSuchFilter", stream: Buffer.from("x") };
+    const text = await textOf("a.pdf", pdf(["one", missing, "three"]));
+    expect(text.text).toContain("three");
+  });
+
+  it("is refused when it needs a password or is no PDF inside", async () => {
+    const trailer = `/ID [<${"00".repeat(16)}> <${"00".repeat(16)}>] /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <${"11".repeat(32)}> /U <${"22".repeat(32)}> >>`;
+    expect(await refusalOf("a.pdf", pdf(["secret"], { trailer }))).toBe(
+      "encrypted: is encrypted and needs a password",
+    );
+    expect(await refusalOf("a.pdf", Buffer.from("%PDF-1.7\n\x00\x01 nothing more"))).toBe(
+      "broken PDF: cannot be read as PDF",
+    );
+  });
+
+  it("is refused when a stream unpacks to more than a worker may hold, packed once or twice", async () => {
+    const once = deflateSync(Buffer.alloc(100 * 2 ** 20, 32));
+    const bombs = [
+      { dictionary: "/Filter /FlateDecode", stream: once },
+      { dictionary: "/Filter [/FlateDecode /FlateDecode]", stream: deflateSync(once) },
+    ];
+    for (const bomb of bombs)
+      expect(await refusalOf("a.pdf", pdf([bomb]))).toBe(
+        "broken PDF: has no page that can be read",
+      );
+  });
+});

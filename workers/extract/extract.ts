@@ -1,0 +1,246 @@
+/**
+ * Reads files on a worker thread: finds out what each is, extracts its text and goes into what is
+ * packed in it. Runs on the pool because the slowest formats take seconds a file.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { basename } from "node:path";
+import { stopped } from "../control.ts";
+import type { TaskControl } from "../control.ts";
+import { cutText } from "../text/decode.ts";
+import { broken, detectFormat, HEAD_BYTES, titleByName } from "./detect.ts";
+import { Refusal } from "./extractor.ts";
+import type { Extracted, Extraction } from "./extractor.ts";
+import { factsOf } from "./file-facts.ts";
+import { formatByName, formats, unpackedName } from "./formats.ts";
+import type { FormatName } from "./formats.ts";
+import type { ExtractedFile, ExtractedNothing, ExtractedText, ExtractInput } from "./tasks.ts";
+import { cleanTitle } from "./titles.ts";
+
+/** A cheap file larger than this is read alone, so that a batch stays small. */
+const BATCHED_BYTES = 128 * 1024;
+/** Files within files: a mail in a mail in a compressed file. */
+const MAX_DEPTH = 5;
+/** Text of all members of one file, in times of what one document keeps. */
+const MAX_TEXTS = 16;
+
+type Item = ExtractedText | ExtractedNothing;
+
+/** What the members of one file share. */
+interface Run {
+  readonly units: number;
+  leftUnits: number;
+  readonly items: Item[];
+  cancelled(): boolean;
+}
+
+/** Reads each file. Throws `cancelled`. */
+export async function run(input: ExtractInput, control: TaskControl): Promise<ExtractedFile[]> {
+  const files: ExtractedFile[] = [];
+  for (const path of input.paths) {
+    if (control.cancelled()) throw stopped();
+    files.push(await readFile(path, input, control));
+    control.step(1);
+  }
+  return files;
+}
+
+async function readFile(
+  path: string,
+  input: ExtractInput,
+  control: TaskControl,
+): Promise<ExtractedFile> {
+  let file: number;
+  try {
+    // Without O_NONBLOCK, a pipe that took the file's place would hold the thread for ever.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return unreadable(error);
+  }
+  try {
+    return await readOpen(file, basename(path), input, control);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    return unreadable(error);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function unreadable(error: unknown): ExtractedFile {
+  return { kind: "unreadable", code: (error as NodeJS.ErrnoException).code ?? "EIO" };
+}
+
+async function readOpen(
+  file: number,
+  name: string,
+  { alone, units }: ExtractInput,
+  control: TaskControl,
+): Promise<ExtractedFile> {
+  const stats = fstatSync(file, { bigint: true });
+  const facts = factsOf(stats);
+  const nothing = (refusal: Refusal): ExtractedFile => ({
+    kind: "read",
+    facts,
+    items: [skipped("", refusal)],
+  });
+  if (!stats.isFile()) return nothing(new Refusal("no file", "is a device, socket or pipe", false));
+  const sizeBytes = Number(stats.size);
+  const run: Run = {
+    units,
+    leftUnits: MAX_TEXTS * units,
+    items: [],
+    cancelled: () => control.cancelled(),
+  };
+  try {
+    const head = readBytes(file, Math.min(sizeBytes, HEAD_BYTES));
+    const { format, note } = detectFormat(name, head);
+    const { cheap, limitBytes, headBytes = limitBytes } = formats[format];
+    if (!alone && (cheap !== true || sizeBytes > BATCHED_BYTES)) return { kind: "costly", format };
+    if (sizeBytes > limitBytes) return nothing(tooLarge(name));
+    const bytes =
+      sizeBytes <= head.byteLength ? head : readBytes(file, Math.min(sizeBytes, headBytes));
+    await extractInto(run, { member: "", name, bytes, whole: sizeBytes <= headBytes }, 0, {
+      format,
+      notes: note === undefined ? [] : [note],
+    });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return nothing(error);
+  }
+  return factsOf(fstatSync(file, { bigint: true })).version === facts.version
+    ? { kind: "read", facts, items: run.items }
+    : { kind: "changed" };
+}
+
+// Without an ending that says so, a large file is more likely data than a text.
+function tooLarge(name: string): Refusal {
+  return new Refusal("too large", "is larger than 64 MiB", formatByName(name) !== undefined);
+}
+
+function readBytes(file: number, length: number): Uint8Array {
+  const buffer = Buffer.allocUnsafeSlow(length);
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(file, buffer, filled, length - filled, filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return buffer.subarray(0, filled);
+}
+
+interface Source {
+  readonly member: string;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly whole: boolean;
+}
+
+/**
+ * Adds the text of a file and of its members, the members first: once the file itself is stored,
+ * they are, too. Throws `Refusal` when the file itself gives none.
+ */
+async function extractInto(
+  run: Run,
+  source: Source,
+  depth: number,
+  detected: { readonly format: FormatName; readonly notes: readonly string[] },
+): Promise<void> {
+  const { member, name, bytes, whole } = source;
+  const extracted = await extract(detected.format, bytes, {
+    units: run.units,
+    whole,
+    cancelled: run.cancelled,
+  });
+  if (extracted.inner !== undefined) {
+    await extractInner(run, source, extracted.inner.bytes, depth);
+    return;
+  }
+  for (const each of extracted.members ?? [])
+    await extractMember(run, member === "" ? each.name : `${member}/${each.name}`, each, depth);
+  // The file itself always has its text.
+  if (run.leftUnits <= 0 && member !== "")
+    throw new Refusal("too large", "is left out, because the file holds too much text");
+  const text = cutText(extracted.text, run.units);
+  run.leftUnits -= text.length;
+  const truncated = text.length < extracted.text.length || extracted.truncated === true;
+  const { createdDate, correspondent } = extracted;
+  run.items.push({
+    kind: "text",
+    member,
+    title: cleanTitle(extracted.title ?? "") || cleanTitle(titleByName(name)) || name,
+    text,
+    truncated,
+    ...(createdDate && { createdDate: createdDate.slice(0, 40) }),
+    ...(correspondent && { correspondent: cleanTitle(correspondent) }),
+    notes: [
+      ...detected.notes,
+      ...(extracted.notes ?? []),
+      ...(text.length < extracted.text.length
+        ? [`truncated to ${run.units.toLocaleString("en")} characters`]
+        : []),
+    ],
+  });
+}
+
+/** What stands in place of a compressed file, under its name without the ending. */
+async function extractInner(
+  run: Run,
+  { member, name }: Source,
+  bytes: Uint8Array,
+  depth: number,
+): Promise<void> {
+  if (depth === MAX_DEPTH) throw tooDeep();
+  const inner = unpackedName(name);
+  const { format, note } = detectFormat(inner, bytes.subarray(0, HEAD_BYTES));
+  const { headBytes = bytes.byteLength } = formats[format];
+  await extractInto(
+    run,
+    {
+      member,
+      name: inner,
+      bytes: bytes.subarray(0, headBytes),
+      whole: bytes.byteLength <= headBytes,
+    },
+    depth + 1,
+    { format, notes: note === undefined ? [] : [note] },
+  );
+}
+
+async function extractMember(
+  run: Run,
+  member: string,
+  { name, bytes }: { readonly name: string; readonly bytes: Uint8Array },
+  depth: number,
+): Promise<void> {
+  if (run.cancelled()) throw stopped();
+  try {
+    if (depth === MAX_DEPTH) throw tooDeep();
+    await extractInner(run, { member, name, bytes, whole: true }, bytes, depth);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    run.items.push(skipped(member, error));
+  }
+}
+
+function tooDeep(): Refusal {
+  return new Refusal("too deep", `is packed more than ${MAX_DEPTH} times`);
+}
+
+// What an extractor does not foresee is the fault of the file.
+async function extract(
+  format: FormatName,
+  bytes: Uint8Array,
+  extraction: Extraction,
+): Promise<Extracted> {
+  const extractor = await formats[format].load();
+  try {
+    return await extractor(bytes, extraction);
+  } catch (error) {
+    if (error instanceof Refusal || (error as { code?: unknown }).code === "cancelled") throw error;
+    throw broken(format);
+  }
+}
+
+function skipped(member: string, { reason, message, failure }: Refusal): ExtractedNothing {
+  return { kind: "skipped", member, reason, detail: message, failure };
+}

@@ -1,0 +1,86 @@
+/** A mail (RFC 5322, MIME): its subject and body, and its attachments as members. */
+import PostalMime from "postal-mime";
+import type { Address, Attachment, Email } from "postal-mime";
+import { Refusal } from "./extractor.ts";
+import type { Extractor, Member } from "./extractor.ts";
+import { htmlToText } from "./html.ts";
+
+const limits = { maxNestingDepth: 32, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 4 };
+/** The most attachments that are read. */
+const MAX_MEMBERS = 200;
+const NAME_UNITS = 150;
+
+/** A mail. What is forwarded inline belongs to its body. */
+export const extract: Extractor = async (bytes, { units, whole }) => {
+  // Leaves out the line that a mailbox puts before each mail.
+  const start = isMbox(bytes) ? bytes.indexOf(10) + 1 : 0;
+  const mail = await parse(bytes.subarray(start));
+  if (mail.headers.length === 0) throw new Refusal("broken mail", "has no headers of a mail");
+  const { text: body, complete } = bodyOf(mail, units);
+  const attachments = mail.attachments.slice(0, MAX_MEMBERS);
+  return {
+    text: [mail.subject, body].filter(Boolean).join("\n\n"),
+    truncated: !whole || !complete,
+    title: mail.subject,
+    createdDate: mail.date,
+    correspondent: mail.from && nameOf(mail.from),
+    notes:
+      mail.attachments.length > MAX_MEMBERS
+        ? [`${mail.attachments.length - MAX_MEMBERS} of its attachments were not read`]
+        : [],
+    members: withUniqueNames(attachments),
+  };
+};
+
+async function parse(bytes: Uint8Array): Promise<Email> {
+  try {
+    return await PostalMime.parse(bytes, { attachmentEncoding: "arraybuffer", ...limits });
+  } catch {
+    throw new Refusal("broken mail", "cannot be read as mail");
+  }
+}
+
+function isMbox(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "From ";
+}
+
+function bodyOf(
+  { text = "", html = "" }: Email,
+  units: number,
+): { readonly text: string; readonly complete: boolean } {
+  if (text.trim() !== "") return { text, complete: true };
+  // Markup takes several times the space of its text; what is beyond is cut off.
+  const limit = 8 * units;
+  const body = htmlToText(html.slice(0, limit));
+  return { text: body.text, complete: body.complete && html.length <= limit };
+}
+
+function nameOf(from: Address): string | undefined {
+  return from.name || (from.group === undefined ? from.address : undefined) || undefined;
+}
+
+function withUniqueNames(attachments: readonly Attachment[]): Member[] {
+  const taken = new Set<string>();
+  return attachments.map((attachment, at) => {
+    let name = nameFor(attachment, at);
+    while (taken.has(name)) name = `${at + 1}-${name}`;
+    taken.add(name);
+    return { name, bytes: bytesOf(attachment.content) };
+  });
+}
+
+function nameFor({ filename, mimeType }: Attachment, at: number): string {
+  const name = (filename ?? "")
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}/\\]+/gu, "_")
+    .trim();
+  if (name === "" || name === "." || name === "..")
+    return `attachment-${at + 1}${mimeType === "message/rfc822" ? ".eml" : ""}`;
+  // Its end says what it is.
+  return name.length > NAME_UNITS ? name.slice(-NAME_UNITS).toWellFormed() : name;
+}
+
+function bytesOf(content: Attachment["content"]): Uint8Array {
+  if (typeof content === "string") return Buffer.from(content);
+  return content instanceof Uint8Array ? content : new Uint8Array(content);
+}

@@ -1,0 +1,82 @@
+/** The text of an ODT (OASIS OpenDocument): without tracked deletions and comments. */
+import { readProperties } from "./docx.ts";
+import { Refusal } from "./extractor.ts";
+import type { Extractor } from "./extractor.ts";
+import { parseXml } from "./xml.ts";
+import { openZip } from "./zip.ts";
+import type { Zip } from "./zip.ts";
+
+const CONTENT = "content.xml";
+const BODY = "office:text";
+/** Not part of what a reader sees. */
+const UNREAD: ReadonlySet<string> = new Set(["text:tracked-changes", "office:annotation"]);
+/** What stands for an element in the text, where it opens. */
+const opened: Readonly<Record<string, string>> = {
+  "text:tab": "\t",
+  "text:line-break": "\n",
+  // Repeated spaces are one; a count may be anything.
+  "text:s": " ",
+};
+/** Where it closes. */
+const closed: Readonly<Record<string, string>> = {
+  "text:p": "\n",
+  "text:h": "\n",
+  "table:table-cell": "\t",
+};
+
+/** An ODT file. */
+export const extract: Extractor = (bytes, { units }) => {
+  const zip = openZip(bytes, "ODT");
+  if (!zip.has(CONTENT))
+    throw new Refusal("other type", "is a zip archive without an OpenDocument text", false);
+  if (isEncrypted(zip)) throw new Refusal("encrypted", "is encrypted");
+  const text = textOf(zip.text(CONTENT), units);
+  return { text, truncated: text.length > units, ...propertiesOf(zip) };
+};
+
+// The members are encrypted one by one, which only the manifest says.
+function isEncrypted(zip: Zip): boolean {
+  const name = "META-INF/manifest.xml";
+  return zip.has(name) && zip.text(name).includes("encryption-data");
+}
+
+function textOf(xml: string, units: number): string {
+  const pieces: string[] = [];
+  let length = 0;
+  let body = 0;
+  let unread = 0;
+  const add = (piece: string | undefined): void => {
+    if (piece === undefined || body === 0 || unread > 0) return;
+    pieces.push(piece);
+    length += piece.length;
+  };
+  parseXml(
+    xml,
+    {
+      open(name) {
+        if (name === BODY) body += 1;
+        else if (UNREAD.has(name)) unread += 1;
+        else add(opened[name]);
+      },
+      close(name) {
+        if (name === BODY) body -= 1;
+        else if (UNREAD.has(name)) unread -= 1;
+        else add(closed[name]);
+      },
+      text: add,
+    },
+    () => length > units,
+  );
+  return pieces.join("");
+}
+
+function propertiesOf(zip: Zip): { readonly title?: string; readonly createdDate?: string } {
+  try {
+    return readProperties(zip.text("meta.xml"), {
+      title: "dc:title",
+      createdDate: "meta:creation-date",
+    });
+  } catch {
+    return {};
+  }
+}
