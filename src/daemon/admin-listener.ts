@@ -5,7 +5,7 @@
 import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
 import { delay, systemClock, type Clock } from "../kernel/base/clock.ts";
 import { ownMessage } from "../kernel/base/errors.ts";
-import { adminEnabled, adminListen, adminTls } from "../kernel/config/admin-keys.ts";
+import { adminEnabled, adminListen, adminTls } from "./config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { CertificateStatus } from "../kernel/listen/tls/certificates.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";

@@ -6,7 +6,7 @@ import { systemClock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createLog, type RootLog } from "../../kernel/base/log.ts";
-import { loggingFormat, loggingLevel, servicesMonitor } from "../../kernel/config/process-keys.ts";
+import { loggingFormat, loggingLevel, servicesMonitor } from "../../daemon/config/process-keys.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import { formatDuration } from "../../kernel/config/units.ts";
 import { lockStateDirectory } from "../../kernel/state/folder/directory-lock.ts";

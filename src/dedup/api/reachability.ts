@@ -18,6 +18,9 @@ const classes: Readonly<Record<string, string>> = {
   ELOOP: "link loop",
   EIO: "input/output error",
   ESTALE: "stale file handle",
+  transport: "connection failed",
+  timeout: "timeout",
+  server: "server error",
 };
 
 /** An archive that cannot be reached, with the class of the failure. */
