@@ -9,6 +9,18 @@ export function compressText(text: string, level: number): Uint8Array {
   return zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: level } });
 }
 
+/** What a zstd frame begins with (RFC 8878); no text in UTF-8 does. */
+const FRAME = [0x28, 0xb5, 0x2f, 0xfd] as const;
+
+/**
+ * A text handed to a task: UTF-8, under zstd or plain. Throws an error with code `corrupt` when it
+ * cannot be unpacked.
+ */
+export function storedText(bytes: Uint8Array): string {
+  if (FRAME.every((byte, at) => bytes[at] === byte)) return decompressText(bytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
+
 /** The text again. Throws an error with code `corrupt` when the bytes are no such text. */
 export function decompressText(bytes: Uint8Array): string {
   try {

@@ -19,6 +19,9 @@ export interface PairScores {
   readonly confidence: number;
 }
 
+/** The scores of two documents with one text. */
+export const SAME_TEXT: PairScores = { jaccard: 1, discriminative: 1, fuzzy: 1, confidence: 1 };
+
 /** Keeps the floor on the safe side of rounding. */
 const ROUNDING = 1e-9;
 
