@@ -43,7 +43,7 @@ async function digestAll(pool: Pool, texts: readonly string[]): Promise<Digested
       const name = Buffer.from(hash).toString("latin1");
       if (known.has(name)) continue;
       known.set(name, result.classes.length);
-      result.classes.push({ hash, wordCount: wordCounts[i] ?? 0 });
+      result.classes.push({ hash, wordCount: wordCounts[i] ?? 0, documents: [known.size] });
       result.texts.push(itemOf(zstd, i));
     }
   }

@@ -37,13 +37,13 @@ const SHARES: Readonly<
   read: [0, 0.45],
   sign: [0.45, 0.75],
   join: [0.75, 0.82],
-  verify: [0.82, 0.95],
+  cover: [0.82, 0.95],
   group: [0.95, 1],
 };
 const DOING: Readonly<Record<AnalysisPhase, string>> = {
   sign: "signing",
   join: "finding candidates",
-  verify: "comparing",
+  cover: "comparing",
 };
 
 interface Run {
@@ -119,8 +119,7 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
   const groups = await groupDocuments({
     document: (number) => corpus.document(number),
     text: (number) => corpus.text(number),
-    classes: corpus.classifier.classes,
-    edges: outcome.edges,
+    outcome,
     parameters,
     pool,
     clock: systemClock,
@@ -133,7 +132,7 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
       documents,
       skipped: corpus.skipped(parameters),
       notes: corpus.notes,
-      pairs: documentPairs(corpus.classifier.classes, outcome.edges),
+      pairs: documentPairs(outcome),
       groups: groups.length,
       durationMs,
       documentsPerSecond: durationMs === 0 ? 0 : Math.round((documents * 10_000) / durationMs) / 10,

@@ -18,8 +18,7 @@ import { fuzzyRatio, wordSorted } from "../../workers/score/fuzzy.ts";
 import { jaccardOf } from "../../workers/score/jaccard.ts";
 import { tokensOf } from "../../workers/score/tokens.ts";
 import { normalise } from "../../workers/text/normalise.ts";
-import { countWords } from "../workers/text/identity.ts";
-import { shingleSet } from "../../workers/text/shingles.ts";
+import { countWords, shingleSet } from "../workers/text/identity.ts";
 
 const defaults = {
   similarityThreshold: 0.75,

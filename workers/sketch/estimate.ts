@@ -56,15 +56,20 @@ export function estimate(a: Uint8Array, b: Uint8Array): number {
 }
 
 /**
- * Four standard deviations of the estimate at its widest, J = ½: √(¼ / K) · 4. A pair this far
- * below a bound has missed it.
+ * How far the estimate of a pair may lie below a bound that the pair reaches: .10 with 256 values,
+ * three standard deviations and more of √(J (1 − J) / K) wherever J is.
  */
-export function estimateMargin(size: number): number {
-  return 2 / Math.sqrt(size);
+function estimateMargin(size: number): number {
+  return 1.6 / Math.sqrt(size);
 }
 
 /** The fewest equal bytes with which the estimate is at least `bound` less the margin. */
 export function leastEqual(bound: number, size: number): number {
-  const share = (bound - estimateMargin(size)) * (1 - CHANCE) + CHANCE;
+  return bytesFor(bound - estimateMargin(size), size);
+}
+
+/** The fewest equal bytes with which the estimate is at least `estimated`. */
+export function bytesFor(estimated: number, size: number): number {
+  const share = estimated * (1 - CHANCE) + CHANCE;
   return Math.max(0, Math.ceil(share * size - 1e-9));
 }

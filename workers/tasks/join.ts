@@ -10,7 +10,6 @@ import type { PairFilter } from "../join/pair-filter.ts";
 import { createPairList } from "../join/pair-list.ts";
 import type { PairList, Pairs } from "../join/pair-list.ts";
 import { sortByKey } from "../join/sort.ts";
-import type { ScoreParameters } from "../score/confidence.ts";
 
 /** Classes that agree in a band, ascending; longer than a task should take at once. */
 export interface LongRun {
@@ -27,7 +26,8 @@ export type JoinWork =
 /** A piece of the join. */
 export interface JoinInput {
   readonly columns: Columns;
-  readonly parameters: ScoreParameters;
+  /** The least Jaccard similarity of a duplicate. */
+  readonly floor: number;
   readonly work: JoinWork;
   /** The task returns once it has about so many pairs, and says where to go on. */
   readonly maxPairs: number;
@@ -59,7 +59,7 @@ interface Join {
 export function run(input: JoinInput, control: TaskControl): JoinOutput {
   const join: Join = {
     input,
-    filter: createPairFilter(input.columns, input.parameters),
+    filter: createPairFilter(input.columns, input.floor),
     pairs: createPairList(),
     control,
     runs: [],
@@ -145,15 +145,15 @@ function check(join: Join, steps: number): void {
   if (join.control.cancelled()) throw stopped();
 }
 
-/** The keys of a band and their classes; classes without shingles are left out. */
+/** The keys of a band and their classes; classes without a signature are left out. */
 function keysOf(columns: Columns, band: number): [Uint32Array, Uint32Array] {
   const bands = new Uint32Array(columns.bands);
-  const setSizes = new Uint32Array(columns.setSizes);
+  const signed = new Uint8Array(columns.signed);
   const keys = new Uint32Array(columns.classes);
   const classes = new Uint32Array(columns.classes);
   let count = 0;
   for (let i = 0; i < columns.classes; i += 1) {
-    if (setSizes[i] === 0) continue;
+    if (signed[i] === 0) continue;
     keys[count] = bands[i * columns.numBands + band] ?? 0;
     classes[count] = i;
     count += 1;

@@ -14,7 +14,7 @@ import { currentGeneration } from "../groups/generations.ts";
 import type { Identities } from "../groups/identity.ts";
 import { identitySteps } from "../groups/identity.ts";
 import type { GroupIndex } from "../groups/index.ts";
-import type { Continued, PlanDeps } from "../groups/plan.ts";
+import type { Continued, Known, PlanDeps } from "../groups/plan.ts";
 import { planFound, planKept, readKnown } from "../groups/plan.ts";
 import { ALGORITHM_VERSION } from "../groups/row.ts";
 import type { SliceOptions } from "../groups/steps.ts";
@@ -85,7 +85,7 @@ export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput,
       load: 0.05,
       sign: 0.4,
       join: 0.1,
-      verify: 0.2,
+      cover: 0.2,
       group: 0.05,
       write: 0.15,
       finish: 0.05,
@@ -125,16 +125,15 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   if (job.input.force) await dropSketches(deps.sketches);
   const corpus = await load(job, deps, parameters);
   const missing = new Set<number>();
-  const outcome = await compare(job, deps, { corpus, parameters, missing });
+  const { rejections } = await readKnown(deps.env, slices);
+  const outcome = await compare(job, deps, { corpus, parameters, rejections, missing });
 
   const phase = job.phase("group");
   await sweepGenerations((change) => job.commit(change));
   const writer = await createGenerationWriter((change) => job.commit(change), deps.index, readAtMs);
+  // Read anew: from here on a decision reaches the next generation, too.
   const known = await readKnown(deps.env, slices);
-  const found = await runInSlices(
-    foundGroups(corpus.classifier.classes, outcome.edges, known.rejections),
-    slices,
-  );
+  const found = await runInSlices(foundGroups(outcome), slices);
   phase.step(1, `${found.length} groups found`);
   const identities = await runInSlices(
     identitySteps(
@@ -176,8 +175,8 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
     signaturesGenerated: outcome.stats.signed,
     signaturesReused: outcome.stats.reused,
     candidatePairsFound: outcome.stats.candidates,
-    candidatePairsScored: outcome.edges.length,
-    documentPairs: documentPairs(classifier.classes, outcome.edges),
+    candidatePairsScored: outcome.stats.edges,
+    documentPairs: documentPairs(outcome),
     groupsCreated: continued.length - updated,
     groupsUpdated: updated,
     groupsRemoved: identities.removed.length,
@@ -226,12 +225,13 @@ async function load(
 const progressText: Readonly<Record<AnalysisPhase, string>> = {
   sign: "texts signed",
   join: "bands searched",
-  verify: "pairs compared",
+  cover: "texts compared",
 };
 
 interface Comparison {
   readonly corpus: Corpus;
   readonly parameters: AnalysisParameters;
+  readonly rejections: Known["rejections"];
   /** Takes the classes whose text was gone or being replaced. */
   readonly missing: Set<number>;
 }
@@ -239,7 +239,7 @@ interface Comparison {
 async function compare(
   job: JobContext<AnalysisInput>,
   deps: AnalysisJobDeps,
-  { corpus, parameters, missing }: Comparison,
+  { corpus, parameters, rejections, missing }: Comparison,
 ): Promise<AnalysisOutcome> {
   const { classes } = corpus.classifier;
   let shown:
@@ -248,6 +248,7 @@ async function compare(
   return await analyse({
     classes,
     parameters,
+    rejections,
     sketches: deps.sketches,
     pool: deps.pool,
     signal: job.signal,

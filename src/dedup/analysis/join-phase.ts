@@ -4,7 +4,6 @@
  */
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
-import type { ScoreParameters } from "../../../workers/score/confidence.ts";
 import type { JoinInput, JoinOutput, JoinWork, LongRun } from "../../../workers/tasks/join.ts";
 import { join } from "../../../workers/tasks.ts";
 import { createBreath } from "./breath.ts";
@@ -13,7 +12,8 @@ import type { Neighbours } from "./neighbours.ts";
 
 export interface JoinDeps {
   readonly columns: Columns;
-  readonly parameters: ScoreParameters;
+  /** The least Jaccard similarity of a duplicate. */
+  readonly floor: number;
   readonly neighbours: Neighbours;
   readonly pool: Pool;
   readonly signal: AbortSignal;
@@ -36,11 +36,10 @@ const SORTED_CLASSES = 65_536;
 export async function joinAll(deps: JoinDeps): Promise<void> {
   const { columns, neighbours, pool, signal } = deps;
   const breath = createBreath(signal);
-  const parameters = scoreParametersOf(deps.parameters);
   const work = bandWork(columns);
   let done = 0;
   while (work.length > 0) {
-    for await (const found of pool.map(join, pieces(work, columns, parameters), { signal })) {
+    for await (const found of pool.map(join, pieces(work, columns, deps.floor), { signal })) {
       // What is left of a piece goes first, so that little is waiting at any time.
       if (found.rest) work.unshift(found.rest);
       work.unshift(...found.runs.map(wholeRun));
@@ -64,15 +63,11 @@ function wholeRun(run: LongRun): JoinWork {
 }
 
 /** Takes work from the list until it is empty; of a long run a slice of rows at a time. */
-function* pieces(
-  work: JoinWork[],
-  columns: Columns,
-  parameters: ScoreParameters,
-): Generator<JoinInput> {
+function* pieces(work: JoinWork[], columns: Columns, floor: number): Generator<JoinInput> {
   for (let next = work.shift(); next !== undefined; next = work.shift()) {
     const piece = next.kind === "rows" ? firstRows(next) : next;
     if (piece.to < next.to) work.unshift({ ...next, from: piece.to });
-    yield { columns, parameters, work: piece, maxPairs: MAX_PAIRS, maxRun: MAX_RUN };
+    yield { columns, floor, work: piece, maxPairs: MAX_PAIRS, maxRun: MAX_RUN };
   }
 }
 
@@ -90,22 +85,4 @@ async function addPairs(neighbours: Neighbours, found: JoinOutput, breath: Breat
     neighbours.add(found.low[i] ?? 0, found.high[i] ?? 0, found.equal[i] ?? 0);
     await breath.step(5);
   }
-}
-
-/** Only what the score needs, so that no more crosses threads. */
-export function scoreParametersOf(parameters: ScoreParameters): ScoreParameters {
-  const {
-    similarityThreshold,
-    confidenceWeightJaccard,
-    confidenceWeightFuzzy,
-    discriminativePenaltyStrength,
-    fuzzySampleSize,
-  } = parameters;
-  return {
-    similarityThreshold,
-    confidenceWeightJaccard,
-    confidenceWeightFuzzy,
-    discriminativePenaltyStrength,
-    fuzzySampleSize,
-  };
 }

@@ -13,6 +13,8 @@ export interface Candidates {
   readonly starts: Uint32Array;
   /** The higher classes, ascending in each row. */
   readonly highs: Uint32Array;
+  /** Equal sketch values of each pair. */
+  readonly equal: Uint16Array;
 }
 
 /**
@@ -38,14 +40,10 @@ interface Kept {
 }
 
 /**
- * Keeps the best `limit` of each of `classes` classes; `compareHash` orders classes whose pairs
- * rank alike.
+ * Keeps the best `limit` of each of `classes` classes, which are in the order of their hashes: of
+ * candidates that rank alike the lower ones.
  */
-export function createNeighbours(
-  classes: number,
-  compareHash: (a: number, b: number) => number,
-  limit: number = NEIGHBOUR_LIMIT,
-): Neighbours {
+export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMIT): Neighbours {
   const kept = new Map<number, Kept>();
   let added = 0;
 
@@ -72,9 +70,7 @@ export function createNeighbours(
     if (list.count <= limit) return;
     const { others, ranks } = list;
     const order = Array.from({ length: list.count }, (_, i) => i);
-    order.sort(
-      (a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || compareHash(others[a] ?? 0, others[b] ?? 0),
-    );
+    order.sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || (others[a] ?? 0) - (others[b] ?? 0));
     const best = order.slice(0, limit);
     list.others.set(best.map((i) => others[i] ?? 0));
     list.ranks.set(best.map((i) => ranks[i] ?? 0));
@@ -128,32 +124,43 @@ async function toRows(
   }
   for (let row = 0; row < classes; row += 1)
     starts[row + 1] = (starts[row + 1] ?? 0) + (starts[row] ?? 0);
-  const highs = new Uint32Array(starts[classes] ?? 0);
+  // A pair is the higher class with its rank below it, so that a sort keeps them together.
+  const pairs = new Float64Array(starts[classes] ?? 0);
   const next = starts.slice();
   for (const [one, list] of kept) {
-    for (const other of list.others.subarray(0, list.count)) {
+    for (let i = 0; i < list.count; i += 1) {
+      const other = list.others[i] ?? 0;
       const low = Math.min(one, other);
-      highs[next[low] ?? 0] = Math.max(one, other);
+      pairs[next[low] ?? 0] = Math.max(one, other) * RANKS + (list.ranks[i] ?? 0);
       next[low] = (next[low] ?? 0) + 1;
     }
     await breath.step(list.count);
   }
-  return withoutRepeats({ starts, highs }, classes, breath);
+  return withoutRepeats(starts, pairs, breath);
 }
 
+/** More than the greatest rank. */
+const RANKS = 2 ** 16;
+
 async function withoutRepeats(
-  { starts, highs }: Candidates,
-  classes: number,
+  starts: Uint32Array,
+  pairs: Float64Array,
   breath: Breath,
 ): Promise<Candidates> {
+  const classes = starts.length - 1;
+  const highs = new Uint32Array(pairs.length);
+  const equal = new Uint16Array(pairs.length);
   let to = 0;
   let from = 0;
   for (let row = 0; row < classes; row += 1) {
     const end = starts[row + 1] ?? 0;
     const rowStart = to;
-    for (const high of highs.subarray(from, end).sort()) {
-      if (to > rowStart && highs[to - 1] === high) continue;
-      highs[to] = high;
+    let before = -1;
+    for (const pair of pairs.subarray(from, end).sort()) {
+      if (pair === before) continue;
+      before = pair;
+      highs[to] = Math.floor(pair / RANKS);
+      equal[to] = pair % RANKS;
       to += 1;
     }
     starts[row] = rowStart;
@@ -161,5 +168,5 @@ async function withoutRepeats(
     from = end;
   }
   starts[classes] = to;
-  return { starts, highs: highs.slice(0, to) };
+  return { starts, highs: highs.slice(0, to), equal: equal.slice(0, to) };
 }

@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { GroupRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { FoundGroup } from "./graph.ts";
-import type { Scores } from "./vertices.ts";
+import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 
 /** Names the way groups and scores are made; a change of either changes it. */
 export const ALGORITHM_VERSION = "2.0.0";
@@ -51,7 +51,7 @@ export function groupRow(
 }
 
 /** A verified pair of members, by document number. */
-export interface MemberPair extends Scores {
+export interface MemberPair extends PairScores {
   readonly a: number;
   readonly b: number;
 }

@@ -30,8 +30,7 @@ import { jaccardOf } from "../../../workers/score/jaccard.ts";
 import { tokensOf } from "../../../workers/score/tokens.ts";
 import { compressText } from "../../../workers/text/compress.ts";
 import { normalise, sampleOf } from "../../../workers/text/normalise.ts";
-import { countWords, textHash } from "../../workers/text/identity.ts";
-import { shingleSet } from "../../../workers/text/shingles.ts";
+import { countWords, textHash, shingleSet } from "../../workers/text/identity.ts";
 import { fastest } from "../../support/fastest.ts";
 
 const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });

@@ -9,8 +9,7 @@ import { run as verify } from "../../../workers/tasks/verify.ts";
 import type { Payloads } from "../../../workers/tasks/verify.ts";
 import { compressText, decompressText } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
-import { textHash } from "../text/identity.ts";
-import { shingleSet } from "../../../workers/text/shingles.ts";
+import { textHash, shingleSet } from "../text/identity.ts";
 import { control } from "../control.ts";
 
 const parameters = { numPermutations: 64, numBands: 16, ngramSize: 3, fuzzySampleSize: 500 };
