@@ -1,11 +1,12 @@
 /**
  * `npm run generate`: everything under `src/gen`, `test/gen`, `docs/api` and `docs/schemas` comes
- * from `proto/` and `test/proto/` through here. `--baseline` also accepts the present API as the
+ * from `proto/` and `test/proto/` through here, and `workers/wasm/module.ts` from its sources. `--baseline` also accepts the present API as the
  * one that later changes are compared with.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { gatherForeignProtos } from "./foreign-protos.ts";
+import { compileWasm } from "./wasm.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -17,6 +18,7 @@ function buf(...args: string[]): void {
   if (done.status !== 0) process.exit(done.status ?? 1);
 }
 
+compileWasm();
 gatherForeignProtos();
 buf("generate");
 buf("generate", "--template", "test/buf.gen.yaml");

@@ -17,8 +17,8 @@ import { discriminativeScore } from "../../workers/score/discriminative.ts";
 import { fuzzyRatio, wordSorted } from "../../workers/score/fuzzy.ts";
 import { jaccardOf } from "../../workers/score/jaccard.ts";
 import { tokensOf } from "../../workers/score/tokens.ts";
-import { countWords, normalise } from "../../workers/text/normalise.ts";
-import { shingleSet } from "../../workers/text/shingles.ts";
+import { normalise } from "../../workers/text/normalise.ts";
+import { countWords, shingleSet } from "../workers/text/identity.ts";
 
 const defaults = {
   similarityThreshold: 0.75,

@@ -1,7 +1,7 @@
 /** Computes the quality of stored texts, once normalised: equal texts have the same one. */
 import type { TaskControl } from "../control.ts";
 import { stopped } from "../control.ts";
-import { storedText } from "../text/compress.ts";
+import { decodeStored } from "../text/compress.ts";
 import { normalise } from "../text/normalise.ts";
 import { textQuality } from "./text-quality.ts";
 
@@ -10,6 +10,6 @@ export function run(texts: readonly Uint8Array[], control: TaskControl): number[
   return texts.map((text) => {
     if (control.cancelled()) throw stopped();
     control.step(1);
-    return textQuality(normalise(storedText(text)));
+    return textQuality(normalise(decodeStored(text)));
   });
 }

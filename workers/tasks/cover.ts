@@ -12,7 +12,6 @@ import { itemOf } from "../packed.ts";
 import type { Packed } from "../packed.ts";
 import type { ScoreParameters } from "../score/confidence.ts";
 import { storedText } from "../text/compress.ts";
-import { normalise } from "../text/normalise.ts";
 import { SAME_TEXT, verifyPair } from "../verify/pair-verifier.ts";
 import type { PairScores } from "../verify/pair-verifier.ts";
 import { createTextFeatures } from "../verify/text-features.ts";
@@ -94,7 +93,7 @@ function createFeatures({
     if (known) return known;
     const bytes = itemOf(texts, text);
     if (bytes.length === 0) return undefined;
-    const features = createTextFeatures(normalise(storedText(bytes)), parameters);
+    const features = createTextFeatures(storedText(bytes), parameters);
     made.set(text, features);
     return features;
   };

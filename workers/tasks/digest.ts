@@ -4,7 +4,7 @@ import type { TaskControl } from "../control.ts";
 import { pack } from "../packed.ts";
 import type { Packed } from "../packed.ts";
 import { compressText } from "../text/compress.ts";
-import { countWords, normalise, textHash } from "../text/normalise.ts";
+import { identify } from "../text/signature.ts";
 
 /** Raw texts, as extracted. */
 export interface DigestInput {
@@ -30,9 +30,9 @@ export function run(input: DigestInput, control: TaskControl): DigestOutput {
   const texts: Uint8Array[] = [];
   for (const [i, text] of input.texts.entries()) {
     if (control.cancelled()) throw stopped();
-    const normalised = normalise(text);
-    hashes.set(textHash(normalised), i * 32);
-    wordCounts[i] = countWords(normalised);
+    const { hash, words } = identify(text);
+    hashes.set(hash, i * 32);
+    wordCounts[i] = words;
     texts.push(compressText(text, LEVEL));
     control.step(1);
   }

@@ -6,11 +6,8 @@ import type { TaskControl } from "../control.ts";
 import { itemOf } from "../packed.ts";
 import type { Packed } from "../packed.ts";
 import type { SignatureParameters } from "../parameters.ts";
-import { bandKeys } from "../sketch/bands.ts";
-import { lowBytes, sketchOf } from "../sketch/sketch.ts";
 import { storedText } from "../text/compress.ts";
-import { normalise } from "../text/normalise.ts";
-import { shingleSet } from "../text/shingles.ts";
+import { signText } from "../text/signature.ts";
 
 /** Texts to sign. */
 export interface SignInput {
@@ -37,7 +34,7 @@ export function run(input: SignInput, control: TaskControl): SignOutput {
     const bytes = itemOf(input.texts, i);
     const hash = input.hashes.subarray(i * 32, (i + 1) * 32);
     if (bytes.length > 0)
-      signatures.push(signatureOf(normalise(storedText(bytes)), hash, input.parameters));
+      signatures.push({ hash, ...signText(storedText(bytes), input.parameters) });
     control.step(1);
   }
   const block = writeBlock(
@@ -47,14 +44,4 @@ export function run(input: SignInput, control: TaskControl): SignOutput {
   );
   control.transfer(block);
   return { block };
-}
-
-/** The signature of one normalised text. */
-export function signatureOf(
-  normalised: string,
-  hash: Uint8Array,
-  { ngramSize, numPermutations, numBands }: SignatureParameters,
-): Signature {
-  const sketch = sketchOf(shingleSet(normalised, ngramSize), numPermutations);
-  return { hash, bands: bandKeys(sketch, numBands), sketch: lowBytes(sketch) };
 }

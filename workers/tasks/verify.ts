@@ -8,7 +8,6 @@ import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
 import type { ScoreParameters } from "../score/confidence.ts";
 import { storedText } from "../text/compress.ts";
-import { normalise } from "../text/normalise.ts";
 import { verifyPair } from "../verify/pair-verifier.ts";
 import type { PairScores } from "../verify/pair-verifier.ts";
 import { createTextFeatures } from "../verify/text-features.ts";
@@ -87,9 +86,9 @@ function featuresOf(input: VerifyInput, at: number): TextFeatures | undefined {
   const length = input.texts.lengths[at] ?? 0;
   if (length === 0) return undefined;
   const bytes = new Uint8Array(input.texts.bytes, input.texts.starts[at] ?? 0, length);
-  const normalised = normalise(storedText(bytes.slice()));
-  const features = createTextFeatures(normalised, input.parameters);
-  keep(id, { features, cost: costOf(normalised) });
+  const text = storedText(bytes.slice());
+  const features = createTextFeatures(text, input.parameters);
+  keep(id, { features, cost: costOf(text, input.parameters) });
   return features;
 }
 
@@ -103,7 +102,7 @@ function keep(id: number, one: Kept): void {
   }
 }
 
-/** The text itself, its shingles and its sample; far less once the text is dropped. */
-function costOf(normalised: string): number {
-  return 512 + 4 * normalised.length;
+/** Four bytes a shingle, of at least two bytes of text; and the sample, as text and as units. */
+function costOf(text: Uint8Array, { fuzzySampleSize }: FeatureParameters): number {
+  return 2_048 + 2 * text.length + 6 * Math.min(text.length, fuzzySampleSize);
 }

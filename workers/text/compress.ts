@@ -13,21 +13,25 @@ export function compressText(text: string, level: number): Uint8Array {
 const FRAME = [0x28, 0xb5, 0x2f, 0xfd] as const;
 
 /**
- * A text handed to a task: UTF-8, under zstd or plain. Throws an error with code `corrupt` when it
- * cannot be unpacked.
+ * The UTF-8 of a text handed to a task, under zstd or plain. Throws an error with code `corrupt`
+ * when it cannot be unpacked.
  */
-export function storedText(bytes: Uint8Array): string {
-  if (FRAME.every((byte, at) => bytes[at] === byte)) return decompressText(bytes);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+export function storedText(bytes: Uint8Array): Uint8Array {
+  return FRAME.every((byte, at) => bytes[at] === byte) ? unpack(bytes) : bytes;
 }
 
-/** The text again. Throws an error with code `corrupt` when the bytes are no such text. */
-export function decompressText(bytes: Uint8Array): string {
+function unpack(bytes: Uint8Array): Buffer {
   try {
-    return zstdDecompressSync(bytes, { maxOutputLength: MAX_UNPACKED_BYTES }).toString("utf8");
+    return zstdDecompressSync(bytes, { maxOutputLength: MAX_UNPACKED_BYTES });
   } catch (error) {
     throw Object.assign(new Error("a stored text cannot be unpacked", { cause: error }), {
       code: "corrupt",
     });
   }
+}
+
+/** A text handed to a task, as a string. Throws like `storedText`. */
+export function decodeStored(bytes: Uint8Array): string {
+  const text = storedText(bytes);
+  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString("utf8");
 }

@@ -1,8 +1,13 @@
-/** The text as the analysis sees it: one normal form, its words, its identity. */
-import { hash } from "node:crypto";
-
+/** The text as the analysis sees it: one normal form, and the sample that is looked at closely. */
 /** A text is read up to this many UTF-16 units. */
 export const MAX_TEXT_UNITS = 500_000;
+
+/** The part of a text that is read; a text in UTF-8 is decoded only where it has to be cut. */
+export function cutText(text: string | Uint8Array): string | Uint8Array {
+  if (text.length <= MAX_TEXT_UNITS) return text;
+  const whole = typeof text === "string" ? text : Buffer.from(text).toString("utf8");
+  return whole.slice(0, MAX_TEXT_UNITS);
+}
 
 /**
  * The normal form: cut, lone surrogates replaced (as storing it in UTF-8 would), lower-case, every
@@ -10,20 +15,6 @@ export const MAX_TEXT_UNITS = 500_000;
  */
 export function normalise(text: string): string {
   return text.slice(0, MAX_TEXT_UNITS).toWellFormed().toLowerCase().replace(/\s+/g, " ").trim();
-}
-
-/** How many words a normalised text has. */
-export function countWords(normalised: string): number {
-  if (normalised.length === 0) return 0;
-  let words = 1;
-  for (let at = normalised.indexOf(" "); at !== -1; at = normalised.indexOf(" ", at + 1))
-    words += 1;
-  return words;
-}
-
-/** SHA-256 of the normalised text in UTF-8, 32 bytes: two texts with the same one are equal. */
-export function textHash(normalised: string): Uint8Array {
-  return hash("sha256", normalised, "buffer");
 }
 
 /**

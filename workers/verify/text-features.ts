@@ -1,13 +1,16 @@
 /**
- * What the verification of a pair needs of one text. Each feature is made when it is first read, so
- * that a text whose pairs all fail early never pays for the dear ones.
+ * What the verification of a pair needs of one text. The dear features are made when they are first
+ * read, so that a text whose pairs all fail early never pays for them.
  */
 import { hashTokens } from "../score/discriminative.ts";
 import type { HashedTokens } from "../score/discriminative.ts";
 import { wordSorted } from "../score/fuzzy.ts";
+import type { SortedSample } from "../score/fuzzy.ts";
 import { tokensOf } from "../score/tokens.ts";
 import { sampleOf } from "../text/normalise.ts";
-import { shingleSet } from "../text/shingles.ts";
+import { readText } from "../text/read-text.ts";
+import type { TextInput } from "../text/read-text.ts";
+import { shinglesOf } from "../text/shingles.ts";
 
 /** The parameters that features depend on; changing one makes every verdict useless. */
 export interface FeatureParameters {
@@ -23,31 +26,30 @@ export interface TextFeatures {
   readonly shingles: Uint32Array;
   /** Hashed discriminative tokens of the sample. */
   readonly tokens: HashedTokens;
-  /** The words of the sample in order, joined by a space. */
-  readonly sortedSample: string;
+  readonly sortedSample: SortedSample;
 }
 
-/** Features of a normalised text; the text is dropped once all are made. */
+/** UTF-8 of a sample takes at most this much a UTF-16 unit. */
+const MAX_UNIT_BYTES = 3;
+
+/** Features of a text. Its shingles are made at once: every verification begins with them. */
 export function createTextFeatures(
-  normalised: string,
+  text: TextInput,
   { ngramSize, fuzzySampleSize }: FeatureParameters,
 ): TextFeatures {
-  let shingles: Uint32Array | undefined;
+  const reading = readText(text, ngramSize);
+  const head = Buffer.from(reading.normalForm.subarray(0, fuzzySampleSize * MAX_UNIT_BYTES));
+  const shingles = shinglesOf(reading);
+  const sample = (): string => sampleOf(head.toString("utf8"), fuzzySampleSize);
   let tokens: HashedTokens | undefined;
-  let sortedSample: string | undefined;
-  const sample = sampleOf(normalised, fuzzySampleSize);
-  let whole: string | undefined = normalised;
+  let sortedSample: SortedSample | undefined;
   return {
-    get shingles() {
-      shingles ??= shingleSet(whole ?? "", ngramSize);
-      whole = undefined;
-      return shingles;
-    },
+    shingles,
     get tokens() {
-      return (tokens ??= hashTokens(tokensOf(sample)));
+      return (tokens ??= hashTokens(tokensOf(sample())));
     },
     get sortedSample() {
-      return (sortedSample ??= wordSorted(sample));
+      return (sortedSample ??= wordSorted(sample()));
     },
   };
 }

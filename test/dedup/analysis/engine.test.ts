@@ -27,8 +27,8 @@ import { fuzzyRatio, wordSorted } from "../../../workers/score/fuzzy.ts";
 import { jaccardOf } from "../../../workers/score/jaccard.ts";
 import { tokensOf } from "../../../workers/score/tokens.ts";
 import { compressText } from "../../../workers/text/compress.ts";
-import { countWords, normalise, sampleOf, textHash } from "../../../workers/text/normalise.ts";
-import { shingleSet } from "../../../workers/text/shingles.ts";
+import { normalise, sampleOf } from "../../../workers/text/normalise.ts";
+import { countWords, textHash, shingleSet } from "../../workers/text/identity.ts";
 import { fastest } from "../../support/fastest.ts";
 
 /** A verified pair of texts, by their places in the input. */

@@ -15,7 +15,8 @@ import { createMemorySketchStore } from "../../../src/dedup/analysis/sketch-stor
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { fuzzyRatio, wordSorted } from "../../../workers/score/fuzzy.ts";
 import { compressText } from "../../../workers/text/compress.ts";
-import { countWords, normalise, textHash } from "../../../workers/text/normalise.ts";
+import { normalise } from "../../../workers/text/normalise.ts";
+import { countWords, textHash } from "../../workers/text/identity.ts";
 import { edited, prose } from "../groups/bench.ts";
 import { createInlinePool } from "../inline-pool.ts";
 

@@ -26,7 +26,8 @@ import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { JobContext, JobType } from "../../../src/kernel/jobs/types.ts";
 import type { Env, Tx } from "../../../src/kernel/state/types.ts";
 import { compressText } from "../../../workers/text/compress.ts";
-import { countWords, normalise, textHash } from "../../../workers/text/normalise.ts";
+import { normalise } from "../../../workers/text/normalise.ts";
+import { countWords, textHash } from "../../workers/text/identity.ts";
 import { openEnv, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 import { createInlinePool } from "../inline-pool.ts";
 

@@ -1,8 +1,32 @@
 import * as fc from "fast-check";
 import { distance as fastest } from "fastest-levenshtein";
 import { describe, expect, it } from "vitest";
-import { editDistance } from "../../../workers/score/edit-distance.ts";
-import { fuzzyRatio, wordSorted } from "../../../workers/score/fuzzy.ts";
+import { editDistance as distanceOfUnits } from "../../../workers/score/edit-distance.ts";
+import { fuzzyRatio as ratioOfSamples, wordSorted } from "../../../workers/score/fuzzy.ts";
+import type { SortedSample } from "../../../workers/score/fuzzy.ts";
+
+const unitsOf = (text: string): Uint16Array =>
+  Uint16Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+const editDistance = (a: string, b: string, limit?: number): number =>
+  distanceOfUnits(unitsOf(a), unitsOf(b), limit === undefined ? {} : { limit });
+
+/** A text as if it were word-sorted: what is computed of it does not depend on that. */
+function unsorted(text: string): SortedSample {
+  const units = unitsOf(text);
+  const histogram = new Uint32Array(128);
+  for (const unit of units) histogram[unit & 127] = (histogram[unit & 127] ?? 0) + 1;
+  return { units, histogram };
+}
+const fuzzyRatio = (a: string, b: string, atLeast?: number): number =>
+  ratioOfSamples(unsorted(a), unsorted(b), atLeast);
+
+/** The words of a sample in order, in plain TypeScript. */
+const plainSorted = (sample: string): string =>
+  sample
+    .split(" ")
+    .filter((word) => word !== "")
+    .sort()
+    .join(" ");
 
 function plainDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -173,9 +197,61 @@ function least(run: () => unknown): number {
 }
 
 describe("word order", () => {
+  const words = fc.array(
+    fc.oneof(
+      fc.stringMatching(/^[a-c]{1,9}$/),
+      fc.constantFrom("a", "the", "international", "internationally", "internet"),
+      fc
+        .string({ unit: "binary", minLength: 1, maxLength: 6 })
+        .map((word) => word.replaceAll(/\s/g, "")),
+    ),
+    { maxLength: 120 },
+  );
+  const textOf = ({ units }: SortedSample): string =>
+    Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString("utf16le");
+
   it("is by code unit, one space between words, none at the ends", () => {
-    expect(wordSorted("b a  \u00a0é B\n10 9 ")).toBe("10 9 B a b é");
-    expect(wordSorted(" ")).toBe("");
-    expect(wordSorted("\u{1F600} \uFFFD")).toBe("\u{1F600} \uFFFD");
+    expect(textOf(wordSorted("b a é B 10 9 "))).toBe("10 9 B a b é");
+    expect(textOf(wordSorted(" "))).toBe("");
+    expect(textOf(wordSorted(""))).toBe("");
+    expect(textOf(wordSorted("\u{1F600} \uFFFD a\u0001 a"))).toBe("a a\u0001 \u{1F600} \uFFFD");
+  });
+
+  it("equals sorting in plain TypeScript", () => {
+    fc.assert(
+      fc.property(words, fc.boolean(), (list, trailing) => {
+        const sample = list.join(" ") + (trailing ? " " : "");
+        const sorted = wordSorted(sample);
+        expect(textOf(sorted)).toBe(plainSorted(sample));
+        expect(sorted.histogram).toEqual(unsorted(plainSorted(sample)).histogram);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("is found for as many words as a sample can have, and for many that begin alike", () => {
+    const sample = Array.from({ length: 9_000 }, (_, i) => `same${(i * 7_919) % 9_000}`).join(" ");
+    expect(textOf(wordSorted(sample))).toBe(plainSorted(sample));
+    const single = "a ".repeat(65_536);
+    expect(textOf(wordSorted(single))).toBe(plainSorted(single));
+  });
+
+  it("gives a ratio that is exact also when words were moved, changed and left out", () => {
+    fc.assert(
+      fc.property(words, words, fc.nat(40), (common, own, at) => {
+        const a = wordSorted(common.join(" "));
+        const b = wordSorted([...common.slice(0, at), ...own, ...common.slice(at + 2)].join(" "));
+        const [textA, textB] = [textOf(a), textOf(b)];
+        const longest = Math.max(textA.length, textB.length);
+        const exact = longest === 0 ? 1 : 1 - plainDistance(textA, textB) / longest;
+        expect(ratioOfSamples(a, b)).toBe(exact);
+        expect(ratioOfSamples(a, b, exact)).toBe(exact);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("refuses a sample that the module's memory cannot hold", () => {
+    expect(() => wordSorted("a".repeat(131_073))).toThrow(RangeError);
   });
 });

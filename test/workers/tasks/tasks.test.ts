@@ -9,11 +9,10 @@ import { run as verify } from "../../../workers/tasks/verify.ts";
 import type { SharedTexts } from "../../../workers/tasks/verify.ts";
 import { scoresAt } from "../../../workers/cover/score-columns.ts";
 import { run as cover } from "../../../workers/tasks/cover.ts";
-import { compressText, decompressText } from "../../../workers/text/compress.ts";
-import { normalise, textHash } from "../../../workers/text/normalise.ts";
-import { bandKeys } from "../../../workers/sketch/bands.ts";
-import { lowBytes, sketchOf } from "../../../workers/sketch/sketch.ts";
-import { shingleSet } from "../../../workers/text/shingles.ts";
+import { compressText, decodeStored } from "../../../workers/text/compress.ts";
+import { normalise } from "../../../workers/text/normalise.ts";
+import { signText } from "../../../workers/text/signature.ts";
+import { textHash, shingleSet } from "../text/identity.ts";
 import { control } from "../control.ts";
 
 const parameters = { numPermutations: 64, numBands: 16, ngramSize: 3 };
@@ -67,7 +66,7 @@ describe("digesting", () => {
       expect(out.hashes.slice(i * 32, (i + 1) * 32)).toEqual(
         new Uint8Array(textHash(normalise(text))),
       );
-      expect(decompressText(itemOf(out.zstd, i))).toBe(text);
+      expect(decodeStored(itemOf(out.zstd, i))).toBe(text);
     }
     expect(caller.units).toBe(4);
   });
@@ -86,9 +85,9 @@ describe("signing", () => {
     const block = signed([long, "too short"]);
     expect(block.classes).toBe(2);
     const first = signatureAt(block, 0);
-    const sketch = sketchOf(shingleSet(normalise(long), 3), 64);
-    expect([...first.bands]).toEqual([...bandKeys(sketch, 16)]);
-    expect([...first.sketch]).toEqual([...lowBytes(sketch)]);
+    const { bands, sketch } = signText(long, parameters);
+    expect([...first.bands]).toEqual([...bands]);
+    expect([...first.sketch]).toEqual([...sketch]);
     const plain = sign(
       {
         texts: pack([new TextEncoder().encode(long)]),

@@ -1,15 +1,9 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compressText, decompressText } from "../../../workers/text/compress.ts";
-import {
-  MAX_TEXT_UNITS,
-  countWords,
-  normalise,
-  sampleOf,
-  textHash,
-} from "../../../workers/text/normalise.ts";
-import { fnv1a, shingleSet } from "../../../workers/text/shingles.ts";
+import { compressText, decodeStored } from "../../../workers/text/compress.ts";
+import { MAX_TEXT_UNITS, normalise, sampleOf } from "../../../workers/text/normalise.ts";
+import { countWords, textHash } from "./identity.ts";
 
 describe("normalising", () => {
   it("lower-cases, folds white space of every kind and trims", () => {
@@ -27,7 +21,7 @@ describe("normalising", () => {
   it("gives the same identity to a text and to what is stored of it", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        const stored = decompressText(compressText(text, 3));
+        const stored = decodeStored(compressText(text, 3));
         expect(textHash(normalise(stored))).toEqual(textHash(normalise(text)));
       }),
     );
@@ -55,39 +49,8 @@ describe("normalising", () => {
 
 describe("stored text", () => {
   it("that is damaged is reported as corrupt", () => {
-    expect(() => decompressText(new Uint8Array([1, 2, 3]))).toThrow(
+    expect(() => decodeStored(new Uint8Array([1, 2, 3]))).toThrow(
       expect.objectContaining({ code: "corrupt" }),
     );
-  });
-});
-
-describe("shingles", () => {
-  it("hash as the contract's examples do", () => {
-    expect(fnv1a("alpha beta gamma", 0, 16)).toBe(884_488_926);
-    expect(fnv1a("", 0, 0)).toBe(2_166_136_261);
-    expect([...shingleSet("alpha beta gamma", 3)]).toEqual([884_488_926]);
-  });
-
-  it("are the distinct joined windows, ascending", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom("a", "bb", "ß", "词"), { maxLength: 40 }),
-        fc.integer({ min: 1, max: 10 }),
-        (words, size) => {
-          const joined = new Set<string>();
-          for (let i = 0; i + size <= words.length; i += 1)
-            joined.add(words.slice(i, i + size).join(" "));
-          const expected = [
-            ...new Set([...joined].map((text) => fnv1a(text, 0, text.length))),
-          ].sort((a, b) => a - b);
-          expect([...shingleSet(words.join(" "), size)]).toEqual(expected);
-        },
-      ),
-    );
-  });
-
-  it("are none where there are fewer words", () => {
-    expect(shingleSet("one two", 3)).toHaveLength(0);
-    expect(shingleSet("", 1)).toHaveLength(0);
   });
 });

@@ -1,0 +1,17 @@
+/** The module's exports: what it computes, and where its inputs and results lie. */
+export {
+  BANDS,
+  COLUMNS,
+  FOLD_THREE,
+  FOLD_TWO,
+  HISTOGRAM,
+  LOW_BYTES,
+  RESULT,
+  ROWS,
+  SHINGLES,
+  TEXT,
+} from "./layout";
+export { read } from "./read";
+export { distinct, sketch } from "./sketch";
+export { mergeBound, sortWords } from "./words";
+export { distance } from "./distance";
