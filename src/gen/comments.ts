@@ -37,6 +37,8 @@ export const comments: Readonly<Record<string, string>> = {
   "steward.dedup.v1.GroupDecision": "A verdict that was given earlier.",
   "steward.dedup.v1.GroupListMeta.total_member_count": "Members of all matching groups together.",
   "steward.dedup.v1.GroupPair": "Two members whose similarity was verified.",
+  "steward.dedup.v1.GroupPair.discriminative_score": "Absent while the penalty is 0.",
+  "steward.dedup.v1.GroupPair.fuzzy_text_ratio": "Absent while its weight is 0.",
   "steward.dedup.v1.GroupSummary.archived_member_count": "Members at the time of deletion.",
   "steward.dedup.v1.GroupSummary.confidence_score": "Mean over the verified pairs, 0 to 1, not rounded.",
   "steward.dedup.v1.GroupSummary.member_count": "0 while the status is deleted.",

@@ -20,11 +20,6 @@ export function storedText(bytes: Uint8Array): Uint8Array {
   return FRAME.every((byte, at) => bytes[at] === byte) ? unpack(bytes) : bytes;
 }
 
-/** The text again. Throws an error with code `corrupt` when the bytes are no such text. */
-export function decompressText(bytes: Uint8Array): string {
-  return unpack(bytes).toString("utf8");
-}
-
 function unpack(bytes: Uint8Array): Buffer {
   try {
     return zstdDecompressSync(bytes, { maxOutputLength: MAX_UNPACKED_BYTES });
@@ -33,4 +28,10 @@ function unpack(bytes: Uint8Array): Buffer {
       code: "corrupt",
     });
   }
+}
+
+/** A text handed to a task, as a string. Throws like `storedText`. */
+export function decodeStored(bytes: Uint8Array): string {
+  const text = storedText(bytes);
+  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString("utf8");
 }

@@ -46,11 +46,12 @@ export interface AnalysisResult {
   readonly signaturesReused: number;
   /** Pairs of distinct texts that met. */
   readonly candidatePairsFound: number;
-  /** Pairs of distinct texts at or above the threshold. */
+  /** Verified pairs of distinct texts at or above the threshold: the pairs of the groups. */
   readonly candidatePairsScored: number;
   /** Pairs of documents at or above the threshold, equal texts included. */
   readonly documentPairs: number;
   readonly groupsCreated: number;
+  /** Known groups whose members, pairs, scores or reasons are others than before. */
   readonly groupsUpdated: number;
   readonly groupsRemoved: number;
   readonly durationMs: number;
@@ -164,7 +165,6 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   await complete(job, deps, corpus, missing);
   await sweepGenerations((change) => job.commit(change));
 
-  const updated = continued.filter((group) => group.known).length;
   const { classifier, total } = corpus;
   return {
     totalDocuments: total,
@@ -177,8 +177,8 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
     candidatePairsFound: outcome.stats.candidates,
     candidatePairsScored: outcome.stats.edges,
     documentPairs: documentPairs(outcome),
-    groupsCreated: continued.length - updated,
-    groupsUpdated: updated,
+    groupsCreated: writer.count("created"),
+    groupsUpdated: writer.count("updated"),
     groupsRemoved: identities.removed.length,
     durationMs: Math.round(clock.monotonic() - startMs),
   };

@@ -16,7 +16,7 @@ import { documents, groups } from "../tables.ts";
 import { historyOf, statusOf } from "./decision.ts";
 import { currentGeneration } from "./generations.ts";
 import { visibleMembers } from "./review.ts";
-import { memberPairs, primaryOf } from "./row.ts";
+import { known, memberPairs, primaryOf } from "./row.ts";
 import type { StoredGroup } from "./store.ts";
 import { groupIn } from "./store.ts";
 
@@ -178,8 +178,7 @@ function showPairs(
           docB,
           confidenceScore: confidence,
           jaccardSimilarity: jaccard,
-          fuzzyTextRatio: fuzzy,
-          discriminativeScore: discriminative,
+          ...known({ fuzzyTextRatio: fuzzy, discriminativeScore: discriminative }),
         },
       ];
     },

@@ -9,7 +9,7 @@ import type { FoundGroup } from "./graph.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 
 /** Names the way groups and scores are made; a change of either changes it. */
-export const ALGORITHM_VERSION = "2.0.0";
+export const ALGORITHM_VERSION = "3.0.0";
 
 /** What the analysis adds to a found group. */
 export interface RowFacts {
@@ -34,8 +34,7 @@ export function groupRow(
     suggestedPrimary: facts.suggestedPrimary,
     confidence,
     jaccard,
-    fuzzy,
-    discriminative,
+    ...known({ fuzzy, discriminative }),
     algorithmVersion: ALGORITHM_VERSION,
     updatedAtMs: facts.updatedAtMs,
     pairMembers: found.pairs.flatMap((pair) => [pair.a, pair.b]),
@@ -48,6 +47,13 @@ export function groupRow(
     reasons: [...facts.reasons],
     gained: facts.gained,
   });
+}
+
+/** The scores that were computed. */
+export function known<T extends Readonly<Record<string, number>>>(scores: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(scores).filter(([, score]) => !Number.isNaN(score)),
+  ) as Partial<T>;
 }
 
 /** A verified pair of members, by document number. */

@@ -4,20 +4,13 @@ import { mulberry32 } from "../../../bench/corpus.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
 import { createPairFilter } from "../../../workers/join/pair-filter.ts";
 import { sortByKey } from "../../../workers/join/sort.ts";
-import type { ScoreParameters } from "../../../workers/score/confidence.ts";
 import { run } from "../../../workers/tasks/join.ts";
 import type { JoinInput, JoinWork } from "../../../workers/tasks/join.ts";
 import { control } from "../control.ts";
 
 const SKETCH = 16;
 const BANDS = 8;
-const parameters: ScoreParameters = {
-  similarityThreshold: 0.75,
-  confidenceWeightJaccard: 60,
-  confidenceWeightFuzzy: 40,
-  discriminativePenaltyStrength: 70,
-  fuzzySampleSize: 10_000,
-};
+const floor = 0.58;
 
 function shared(values: readonly number[]): SharedArrayBuffer {
   const words = new Uint32Array(new SharedArrayBuffer(values.length * 4));
@@ -25,7 +18,13 @@ function shared(values: readonly number[]): SharedArrayBuffer {
   return words.buffer;
 }
 
-/** Classes whose bands agree often; all tokens empty, sizes alike. */
+function sharedBytes(values: readonly number[]): SharedArrayBuffer {
+  const bytes = new Uint8Array(new SharedArrayBuffer(values.length));
+  bytes.set(values);
+  return bytes.buffer;
+}
+
+/** Classes whose bands agree often. */
 function columnsOf(classes: number, seed: number, variety = 3): Columns {
   const random = mulberry32(seed);
   const bands = Array.from({ length: classes * BANDS }, () => Math.floor(random() * variety));
@@ -36,18 +35,14 @@ function columnsOf(classes: number, seed: number, variety = 3): Columns {
     sketchSize: SKETCH,
     bands: shared(bands),
     sketches: shared(sketches),
-    setSizes: shared(
-      Array.from({ length: classes }, (_, i) => (i % 10 === 9 ? 0 : 90 + (i % 3) * 10)),
-    ),
-    tokenStarts: shared(Array.from({ length: classes }, (_, i) => i * 3)),
-    tokens: shared(Array.from({ length: classes * 3 }, () => 0)),
+    signed: sharedBytes(Array.from({ length: classes }, (_, i) => Number(i % 10 !== 9))),
   };
 }
 
 function expected(columns: Columns): string[] {
-  const filter = createPairFilter(columns, parameters);
+  const filter = createPairFilter(columns, floor);
   const bands = new Uint32Array(columns.bands);
-  const sizes = new Uint32Array(columns.setSizes);
+  const signed = new Uint8Array(columns.signed);
   const pairs: string[] = [];
   for (let a = 0; a < columns.classes; a += 1)
     for (let b = a + 1; b < columns.classes; b += 1) {
@@ -55,7 +50,7 @@ function expected(columns: Columns): string[] {
         { length: BANDS },
         (_, i) => bands[a * BANDS + i] === bands[b * BANDS + i],
       ).includes(true);
-      const equal = meet && sizes[a] !== 0 && sizes[b] !== 0 ? filter.test(a, b) : -1;
+      const equal = meet && signed[a] === 1 && signed[b] === 1 ? filter.test(a, b) : -1;
       if (equal >= 0) pairs.push(`${a} ${b} ${equal}`);
     }
   return pairs.sort();
@@ -69,7 +64,7 @@ function joined(columns: Columns, limits: Pick<JoinInput, "maxPairs" | "maxRun">
   ];
   const pairs: string[] = [];
   for (let next = work.shift(); next; next = work.shift()) {
-    const found = run({ columns, parameters, work: next, ...limits }, control());
+    const found = run({ columns, floor, work: next, ...limits }, control());
     if (found.rest) work.push(found.rest);
     for (const long of found.runs)
       work.push(
@@ -109,7 +104,7 @@ describe("joining", () => {
       run(
         {
           columns,
-          parameters,
+          floor,
           work: { kind: "bands", from: 0, to: BANDS, at: 0 },
           maxPairs: 1e9,
           maxRun: 1e9,
@@ -122,57 +117,21 @@ describe("joining", () => {
 });
 
 describe("the pair filter", () => {
-  it("drops a pair whose tokens differ too much for the threshold, and keeps it without the penalty", () => {
-    const columns: Columns = {
-      classes: 2,
-      numBands: BANDS,
-      sketchSize: SKETCH,
-      bands: shared(Array.from({ length: 2 * BANDS }, () => 1)),
-      sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]),
-      setSizes: shared([100, 100]),
-      tokenStarts: shared([0, 4]),
-      tokens: shared([1, 0, 0, 111, 1, 0, 0, 222]),
+  it("keeps a pair whose estimate may belong to the floor, and drops one below", () => {
+    const size = 256;
+    const sketches = (equal: number): number[] => {
+      const bytes = new Uint8Array(2 * size);
+      bytes.fill(1, equal, size);
+      return [...new Uint32Array(bytes.buffer)];
     };
-    expect(createPairFilter(columns, parameters).test(0, 1)).toBe(-1);
-    expect(
-      createPairFilter(columns, { ...parameters, discriminativePenaltyStrength: 0 }).test(0, 1),
-    ).toBe(SKETCH);
-  });
-
-  it("keeps a pair that reaches the threshold only if all else is perfect, and drops the next one below", () => {
-    const numbers = (own: number, from: number): number[] => [
-      13 + own,
-      0,
-      0,
-      ...Array.from({ length: 13 }, (_, i) => i),
-      ...Array.from({ length: own }, (_, i) => from + i),
-    ];
-    const pair = (own: number): number => {
-      const [a, b] = [numbers(3, 100), numbers(own, 200)];
-      const columns = {
-        ...columnsOf(2, 1, 1),
-        sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]),
-        setSizes: shared([100, 100]),
-        tokenStarts: shared([0, a.length]),
-        tokens: shared([...a, ...b]),
-      };
-      return createPairFilter(columns, parameters).test(0, 1);
-    };
-    // D = 13/20 leaves 0.755 of a perfect base, D = 13/21 leaves 0.733.
-    expect(pair(4)).toBe(SKETCH);
-    expect(pair(5)).toBe(-1);
-  });
-
-  it("drops a pair whose sizes alone forbid the floor", () => {
-    const columns = {
-      ...columnsOf(2, 1, 1),
-      sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]),
-      setSizes: shared([58, 100]),
-    };
-    expect(createPairFilter(columns, parameters).test(0, 1)).toBe(-1);
-    expect(
-      createPairFilter({ ...columns, setSizes: shared([59, 100]) }, parameters).test(0, 1),
-    ).toBe(SKETCH);
+    const test = (equal: number): number =>
+      createPairFilter(
+        { ...columnsOf(2, 1, 1), sketchSize: size, sketches: shared(sketches(equal)) },
+        floor,
+      ).test(0, 1);
+    // An estimate of .48 is that of 124 equal bytes, chance included.
+    expect(test(124)).toBe(124);
+    expect(test(123)).toBe(-1);
   });
 });
 

@@ -5,12 +5,13 @@ import {
   countEqual,
   estimate,
   estimateFrom,
-  estimateMargin,
   leastEqual,
   sketchStride,
 } from "../../../workers/sketch/estimate.ts";
 import { signText } from "../../../workers/text/signature.ts";
 
+/** .10 with 256 values. */
+const marginOf = (size: number): number => 1.6 / Math.sqrt(size);
 const sizes = fc.constantFrom(16, 63, 128, 256, 1_024);
 const sketch = (words: readonly string[], size: number): Uint8Array =>
   signText(words.join(" "), { numPermutations: size, numBands: 1, ngramSize: 1 }).sketch;
@@ -68,7 +69,7 @@ describe("a sketch", () => {
       // No wider than K independent minima (with their 8-bit correction), well within the margin of
       // the filter.
       expect(sd).toBeLessThan((0.5 * 1.1) / Math.sqrt(size));
-      expect(4 * sd).toBeLessThan(estimateMargin(size) * 1.1);
+      expect(3 * sd).toBeLessThan(marginOf(size) * 1.1);
     });
   }
 
@@ -125,11 +126,8 @@ describe("comparing sketches", () => {
     for (const size of [16, 256, 1_000])
       for (const bound of [0.3, 0.583, 0.9]) {
         const least = leastEqual(bound, size);
-        expect(estimateFrom(least, size)).toBeGreaterThanOrEqual(
-          bound - estimateMargin(size) - 1e-6,
-        );
-        if (least > 0)
-          expect(estimateFrom(least - 1, size)).toBeLessThan(bound - estimateMargin(size));
+        expect(estimateFrom(least, size)).toBeGreaterThanOrEqual(bound - marginOf(size) - 1e-6);
+        if (least > 0) expect(estimateFrom(least - 1, size)).toBeLessThan(bound - marginOf(size));
       }
     expect(leastEqual(-1, 256)).toBe(0);
   });
