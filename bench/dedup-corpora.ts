@@ -46,6 +46,8 @@ const ROOTS = [
 const MIN_BYTES = 200;
 const MAX_BYTES = 256 * 1024;
 const MAX_FILES = 400_000;
+/** Of one folder, so that one program with thousands of manual pages is not the whole corpus. */
+const MAX_OF_FOLDER = 1_000;
 
 /** Real texts and where they are from. */
 export interface RealTexts {
@@ -95,9 +97,9 @@ function* filesBelow(root: string, pattern: RegExp): Generator<string> {
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries.toReversed())
       if (entry.isDirectory()) folders.push(join(folder, entry.name));
-    for (const entry of entries)
-      if (entry.isFile() && pattern.test(entry.name) && (files += 1) < MAX_FILES)
-        yield join(folder, entry.name);
+    const wanted = entries.filter((entry) => entry.isFile() && pattern.test(entry.name));
+    for (const entry of wanted.slice(0, MAX_OF_FOLDER))
+      if ((files += 1) < MAX_FILES) yield join(folder, entry.name);
   }
 }
 
