@@ -12,6 +12,7 @@ import { createLog } from "../src/kernel/base/log.ts";
 import { createPool } from "../src/kernel/pool/pool.ts";
 import type { Pool } from "../src/kernel/pool/types.ts";
 import { itemOf } from "../workers/packed.ts";
+import type { DigestInput } from "../workers/tasks/digest.ts";
 import { digest } from "../workers/tasks.ts";
 import { createCorpus, mulberry32 } from "./corpus.ts";
 
@@ -34,7 +35,7 @@ interface Digested {
 async function digestAll(pool: Pool, texts: readonly string[]): Promise<Digested> {
   const known = new Map<string, number>();
   const result: Digested = { classes: [], texts: [] };
-  function* batches(): Generator<{ texts: string[] }> {
+  function* batches(): Generator<DigestInput> {
     for (let at = 0; at < texts.length; at += BATCH) yield { texts: texts.slice(at, at + BATCH) };
   }
   for await (const { hashes, wordCounts, zstd } of pool.map(digest, batches(), { signal })) {

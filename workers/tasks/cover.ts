@@ -92,8 +92,9 @@ function createFeatures({
     const known = made.get(text);
     if (known) return known;
     const bytes = itemOf(texts, text);
-    if (bytes.length === 0) return undefined;
-    const features = createTextFeatures(storedText(bytes), parameters);
+    const stored = bytes.length === 0 ? bytes : storedText(bytes);
+    if (stored.length === 0) return undefined;
+    const features = createTextFeatures(stored, parameters);
     made.set(text, features);
     return features;
   };

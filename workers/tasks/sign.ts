@@ -33,8 +33,8 @@ export function run(input: SignInput, control: TaskControl): SignOutput {
     if (control.cancelled()) throw stopped();
     const bytes = itemOf(input.texts, i);
     const hash = input.hashes.subarray(i * 32, (i + 1) * 32);
-    if (bytes.length > 0)
-      signatures.push({ hash, ...signText(storedText(bytes), input.parameters) });
+    const text = bytes.length === 0 ? bytes : storedText(bytes);
+    if (text.length > 0) signatures.push({ hash, ...signText(text, input.parameters) });
     control.step(1);
   }
   const block = writeBlock(

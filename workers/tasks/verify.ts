@@ -87,6 +87,7 @@ function featuresOf(input: VerifyInput, at: number): TextFeatures | undefined {
   if (length === 0) return undefined;
   const bytes = new Uint8Array(input.texts.bytes, input.texts.starts[at] ?? 0, length);
   const text = storedText(bytes.slice());
+  if (text.length === 0) return undefined;
   const features = createTextFeatures(text, input.parameters);
   keep(id, { features, cost: costOf(text, input.parameters) });
   return features;

@@ -1,4 +1,5 @@
-/** Texts as stored: UTF-8 under zstd. */
+/** Texts as stored: UTF-8, under zstd or where it can be read again. */
+import { isLocation, readLocation } from "./location.ts";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 
 /** A stored text unpacks to at most this much; more is refused. */
@@ -13,10 +14,11 @@ export function compressText(text: string, level: number): Uint8Array {
 const FRAME = [0x28, 0xb5, 0x2f, 0xfd] as const;
 
 /**
- * The UTF-8 of a text handed to a task, under zstd or plain. Throws an error with code `corrupt`
- * when it cannot be unpacked.
+ * The UTF-8 of a text handed to a task: under zstd, at a location, or plain. Empty for a text that
+ * is gone from its location. Throws an error with code `corrupt` when it cannot be unpacked.
  */
 export function storedText(bytes: Uint8Array): Uint8Array {
+  if (isLocation(bytes)) return readLocation(bytes);
   return FRAME.every((byte, at) => bytes[at] === byte) ? unpack(bytes) : bytes;
 }
 

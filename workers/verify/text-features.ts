@@ -20,6 +20,9 @@ export interface FeatureParameters {
   readonly fuzzySampleSize: number;
 }
 
+/** Raised whenever the same two texts and parameters give other scores than before. */
+export const FEATURES_VERSION = 1;
+
 /** The features of one text. */
 export interface TextFeatures {
   /** Distinct hashed shingles, ascending. */

@@ -143,6 +143,7 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
             await breath.step(20);
           }
           verified += some.length;
+          await verdicts.flush();
           deps.progress(deps.settledBefore + total - cover.open);
           announce();
         }

@@ -73,9 +73,10 @@ export async function coverAll(deps: CoverDeps): Promise<CoverResult> {
   const breath = createBreath(deps.signal);
   const { graph } = deps.vertices;
   const components = await breathe(componentSteps(graph), breath);
-  const { small, large } = await split(components, deps, breath);
   const stars: Star[] = [];
-  let verified = await coverSmall(small, deps, stars, breath);
+  const { small, large, known } = await split(components, deps, stars, breath);
+  deps.progress(known);
+  let verified = await coverSmall(small, { ...deps, settledBefore: known }, stars, breath);
   if (large.length > 0)
     verified += await coverLarge({
       ...deps,
@@ -86,12 +87,26 @@ export async function coverAll(deps: CoverDeps): Promise<CoverResult> {
   return { stars: stars.sort((a, b) => a.centre - b.centre), verified };
 }
 
-/** Batches of small components, and the vertices of all large ones. */
+interface Split {
+  /** Batches of small components. */
+  readonly small: readonly Uint32Array[];
+  /** The vertices of all large ones. */
+  readonly large: Uint32Array;
+  /** Vertices of those that verdicts have settled. */
+  readonly known: number;
+}
+
 async function split(
   { count, starts, members }: Components,
-  { vertices: { graph, textOf }, wordCount }: CoverDeps,
+  deps: CoverDeps,
+  stars: Star[],
   breath: Breath,
-): Promise<{ small: Uint32Array[]; large: Uint32Array }> {
+): Promise<Split> {
+  const {
+    vertices: { graph, textOf },
+    wordCount,
+  } = deps;
+  let known = 0;
   const small: Uint32Array[] = [];
   const large: Uint32Array[] = [];
   let batch: Uint32Array[] = [];
@@ -114,6 +129,13 @@ async function split(
       large.push(own);
       continue;
     }
+    if (deps.verdicts.any) {
+      await breath.step(20 * own.length + entries);
+      if (coverKnown(subgraphOf(graph, own), deps, stars)) {
+        known += own.length;
+        continue;
+      }
+    }
     if (
       sizes.vertices + own.length > BATCH_VERTICES ||
       sizes.entries + entries > BATCH_ENTRIES ||
@@ -126,7 +148,7 @@ async function split(
     sizes.words += words;
   }
   flush();
-  return { small, large: joined(large) };
+  return { small, large: joined(large), known };
 }
 
 function joined(parts: readonly Uint32Array[]): Uint32Array {
@@ -147,22 +169,17 @@ interface Sent {
 
 async function coverSmall(
   batches: readonly Uint32Array[],
-  deps: CoverDeps,
+  deps: CoverDeps & { readonly settledBefore: number },
   stars: Star[],
   breath: Breath,
 ): Promise<number> {
   const sent: Sent[] = [];
-  let done = 0;
+  let done = deps.settledBefore;
   let verified = 0;
-  const settled = (subgraph: Subgraph): void => deps.progress((done += subgraph.vertices.length));
   async function* inputs(): AsyncGenerator<CoverInput> {
     for (const batch of batches) {
       const subgraph = subgraphOf(deps.vertices.graph, batch);
       await breath.step(20 * subgraph.vertices.length);
-      if (coverKnown(subgraph, deps, stars)) {
-        settled(subgraph);
-        continue;
-      }
       yield await coverInput(subgraph, deps, sent);
     }
   }
@@ -171,7 +188,8 @@ async function coverSmall(
     const batch = sent.shift();
     if (!batch) break;
     verified += collect(batch, output, deps, stars);
-    settled(batch.subgraph);
+    await deps.verdicts.flush();
+    deps.progress((done += batch.subgraph.vertices.length));
   }
   return verified;
 }
@@ -237,11 +255,10 @@ function endsOf({ graph: { starts, others, pairs, weights } }: Subgraph): Uint32
   return ends;
 }
 
-/** Covers a batch from verdicts alone; false, and nothing done, when one is missing. */
+/** Covers a component from verdicts alone; false, and nothing done, when one is missing. */
 function coverKnown(subgraph: Subgraph, deps: CoverDeps, stars: Star[]): boolean {
   const { textOf } = deps.vertices;
   const { vertices } = subgraph;
-  if (!deps.verdicts.any) return false;
   const own: Star[] = [];
   const cover = createCover(subgraph.graph);
   while (cover.open > 0)

@@ -21,7 +21,7 @@ import { signAll } from "./sign-phase.ts";
 import type { TextSource } from "./sign-phase.ts";
 import type { SketchStore } from "./sketch-store.ts";
 import { orderByHash } from "./text-order.ts";
-import { createNoVerdicts } from "./verdicts.ts";
+import { createNoVerdicts, loadVerdicts } from "./verdicts.ts";
 
 /** One distinct normalised text with words enough. */
 export interface TextClass {
@@ -44,6 +44,8 @@ export interface AnalysisInput {
   /** Sets of documents that a reviewer marked as no duplicates of each other. */
   readonly rejections?: readonly (readonly number[])[];
   readonly sketches: SketchStore;
+  /** Keeps the scores of verified pairs for the next analysis; without it none are kept. */
+  readonly verdicts?: SketchStore;
   readonly parameters: AnalysisParameters;
   readonly pool: Pool;
   readonly signal: AbortSignal;
@@ -134,16 +136,20 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
   );
   const total = vertices.textOf.length;
   input.progress("cover", 0, total);
+  const verdicts = input.verdicts
+    ? await loadVerdicts(input.verdicts, classIndex, parameters, breath)
+    : createNoVerdicts();
   const { stars, verified } = await coverAll({
     vertices,
     wordCount: (text) => texts[text]?.wordCount ?? 0,
     text: source,
     parameters,
-    verdicts: createNoVerdicts(),
+    verdicts,
     pool,
     signal,
     progress: (done) => input.progress("cover", done, total),
   });
+  await verdicts.end();
   const stats = {
     classes: texts.length,
     ...signing,

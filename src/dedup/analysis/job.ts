@@ -63,6 +63,7 @@ export interface AnalysisJobDeps {
   readonly documents: Pick<DocumentStore, "put" | "text">;
   readonly index: GroupIndex;
   readonly sketches: SketchStore;
+  readonly verdicts: SketchStore;
   readonly pool: Pool;
   readonly clock: Clock;
   /** The parameters as they are set now. */
@@ -123,7 +124,7 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   const parameters = deps.parameters();
   const [startMs, readAtMs] = [clock.monotonic(), clock.now()];
   const isFullRebuild = job.input.force || deps.env.read(currentGeneration) === 0;
-  if (job.input.force) await dropSketches(deps.sketches);
+  if (job.input.force) for (const store of [deps.sketches, deps.verdicts]) await dropBlocks(store);
   const corpus = await load(job, deps, parameters);
   const missing = new Set<number>();
   const { rejections } = await readKnown(deps.env, slices);
@@ -184,9 +185,9 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   };
 }
 
-/** Clears stored sketches of other parameters. */
-async function dropSketches(sketches: SketchStore): Promise<void> {
-  for await (const block of sketches.load(new Uint8Array())) await sketches.drop([block.id]);
+/** Clears a store: no block is made with parameters without a name. */
+async function dropBlocks(store: SketchStore): Promise<void> {
+  for await (const block of store.load(new Uint8Array())) await store.drop([block.id]);
 }
 
 /** The documents as they were when the analysis began: its version of the world. */
@@ -250,6 +251,7 @@ async function compare(
     parameters,
     rejections,
     sketches: deps.sketches,
+    verdicts: deps.verdicts,
     pool: deps.pool,
     signal: job.signal,
     text: (indexes) =>

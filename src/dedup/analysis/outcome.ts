@@ -43,7 +43,8 @@ export interface SkipReasons {
 
 /** Sorts documents into texts, one at a time. */
 export interface Classifier {
-  add(document: number, digested: DigestedDocument): void;
+  /** The text that the document has; undefined for one that is left out. */
+  add(document: number, digested: DigestedDocument): TextClass | undefined;
   /** In the order in which their first document came. */
   readonly classes: readonly TextClass[];
   readonly skipped: Readonly<SkipReasons>;
@@ -69,15 +70,19 @@ export function createClassifier(
       const reason = skipReason(hash, wordCount, parameters);
       if (reason) {
         skipped[reason] += 1;
-        return;
+        return undefined;
       }
       documents += 1;
       const key = Buffer.from(hash).toString("latin1");
       const known = byKey.get(key);
-      if (known) return void known.documents.push(document);
+      if (known) {
+        known.documents.push(document);
+        return known;
+      }
       const made = { hash, key, wordCount, documents: [document] };
       byKey.set(key, made);
       classes.push(made);
+      return made;
     },
   };
 }

@@ -116,7 +116,7 @@ async function adoptStored(deps: SignDeps, fingerprint: Uint8Array): Promise<voi
     deps.progress(arena.signed);
   }
   const total = seen.reduce((sum, block) => sum + block.total, 0);
-  if (arena.signed * 2 >= total) return;
+  if (!store.lasting || arena.signed * 2 >= total) return;
   await rewrite(
     deps,
     fingerprint,

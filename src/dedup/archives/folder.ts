@@ -3,7 +3,7 @@
  * its path. Or one such file alone.
  */
 import { access, constants, realpath, stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
@@ -172,7 +172,7 @@ async function readDocument(
   }
 }
 
-function asDocument({ ref, type }: FoundFile, head: FileHead): ArchiveItem | HtmlDocument {
+function asDocument({ ref, type, path }: FoundFile, head: FileHead): ArchiveItem | HtmlDocument {
   const decoded = decodeText(head.bytes, head.whole);
   if ("notText" in decoded)
     return type.kind === "plain"
@@ -193,6 +193,20 @@ function asDocument({ ref, type }: FoundFile, head: FileHead): ArchiveItem | Htm
     return { ...shared, notes, title: stem, text, html: true };
   }
   const title = type.kind === "markdown" ? (headingOf(text) ?? stem) : stem;
-  // One unit more than is kept, so that truncation can be detected.
-  return { ...shared, title, text: cutText(text, TEXT_UNITS + 2) };
+  // UTF-8 to the last byte, without a byte order mark.
+  const plain = head.whole && !type.gzip && Buffer.byteLength(text) === head.bytes.byteLength;
+  const location = {
+    path: resolve(path),
+    offset: 0,
+    length: head.bytes.byteLength,
+    form: "text" as const,
+    version: head.facts.version,
+  };
+  return {
+    ...shared,
+    title,
+    // One unit more than is kept, so that truncation can be detected.
+    text: cutText(text, TEXT_UNITS + 2),
+    ...(plain && { location }),
+  };
 }

@@ -15,7 +15,13 @@ import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
-import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
+import type {
+  Archive,
+  ArchiveBatch,
+  ArchiveItem,
+  DocumentLocation,
+  ReadOptions,
+} from "./archive.ts";
 import { failed, readAlready } from "./archive.ts";
 import { inBatches } from "./batches.ts";
 import type { PositionedItem } from "./batches.ts";
@@ -72,7 +78,12 @@ function identityOf(path: string): Promise<string> {
 }
 
 /** Bytes with the share of the source that they end at. */
-type Chunk = { readonly bytes: Uint8Array; readonly fraction: number };
+interface Chunk {
+  readonly bytes: Uint8Array;
+  readonly fraction: number;
+  /** Of a plain file: lines can be read again. */
+  readonly file?: Pick<DocumentLocation, "path" | "version">;
+}
 
 async function* readSource(
   pool: Pool,
@@ -118,9 +129,11 @@ async function* streamChunks(stream: Readable, signal: AbortSignal): AsyncGenera
 }
 
 async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Chunk> {
-  const { stream: file, sizeBytes } = await openSource(path, signal);
+  const { stream: file, sizeBytes, version } = await openSource(path, signal);
+  const packed = /\.gz$/i.test(path);
+  const plain = version === undefined || packed ? {} : { file: { path: resolve(path), version } };
   let bytes: Readable = file;
-  if (/\.gz$/i.test(path)) {
+  if (packed) {
     const gunzip = createGunzip();
     // Its failure also ends the iteration below, which reports it.
     void pipeline(file, gunzip).catch(() => undefined);
@@ -130,6 +143,7 @@ async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Ch
     yield {
       bytes: chunk as Uint8Array,
       fraction: sizeBytes > 0 ? Math.min(1, file.bytesRead / sizeBytes) : 0,
+      ...plain,
     };
 }
 
@@ -141,13 +155,14 @@ async function* readLines(
   const splitter = createLineSplitter(LINE_BYTES);
   const firstLines = new Map<string, number>();
   let fraction = 0;
+  let file: Chunk["file"];
   let turnEnds = performance.now() + TURN_MS;
   const position = async (line: Line): Promise<PositionedItem | undefined> => {
-    const item = await readLine(pool, line, firstLines, options);
+    const item = await readLine(pool, { ...line, ...(file && { file }) }, firstLines, options);
     return item && { item, fraction };
   };
   for await (const chunk of chunks) {
-    fraction = chunk.fraction;
+    ({ fraction, file } = chunk);
     for (const line of splitter.push(chunk.bytes)) {
       const positioned = await position(line);
       if (positioned !== undefined) yield positioned;
@@ -164,7 +179,7 @@ async function* readLines(
 
 async function readLine(
   pool: Pool,
-  { number, bytes }: Line,
+  { number, bytes, offset, file }: Line & Pick<Chunk, "file">,
   firstLines: Map<string, number>,
   options: ReadOptions,
 ): Promise<ArchiveItem | undefined> {
@@ -198,6 +213,7 @@ async function readLine(
     version,
     title: title ?? id,
     text: content,
+    ...(file && { location: { ...file, offset, length: bytes.byteLength, form: "line" as const } }),
     notes: [],
   };
 }

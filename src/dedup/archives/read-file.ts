@@ -7,6 +7,7 @@ import { open, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { versionOf } from "../../../workers/text/location.ts";
 import type { SkippedItem } from "./archive.ts";
 import { failed, passedOver } from "./archive.ts";
 import { systemCode } from "./unreadable.ts";
@@ -128,7 +129,7 @@ function factsOf(stats: {
   readonly ino: bigint;
 }): FileFacts {
   return {
-    version: `${stats.size}:${stats.mtimeNs}:${stats.ino}`,
+    version: versionOf(stats),
     modifiedDate: new Date(Number(stats.mtimeNs / 1_000_000n)).toISOString(),
     sizeBytes: Number(stats.size),
   };
