@@ -7,7 +7,7 @@ import { confidence, fuzzyNeeded, jaccardFloor } from "../score/confidence.ts";
 import type { ScoreParameters } from "../score/confidence.ts";
 import { discriminativeOfHashes } from "../score/discriminative.ts";
 import { fuzzyRatio } from "../score/fuzzy.ts";
-import { jaccardOf } from "../score/jaccard.ts";
+import { jaccardAtLeast } from "../score/jaccard.ts";
 import type { TextFeatures } from "./text-features.ts";
 
 /** The scores of a pair, 0 to 1, never rounded; NaN where one was not computed. */
@@ -36,8 +36,8 @@ export function verifyPair(
 ): PairScores {
   const scores = { jaccard: Number.NaN, discriminative: Number.NaN, fuzzy: Number.NaN };
   const missed = (): PairScores => ({ ...scores, confidence: Number.NaN });
-  scores.jaccard = jaccardOf(a.shingles, 0, a.shingles.length, b.shingles, 0, b.shingles.length);
-  if (scores.jaccard < jaccardFloor(parameters) - ROUNDING) return missed();
+  scores.jaccard = jaccardAtLeast(a.shingles, b.shingles, jaccardFloor(parameters) - ROUNDING);
+  if (Number.isNaN(scores.jaccard)) return missed();
   if (parameters.discriminativePenaltyStrength > 0) scores.discriminative = discriminativeOf(a, b);
   const needed = fuzzyNeeded(scores.jaccard, knownOr(1, scores.discriminative), parameters);
   if (needed > 1) return missed();

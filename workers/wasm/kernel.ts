@@ -15,6 +15,7 @@ interface Exports {
   readonly TEXT: Address;
   readonly RESULT: Address;
   readonly SHINGLES: Address;
+  readonly SHINGLES_SCRATCH: Address;
   readonly BANDS: Address;
   readonly LOW_BYTES: Address;
   readonly FOLD_TWO: Address;
@@ -25,6 +26,7 @@ interface Exports {
   read(length: number, ngramSize: number, folded: boolean): number;
   sketch(shingles: number, size: number, bands: number): void;
   distinct(shingles: number): number;
+  common(countA: number, countB: number, least: number): number;
   sortWords(units: number): number;
   mergeBound(rows: number, columns: number): number;
   distance(rows: number, columns: number, limit: number, first: number): number;
@@ -42,6 +44,7 @@ export interface Kernel {
     readonly text: number;
     readonly result: number;
     readonly shingles: number;
+    readonly otherShingles: number;
     readonly bands: number;
     readonly lowBytes: number;
     readonly rows: number;
@@ -75,6 +78,7 @@ function createKernel(): Kernel {
       text: functions.TEXT.value,
       result: functions.RESULT.value,
       shingles: functions.SHINGLES.value,
+      otherShingles: functions.SHINGLES_SCRATCH.value,
       bands: functions.BANDS.value,
       lowBytes: functions.LOW_BYTES.value,
       rows: functions.ROWS.value,

@@ -24,7 +24,7 @@ export interface LargeDeps extends CoverDeps {
 }
 
 /** Pairs of one task, and stars put into it. */
-const TASK_PAIRS = 256;
+const TASK_PAIRS = 1_024;
 
 /** A star whose pairs are being verified, perhaps by several tasks. */
 interface Pending {

@@ -56,10 +56,17 @@ export interface CoverResult {
   readonly verified: number;
 }
 
-/** A component is small, and a batch full, at these sizes: about 100 ms of work. */
-const SMALL_VERTICES = 256;
-const SMALL_ENTRIES = 8_192;
+/** A batch of components is full at these sizes: about 100 ms of work. */
+const BATCH_VERTICES = 512;
+const BATCH_ENTRIES = 8_192;
 const BATCH_WORDS = 100_000;
+/**
+ * A component up to these sizes is covered by one task: a few seconds of work and 100 MB of
+ * features. Above them its stars are spread over the pool, which costs a message for each few.
+ */
+const SMALL_VERTICES = 4_096;
+const SMALL_ENTRIES = 524_288;
+const SMALL_WORDS = 2_000_000;
 
 /** Covers every component. Rejects with the signal's reason. */
 export async function coverAll(deps: CoverDeps): Promise<CoverResult> {
@@ -118,7 +125,7 @@ async function split(
       words += wordCount(textOf[vertex] ?? 0);
     }
     await breath.step(own.length);
-    if (own.length > SMALL_VERTICES || entries > SMALL_ENTRIES || words > BATCH_WORDS) {
+    if (own.length > SMALL_VERTICES || entries > SMALL_ENTRIES || words > SMALL_WORDS) {
       large.push(own);
       continue;
     }
@@ -130,8 +137,8 @@ async function split(
       }
     }
     if (
-      sizes.vertices + own.length > SMALL_VERTICES * 2 ||
-      sizes.entries + entries > SMALL_ENTRIES ||
+      sizes.vertices + own.length > BATCH_VERTICES ||
+      sizes.entries + entries > BATCH_ENTRIES ||
       sizes.words + words > BATCH_WORDS
     )
       flush();

@@ -24,7 +24,7 @@ import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { confidence } from "../../../workers/score/confidence.ts";
 import { discriminativeScore } from "../../../workers/score/discriminative.ts";
 import { fuzzyRatio, wordSorted } from "../../../workers/score/fuzzy.ts";
-import { jaccardOf } from "../../../workers/score/jaccard.ts";
+import { jaccardAtLeast } from "../../../workers/score/jaccard.ts";
 import { tokensOf } from "../../../workers/score/tokens.ts";
 import { compressText } from "../../../workers/text/compress.ts";
 import { normalise, sampleOf } from "../../../workers/text/normalise.ts";
@@ -173,7 +173,7 @@ function exhaustive(texts: readonly string[], parameters: AnalysisParameters): E
   for (const [low, a] of parts.entries())
     for (const [high, b] of parts.entries()) {
       if (high <= low) continue;
-      const jaccard = jaccardOf(a.set, 0, a.set.length, b.set, 0, b.set.length);
+      const jaccard = jaccardAtLeast(a.set, b.set, 0);
       const discriminative = parameters.discriminativePenaltyStrength
         ? discriminativeScore(a.tokens, b.tokens)
         : Number.NaN;

@@ -9,9 +9,11 @@ export {
   RESULT,
   ROWS,
   SHINGLES,
+  SHINGLES_SCRATCH,
   TEXT,
 } from "./layout";
 export { read } from "./read";
 export { distinct, sketch } from "./sketch";
 export { mergeBound, sortWords } from "./words";
 export { distance } from "./distance";
+export { common } from "./sets";
