@@ -26,8 +26,18 @@ const HELD_BYTES = 3 * 2 ** 20;
 /** The keys of this many bands are gathered for a run: most pairs that met before met there. */
 const GATHERED = 4;
 
-/** A comparer; `floor` is the least Jaccard similarity of a duplicate. */
-export function createRunComparer(columns: Columns, floor: number): RunComparer {
+/** Per band the keys of runs that are too long to be compared in full; absent where none is. */
+export type CrowdedKeys = readonly (ReadonlySet<number> | undefined)[];
+
+/**
+ * A comparer; `floor` is the least Jaccard similarity of a duplicate. Agreement in a crowded key is
+ * no meeting: such a pair is met in the first band in which its run is not crowded.
+ */
+export function createRunComparer(
+  columns: Columns,
+  floor: number,
+  crowded: CrowdedKeys,
+): RunComparer {
   const { numBands, sketchSize } = columns;
   const bands = new Uint32Array(columns.bands);
   const sketches = new Uint8Array(columns.sketches);
@@ -41,15 +51,25 @@ export function createRunComparer(columns: Columns, floor: number): RunComparer 
   function metBefore(band: number, a: number, b: number): boolean {
     const atA = a * numBands;
     const atB = b * numBands;
-    for (let i = GATHERED; i < band; i += 1) if (bands[atA + i] === bands[atB + i]) return true;
+    for (let i = GATHERED; i < band; i += 1) {
+      const key = bands[atA + i] ?? 0;
+      if (key === bands[atB + i] && !crowded[i]?.has(key)) return true;
+    }
     return false;
+  }
+
+  /** The keys of the members in a band; NaN, which equals nothing, for a crowded one. */
+  function keysIn(band: number, members: Uint32Array): Uint32Array | Float64Array {
+    const keys = members.map((member) => bands[member * numBands + band] ?? 0);
+    const own = crowded[band];
+    return own ? Float64Array.from(keys, (key) => (own.has(key) ? Number.NaN : key)) : keys;
   }
 
   return {
     compare(band, members, rows, { found, rowDone }) {
       const { functions, bytes: memory, words, units, at } = kernel();
       const early = Array.from({ length: GATHERED }, (_, i) =>
-        i < band ? members.map((member) => bands[member * numBands + i] ?? 0) : undefined,
+        i < band ? keysIn(i, members) : undefined,
       );
       const [key0, key1, key2, key3] = early;
       const put = (member: number, place: number): void => {
