@@ -4,7 +4,7 @@ import { stopped } from "../control.ts";
 import { explain } from "../score/explain.ts";
 import type { TokenSets } from "../score/token-sets.ts";
 import { tokensOf } from "../score/tokens.ts";
-import { decompressText } from "../text/compress.ts";
+import { decodeStored } from "../text/compress.ts";
 import { normalise, sampleOf } from "../text/normalise.ts";
 import type { ExplainInput } from "./tasks.ts";
 
@@ -14,7 +14,7 @@ export function run(
   control: TaskControl,
 ): string[][] {
   const tokens = (text: Uint8Array): TokenSets =>
-    tokensOf(sampleOf(normalise(decompressText(text)), sampleUnits));
+    tokensOf(sampleOf(normalise(decodeStored(text)), sampleUnits));
   return pairs.map(({ a, b, jaccard, fuzzy }) => {
     if (control.cancelled()) throw stopped();
     control.step(1);

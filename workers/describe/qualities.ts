@@ -1,7 +1,8 @@
-/** Computes the text quality of stored texts. */
+/** Computes the quality of stored texts, once normalised: equal texts have the same one. */
 import type { TaskControl } from "../control.ts";
 import { stopped } from "../control.ts";
-import { decompressText } from "../text/compress.ts";
+import { decodeStored } from "../text/compress.ts";
+import { normalise } from "../text/normalise.ts";
 import { textQuality } from "./text-quality.ts";
 
 /** In input order. Throws `cancelled`. */
@@ -9,6 +10,6 @@ export function run(texts: readonly Uint8Array[], control: TaskControl): number[
   return texts.map((text) => {
     if (control.cancelled()) throw stopped();
     control.step(1);
-    return textQuality(decompressText(text));
+    return textQuality(normalise(decodeStored(text)));
   });
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { normalise } from "../../../workers/text/normalise.ts";
-import { countWords, textHash } from "./identity.ts";
-import { shingleSet } from "../../../workers/text/shingles.ts";
+import { countWords, textHash, shingleSet } from "./identity.ts";
 import { identify, signText } from "../../../workers/text/signature.ts";
 import { bandKeys, shinglesOf, sketchOf } from "../wasm/reference.ts";
 
