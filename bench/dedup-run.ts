@@ -13,7 +13,6 @@ import { createMemorySketchStore } from "../src/dedup/analysis/sketch-store.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { createLog } from "../src/kernel/base/log.ts";
 import { createPool } from "../src/kernel/pool/pool.ts";
-import { compressText } from "../workers/text/compress.ts";
 import { identify } from "../workers/text/signature.ts";
 
 /** What to run. */
@@ -101,7 +100,7 @@ async function run(task: DedupRun): Promise<DedupResult> {
       title: "",
       wordCount: wordCounts[number] ?? 0,
     }),
-    text: (number) => compressText(texts[number] ?? "", 1),
+    text: (number) => utf8[number],
     outcome,
     parameters,
     pool,
