@@ -37,7 +37,12 @@ interface Kept {
   ranks: Uint16Array;
   count: number;
   limited: boolean;
+  /** Once more than the limit were there: what ranks below this is not among the best. */
+  least: number;
 }
+
+/** Candidates of each rank in a list, for `prune`; all 0 between two calls. */
+const ranked = new Uint32Array(2 ** 16);
 
 /**
  * Keeps the best `limit` of each of `classes` classes, which are in the order of their hashes: of
@@ -57,8 +62,10 @@ export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMI
           ranks: new Uint16Array(2),
           count: 0,
           limited: false,
+          least: 0,
         }),
       );
+    if (rank < list.least) return;
     if (list.count === 2 * limit) prune(list);
     if (list.count === list.others.length) grow(list, Math.min(2 * limit, list.count * 2));
     list.others[list.count] = other;
@@ -66,16 +73,42 @@ export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMI
     list.count += 1;
   }
 
+  /** Keeps the best: all above a rank, and of that rank the lowest classes. Linear. */
   function prune(list: Kept): void {
     if (list.count <= limit) return;
-    const { others, ranks } = list;
-    const order = Array.from({ length: list.count }, (_, i) => i);
-    order.sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || (others[a] ?? 0) - (others[b] ?? 0));
-    const best = order.slice(0, limit);
-    list.others.set(best.map((i) => others[i] ?? 0));
-    list.ranks.set(best.map((i) => ranks[i] ?? 0));
-    list.count = limit;
+    const { others, ranks, count } = list;
+    let highest = 0;
+    for (const rank of ranks.subarray(0, count)) {
+      ranked[rank] = (ranked[rank] ?? 0) + 1;
+      if (rank > highest) highest = rank;
+    }
+    let least = highest;
+    let above = 0;
+    while (above + (ranked[least] ?? 0) < limit) {
+      above += ranked[least] ?? 0;
+      least -= 1;
+    }
+    const equals: number[] = [];
+    let kept = 0;
+    for (let i = 0; i < count; i += 1) {
+      const rank = ranks[i] ?? 0;
+      ranked[rank] = 0;
+      if (rank === least) equals.push(others[i] ?? 0);
+      if (rank <= least) continue;
+      others[kept] = others[i] ?? 0;
+      ranks[kept] = rank;
+      kept += 1;
+    }
+    for (const other of Uint32Array.from(equals)
+      .sort()
+      .subarray(0, limit - kept)) {
+      others[kept] = other;
+      ranks[kept] = least;
+      kept += 1;
+    }
+    list.count = kept;
     list.limited = true;
+    list.least = least;
   }
 
   return {
