@@ -5,8 +5,8 @@
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
 import type { Columns } from "../join/columns.ts";
-import { createPairFilter } from "../join/pair-filter.ts";
-import type { PairFilter } from "../join/pair-filter.ts";
+import { createRunComparer } from "../join/run-comparer.ts";
+import type { RunComparer } from "../join/run-comparer.ts";
 import { createPairList } from "../join/pair-list.ts";
 import type { PairList, Pairs } from "../join/pair-list.ts";
 import { sortByKey } from "../join/sort.ts";
@@ -48,7 +48,7 @@ const CHECK_EVERY = 1_000;
 
 interface Join {
   readonly input: JoinInput;
-  readonly filter: PairFilter;
+  readonly comparer: RunComparer;
   readonly pairs: PairList;
   readonly control: TaskControl;
   readonly runs: LongRun[];
@@ -59,16 +59,14 @@ interface Join {
 export function run(input: JoinInput, control: TaskControl): JoinOutput {
   const join: Join = {
     input,
-    filter: createPairFilter(input.columns, input.floor),
+    comparer: createRunComparer(input.columns, input.floor),
     pairs: createPairList(),
     control,
     runs: [],
     sinceCheck: 0,
   };
   const { rest, bandsDone } =
-    input.work.kind === "rows"
-      ? { rest: joinRows(join, input.work), bandsDone: 0 }
-      : joinBands(join, input.work);
+    input.work.kind === "rows" ? joinRows(join, input.work) : joinBands(join, input.work);
   const pairs = join.pairs.take();
   control.transfer(pairs.low.buffer);
   control.transfer(pairs.high.buffer);
@@ -76,14 +74,13 @@ export function run(input: JoinInput, control: TaskControl): JoinOutput {
   return { ...pairs, runs: join.runs, rest, bandsDone };
 }
 
-function joinRows(join: Join, work: JoinWork & { kind: "rows" }): JoinWork | undefined {
-  const members = new Uint32Array(work.run.members);
-  for (let row = work.from; row < work.to; row += 1) {
-    if (join.pairs.length >= join.input.maxPairs) return { ...work, from: row };
-    compareWithLater(join, work.run.band, members, row, members.length);
-    join.control.step(1);
-  }
-  return undefined;
+/** Rows are never cut short: how many pairs they can have is bounded by whoever gives them out. */
+function joinRows(
+  join: Join,
+  work: JoinWork & { kind: "rows" },
+): { rest: undefined; bandsDone: number } {
+  compareRun(join, work.run.band, new Uint32Array(work.run.members), work);
+  return { rest: undefined, bandsDone: 0 };
 }
 
 function joinBands(
@@ -111,31 +108,23 @@ function joinBand(join: Join, band: number, at: number): number | undefined {
     while (end < keys.length && keys[end] === keys[start]) end += 1;
     if (end - start > join.input.maxRun)
       join.runs.push({ band, members: shared(classes.subarray(start, end)) });
-    else
-      for (let row = start; row < end - 1; row += 1)
-        compareWithLater(join, band, classes, row, end);
+    else if (end - start > 1)
+      compareRun(join, band, classes.subarray(start, end), { from: 0, to: end - start });
     start = end;
   }
   return undefined;
 }
 
-/** Compares one class of a run with those behind it, which are all larger. */
-function compareWithLater(
+function compareRun(
   join: Join,
   band: number,
-  classes: Uint32Array,
-  row: number,
-  end: number,
+  members: Uint32Array,
+  rows: { readonly from: number; readonly to: number },
 ): void {
-  const { filter, pairs } = join;
-  const low = classes[row] ?? 0;
-  for (let i = row + 1; i < end; i += 1) {
-    const high = classes[i] ?? 0;
-    if (filter.metBefore(band, low, high)) continue;
-    const equal = filter.test(low, high);
-    if (equal >= 0) pairs.push(low, high, equal);
-  }
-  check(join, end - row);
+  join.comparer.compare(band, members, rows, {
+    found: (low, high, equal) => join.pairs.push(low, high, equal),
+    rowDone: (steps) => check(join, steps),
+  });
 }
 
 function check(join: Join, steps: number): void {

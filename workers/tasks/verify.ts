@@ -33,8 +33,12 @@ export interface SharedTexts {
   readonly ids: Uint32Array;
 }
 
-/** Scores in input order; all NaN for a pair with a text that is gone. */
-export type VerifyOutput = ScoreColumns;
+/** Scores in input order. */
+export interface VerifyOutput {
+  readonly scores: ScoreColumns;
+  /** 1 for a pair with a text that is gone, which has no scores. */
+  readonly gone: Uint8Array<ArrayBuffer>;
+}
 
 const UNKNOWN: PairScores = {
   jaccard: Number.NaN,
@@ -47,17 +51,19 @@ const UNKNOWN: PairScores = {
 export function run(input: VerifyInput, control: TaskControl): VerifyOutput {
   const { a, b, parameters } = input;
   const scores = createScoreColumns();
+  const gone = new Uint8Array(a.length);
   for (let i = 0; i < a.length; i += 1) {
     if (control.cancelled()) throw stopped();
     const one = featuresOf(input, a[i] ?? 0);
     const other = featuresOf(input, b[i] ?? 0);
+    gone[i] = one && other ? 0 : 1;
     scores.push(one && other ? verifyPair(one, other, parameters) : UNKNOWN);
     control.step(1);
   }
   const columns = scores.take();
   for (const column of Object.values(columns) as Float64Array<ArrayBuffer>[])
     control.transfer(column.buffer);
-  return columns;
+  return { scores: columns, gone };
 }
 
 /** Bytes of features that a thread keeps, as estimated by `costOf`. */

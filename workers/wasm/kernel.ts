@@ -23,6 +23,8 @@ interface Exports {
   readonly ROWS: Address;
   readonly COLUMNS: Address;
   readonly HISTOGRAM: Address;
+  readonly WORDS: Address;
+  compareSketches(count: number, stride: number): void;
   read(length: number, ngramSize: number, folded: boolean): number;
   sketch(shingles: number, size: number, bands: number): void;
   distinct(shingles: number): number;
@@ -50,6 +52,7 @@ export interface Kernel {
     readonly rows: number;
     readonly columns: number;
     readonly histogram: number;
+    readonly wordHashes: number;
   };
 }
 
@@ -84,6 +87,7 @@ function createKernel(): Kernel {
       rows: functions.ROWS.value,
       columns: functions.COLUMNS.value,
       histogram: functions.HISTOGRAM.value,
+      wordHashes: functions.WORDS.value,
     },
   };
 }

@@ -134,11 +134,12 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
       signal.addEventListener("abort", leave, { once: true });
       try {
         for (let some = await batch(signal); some.length > 0; some = await batch(signal)) {
-          const scores = await score(some, { deps, texts, runId, signal });
+          const { scores, gone } = await score(some, { deps, texts, runId, signal });
           for (const [at, wanted] of some.entries()) {
             const own = scoresAt(scores, at);
             const { centre, neighbours } = wanted.pending.star;
-            verdicts.note(textOf[centre] ?? 0, textOf[neighbours[wanted.neighbour] ?? 0] ?? 0, own);
+            const neighbour = textOf[neighbours[wanted.neighbour] ?? 0] ?? 0;
+            if (gone[at] !== 1) verdicts.note(textOf[centre] ?? 0, neighbour, own);
             know(wanted, own);
             await breath.step(20);
           }

@@ -15,7 +15,7 @@ import { SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
 import type { VertexGraph } from "../groups/vertices.ts";
 import type { Breath } from "./breath.ts";
 import { breathe, createBreath } from "./breath.ts";
-import { componentSteps, subgraphOf } from "./components.ts";
+import { componentSteps, createSubgraphs } from "./components.ts";
 import type { Components, Subgraph } from "./components.ts";
 import { coverLarge } from "./cover-large.ts";
 import { coverParametersOf } from "./parameters.ts";
@@ -74,9 +74,10 @@ export async function coverAll(deps: CoverDeps): Promise<CoverResult> {
   const { graph } = deps.vertices;
   const components = await breathe(componentSteps(graph), breath);
   const stars: Star[] = [];
-  const { small, large, known } = await split(components, deps, stars, breath);
+  const cut = createSubgraphs(graph);
+  const { small, large, known } = await split(components, { ...deps, cut }, stars, breath);
   deps.progress(known);
-  let verified = await coverSmall(small, { ...deps, settledBefore: known }, stars, breath);
+  let verified = await coverSmall(small, { ...deps, cut, settledBefore: known }, stars, breath);
   if (large.length > 0)
     verified += await coverLarge({
       ...deps,
@@ -85,6 +86,10 @@ export async function coverAll(deps: CoverDeps): Promise<CoverResult> {
       settledBefore: graph.starts.length - 1 - large.length,
     });
   return { stars: stars.sort((a, b) => a.centre - b.centre), verified };
+}
+
+interface SmallDeps extends CoverDeps {
+  readonly cut: (vertices: Uint32Array) => Subgraph;
 }
 
 interface Split {
@@ -98,7 +103,7 @@ interface Split {
 
 async function split(
   { count, starts, members }: Components,
-  deps: CoverDeps,
+  deps: SmallDeps,
   stars: Star[],
   breath: Breath,
 ): Promise<Split> {
@@ -131,7 +136,7 @@ async function split(
     }
     if (deps.verdicts.any) {
       await breath.step(20 * own.length + entries);
-      if (coverKnown(subgraphOf(graph, own), deps, stars)) {
+      if (coverKnown(deps.cut(own), deps, stars)) {
         known += own.length;
         continue;
       }
@@ -169,7 +174,7 @@ interface Sent {
 
 async function coverSmall(
   batches: readonly Uint32Array[],
-  deps: CoverDeps & { readonly settledBefore: number },
+  deps: SmallDeps & { readonly settledBefore: number },
   stars: Star[],
   breath: Breath,
 ): Promise<number> {
@@ -178,7 +183,7 @@ async function coverSmall(
   let verified = 0;
   async function* inputs(): AsyncGenerator<CoverInput> {
     for (const batch of batches) {
-      const subgraph = subgraphOf(deps.vertices.graph, batch);
+      const subgraph = deps.cut(batch);
       await breath.step(20 * subgraph.vertices.length);
       yield await coverInput(subgraph, deps, sent);
     }

@@ -18,6 +18,7 @@ const ROW_BYTES = 2 * HASH_BYTES + 3 * 8;
 export interface VerdictRow {
   readonly a: Uint8Array;
   readonly b: Uint8Array;
+  /** -x when all that is known is that it is below x. */
   readonly jaccard: number;
   /** NaN when it was not computed. */
   readonly discriminative: number;

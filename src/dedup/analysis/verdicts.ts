@@ -113,8 +113,7 @@ export async function loadVerdicts(
       return scores;
     },
     note(a, b, scores) {
-      // A pair with a text that is gone has no scores.
-      if (a === b || Number.isNaN(scores.jaccard)) return;
+      if (a === b) return;
       const key = keyOf(a, b);
       known.set(key, { ...kept(scores, parameters), used: true });
       fresh.push(key);
@@ -145,24 +144,29 @@ function verdictsFingerprint({ ngramSize, fuzzySampleSize }: FeatureParameters):
 
 /** What to keep of scores, so that the verdict can be given again. */
 function kept(scores: PairScores, parameters: CoverParameters): Omit<Known, "used"> {
-  const { jaccard, discriminative, fuzzy } = scores;
+  const { discriminative, fuzzy } = scores;
+  const floor = jaccardFloor(parameters) - ROUNDING;
+  const jaccard = Number.isNaN(scores.jaccard) ? -floor : scores.jaccard;
   if (!Number.isNaN(scores.confidence) || !Number.isNaN(fuzzy))
     return { jaccard, discriminative, fuzzy };
   const needed = neededFuzzy(scores, parameters);
-  const tried = jaccard >= jaccardFloor(parameters) - ROUNDING && needed <= 1;
+  const tried = jaccard >= floor && needed <= 1;
   return { jaccard, discriminative, fuzzy: tried ? -needed : Number.NaN };
 }
 
 /** The verdict on scores that were kept; undefined when one is missing. */
 function judge(one: Omit<Known, "used">, parameters: CoverParameters): PairScores | undefined {
   const { jaccard } = one;
+  const floor = jaccardFloor(parameters) - ROUNDING;
   const missed: PairScores = {
-    jaccard,
+    jaccard: jaccard < 0 ? Number.NaN : jaccard,
     discriminative: one.discriminative,
     fuzzy: Number.NaN,
     confidence: Number.NaN,
   };
-  if (jaccard < jaccardFloor(parameters) - ROUNDING) return missed;
+  // All that is known of a negative one is that it is below its opposite.
+  if (jaccard < 0) return -jaccard <= floor ? missed : undefined;
+  if (jaccard < floor) return missed;
   const penalised = parameters.discriminativePenaltyStrength > 0;
   if (penalised && Number.isNaN(one.discriminative)) return undefined;
   const discriminative = penalised ? one.discriminative : Number.NaN;

@@ -16,7 +16,7 @@ import { documents, groups } from "../tables.ts";
 import { historyOf, statusOf } from "./decision.ts";
 import { currentGeneration } from "./generations.ts";
 import { visibleMembers } from "./review.ts";
-import { known, memberPairs, primaryOf } from "./row.ts";
+import { memberPairs, primaryOf } from "./row.ts";
 import type { StoredGroup } from "./store.ts";
 import { groupIn } from "./store.ts";
 
@@ -178,7 +178,8 @@ function showPairs(
           docB,
           confidenceScore: confidence,
           jaccardSimilarity: jaccard,
-          ...known({ fuzzyTextRatio: fuzzy, discriminativeScore: discriminative }),
+          fuzzyTextRatio: Number.isNaN(fuzzy) ? 0 : fuzzy,
+          discriminativeScore: Number.isNaN(discriminative) ? 1 : discriminative,
         },
       ];
     },

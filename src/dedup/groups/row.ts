@@ -50,7 +50,7 @@ export function groupRow(
 }
 
 /** The scores that were computed. */
-export function known<T extends Readonly<Record<string, number>>>(scores: T): Partial<T> {
+function known<T extends Readonly<Record<string, number>>>(scores: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(scores).filter(([, score]) => !Number.isNaN(score)),
   ) as Partial<T>;

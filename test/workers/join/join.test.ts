@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mulberry32 } from "../../../bench/corpus.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
-import { createPairFilter } from "../../../workers/join/pair-filter.ts";
+import { createRunComparer } from "../../../workers/join/run-comparer.ts";
 import { sortByKey } from "../../../workers/join/sort.ts";
+import { leastEqual } from "../../../workers/sketch/estimate.ts";
 import { run } from "../../../workers/tasks/join.ts";
 import type { JoinInput, JoinWork } from "../../../workers/tasks/join.ts";
 import { control } from "../control.ts";
@@ -40,7 +41,13 @@ function columnsOf(classes: number, seed: number, variety = 3): Columns {
 }
 
 function expected(columns: Columns): string[] {
-  const filter = createPairFilter(columns, floor);
+  const least = leastEqual(floor, SKETCH);
+  const sketches = new Uint8Array(columns.sketches);
+  const equalBytes = (a: number, b: number): number =>
+    Array.from(
+      { length: SKETCH },
+      (_, i) => sketches[a * SKETCH + i] === sketches[b * SKETCH + i],
+    ).filter(Boolean).length;
   const bands = new Uint32Array(columns.bands);
   const signed = new Uint8Array(columns.signed);
   const pairs: string[] = [];
@@ -50,8 +57,8 @@ function expected(columns: Columns): string[] {
         { length: BANDS },
         (_, i) => bands[a * BANDS + i] === bands[b * BANDS + i],
       ).includes(true);
-      const equal = meet && signed[a] === 1 && signed[b] === 1 ? filter.test(a, b) : -1;
-      if (equal >= 0) pairs.push(`${a} ${b} ${equal}`);
+      const equal = meet && signed[a] === 1 && signed[b] === 1 ? equalBytes(a, b) : -1;
+      if (equal >= least) pairs.push(`${a} ${b} ${equal}`);
     }
   return pairs.sort();
 }
@@ -116,22 +123,63 @@ describe("joining", () => {
   });
 });
 
-describe("the pair filter", () => {
+describe("comparing the members of a run", () => {
+  /** What a comparer finds among `members`, as "low high equal". */
+  function found(columns: Columns, band: number, members: readonly number[]): string[] {
+    const pairs: string[] = [];
+    createRunComparer(columns, floor).compare(
+      band,
+      Uint32Array.from(members),
+      { from: 0, to: members.length },
+      {
+        found: (low, high, equal) => void pairs.push(`${low} ${high} ${equal}`),
+        rowDone: () => undefined,
+      },
+    );
+    return pairs.sort();
+  }
+
   it("keeps a pair whose estimate may belong to the floor, and drops one below", () => {
     const size = 256;
-    const sketches = (equal: number): number[] => {
+    const test = (equal: number): string[] => {
       const bytes = new Uint8Array(2 * size);
       bytes.fill(1, equal, size);
-      return [...new Uint32Array(bytes.buffer)];
+      const sketches = shared([...new Uint32Array(bytes.buffer)]);
+      return found({ ...columnsOf(2, 1, 1), sketchSize: size, sketches }, 0, [0, 1]);
     };
-    const test = (equal: number): number =>
-      createPairFilter(
-        { ...columnsOf(2, 1, 1), sketchSize: size, sketches: shared(sketches(equal)) },
-        floor,
-      ).test(0, 1);
     // An estimate of .48 is that of 124 equal bytes, chance included.
-    expect(test(124)).toBe(124);
-    expect(test(123)).toBe(-1);
+    expect(test(124)).toEqual(["0 1 124"]);
+    expect(test(123)).toEqual([]);
+  });
+
+  it("counts equal bytes as they are, whatever the length of a sketch and the members of a run", () => {
+    for (const [size, classes] of [
+      [16, 40],
+      [63, 30],
+      [256, 30],
+      [1_024, 3_100],
+    ] as const) {
+      const random = mulberry32(size);
+      const stride = Math.ceil(size / 4) * 4;
+      const bytes = new Uint8Array(classes * stride);
+      for (let at = 0; at < classes; at += 1)
+        for (let i = 0; i < size; i += 1) bytes[at * stride + i] = random() < 0.8 ? 7 : at & 255;
+      const sketches = shared([...new Uint32Array(bytes.buffer)]);
+      const columns = { ...columnsOf(classes, 1, 1), classes, sketchSize: size, sketches };
+      // The first and the last lie in different loads of the module's memory.
+      const members = classes > 100 ? [...Array(classes).keys()] : [...Array(30).keys()];
+      const pairs = new Set(found(columns, 0, members));
+      for (const [a, b] of [
+        [0, 1],
+        [0, members.length - 1],
+        [5, 20],
+      ] as const) {
+        let equal = 0;
+        for (let i = 0; i < size; i += 1)
+          if (bytes[a * stride + i] === bytes[b * stride + i]) equal += 1;
+        expect(pairs.has(`${a} ${b} ${equal}`)).toBe(equal >= leastEqual(floor, size));
+      }
+    }
   });
 });
 

@@ -131,7 +131,8 @@ describe("verifying", () => {
   };
 
   it("answers every pair: all scores of one that passes, what was needed of one that fails", () => {
-    const out = verify(input, control());
+    const { scores: out, gone } = verify(input, control());
+    expect([...gone]).toEqual([0, 0, 0, 1]);
     const [a, b] = [shingleSet(normalise(long), 3), shingleSet(normalise(close), 3)];
     const common = a.filter((hash) => b.includes(hash)).length;
     const passed = scoresAt(out, 1);
@@ -160,7 +161,7 @@ describe("verifying", () => {
       },
       control(),
     );
-    expect(other.jaccard[0]).toBe(1);
+    expect(other.scores.jaccard[0]).toBe(1);
   });
 
   it("stops at the pair after which the caller left", () => {
@@ -170,7 +171,7 @@ describe("verifying", () => {
   });
 
   it("gives in a cover the scores that it gives alone, and no group to a text that is gone", () => {
-    const alone = verify(input, control());
+    const { scores: alone } = verify(input, control());
     // The centre 0 with all others.
     const out = cover(
       {

@@ -11,9 +11,11 @@ export {
   SHINGLES,
   SHINGLES_SCRATCH,
   TEXT,
+  WORDS,
 } from "./layout";
 export { read } from "./read";
 export { distinct, sketch } from "./sketch";
 export { mergeBound, sortWords } from "./words";
 export { distance } from "./distance";
 export { common } from "./sets";
+export { compareSketches } from "./compare";

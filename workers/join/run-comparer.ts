@@ -1,0 +1,92 @@
+/**
+ * Compares the members of a run, the classes that agree in one band, pair by pair: drops pairs that
+ * met in an earlier band, then those whose sketches are not alike enough.
+ */
+import { leastEqual, sketchStride } from "../sketch/estimate.ts";
+import { kernel } from "../wasm/kernel.ts";
+import type { Columns } from "./columns.ts";
+
+/** Compares runs of one set of columns. */
+export interface RunComparer {
+  /**
+   * Compares the members from row `from` to `to` with all members behind each. `found` gets every
+   * pair whose estimate may belong to the floor, with its equal sketch bytes: what it gets depends
+   * on the texts and the parameters alone. `rowDone` is called after each row with its comparisons.
+   */
+  compare(
+    band: number,
+    members: Uint32Array,
+    rows: { readonly from: number; readonly to: number },
+    calls: { found(low: number, high: number, equal: number): void; rowDone(steps: number): void },
+  ): void;
+}
+
+/** Sketches that the module holds at a time, the one that is compared included. */
+const HELD_BYTES = 3 * 2 ** 20;
+/** The keys of this many bands are gathered for a run: most pairs that met before met there. */
+const GATHERED = 4;
+
+/** A comparer; `floor` is the least Jaccard similarity of a duplicate. */
+export function createRunComparer(columns: Columns, floor: number): RunComparer {
+  const { numBands, sketchSize } = columns;
+  const bands = new Uint32Array(columns.bands);
+  const sketches = new Uint8Array(columns.sketches);
+  const bytes = sketchStride(sketchSize);
+  // The module compares 16 bytes at a time; what is added is equal in all.
+  const stride = Math.ceil(bytes / 16) * 16;
+  const padding = stride - sketchSize;
+  const least = leastEqual(floor, sketchSize) + padding;
+  const held = Math.floor(HELD_BYTES / stride) - 1;
+
+  function metBefore(band: number, a: number, b: number): boolean {
+    const atA = a * numBands;
+    const atB = b * numBands;
+    for (let i = GATHERED; i < band; i += 1) if (bands[atA + i] === bands[atB + i]) return true;
+    return false;
+  }
+
+  return {
+    compare(band, members, rows, { found, rowDone }) {
+      const { functions, bytes: memory, words, units, at } = kernel();
+      const early = Array.from({ length: GATHERED }, (_, i) =>
+        i < band ? members.map((member) => bands[member * numBands + i] ?? 0) : undefined,
+      );
+      const [key0, key1, key2, key3] = early;
+      const put = (member: number, place: number): void => {
+        const start = at.text + place * stride;
+        memory.set(sketches.subarray(member * bytes, (member + 1) * bytes), start);
+        memory.fill(0, start + bytes, start + stride);
+      };
+      const list = at.wordHashes >> 2;
+      const answers = at.shingles >> 1;
+      for (let first = rows.from + 1; first < members.length; first += held) {
+        const end = Math.min(members.length, first + held);
+        for (let i = first; i < end; i += 1) put(members[i] ?? 0, i - first + 1);
+        for (let row = rows.from; row < Math.min(rows.to, end - 1); row += 1) {
+          const one = members[row] ?? 0;
+          let count = 0;
+          for (let i = Math.max(first, row + 1); i < end; i += 1) {
+            if (key0 && key0[i] === key0[row]) continue;
+            if (key1 && key1[i] === key1[row]) continue;
+            if (key2 && key2[i] === key2[row]) continue;
+            if (key3 && key3[i] === key3[row]) continue;
+            if (band > GATHERED && metBefore(band, one, members[i] ?? 0)) continue;
+            words[list + count] = i - first + 1;
+            count += 1;
+          }
+          if (count > 0) {
+            put(one, 0);
+            functions.compareSketches(count, stride);
+            for (let i = 0; i < count; i += 1) {
+              const equal = units[answers + i] ?? 0;
+              if (equal < least) continue;
+              const other = members[first + (words[list + i] ?? 0) - 1] ?? 0;
+              found(one, other, equal - padding);
+            }
+          }
+          rowDone(end - Math.max(first, row + 1));
+        }
+      }
+    },
+  };
+}
