@@ -17,7 +17,10 @@ export interface RunComparer {
     band: number,
     members: Uint32Array,
     rows: { readonly from: number; readonly to: number },
-    calls: { found(low: number, high: number, equal: number): void; rowDone(steps: number): void },
+    calls: {
+      readonly found: (low: number, high: number, equal: number) => void;
+      readonly rowDone: (steps: number) => void;
+    },
   ): void;
 }
 
@@ -28,8 +31,18 @@ const MAX_HELD = 65_536;
 /** The keys of this many bands are gathered for a run: most pairs that met before met there. */
 const GATHERED = 4;
 
-/** A comparer; `floor` is the least Jaccard similarity of a duplicate. */
-export function createRunComparer(columns: Columns, floor: number): RunComparer {
+/** Per band the keys of runs that are too long to be compared in full; absent where none is. */
+export type CrowdedKeys = readonly (ReadonlySet<number> | undefined)[];
+
+/**
+ * A comparer; `floor` is the least Jaccard similarity of a duplicate. Agreement in a crowded key is
+ * no meeting: such a pair is met in the first band in which its run is not crowded.
+ */
+export function createRunComparer(
+  columns: Columns,
+  floor: number,
+  crowded: CrowdedKeys,
+): RunComparer {
   const { numBands, sketchSize } = columns;
   const bands = new Uint32Array(columns.bands);
   const sketches = new Uint8Array(columns.sketches);
@@ -40,25 +53,35 @@ export function createRunComparer(columns: Columns, floor: number): RunComparer 
   const least = leastEqual(floor, sketchSize) + padding;
   const held = Math.min(MAX_HELD, Math.floor(HELD_BYTES / stride)) - 1;
 
-  function metBefore(band: number, a: number, b: number): boolean {
+  function metIn(earlier: readonly number[], a: number, b: number): boolean {
     const atA = a * numBands;
     const atB = b * numBands;
-    for (let i = GATHERED; i < band; i += 1) if (bands[atA + i] === bands[atB + i]) return true;
+    for (const band of earlier) {
+      const key = bands[atA + band] ?? 0;
+      if (key === bands[atB + band] && !crowded[band]?.has(key)) return true;
+    }
     return false;
   }
+
+  /** Per band those before it: some whose keys are gathered, none crowded, and the others. */
+  const before = Array.from({ length: numBands }, (_, band) => {
+    const earlier = Array.from({ length: band }, (_, i) => i);
+    const gathered = earlier.filter((i) => !crowded[i]).slice(0, GATHERED);
+    return { gathered, others: earlier.filter((i) => !gathered.includes(i)) };
+  });
 
   return {
     compare(band, members, rows, { found, rowDone }) {
       const { functions, bytes: memory, words, units, at } = kernel();
-      const gathered = Math.min(band, GATHERED);
+      const { gathered = [], others = [] } = before[band] ?? {};
       const reach = held + 1;
       const keys = at.otherShingles >> 2;
       const put = (member: number, place: number): void => {
         const start = at.text + place * stride;
         memory.set(sketches.subarray(member * bytes, (member + 1) * bytes), start);
         memory.fill(0, start + bytes, start + stride);
-        for (let i = 0; i < gathered; i += 1)
-          words[keys + i * reach + place] = bands[member * numBands + i] ?? 0;
+        for (const [i, earlier] of gathered.entries())
+          words[keys + i * reach + place] = bands[member * numBands + earlier] ?? 0;
       };
       const list = at.wordHashes >> 2;
       const answers = at.shingles >> 1;
@@ -69,13 +92,13 @@ export function createRunComparer(columns: Columns, floor: number): RunComparer 
           const one = members[row] ?? 0;
           put(one, 0);
           const start = Math.max(first, row + 1) - first + 1;
-          let count = functions.listUnmet(start, end - first + 1, gathered, reach);
-          if (band > GATHERED) {
+          let count = functions.listUnmet(start, end - first + 1, gathered.length, reach);
+          if (others.length > 0) {
             const listed = count;
             count = 0;
             for (let i = 0; i < listed; i += 1) {
               const place = words[list + i] ?? 0;
-              if (metBefore(band, one, members[first + place - 1] ?? 0)) continue;
+              if (metIn(others, one, members[first + place - 1] ?? 0)) continue;
               words[list + count] = place;
               count += 1;
             }

@@ -5,8 +5,9 @@
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
 import type { Columns } from "../join/columns.ts";
+import { compareFollowing, CROWDED } from "../join/crowded.ts";
 import { createRunComparer } from "../join/run-comparer.ts";
-import type { RunComparer } from "../join/run-comparer.ts";
+import type { CrowdedKeys, RunComparer } from "../join/run-comparer.ts";
 import { createPairList } from "../join/pair-list.ts";
 import type { PairList, Pairs } from "../join/pair-list.ts";
 import { sortByKey } from "../join/sort.ts";
@@ -18,10 +19,11 @@ export interface LongRun {
   readonly members: SharedArrayBuffer;
 }
 
-/** What to do: whole bands from a position in the first one, or some rows of one long run. */
+/** What to do: find crowded keys, walk whole bands from a position in the first one, or some rows of one long run. */
 export type JoinWork =
   | { readonly kind: "bands"; readonly from: number; readonly to: number; readonly at: number }
-  | { readonly kind: "rows"; readonly run: LongRun; readonly from: number; readonly to: number };
+  | { readonly kind: "rows"; readonly run: LongRun; readonly from: number; readonly to: number }
+  | { readonly kind: "crowded"; readonly from: number; readonly to: number };
 
 /** A piece of the join. */
 export interface JoinInput {
@@ -29,6 +31,8 @@ export interface JoinInput {
   /** The least Jaccard similarity of a duplicate. */
   readonly floor: number;
   readonly work: JoinWork;
+  /** Keys of runs that are not compared in full, as found by work of kind `crowded`. */
+  readonly crowded: CrowdedKeys;
   /** The task returns once it has about so many pairs, and says where to go on. */
   readonly maxPairs: number;
   /** Runs above this many classes come back as work instead of being compared here. */
@@ -42,6 +46,8 @@ export interface JoinOutput extends Pairs {
   readonly rest: JoinWork | undefined;
   /** Bands finished by this piece. */
   readonly bandsDone: number;
+  /** Crowded keys with their bands, of work of that kind; a band and a key in turn. */
+  readonly crowded: readonly number[];
 }
 
 const CHECK_EVERY = 1_000;
@@ -57,9 +63,10 @@ interface Join {
 
 /** Runs a piece. Throws `cancelled`. */
 export function run(input: JoinInput, control: TaskControl): JoinOutput {
+  if (input.work.kind === "crowded") return findCrowded(input, input.work, control);
   const join: Join = {
     input,
-    comparer: createRunComparer(input.columns, input.floor),
+    comparer: createRunComparer(input.columns, input.floor, input.crowded),
     pairs: createPairList(),
     control,
     runs: [],
@@ -71,7 +78,7 @@ export function run(input: JoinInput, control: TaskControl): JoinOutput {
   control.transfer(pairs.low.buffer);
   control.transfer(pairs.high.buffer);
   control.transfer(pairs.equal.buffer);
-  return { ...pairs, runs: join.runs, rest, bandsDone };
+  return { ...pairs, runs: join.runs, rest, bandsDone, crowded: [] };
 }
 
 /** Rows are never cut short: how many pairs they can have is bounded by whoever gives them out. */
@@ -106,13 +113,45 @@ function joinBand(join: Join, band: number, at: number): number | undefined {
     if (join.pairs.length >= join.input.maxPairs) return start;
     let end = start + 1;
     while (end < keys.length && keys[end] === keys[start]) end += 1;
-    if (end - start > join.input.maxRun)
+    if (end - start > CROWDED)
+      compareCrowded(join, { band, members: classes.subarray(start, end) });
+    else if (end - start > join.input.maxRun)
       join.runs.push({ band, members: shared(classes.subarray(start, end)) });
     else if (end - start > 1)
       compareRun(join, band, classes.subarray(start, end), { from: 0, to: end - start });
     start = end;
   }
   return undefined;
+}
+
+function compareCrowded(
+  join: Join,
+  run: { readonly band: number; readonly members: Uint32Array },
+): void {
+  const { columns, floor, crowded } = join.input;
+  compareFollowing(columns, floor, crowded, run, {
+    found: (low, high, equal) => join.pairs.push(low, high, equal),
+    rowDone: (steps) => check(join, steps),
+  });
+}
+
+function findCrowded(
+  { columns }: JoinInput,
+  { from, to }: JoinWork & { kind: "crowded" },
+  control: TaskControl,
+): JoinOutput {
+  const crowded: number[] = [];
+  for (let band = from; band < to; band += 1) {
+    if (control.cancelled()) throw stopped();
+    const { keys } = sortByKey(...keysOf(columns, band));
+    for (let start = 0; start + CROWDED < keys.length; start += 1) {
+      if (keys[start] !== keys[start + CROWDED]) continue;
+      const key = keys[start] ?? 0;
+      crowded.push(band, key);
+      while (keys[start + 1] === key) start += 1;
+    }
+  }
+  return { ...createPairList().take(), runs: [], rest: undefined, bandsDone: 0, crowded };
 }
 
 function compareRun(

@@ -71,7 +71,7 @@ function joined(columns: Columns, limits: Pick<JoinInput, "maxPairs" | "maxRun">
   ];
   const pairs: string[] = [];
   for (let next = work.shift(); next; next = work.shift()) {
-    const found = run({ columns, floor, work: next, ...limits }, control());
+    const found = run({ columns, floor, crowded: [], work: next, ...limits }, control());
     if (found.rest) work.push(found.rest);
     for (const long of found.runs)
       work.push(
@@ -112,6 +112,7 @@ describe("joining", () => {
         {
           columns,
           floor,
+          crowded: [],
           work: { kind: "bands", from: 0, to: BANDS, at: 0 },
           maxPairs: 1e9,
           maxRun: 1e9,
@@ -123,11 +124,50 @@ describe("joining", () => {
   });
 });
 
+describe("a run of more than 8,192 classes", () => {
+  it("is compared in part: pairs are met where fewer agree, and each class with those that follow", () => {
+    const classes = 9_001;
+    const keys = Array.from({ length: classes }, (_, i) =>
+      Array.from({ length: BANDS }, (_unused, band) =>
+        band === 0 || band === 5 ? 1 : band === 3 ? 10 + (i >> 1) : 100_000 + i * BANDS + band,
+      ),
+    );
+    const columns = {
+      ...columnsOf(classes, 1, 1),
+      bands: shared(keys.flat()),
+      sketches: shared(Array.from({ length: (classes * SKETCH) / 4 }, () => 5)),
+      signed: sharedBytes(Array.from({ length: classes }, () => 1)),
+    };
+    const input = { columns, floor, maxPairs: 1e9, maxRun: 1_024 };
+    const bands = { from: 0, to: BANDS };
+    const found = run({ ...input, crowded: [], work: { kind: "crowded", ...bands } }, control());
+    expect(found.crowded).toEqual([0, 1, 5, 1]);
+    const one = new Set([1]);
+    const crowded = Array.from({ length: BANDS }, (_, band) =>
+      band === 0 || band === 5 ? one : undefined,
+    );
+    const { low, high } = run(
+      { ...input, crowded, work: { kind: "bands", ...bands, at: 0 } },
+      control(),
+    );
+    const pairs = new Set(Array.from(low, (a, i) => `${a} ${high[i]}`));
+    expect(pairs.size).toBe(low.length);
+    for (let i = 0; i + 1 < classes; i += 2) expect(pairs.has(`${i} ${i + 1}`)).toBe(true);
+    for (const [a, b] of [
+      [17, 18],
+      [17, 145],
+      [3, 8_999],
+    ])
+      expect(pairs.has(`${a} ${b}`)).toBe(true);
+    expect(pairs.size).toBe(classes * 128);
+  });
+});
+
 describe("comparing the members of a run", () => {
   /** What a comparer finds among `members`, as "low high equal". */
   function found(columns: Columns, band: number, members: readonly number[]): string[] {
     const pairs: string[] = [];
-    createRunComparer(columns, floor).compare(
+    createRunComparer(columns, floor, []).compare(
       band,
       Uint32Array.from(members),
       { from: 0, to: members.length },
