@@ -17,12 +17,17 @@ export interface RunComparer {
     band: number,
     members: Uint32Array,
     rows: { readonly from: number; readonly to: number },
-    calls: { found(low: number, high: number, equal: number): void; rowDone(steps: number): void },
+    calls: {
+      readonly found: (low: number, high: number, equal: number) => void;
+      readonly rowDone: (steps: number) => void;
+    },
   ): void;
 }
 
 /** Sketches that the module holds at a time, the one that is compared included. */
 const HELD_BYTES = 3 * 2 ** 20;
+/** The same in number: their gathered keys fill the module's room for them, 1 MiB. */
+const MAX_HELD = 65_536;
 /** The keys of this many bands are gathered for a run: most pairs that met before met there. */
 const GATHERED = 4;
 
@@ -46,36 +51,37 @@ export function createRunComparer(
   const stride = Math.ceil(bytes / 16) * 16;
   const padding = stride - sketchSize;
   const least = leastEqual(floor, sketchSize) + padding;
-  const held = Math.floor(HELD_BYTES / stride) - 1;
+  const held = Math.min(MAX_HELD, Math.floor(HELD_BYTES / stride)) - 1;
 
-  function metBefore(band: number, a: number, b: number): boolean {
+  function metIn(earlier: readonly number[], a: number, b: number): boolean {
     const atA = a * numBands;
     const atB = b * numBands;
-    for (let i = GATHERED; i < band; i += 1) {
-      const key = bands[atA + i] ?? 0;
-      if (key === bands[atB + i] && !crowded[i]?.has(key)) return true;
+    for (const band of earlier) {
+      const key = bands[atA + band] ?? 0;
+      if (key === bands[atB + band] && !crowded[band]?.has(key)) return true;
     }
     return false;
   }
 
-  /** The keys of the members in a band; NaN, which equals nothing, for a crowded one. */
-  function keysIn(band: number, members: Uint32Array): Uint32Array | Float64Array {
-    const keys = members.map((member) => bands[member * numBands + band] ?? 0);
-    const own = crowded[band];
-    return own ? Float64Array.from(keys, (key) => (own.has(key) ? Number.NaN : key)) : keys;
-  }
+  /** Per band those before it: some whose keys are gathered, none crowded, and the others. */
+  const before = Array.from({ length: numBands }, (_, band) => {
+    const earlier = Array.from({ length: band }, (_, i) => i);
+    const gathered = earlier.filter((i) => !crowded[i]).slice(0, GATHERED);
+    return { gathered, others: earlier.filter((i) => !gathered.includes(i)) };
+  });
 
   return {
     compare(band, members, rows, { found, rowDone }) {
       const { functions, bytes: memory, words, units, at } = kernel();
-      const early = Array.from({ length: GATHERED }, (_, i) =>
-        i < band ? keysIn(i, members) : undefined,
-      );
-      const [key0, key1, key2, key3] = early;
+      const { gathered = [], others = [] } = before[band] ?? {};
+      const reach = held + 1;
+      const keys = at.otherShingles >> 2;
       const put = (member: number, place: number): void => {
         const start = at.text + place * stride;
         memory.set(sketches.subarray(member * bytes, (member + 1) * bytes), start);
         memory.fill(0, start + bytes, start + stride);
+        for (const [i, earlier] of gathered.entries())
+          words[keys + i * reach + place] = bands[member * numBands + earlier] ?? 0;
       };
       const list = at.wordHashes >> 2;
       const answers = at.shingles >> 1;
@@ -84,18 +90,20 @@ export function createRunComparer(
         for (let i = first; i < end; i += 1) put(members[i] ?? 0, i - first + 1);
         for (let row = rows.from; row < Math.min(rows.to, end - 1); row += 1) {
           const one = members[row] ?? 0;
-          let count = 0;
-          for (let i = Math.max(first, row + 1); i < end; i += 1) {
-            if (key0 && key0[i] === key0[row]) continue;
-            if (key1 && key1[i] === key1[row]) continue;
-            if (key2 && key2[i] === key2[row]) continue;
-            if (key3 && key3[i] === key3[row]) continue;
-            if (band > GATHERED && metBefore(band, one, members[i] ?? 0)) continue;
-            words[list + count] = i - first + 1;
-            count += 1;
+          put(one, 0);
+          const start = Math.max(first, row + 1) - first + 1;
+          let count = functions.listUnmet(start, end - first + 1, gathered.length, reach);
+          if (others.length > 0) {
+            const listed = count;
+            count = 0;
+            for (let i = 0; i < listed; i += 1) {
+              const place = words[list + i] ?? 0;
+              if (metIn(others, one, members[first + place - 1] ?? 0)) continue;
+              words[list + count] = place;
+              count += 1;
+            }
           }
           if (count > 0) {
-            put(one, 0);
             functions.compareSketches(count, stride);
             for (let i = 0; i < count; i += 1) {
               const equal = units[answers + i] ?? 0;

@@ -9,10 +9,10 @@ import { run as verify } from "../../../workers/tasks/verify.ts";
 import type { SharedTexts } from "../../../workers/tasks/verify.ts";
 import { scoresAt } from "../../../workers/cover/score-columns.ts";
 import { run as cover } from "../../../workers/tasks/cover.ts";
-import { compressText, decodeStored } from "../../../workers/text/compress.ts";
+import { compressText } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { signText } from "../../../workers/text/signature.ts";
-import { textHash, shingleSet } from "../text/identity.ts";
+import { decodeStored, textHash, shingleSet } from "../text/identity.ts";
 import { control } from "../control.ts";
 
 const parameters = { numPermutations: 64, numBands: 16, ngramSize: 3 };

@@ -5,11 +5,10 @@ import { describe, expect, it } from "vitest";
 import type { ArchiveDocument } from "../../../src/dedup/archives/archive.ts";
 import { openPath } from "../../../src/dedup/archives/open.ts";
 import { writeLocation } from "../../../workers/text/location.ts";
-import { decodeStored } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { createInlinePool } from "../../dedup/inline-pool.ts";
 import { temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
-import { textHash } from "./identity.ts";
+import { decodeStored, textHash } from "./identity.ts";
 
 const pool = createInlinePool();
 

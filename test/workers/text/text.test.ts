@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compressText, decodeStored } from "../../../workers/text/compress.ts";
+import { compressText } from "../../../workers/text/compress.ts";
 import { MAX_TEXT_UNITS, normalise, sampleOf } from "../../../workers/text/normalise.ts";
-import { countWords, textHash } from "./identity.ts";
+import { decodeStored, countWords, textHash } from "./identity.ts";
 
 describe("normalising", () => {
   it("lower-cases, folds white space of every kind and trims", () => {
