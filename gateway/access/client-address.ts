@@ -3,7 +3,7 @@
  * proxy (`gateway.trusted_proxies`): anybody else could send any address.
  */
 import { BlockList, isIP } from "node:net";
-import { ipv6Prefix } from "../../src/kernel/base/ipv6-prefix.ts";
+import { ipv6Prefix, unmapped } from "../../src/kernel/base/ip-address.ts";
 import { isLoopback } from "../../src/kernel/config/address.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
 
@@ -101,7 +101,7 @@ function plainAddress(hop: string): string {
     /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ??
     /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(hop)?.[1] ??
     hop;
-  return /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(bare)?.[1] ?? bare;
+  return unmapped(bare);
 }
 
 function joined(header: string | readonly string[] | undefined): string | undefined {

@@ -3,7 +3,14 @@
  * `gateway.cors.allowed_origins` names some, and never for the admin API, pages and tokens.
  */
 import type { RequestHead } from "./authorize.ts";
-import { isAllowedOrigin } from "./cross-site.ts";
+import {
+  exposedHeaders,
+  isAllowedOrigin,
+  isPreflight,
+  originHeaders,
+  preflightHeaders,
+  VARY_ORIGIN,
+} from "../../src/kernel/listen/cors.ts";
 
 /** Header names are lower case. */
 export interface CorsDecision {
@@ -13,9 +20,19 @@ export interface CorsDecision {
   readonly preflight: boolean;
 }
 
-const REST_HEADERS = "Content-Type, Authorization, traceparent, tracestate";
+const METHODS = ["GET", "POST", "PUT", "DELETE", "OPTIONS"];
+const REST_HEADERS = ["Content-Type", "Authorization", "traceparent", "tracestate"];
 // Headers sent by Connect's and gRPC-Web's browser clients.
-const RPC_HEADERS = `${REST_HEADERS}, Connect-Protocol-Version, Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent`;
+const RPC_HEADERS = [
+  ...REST_HEADERS,
+  "Connect-Protocol-Version",
+  "Connect-Timeout-Ms",
+  "Grpc-Timeout",
+  "X-Grpc-Web",
+  "X-User-Agent",
+];
+const RPC_EXPOSED = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"];
+const MAX_AGE_SECONDS = 86_400;
 const NOTHING: CorsDecision = { headers: {}, preflight: false };
 
 /** By the list of origins. */
@@ -28,30 +45,18 @@ export function createCors(
     const rpc = request.path.startsWith("/steward.dedup.");
     if (!rpc && !request.path.startsWith("/api/v1/")) return NOTHING;
     const { origin } = request.headers;
-    // Caches must not give the response to a page of another origin.
-    const vary: Record<string, string> = all ? {} : { vary: "Origin" };
+    const vary = all ? {} : VARY_ORIGIN;
     if (typeof origin !== "string" || !isAllowedOrigin(origin, allowedOrigins))
       return { headers: vary, preflight: false };
-    const allow = { ...vary, "access-control-allow-origin": all ? "*" : origin };
-    const asks =
-      request.method === "OPTIONS" &&
-      request.headers["access-control-request-method"] !== undefined;
-    return asks
-      ? { headers: { ...allow, ...preflightHeaders(rpc) }, preflight: true }
-      : { headers: { ...allow, ...exposed(rpc) }, preflight: false };
+    const allow = originHeaders(all ? "*" : origin);
+    const preflight = isPreflight(request);
+    const headers = preflight
+      ? preflightHeaders({
+          methods: METHODS,
+          headers: rpc ? RPC_HEADERS : REST_HEADERS,
+          maxAgeSeconds: MAX_AGE_SECONDS,
+        })
+      : exposedHeaders(rpc ? RPC_EXPOSED : []);
+    return { headers: { ...allow, ...headers }, preflight };
   };
-}
-
-function preflightHeaders(rpc: boolean): Record<string, string> {
-  return {
-    "access-control-allow-methods": "GET, POST, PUT, DELETE, OPTIONS",
-    "access-control-allow-headers": rpc ? RPC_HEADERS : REST_HEADERS,
-    "access-control-max-age": "86400",
-  };
-}
-
-function exposed(rpc: boolean): Record<string, string> {
-  return rpc
-    ? { "access-control-expose-headers": "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin" }
-    : {};
 }

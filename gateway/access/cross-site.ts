@@ -1,5 +1,6 @@
 /** Detects cross-site requests that change something (CSRF). */
 import { parseAuthority } from "./host.ts";
+import { isAllowedOrigin } from "../../src/kernel/listen/cors.ts";
 
 /** `host` is its `Host` or `:authority`. */
 export interface Provenance {
@@ -10,11 +11,6 @@ export interface Provenance {
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
-
-/** Whether an `Origin` is in the list, or the list is `*`. */
-export function isAllowedOrigin(origin: string, allowedOrigins: readonly string[]): boolean {
-  return allowedOrigins.includes("*") || allowedOrigins.includes(origin);
-}
 
 /**
  * Whether a request changes something and comes from a page of another origin that is not in

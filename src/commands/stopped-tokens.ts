@@ -6,9 +6,9 @@ import { StewardError } from "../kernel/base/errors.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
-import { lostStore } from "../kernel/state/known-stores.ts";
-import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
+import { lockStateDirectory } from "../kernel/state/folder/directory-lock.ts";
+import { lostStore } from "../kernel/state/folder/known-stores.ts";
+import { RESERVE_BYTES } from "../kernel/state/folder/reserve.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { TokensDeps, TokensOptions } from "../tokens/service.ts";
 import { tokensStore } from "../tokens/stores.ts";
@@ -16,7 +16,7 @@ import type { DaemonArguments } from "../daemon/configuration.ts";
 import { withFoundFile } from "./config-search.ts";
 import { configureDaemon } from "../daemon/configuration.ts";
 import { tokensOptionsOf } from "../daemon/tokens.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
 import { stewardVersion } from "../daemon/version.ts";
 
 /** A state directory locked by this process, and the tokens service's configuration. */

@@ -1,7 +1,7 @@
 /** Ends the process after pending writes and printed output, whatever else still runs. */
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Log } from "../kernel/base/log.ts";
-import { haltWrites } from "../kernel/state/last-write.ts";
+import { haltWrites } from "../kernel/state/file/last-write.ts";
 import { keepAlive, waitFor } from "../kernel/base/wait.ts";
 import { systemClock } from "../kernel/base/clock.ts";
 

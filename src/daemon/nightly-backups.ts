@@ -9,9 +9,9 @@ import {
   backupFolder,
   backupKeep,
 } from "../kernel/config/process-keys.ts";
-import { runBackupProcess } from "../kernel/state/backup-job.ts";
-import { parseTimeOfDay } from "../kernel/state/backup-times.ts";
-import { createBackups } from "../kernel/state/nightly-backups.ts";
+import { runBackupProcess } from "../kernel/state/backups/backup-job.ts";
+import { parseTimeOfDay } from "../kernel/state/backups/backup-times.ts";
+import { createBackups } from "../kernel/state/backups/nightly-backups.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { derivedStores, storesElsewhere } from "./stores.ts";

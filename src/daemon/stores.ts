@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { dedupStores } from "../dedup/stores.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
-import type { StoreLocation } from "../kernel/state/folder-backup.ts";
+import type { StoreLocation } from "../kernel/state/backups/folder-backup.ts";
 import type { EnvSpec } from "../kernel/state/types.ts";
 import { checkpointLocation } from "../monitor/checkpoints/location.ts";
 import { monitorStores } from "../monitor/checkpoints/tables.ts";

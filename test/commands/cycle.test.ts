@@ -11,7 +11,7 @@ import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";
 import type { Tailscale, TailscaleOptions } from "../../src/demo/tailscale/types.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
-import { lockStateDirectory } from "../../src/kernel/state/directory-lock.ts";
+import { lockStateDirectory } from "../../src/kernel/state/folder/directory-lock.ts";
 import {
   cleanEnvironment,
   removeTemporaryFolders,

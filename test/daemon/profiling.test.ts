@@ -11,7 +11,7 @@ import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { formatFinding } from "../../src/kernel/config/findings.ts";
-import { startIngest } from "../kernel/profiling/ingest.ts";
+import { startIngest } from "../profiling/ingest.ts";
 import { testFolder } from "../kernel/listen/test-certificates.ts";
 import { createManualClock, type ManualClock } from "../kernel/supervisor/manual-clock.ts";
 

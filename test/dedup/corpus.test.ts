@@ -76,7 +76,7 @@ describe("documents of several paths", () => {
     const path = join(folder, "l.jsonl");
     const corpus = await read(folder, path, path);
     expect(refsOf(corpus)).toEqual(["x", "y"]);
-    expect(corpus.skipped(parameters)).toEqual({ "other type": 1, "read already": 1 });
+    expect(corpus.skipped(parameters)).toEqual({ "JSON Lines": 1, "read already": 1 });
     expect(corpus.notes).toEqual([`${path}: was already read for an earlier path`]);
   });
 

@@ -24,11 +24,11 @@ import {
 import { JobService } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
 import { SystemService } from "../../src/gen/steward/tokens/v1/system_pb.ts";
 import { dedupStores, mainStore, textStore } from "../../src/dedup/stores.ts";
-import { FORMAT, IDENTITY, putMetadata } from "../../src/kernel/state/store-metadata.ts";
-import { openLmdbFile } from "../../src/kernel/state/lmdb-file.ts";
+import { FORMAT, IDENTITY, putMetadata } from "../../src/kernel/state/rows/store-metadata.ts";
+import { openLmdbFile } from "../../src/kernel/state/file/lmdb-file.ts";
 import type { EnvSpec } from "../../src/kernel/state/types.ts";
 import { tokensStore, tokensStores } from "../../src/tokens/stores.ts";
-import { createKeyRing } from "../../src/kernel/state/key-ring.ts";
+import { createKeyRing } from "../../src/kernel/state/codec/key-ring.ts";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
 import {
   type Daemon,

@@ -4,9 +4,9 @@
  * answer that does not wait for one overtakes it.
  *
  * Checked by breaking it: each of these turns tests here red.
- * - `noSync: true` or `noMetaSync: true` in `src/kernel/state/lmdb-file.ts`;
+ * - `noSync: true` or `noMetaSync: true` in `src/kernel/state/file/lmdb-file.ts`;
  * - `O_DSYNC` left out in `src/tokens/vault/audit/file-sink.ts`;
- * - the write queue resolving before `storeAll` (`src/kernel/state/write-queue.ts`);
+ * - the write queue resolving before `storeAll` (`src/kernel/state/writes/write-queue.ts`);
  * - a write that is not awaited: in dedup's API, jobs, tokens, AppRole's and mounts' storage,
  *   policies, cubbyhole, wrapping, leases, the audit's records, and CORS.
  */

@@ -33,8 +33,8 @@ export const extract: Extractor = (bytes, { units, cancelled }) => {
     // Embedded fonts are often the only thing that is.
     if (encrypted.includes(`"${chapter}"`)) throw new Refusal("encrypted", "is encrypted");
     const html = zip.text(chapter);
-    truncated ||= html.length > CHAPTER_UNITS;
-    const text = htmlToText(html.slice(0, CHAPTER_UNITS));
+    const { text, complete } = htmlToText(html.slice(0, CHAPTER_UNITS));
+    truncated ||= html.length > CHAPTER_UNITS || !complete;
     chapters.push(text);
     length += text.length;
   }

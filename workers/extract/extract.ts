@@ -157,7 +157,8 @@ async function extractInto(
   }
   for (const each of extracted.members ?? [])
     await extractMember(run, member === "" ? each.name : `${member}/${each.name}`, each, depth);
-  if (run.leftUnits <= 0)
+  // The file itself always has its text.
+  if (run.leftUnits <= 0 && member !== "")
     throw new Refusal("too large", "is left out, because the file holds too much text");
   const text = cutText(extracted.text, run.units);
   run.leftUnits -= text.length;

@@ -5,9 +5,12 @@ import { decodeMarkup } from "../text/decode.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extracted, Extractor } from "./extractor.ts";
 
+/** Stands for what lies deeper than is read: a character that no text may hold. */
+const LEFT_OUT = "\ufdd0";
+
 const options: HtmlToTextOptions = {
   wordwrap: false,
-  limits: { maxDepth: 200, maxInputLength: 1 << 23 },
+  limits: { maxDepth: 200, maxInputLength: 1 << 23, ellipsis: LEFT_OUT },
   selectors: [
     { selector: "a", options: { ignoreHref: true } },
     { selector: "img", format: "skip" },
@@ -24,20 +27,24 @@ export const extract: Extractor = (bytes, { whole }): Extracted => {
   const decoded = decodeMarkup(bytes, whole);
   if ("notText" in decoded) throw new Refusal("not text", decoded.notText);
   const { text: html, note } = decoded;
+  const { text, complete } = htmlToText(html);
   return {
-    text: htmlToText(html),
-    truncated: !whole,
+    text,
+    truncated: !whole || !complete,
     title: titleOf(html),
     notes: [
       ...(note === undefined ? [] : [note]),
       ...(whole ? [] : ["read up to 4 MiB of its HTML"]),
+      ...(complete ? [] : ["read up to 200 levels of its HTML"]),
     ],
   };
 };
 
-/** The text of a page or of a part of one. */
-export function htmlToText(html: string): string {
-  return convert(html, options);
+/** The text of a page or of a part of one; not complete when it nests more than 200 deep. */
+export function htmlToText(html: string): { readonly text: string; readonly complete: boolean } {
+  const text = convert(html.replaceAll(LEFT_OUT, ""), options);
+  const all = text.replaceAll(LEFT_OUT, "");
+  return { text: all, complete: all.length === text.length };
 }
 
 /** From `<title>`. */

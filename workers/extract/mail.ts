@@ -16,11 +16,11 @@ export const extract: Extractor = async (bytes, { units, whole }) => {
   const start = isMbox(bytes) ? bytes.indexOf(10) + 1 : 0;
   const mail = await parse(bytes.subarray(start));
   if (mail.headers.length === 0) throw new Refusal("broken mail", "has no headers of a mail");
-  const body = bodyOf(mail, units);
+  const { text: body, complete } = bodyOf(mail, units);
   const attachments = mail.attachments.slice(0, MAX_MEMBERS);
   return {
     text: [mail.subject, body].filter(Boolean).join("\n\n"),
-    truncated: !whole,
+    truncated: !whole || !complete,
     title: mail.subject,
     createdDate: mail.date,
     correspondent: mail.from && nameOf(mail.from),
@@ -44,10 +44,15 @@ function isMbox(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "From ";
 }
 
-function bodyOf({ text, html }: Email, units: number): string {
-  if (text !== undefined && text.trim() !== "") return text;
+function bodyOf(
+  { text = "", html = "" }: Email,
+  units: number,
+): { readonly text: string; readonly complete: boolean } {
+  if (text.trim() !== "") return { text, complete: true };
   // Markup takes several times the space of its text; what is beyond is cut off.
-  return html === undefined ? "" : htmlToText(html.slice(0, 8 * units));
+  const limit = 8 * units;
+  const body = htmlToText(html.slice(0, limit));
+  return { text: body.text, complete: body.complete && html.length <= limit };
 }
 
 function nameOf(from: Address): string | undefined {

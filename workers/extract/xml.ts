@@ -10,6 +10,9 @@ import type { Extractor } from "./extractor.ts";
 /** Text that is parsed in one go: what follows enough text is not parsed at all. */
 const SLICE_UNITS = 64 * 1024;
 
+/** A document type stands at the beginning. */
+const TYPE_WITHIN = 4 * 1024;
+
 /** The events of a document, names with their prefixes, e.g. `w:p`. */
 export interface XmlHandler {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
@@ -27,12 +30,23 @@ export function parseXml(xml: string, handler: XmlHandler, enough: () => boolean
     },
     { xmlMode: true },
   );
-  for (let at = 0; at < xml.length; at += SLICE_UNITS) {
+  const text = withoutDeclarations(xml);
+  for (let at = 0; at < text.length; at += SLICE_UNITS) {
     if (enough()) return false;
-    parser.write(xml.slice(at, at + SLICE_UNITS));
+    parser.write(text.slice(at, at + SLICE_UNITS));
   }
   parser.end();
   return true;
+}
+
+/** Without what stands in brackets in a document type, which the parser would take for text. */
+function withoutDeclarations(xml: string): string {
+  const start = xml.slice(0, TYPE_WITHIN).indexOf("<!DOCTYPE");
+  if (start < 0) return xml;
+  const subset = /<!DOCTYPE[^[>]*\[[^]*?\]\s*>/y;
+  subset.lastIndex = start;
+  const [found = ""] = subset.exec(xml) ?? [];
+  return xml.slice(0, start) + xml.slice(start + found.length);
 }
 
 /** An XML file: the text of its elements and the values of their attributes. */

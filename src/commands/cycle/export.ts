@@ -40,10 +40,10 @@ function undelivered({ signals: books, logs }: LedgerView): string[] {
         : [`${signal}: the receiver refused ${itemsRejected} of the items`]),
     ];
   });
-  return logs.droppedQueueFull === 0
+  return logs.dropped === 0
     ? found
     : [
         ...found,
-        `logs: ${logs.droppedQueueFull} records were dropped because the queue was full; raise otlp.batch.logs.max_queue_size`,
+        `logs: ${logs.dropped} records were dropped because the queue was full; raise otlp.batch.logs.max_queue_size`,
       ];
 }

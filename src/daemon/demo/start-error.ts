@@ -8,7 +8,7 @@ import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import { formatAddress } from "../../kernel/config/address.ts";
 import { gatewayListen, stateFolder } from "../../kernel/config/process-keys.ts";
 import { variableOf, type Environment, type Key } from "../../kernel/config/key.ts";
-import { SOLE_PROCESS } from "../../kernel/state/directory-lock.ts";
+import { SOLE_PROCESS } from "../../kernel/state/folder/directory-lock.ts";
 import { daemonSchema, type DaemonConfiguration } from "../configuration.ts";
 
 const LAST_PORT = 65_535;

@@ -1,5 +1,5 @@
 /** Yields to the event loop every few thousand steps of long work. */
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 /** Counts cheap steps. */
 export interface Breath {
@@ -21,12 +21,7 @@ export function createBreath(signal: AbortSignal): Breath {
       since += steps;
       if (since < STEPS) return undefined;
       since = 0;
-      return pause(signal);
+      return nextTurn(signal);
     },
   };
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await setImmediate();
-  signal.throwIfAborted();
 }

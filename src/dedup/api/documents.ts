@@ -91,9 +91,11 @@ function showSummary(row: DocumentRow) {
     addedDate,
     archive,
     archiveRef,
+    truncated,
   } = row;
   return {
     id,
+    truncated,
     title,
     tags,
     archive,

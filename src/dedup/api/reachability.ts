@@ -1,8 +1,9 @@
 /** Checks whether archives can be reached, at most every ten seconds and never concurrently. */
-import { delay } from "../../kernel/base/clock.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Archive } from "../archives/archive.ts";
+import { createDeadline } from "../../kernel/base/deadline.ts";
+import { late, waitFor } from "../../kernel/base/wait.ts";
 
 const CHECK_MS = 5_000;
 const KEPT_MS = 10_000;
@@ -59,7 +60,7 @@ export function createReachability(clock: Clock): Reachability {
     if (last !== undefined && (!last.done || clock.monotonic() - last.endedAtMs < KEPT_MS))
       return last;
     const probe: Probe = {
-      answer: check(archive),
+      answer: check(archive, clock),
       beganAtMs: clock.monotonic(),
       done: false,
       outcome: last?.outcome,
@@ -85,34 +86,32 @@ export function createReachability(clock: Clock): Reachability {
     },
     async worst(archives) {
       const outcomes = await Promise.all(
-        archives.map((archive) => withDeadline(probeOf(archive), clock)),
+        archives.map((archive) => outcomeOf(probeOf(archive), clock)),
       );
       return outcomes.find((outcome) => outcome !== undefined);
     },
   };
 }
 
-async function check(archive: Archive): Promise<string | undefined> {
+async function check(archive: Archive, clock: Clock): Promise<string | undefined> {
+  using deadline = createDeadline(
+    clock,
+    CHECK_MS,
+    undefined,
+    () => new StewardError("deadline", `the archive did not answer within ${CHECK_MS} ms`),
+  );
   try {
-    await archive.check(AbortSignal.timeout(CHECK_MS));
+    await archive.check(deadline.signal);
     return undefined;
   } catch (error) {
-    if (error instanceof Error && error.name === "TimeoutError") return "timeout";
+    if (deadline.signal.aborted) return "timeout";
     const rule = error instanceof StewardError ? error.rule : undefined;
     return (rule === undefined ? undefined : classes[rule]) ?? "unreadable";
   }
 }
 
-async function withDeadline(probe: Probe, clock: Clock): Promise<string | undefined> {
+async function outcomeOf(probe: Probe, clock: Clock): Promise<string | undefined> {
   if (probe.done) return probe.outcome;
-  const stop = new AbortController();
-  const late = delay(clock, CHECK_MS, stop.signal).then(
-    () => "timeout",
-    () => undefined,
-  );
-  try {
-    return await Promise.race([probe.answer, late]);
-  } finally {
-    stop.abort();
-  }
+  const outcome = await waitFor(probe.answer, { clock, timeoutMs: CHECK_MS });
+  return outcome === late ? "timeout" : outcome;
 }

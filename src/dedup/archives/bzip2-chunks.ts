@@ -6,7 +6,7 @@ import { BLOCK_MAGIC, END_MAGIC } from "../../../workers/extract/bzip2.ts";
 import { unpackBzip2Block } from "../../../workers/extract/tasks.ts";
 import type { Bzip2Block } from "../../../workers/extract/tasks.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
-import type { Chunk } from "./unpack-chunks.ts";
+import type { Chunk } from "./open-source.ts";
 
 /** A block packs 900,000 bytes; damaged ones may have no end. */
 const BLOCK_BYTES = 2 * 1024 * 1024;

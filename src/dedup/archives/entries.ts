@@ -2,7 +2,7 @@
  * The entries of one folder in a stable order, however many there are, without holding the thread.
  */
 import { opendir } from "node:fs/promises";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 /** Kind of a directory entry; `unknown` when the file system does not report it. */
 export type EntryKind = "file" | "folder" | "link" | "other" | "unknown";
@@ -38,7 +38,7 @@ export async function listFolder(path: string, signal: AbortSignal): Promise<Ent
 async function sortByName(entries: Entry[], signal: AbortSignal): Promise<Entry[]> {
   let runs: Entry[][] = [];
   for (let at = 0; at < entries.length; at += RUN) {
-    if (at > 0) await nextTurn(undefined, { signal });
+    if (at > 0) await nextTurn(signal);
     runs.push(entries.slice(at, at + RUN).sort(byName));
   }
   while (runs.length > 1) {
@@ -64,7 +64,7 @@ async function mergeRuns(left: Entry[], right: Entry[], signal: AbortSignal): Pr
       merged.push(second);
       rightAt += 1;
     }
-    if (merged.length % 16_384 === 0) await nextTurn(undefined, { signal });
+    if (merged.length % 16_384 === 0) await nextTurn(signal);
   }
   return merged;
 }

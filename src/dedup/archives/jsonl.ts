@@ -7,10 +7,10 @@ import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseJsonLine } from "../../../workers/extract/tasks.ts";
 import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
@@ -22,11 +22,11 @@ import { asArchiveError } from "./folder.ts";
 import { createLineSplitter } from "./lines.ts";
 import type { Line } from "./lines.ts";
 import { openSource } from "./open-source.ts";
+import type { Chunk } from "./open-source.ts";
 import { readRecord, textFieldsOf } from "./record.ts";
 import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 import { unpackChunks, UNPACKING_FAILED } from "./unpack-chunks.ts";
-import type { Chunk } from "./unpack-chunks.ts";
 
 const LINE_BYTES = 64 * 1024 * 1024;
 /** What the main thread may parse in one go. */
@@ -147,7 +147,7 @@ async function* readLines(
       const positioned = await position(line);
       if (positioned !== undefined) yield positioned;
       if (performance.now() < turnEnds) continue;
-      await nextTurn(undefined, { signal: options.signal });
+      await nextTurn(options.signal);
       turnEnds = performance.now() + TURN_MS;
     }
   }

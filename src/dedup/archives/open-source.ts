@@ -14,6 +14,12 @@ const openFile = promisify(open);
 const factsOf = promisify(fstat);
 const closeFile = promisify(close);
 
+/** Bytes with the share of the source that they end at. */
+export interface Chunk {
+  readonly bytes: Uint8Array;
+  readonly fraction: number;
+}
+
 /** Bytes on their way, with how many came so far. */
 type SourceStream = Readable & { readonly bytesRead: number };
 

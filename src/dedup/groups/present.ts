@@ -140,8 +140,10 @@ function showMember(
     createdDate,
     contentHash,
     wordCount,
+    truncated,
   } = document;
   return {
+    truncated,
     memberId: memberId(groupId, id),
     documentId: id,
     isPrimary,

@@ -2,8 +2,8 @@
  * Long pure computations as generators that yield after about a thousand cheap steps; the caller
  * decides whether to stop, to run other work, or to continue.
  */
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
+import { nextTurn } from "../../kernel/base/turns.ts";
 
 /** A computation in steps; each step takes well under a millisecond. */
 export type Steps<T> = Generator<void, T>;
@@ -38,8 +38,7 @@ export function createPause(options: SliceOptions): () => Promise<void> {
   return async () => {
     options.signal.throwIfAborted();
     if (options.clock.monotonic() < endMs) return;
-    await setImmediate();
-    options.signal.throwIfAborted();
+    await nextTurn(options.signal);
     endMs = options.clock.monotonic() + sliceMs;
   };
 }

@@ -48,6 +48,7 @@ export async function applyBatch(
     if (item.kind === "unchanged") {
       const row = matched.get(item.ref);
       matched.delete(item.ref);
+      if (item.below === true) part.seen.hideBelow(item.ref);
       if (row !== undefined) keep(run, part, row);
       continue;
     }

@@ -71,6 +71,7 @@ function cutTexts(batch: ArchiveBatch): ArchiveBatch {
       ? {
           ...item,
           text: cutText(item.text, TEXT_UNITS),
+          truncated: true,
           notes: [...item.notes, "truncated to 500,000 characters"],
         }
       : item,
@@ -120,6 +121,7 @@ async function shorten(
         kind: "document",
         document: {
           ...document,
+          truncated: true,
           notes: [
             ...document.notes,
             `truncated to ${kept.length} characters, because it cannot be compressed further`,

@@ -49,6 +49,7 @@ export function planRow(
     syncedAtMs: circumstances.syncedAtMs,
     pending: newText || before.pending,
     seenIn: circumstances.serial,
+    truncated: document.truncated === true,
     ...present("paperlessId", document.paperlessId),
     ...present("correspondent", document.correspondent),
     ...present("documentType", document.documentType),

@@ -9,6 +9,8 @@ export interface Seen {
   add(docNo: number): void;
   /** Remembers what a skipped item may hide. */
   hide(item: SkippedItem): void;
+  /** The documents below this ref are there, although they were not seen. */
+  hideBelow(ref: string): void;
   /**
    * Whether a document that was not seen may still be there, behind something that could not be
    * read.
@@ -28,6 +30,10 @@ export function createSeen(): Seen {
   const folders = new Set<string>();
   let size = 0;
   let anywhere = 0;
+  const hideBelow = (ref: string): void => {
+    themselves.add(ref);
+    folders.add(ref);
+  };
   const has = (docNo: number): boolean => ((bits[docNo >>> 3] ?? 0) & (1 << (docNo & 7))) !== 0;
   return {
     add(docNo) {
@@ -43,9 +49,10 @@ export function createSeen(): Seen {
     },
     hide({ ref, hides }) {
       if (hides === "any") anywhere += 1;
-      if (hides === "itself" || hides === "below") themselves.add(ref);
-      if (hides === "below") folders.add(ref);
+      if (hides === "itself") themselves.add(ref);
+      if (hides === "below") hideBelow(ref);
     },
+    hideBelow,
     hidden: (ref) =>
       themselves.has(ref) || [...prefixesOf(ref)].some((folder) => folders.has(folder)),
     has,

@@ -85,7 +85,7 @@ class SimulatedHost implements CodeHost {
   readonly #sightings: Sightings = createSightings();
   readonly #dresser: Dresser;
   readonly #listener: Listener;
-  #inFlight = 0;
+  readonly #open = new Set<ServerResponse>();
   #bases: Readonly<Record<Route["prefix"], Bases>> | undefined;
 
   constructor(deps: CodeHostDeps, options: CodeHostOptions) {
@@ -171,10 +171,8 @@ class SimulatedHost implements CodeHost {
   }
 
   async #serve(request: ServerRequest, response: ServerResponse): Promise<void> {
-    this.#inFlight += 1;
-    response.once("close", () => {
-      this.#inFlight -= 1;
-    });
+    this.#open.add(response);
+    response.once("close", () => this.#open.delete(response));
     const [path = "", query = ""] = (request.url ?? "").split("?", 2);
     const route = routeOf(request.method ?? "", path);
     const body = await readBody(request, this.#options.maxBodyBytes ?? DEFAULT_BODY_BYTES);
@@ -240,7 +238,7 @@ class SimulatedHost implements CodeHost {
         400,
         `Version ${JSON.stringify(version)} of the API is not supported; supported are ${VERSIONS.join(", ")}.`,
       );
-    return this.#parts.limits.crowded(this.#inFlight, nowMs);
+    return this.#parts.limits.crowded(this.#open.size, nowMs);
   }
 
   #dress(reply: Reply, { headers }: ServerRequest): Outgoing {

@@ -3,7 +3,7 @@
  * text.
  */
 import { isIP } from "node:net";
-import { isOverlayAddress } from "../base/overlay-address.ts";
+import { isOverlayAddress } from "../base/ip-address.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import { adminEnabled, adminListen, adminTls, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";

@@ -10,6 +10,7 @@ import { atKey } from "./key-finding.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";
 import { scrapeEnabled, scrapeListen } from "./scrape-keys.ts";
+import { mappedIpv4 } from "../base/ip-address.ts";
 
 interface Listener {
   /** Unset: the listener is off. */
@@ -61,17 +62,11 @@ const EVERY = "every interface";
 function canonicalHost(host: string): string {
   const plain = host.toLowerCase().replace(/%.*$/, "");
   const address =
-    isIP(plain) === 6
+    mappedIpv4(plain) ??
+    (isIP(plain) === 6
       ? new URL(`http://[${plain}]`).hostname.slice(1, -1)
       : plain === "localhost"
         ? "127.0.0.1"
-        : plain;
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
-  const words =
-    mapped === null
-      ? undefined
-      : [Number.parseInt(mapped[1] ?? "", 16), Number.parseInt(mapped[2] ?? "", 16)];
-  const unmapped =
-    words === undefined ? address : words.flatMap((word) => [word >> 8, word & 255]).join(".");
-  return ["", "0.0.0.0", "::"].includes(unmapped) ? EVERY : unmapped;
+        : plain);
+  return ["", "0.0.0.0", "::"].includes(address) ? EVERY : address;
 }

@@ -4,7 +4,7 @@ import type { LogLevel } from "../base/log.ts";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback } from "./address.ts";
 import type { Complaint } from "./findings.ts";
-import { parseTimeOfDay } from "../state/backup-times.ts";
+import { parseTimeOfDay } from "../state/backups/backup-times.ts";
 import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
 import { originRule } from "./origins.ts";

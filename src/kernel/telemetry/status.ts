@@ -5,6 +5,7 @@
 import type { CertificateStatus } from "../listen/certificates.ts";
 import type { SeriesFigures } from "./types.ts";
 import type { OutboxStatus } from "./writer/outbox.ts";
+import type { QueueStatus } from "../base/queue-count.ts";
 
 export type Signal = "metrics" | "logs" | "traces";
 
@@ -43,12 +44,8 @@ export interface SignalLedger {
   readonly seconds: number;
 }
 
-/** The queue in front of an exporter. */
-export interface QueueView {
-  readonly held: number;
-  readonly capacity: number;
-  readonly droppedQueueFull: number;
-}
+/** A queue that does not exist. */
+export const noQueue: QueueStatus = { held: 0, capacity: 0, dropped: 0 };
 
 /** Why series were omitted from an answer of the pull endpoint. */
 export type GatherErrorClass =
@@ -117,8 +114,9 @@ export interface LedgerView {
   readonly signals: Readonly<Record<Signal, SignalLedger>>;
   /** Exports without points because the previous snapshot was still pending. */
   readonly snapshotsSkipped: number;
-  readonly logs: QueueView;
-  readonly traces: QueueView;
+  /** The queues in front of the exporters. */
+  readonly logs: QueueStatus;
+  readonly traces: QueueStatus;
   readonly exposition: {
     readonly running: number;
     readonly gathers: number;

@@ -3,6 +3,7 @@
  * ranges.
  */
 import { isIPv4, isIPv6 } from "node:net";
+import { mappedIpv4 } from "../../kernel/base/ip-address.ts";
 
 /** A parsed host. */
 export interface Host {
@@ -36,7 +37,6 @@ const NAME =
   /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
 const OVERLAY_IPV4 = /^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./;
 const OVERLAY_IPV6 = "fd7a:115c:a1e0:";
-const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 const ZERO = 48;
 const NINE = 57;
 
@@ -88,11 +88,10 @@ function readHost(text: string): Host | undefined {
 function readIpv6(text: string): Host {
   // The zone is an interface of the reporter and not part of the address.
   const [bare = text] = text.split("%", 1);
-  const address = new URL(`http://[${bare}]`).hostname.slice(1, -1);
-  const [, high, low] = MAPPED.exec(address) ?? [];
-  if (high === undefined || low === undefined)
+  const inner = mappedIpv4(bare);
+  if (inner === undefined) {
+    const address = new URL(`http://[${bare}]`).hostname.slice(1, -1);
     return { kind: "ipv6", address, overlay: address.startsWith(OVERLAY_IPV6) };
-  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  const inner = `${first >> 8}.${first & 255}.${second >> 8}.${second & 255}`;
+  }
   return { kind: "ipv4", address: inner, overlay: OVERLAY_IPV4.test(inner) };
 }

@@ -1,6 +1,6 @@
 /** Classifies addresses by privacy category. */
 import { BlockList, isIP, isIPv4 } from "node:net";
-import { isOverlayAddress } from "../../kernel/base/overlay-address.ts";
+import { isOverlayAddress } from "../../kernel/base/ip-address.ts";
 
 export type AddressCategory = "vpn_ips" | "internal_ips" | "external_ips";
 

@@ -5,6 +5,7 @@
  */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { dottedIpv4, ipv6Groups } from "../../kernel/base/ip-address.ts";
 
 /** Error code of a connection refused for this reason. */
 export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";
@@ -84,7 +85,7 @@ function failure(code: string): NodeJS.ErrnoException {
 }
 
 function embedded(address: string): readonly string[] {
-  const groups = groupsOf(address);
+  const groups = ipv6Groups(address);
   return EMBEDDED.flatMap(([prefix, before]) => {
     if (
       groups
@@ -94,20 +95,6 @@ function embedded(address: string): readonly string[] {
     )
       return [];
     const [high = 0, low = 0] = groups.slice(before, before + 2);
-    return [`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`];
+    return [dottedIpv4(high, low)];
   });
-}
-
-/** The eight groups of a valid IPv6 address. */
-function groupsOf(address: string): readonly number[] {
-  // A URL has the last four bytes in hexadecimal; other sources may write IPv4.
-  const hexadecimal = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, ...bytes: string[]) => {
-    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  });
-  const [head = [], tail = []] = hexadecimal
-    .split("::")
-    .map((half) => (half === "" ? [] : half.split(":")));
-  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
-  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
 }

@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { logicalError } from "../logical/occurred.ts";
+import { unmapped } from "../../kernel/base/ip-address.ts";
 
 /** Networks of one list. */
 const MAX_CIDRS = 256;
@@ -48,11 +49,7 @@ const compiled = new WeakMap<readonly string[], BlockList>();
 export function admits(cidrs: readonly string[], address: string | undefined): boolean {
   if (cidrs.length === 0) return true;
   if (address === undefined) return false;
-  // A listener for both families names IPv4 clients so.
-  const plain =
-    address.startsWith("::ffff:") && address.includes(".")
-      ? address.slice("::ffff:".length)
-      : address;
+  const plain = unmapped(address);
   if (isIP(plain) === 0) return false;
   let list = compiled.get(cidrs);
   if (list === undefined) {

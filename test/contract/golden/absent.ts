@@ -4,7 +4,7 @@
  */
 import { processMetricRows } from "../../../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
-import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
+import { monitorMetrics } from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 
 /** Every row, by its name. */
 export const CATALOGUE: ReadonlyMap<string, AnyRow> = new Map([...processMetricRows, ...monitorMetrics].map((row) => [row.name, row]));

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { configureDaemon } from "../../../src/daemon/configuration.ts";
 import { describeDemoStartError } from "../../../src/daemon/demo/start-error.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { SOLE_PROCESS } from "../../../src/kernel/state/directory-lock.ts";
+import { SOLE_PROCESS } from "../../../src/kernel/state/folder/directory-lock.ts";
 
 const clone = mkdtempSync(join(tmpdir(), "demo-error-"));
 mkdirSync(join(clone, "bin"));

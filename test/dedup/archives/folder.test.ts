@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
+  linkSync,
   mkdirSync,
   renameSync,
   rmSync,
@@ -17,6 +18,7 @@ import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
+import { mail } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import {
   complaints,
@@ -244,6 +246,59 @@ describe("a folder as an archive", () => {
     expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(
       /is not a file pattern/,
     );
+  });
+
+  it("leaves out hidden files and installed packages, unless a pattern names them", async () => {
+    const folder = folderWith({
+      "a.txt": "a",
+      ".profile": "p",
+      ".config/tool/b.txt": "b",
+      "docs/.draft.txt": "c",
+      "node_modules/x/README.md": "d",
+      "docs/node_modules/y.txt": "e",
+    });
+    const items = await readAll(archiveOf(folder));
+    expect(refsOf(items)).toEqual(["a.txt"]);
+    expect(complaints(items).toSorted()).toEqual([
+      ".config: hidden: is hidden; a pattern can include it",
+      ".profile: hidden: is hidden; a pattern can include it",
+      "docs/.draft.txt: hidden: is hidden; a pattern can include it",
+      "docs/node_modules: node_modules: contains installed packages; a pattern can include it",
+      "node_modules: node_modules: contains installed packages; a pattern can include it",
+    ]);
+    const named = async (include: string[]): Promise<string[]> =>
+      refsOf(await readAll(archiveOf(folder, { include })));
+    expect(await named([".config/**"])).toEqual([".config/tool/b.txt"]);
+    expect(await named([".*"])).toEqual([".profile", "docs/.draft.txt"]);
+    expect(await named(["**/node_modules/**"])).toEqual([
+      "docs/node_modules/y.txt",
+      "node_modules/x/README.md",
+    ]);
+    // What is inside of a folder that was given by its own path is not hidden.
+    expect(refsOf(await readAll(archiveOf(join(folder, ".config"))))).toEqual(["tool/b.txt"]);
+  });
+
+  it("names files that are one file, and no copies", async () => {
+    const folder = folderWith({ "a.txt": "same", "copy.txt": "same" });
+    linkSync(join(folder, "a.txt"), join(folder, "b.txt"));
+    const [a, b, copy] = documentsOf(await readAll(archiveOf(folder)));
+    expect(a?.hardLink).toMatch(/^\d+:\d+$/);
+    expect([b?.hardLink, copy?.hardLink]).toEqual([a?.hardLink, undefined]);
+  });
+
+  it("takes a mail's attachments as documents below it, and knows them when it is unchanged", async () => {
+    const folder = folderWith({
+      "m.eml": mail({ From: "a", Subject: "s" }, "body", [["n.txt", Buffer.from("note")]]),
+      "plain.eml": mail({ From: "a", Subject: "t" }, "body"),
+    });
+    const items = await readAll(archiveOf(folder));
+    expect(refsOf(items)).toEqual(["m.eml/n.txt", "m.eml", "plain.eml"]);
+    const versions = new Map(documentsOf(items).map(({ ref, version }) => [ref, version]));
+    const known = (ref: string, version: string): boolean => versions.get(ref) === version;
+    expect(await readAll(archiveOf(folder), { known })).toEqual([
+      { kind: "unchanged", ref: "m.eml", below: true },
+      { kind: "unchanged", ref: "plain.eml" },
+    ]);
   });
 
   it("reads only what changed, unless forced", async () => {

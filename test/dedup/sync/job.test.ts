@@ -13,6 +13,7 @@ import { documents, texts } from "../../../src/dedup/tables.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { JobContext } from "../../../src/kernel/jobs/types.ts";
 import { folderWith } from "../archives/reading.ts";
+import { mail } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import { countingIds, createHandClock, openBench } from "../store-bench.ts";
 import type { StoreBench } from "../store-bench.ts";
@@ -452,7 +453,7 @@ describe("a sync", () => {
       inserted: 2,
       failed: 4,
       skipReasons: {
-        "other type": 1,
+        "JSON Lines": 1,
         link: 1,
         "not text": 1,
         "broken link": 1,
@@ -466,6 +467,72 @@ describe("a sync", () => {
       "lines: line 2",
       "lines: line 3",
     ]);
+  });
+});
+
+describe("a file that holds others", () => {
+  const headers = { From: "a@example.com", Subject: "subject" };
+  const attachment = (text: string): readonly [string, Uint8Array] => [
+    `${text}.txt`,
+    Buffer.from(text),
+  ];
+
+  it("keeps the documents in it while it is unchanged, and loses those that leave it", async () => {
+    const path = folderWith({
+      "m.eml": mail(headers, "body", [attachment("one"), attachment("two")]),
+    });
+    const side = await openSide([folder("mails", path)]);
+    expect(await side.sync()).toMatchObject({ inserted: 3 });
+    const all = ["m.eml", "m.eml/one.txt", "m.eml/two.txt"];
+    expect(Object.keys(await contents(side))).toEqual(all);
+    expect(await side.sync()).toMatchObject({ inserted: 0, updated: 0, reconciled: 0 });
+    expect(Object.keys(await contents(side))).toEqual(all);
+    writeFileSync(join(path, "m.eml"), mail(headers, "body", [attachment("two")]));
+    expect(await side.sync()).toMatchObject({ inserted: 0, reconciled: 1 });
+    expect(Object.keys(await contents(side))).toEqual(["m.eml", "m.eml/two.txt"]);
+    rmSync(join(path, "m.eml"));
+    writeFileSync(join(path, "other.txt"), "other");
+    await side.sync();
+    expect(Object.keys(await contents(side))).toEqual(["other.txt"]);
+  });
+
+  it("is read again when the sync died before the file itself was stored", async () => {
+    const path = folderWith({
+      "m.eml": mail(headers, "body", [attachment("one"), attachment("two")]),
+    });
+    for (let dieAt = 2; dieAt <= 5; dieAt++) {
+      const side = await openSide([folder("mails", path)]);
+      await side.sync({}, { dieAt }).catch(() => undefined);
+      await side.sync({}, { resumed: true });
+      expect(Object.keys(await contents(side)), `died at commit ${dieAt}`).toHaveLength(3);
+    }
+  });
+});
+
+describe("a text that is longer than a document keeps", () => {
+  it("is stored with a mark, from a file, a member of a mail and a line alike", async () => {
+    const long = "word ".repeat(100_001);
+    const path = folderWith({
+      "long.txt": long,
+      "short.txt": "word",
+      "m.eml": mail({ From: "a", Subject: "s" }, "body", [["long.txt", Buffer.from(long)]]),
+      "l.jsonl": `${JSON.stringify({ id: "long", content: long })}\n{"id":"short","content":"x"}`,
+    });
+    const lines = createJsonlArchive(
+      { pool },
+      { name: "lines", source: { path: join(path, "l.jsonl") } },
+    );
+    const side = await openSide([folder("notes", path), lines]);
+    await side.sync();
+    const rows = side.env.read((snapshot) => [...snapshot.range(documents)].map(([, row]) => row));
+    expect(Object.fromEntries(rows.map((row) => [row.archiveRef, row.truncated]))).toEqual({
+      "long.txt": true,
+      "short.txt": false,
+      "m.eml": false,
+      "m.eml/long.txt": true,
+      long: true,
+      short: false,
+    });
   });
 });
 

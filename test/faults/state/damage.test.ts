@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { checkFolder } from "../../../src/kernel/state/folder-check.ts";
+import { checkFolder } from "../../../src/kernel/state/backups/folder-check.ts";
 import { defineTable } from "../../../src/kernel/state/table.ts";
 import type { Env } from "../../../src/kernel/state/types.ts";
 import {

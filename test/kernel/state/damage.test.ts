@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } fro
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { verifyFile } from "../../../src/kernel/state/verify-file.ts";
+import { verifyFile } from "../../../src/kernel/state/file/verify-file.ts";
 import { contents, makeStore } from "./fixtures/damage.ts";
 import { numbers, openEnv, people, temporaryFolder } from "./fixtures/tables.ts";
 

@@ -5,7 +5,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { openLmdbFile } from "../../../src/kernel/state/lmdb-file.ts";
+import { openLmdbFile } from "../../../src/kernel/state/file/lmdb-file.ts";
 import { numbers, openEnv, temporaryFolder } from "./fixtures/tables.ts";
 
 const never = new AbortController().signal;

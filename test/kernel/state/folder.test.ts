@@ -13,15 +13,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
-import { backupFolder } from "../../../src/kernel/state/folder-backup.ts";
+import { backupFolder } from "../../../src/kernel/state/backups/folder-backup.ts";
 import type {
   BackupManifest,
   FolderBackupOptions,
-} from "../../../src/kernel/state/folder-backup.ts";
-import { checkFolder } from "../../../src/kernel/state/folder-check.ts";
-import type { FolderCheckOptions, StoreCheck } from "../../../src/kernel/state/folder-check.ts";
-import { censusKey, putMetadata } from "../../../src/kernel/state/store-metadata.ts";
-import { openLmdbFile } from "../../../src/kernel/state/lmdb-file.ts";
+} from "../../../src/kernel/state/backups/folder-backup.ts";
+import { checkFolder } from "../../../src/kernel/state/backups/folder-check.ts";
+import type {
+  FolderCheckOptions,
+  StoreCheck,
+} from "../../../src/kernel/state/backups/folder-check.ts";
+import { censusKey, putMetadata } from "../../../src/kernel/state/rows/store-metadata.ts";
+import { openLmdbFile } from "../../../src/kernel/state/file/lmdb-file.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { numberedTable } from "./fixtures/numbered.ts";
 import {
@@ -198,7 +201,8 @@ describe("a check of a folder", () => {
 
   it("is refused while a process holds the folder", async () => {
     const directory = await someStore();
-    const { lockStateDirectory } = await import("../../../src/kernel/state/directory-lock.ts");
+    const { lockStateDirectory } =
+      await import("../../../src/kernel/state/folder/directory-lock.ts");
     const lock = lockStateDirectory(directory);
     await expect(check(directory)).rejects.toMatchObject({ code: "conflict" });
     lock.release();

@@ -284,7 +284,7 @@ it("a prefix takes in its own keys alone, not those of a longer string with a ze
 
 describe("keys", () => {
   it("keep the order of their parts as bytes and come back whole", async () => {
-    const { decodeKey, encodeKey } = await import("../../../src/kernel/state/key-bytes.ts");
+    const { decodeKey, encodeKey } = await import("../../../src/kernel/state/codec/key-bytes.ts");
     const part = oneof(
       string({ unit: "binary", maxLength: 20 }).filter((text) => text.isWellFormed()),
       integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -307,7 +307,7 @@ describe("keys", () => {
   });
 
   it("refuse what has no place in a key", async () => {
-    const { encodeKey } = await import("../../../src/kernel/state/key-bytes.ts");
+    const { encodeKey } = await import("../../../src/kernel/state/codec/key-bytes.ts");
     for (const bad of [
       [-1],
       [1.5],

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { createKeyRing, RETIRE_WRITES } from "../../../src/kernel/state/key-ring.ts";
-import type { KeyRing } from "../../../src/kernel/state/key-ring.ts";
+import { createKeyRing, RETIRE_WRITES } from "../../../src/kernel/state/codec/key-ring.ts";
+import type { KeyRing } from "../../../src/kernel/state/codec/key-ring.ts";
 import { stringKey } from "../../../src/kernel/state/keys.ts";
 import { defineTable } from "../../../src/kernel/state/table.ts";
 import type { Env, Keyring, Table, Tx } from "../../../src/kernel/state/types.ts";
@@ -497,7 +497,7 @@ describe("a key ring", () => {
 });
 
 it("a worn data key is replaced by itself, once", async () => {
-  const { createKeyring } = await import("../../../src/kernel/state/keyring.ts");
+  const { createKeyring } = await import("../../../src/kernel/state/environment/keyring-store.ts");
   const { quietLog } = await import("./fixtures/tables.ts");
   const ring = createKeyRing("test");
   const wrapped = openRing();

@@ -68,7 +68,7 @@ const target = (
 function open(options: Partial<NodeMetricsOptions>) {
   const provider = createFakeProvider({});
   return openCollector(nodemetrics, provider, {
-    collectors: { nodeMetrics: { ...quiet, ...options } },
+    collectors: { node_metrics: { ...quiet, ...options } },
   });
 }
 
@@ -150,7 +150,7 @@ describe("The collector of node agents", () => {
     };
     const provider = createFakeProvider({ devices: [device] });
     const harness = openCollector(nodemetrics, provider, {
-      collectors: { nodeMetrics: { ...quiet, discovery } },
+      collectors: { node_metrics: { ...quiet, discovery } },
     });
     await harness.run();
     expect(harness.series("svc.nodemetrics")).toEqual([

@@ -8,11 +8,13 @@ import {
   configAuditRecord,
   deviceInviteRecord,
   logstreamErrorRecord,
-  monitorRecords,
   networkFlowRecord,
   webhookRecord,
 } from "../../../src/monitor/catalogue/records.ts";
-import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
+import {
+  monitorMetrics,
+  monitorRecords,
+} from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 import { dnsResolver } from "../../../src/monitor/catalogue/dns.ts";
 import { keyExpiry } from "../../../src/monitor/catalogue/keys.ts";
 import type { PrivacyCategory } from "../../../src/monitor/options.ts";

@@ -10,10 +10,10 @@ import type {
   PullOutcome,
   PullRejection,
   PullView,
-  QueueView,
 } from "../status.ts";
 import { signals } from "../status.ts";
 import type { Telemetry } from "../telemetry.ts";
+import type { QueueStatus } from "../../base/queue-count.ts";
 
 export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
 
@@ -124,12 +124,12 @@ function reportQueue(
   scope: Scope,
   signal: "logs" | "traces",
   writers: readonly OutboxStatus[],
-  exporter: QueueView,
+  exporter: QueueStatus,
 ): void {
   if (exporter.capacity === 0) return;
   const of = (name: keyof OutboxStatus): number =>
     writers.reduce((sum, writer) => sum + writer[name], 0);
-  scope.total(self.processorDropped, exporter.droppedQueueFull + of("dropped"), {
+  scope.total(self.processorDropped, exporter.dropped + of("dropped"), {
     signal,
     reason: "queue_full",
   });

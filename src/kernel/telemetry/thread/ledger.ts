@@ -8,7 +8,8 @@ import type {
   Signal,
   SignalLedger,
 } from "../status.ts";
-import { emptySignalLedger, noOtherWriters } from "../status.ts";
+import { emptySignalLedger, noOtherWriters, noQueue } from "../status.ts";
+import type { QueueStatus } from "../../base/queue-count.ts";
 
 const MESSAGE_CHARACTERS = 300;
 
@@ -16,12 +17,6 @@ export interface Delivery {
   readonly items: number;
   readonly seconds: number;
   readonly failure: { readonly errorClass: ErrorClass; readonly message: string } | undefined;
-}
-
-/** The queue in front of an exporter. */
-export interface Held {
-  readonly held: number;
-  readonly capacity: number;
 }
 
 export class Ledger {
@@ -34,8 +29,6 @@ export class Ledger {
   readonly #changed: () => void;
   readonly #conceal: (text: string) => string;
   snapshotsSkipped = 0;
-  droppedLogs = 0;
-  droppedSpans = 0;
   gathers = 0;
   duplicateSeries = 0;
   conflictingFamilies = 0;
@@ -123,13 +116,7 @@ export class Ledger {
   }
 
   count(
-    what:
-      | "snapshotsSkipped"
-      | "droppedLogs"
-      | "droppedSpans"
-      | "gathers"
-      | "duplicateSeries"
-      | "conflictingFamilies",
+    what: "snapshotsSkipped" | "gathers" | "duplicateSeries" | "conflictingFamilies",
     more = 1,
   ): void {
     this[what] += more;
@@ -137,8 +124,8 @@ export class Ledger {
   }
 
   view(now: {
-    readonly logs: Held | undefined;
-    readonly traces: Held | undefined;
+    readonly logs: QueueStatus | undefined;
+    readonly traces: QueueStatus | undefined;
     readonly scrapes: number;
     readonly pull: PullView | undefined;
     readonly others?: OtherWriters;
@@ -146,16 +133,8 @@ export class Ledger {
     return {
       signals: { ...this.#signals },
       snapshotsSkipped: this.snapshotsSkipped,
-      logs: {
-        held: now.logs?.held ?? 0,
-        capacity: now.logs?.capacity ?? 0,
-        droppedQueueFull: this.droppedLogs,
-      },
-      traces: {
-        held: now.traces?.held ?? 0,
-        capacity: now.traces?.capacity ?? 0,
-        droppedQueueFull: this.droppedSpans,
-      },
+      logs: now.logs ?? noQueue,
+      traces: now.traces ?? noQueue,
       exposition: {
         running: now.scrapes,
         gathers: this.gathers,

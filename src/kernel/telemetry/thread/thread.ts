@@ -56,7 +56,7 @@ const stopping = new AbortController();
 let announced = false;
 const concealment: Concealment = new Concealment();
 const ledger: Ledger = new Ledger({
-  now: Date.now,
+  now: () => systemClock.now(),
   changed: announceLedger,
   conceal: (text) => concealment.apply(text),
 });
@@ -87,6 +87,7 @@ async function loadExportPipeline(): Promise<ExportPipeline | undefined> {
     log,
     concealment,
     stopping: stopping.signal,
+    dropped: announceLedger,
     write: (id, text) => post({ type: "output", id, text }),
   });
 }
@@ -115,7 +116,7 @@ function openPull(pulled: NonNullable<ThreadOptions["pull"]>): PullServer {
       : Math.min(options.snapshotTimeoutMs, pulled.timeoutMs * GATHER_SHARE),
   );
   const stats = new PullStats({
-    now: Date.now,
+    now: () => systemClock.now(),
     changed: announceLedger,
     observe: (observed) => ledger.observe(observed),
   });
@@ -144,8 +145,8 @@ function postLedger(): void {
   post({
     type: "ledger",
     ledger: ledger.view({
-      logs: exporting?.logs,
-      traces: exporting?.traces,
+      logs: exporting?.logs?.queue.status(),
+      traces: exporting?.traces?.queue.status(),
       scrapes: scrapes.running,
       pull: pull?.view(),
       others: writerFigures.view(),

@@ -4,15 +4,12 @@
  * sent ones do not.
  */
 import type { Clock } from "../../base/clock.ts";
+import { QueueCount, type QueueStatus } from "../../base/queue-count.ts";
 
 /** Maximum time a record waits for a batch. */
 const GATHER_MS = 100;
 
-export interface OutboxStatus {
-  readonly held: number;
-  readonly capacity: number;
-  /** Rejected because the queue was full. */
-  readonly dropped: number;
+export interface OutboxStatus extends QueueStatus {
   /** Sent to a telemetry thread that was lost. */
   readonly lost: number;
 }
@@ -27,22 +24,23 @@ export interface OutboxOptions<T> {
 /** The outbox of one thread for one kind of record. */
 export class Outbox<T> {
   readonly #options: OutboxOptions<T>;
+  /** Waiting records and unacknowledged ones. */
+  readonly #count: QueueCount;
   #waiting: T[] = [];
-  #sent = 0;
-  #dropped = 0;
   #lost = 0;
   #state: "unwanted" | "expected" | "open" = "unwanted";
   #timer: Disposable | undefined;
 
   constructor(options: OutboxOptions<T>) {
     this.#options = options;
+    this.#count = new QueueCount(options.capacity);
   }
 
   /**
    * Whether records are kept for a port that may still come; when not, waiting ones are discarded.
    */
   want(wanted: boolean): void {
-    if (!wanted) this.#dropped += this.#waiting.splice(0).length;
+    if (!wanted) this.#count.drop(this.#waiting.splice(0).length);
     if (!wanted) this.#disarm();
     if (!wanted) this.#state = "unwanted";
     else if (this.#state === "unwanted") this.#state = "expected";
@@ -57,8 +55,9 @@ export class Outbox<T> {
 
   /** Called when the port is lost, with everything in transit. */
   close(): void {
-    this.#lost += this.#sent;
-    this.#sent = 0;
+    const sent = this.#count.held - this.#waiting.length;
+    this.#lost += sent;
+    this.#count.leave(sent);
     this.#disarm();
     if (this.#state === "open") this.#state = "expected";
   }
@@ -66,11 +65,8 @@ export class Outbox<T> {
   /** Adds the result of `make`, which is not called when the record would be dropped. */
   add(make: () => T): void {
     if (this.#state === "unwanted") return;
-    const { capacity, perMessage, clock } = this.#options;
-    if (this.#waiting.length + this.#sent >= capacity) {
-      this.#dropped += 1;
-      return;
-    }
+    if (!this.#count.enter()) return;
+    const { perMessage, clock } = this.#options;
     this.#waiting.push(make());
     if (this.#state !== "open") return;
     if (this.#waiting.length >= perMessage) return this.flush();
@@ -81,23 +77,16 @@ export class Outbox<T> {
     this.#disarm();
     if (this.#state !== "open") return;
     while (this.#waiting.length > 0) {
-      const items = this.#waiting.splice(0, this.#options.perMessage);
-      this.#sent += items.length;
-      this.#options.post(items);
+      this.#options.post(this.#waiting.splice(0, this.#options.perMessage));
     }
   }
 
   acknowledge(items: number): void {
-    this.#sent = Math.max(0, this.#sent - items);
+    this.#count.leave(Math.min(items, this.#count.held - this.#waiting.length));
   }
 
   status(): OutboxStatus {
-    return {
-      held: this.#waiting.length + this.#sent,
-      capacity: this.#options.capacity,
-      dropped: this.#dropped,
-      lost: this.#lost,
-    };
+    return { ...this.#count.status(), lost: this.#lost };
   }
 
   #disarm(): void {

@@ -1,9 +1,7 @@
 /** Groups addresses for counting failures. */
 import { isIPv6 } from "node:net";
-import { ipv6Prefix } from "../../../kernel/base/ipv6-prefix.ts";
+import { ipv6Prefix, unmapped } from "../../../kernel/base/ip-address.ts";
 import { isLoopback } from "../../../kernel/config/address.ts";
-
-const MAPPED = "::ffff:";
 
 /**
  * An IPv4 address, or the /64 of an IPv6 address, since one host may own all of it; undefined if
@@ -11,7 +9,6 @@ const MAPPED = "::ffff:";
  */
 export function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || address === "") return undefined;
-  if (address.startsWith(MAPPED) && address.includes(".")) return address.slice(MAPPED.length);
-  if (!isIPv6(address) || isLoopback(address)) return address;
-  return `${ipv6Prefix(address)}::/64`;
+  const plain = unmapped(address);
+  return !isIPv6(plain) || isLoopback(plain) ? plain : `${ipv6Prefix(plain)}::/64`;
 }

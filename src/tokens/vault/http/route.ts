@@ -6,7 +6,7 @@ import { AUTHENTICATED_BODY_BYTES, carriesLiveToken } from "../core/admission.ts
 import type { Core } from "../core/types.ts";
 import type { VaultCors } from "../system/cors.ts";
 import { writeCoreAnswer, writeHelp } from "./envelope.ts";
-import { originsOf, preflight, readableBy } from "./foreign-pages.ts";
+import { originsOf, preflight, readableBy } from "./cors.ts";
 import { readVaultRequest } from "./read-request.ts";
 
 /** Deadline of a request. */

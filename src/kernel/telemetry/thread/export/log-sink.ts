@@ -8,10 +8,10 @@ import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs
 import type { LogRecordExporter, LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import type { WireLog } from "../../messages.ts";
 import type { Severity } from "../../types.ts";
-import type { Held } from "../ledger.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
 import { sdkResource } from "../sdk-resource.ts";
+import { QueueCount } from "../../../base/queue-count.ts";
 
 const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = {
   debug: SeverityNumber.DEBUG,
@@ -28,24 +28,22 @@ export interface LogSinkOptions {
   readonly batch: BatchOptions;
   /** For one batch with all its retries. */
   readonly exportTimeoutMs: number;
-  readonly dropped: (records: number) => void;
+  /** Called when one was dropped because the queue is full. */
+  readonly dropped: () => void;
 }
 
 /** The bounded queue in front of the exporter; newer records are dropped and counted. */
-export class LogSink implements Held {
-  readonly capacity: number;
+export class LogSink {
+  readonly queue: QueueCount;
   readonly processor: LogRecordProcessor;
-  readonly #dropped: (records: number) => void;
+  readonly #dropped: () => void;
   readonly #loggers = new WeakMap<RemoteScope, Logger>();
-  #held = 0;
 
   constructor(options: LogSinkOptions) {
     this.#dropped = options.dropped;
     const { capacity, batchSize, delayMs } = options.batch;
-    this.capacity = capacity;
-    const exporter = options.exporter((records) => {
-      this.#held -= records;
-    });
+    this.queue = new QueueCount(capacity);
+    const exporter = options.exporter((records) => this.queue.leave(records));
     // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchLogRecordProcessor({
       exporter,
@@ -56,13 +54,8 @@ export class LogSink implements Held {
     });
   }
 
-  get held(): number {
-    return this.#held;
-  }
-
   emit(scope: RemoteScope, record: WireLog): void {
-    if (this.#held >= this.capacity) return this.#dropped(1);
-    this.#held += 1;
+    if (!this.queue.enter()) return this.#dropped();
     this.#logger(scope).emit({
       ...(record.name === "" ? {} : { eventName: record.name }),
       ...(record.trace === undefined

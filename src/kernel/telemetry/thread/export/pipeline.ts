@@ -36,13 +36,15 @@ export interface ExportPipelineDeps {
   readonly concealment: Concealment;
   /** Fires when the process stops. */
   readonly stopping: AbortSignal;
+  /** Called when a record or span was dropped because its queue is full. */
+  readonly dropped: () => void;
   /** Sends an exporter's text to the main thread, which writes it. */
   readonly write: (id: number, text: string) => void;
 }
 
 export function createExportPipeline(
   options: ThreadOptions,
-  { ledger, log, concealment, stopping, write }: ExportPipelineDeps,
+  { ledger, log, concealment, stopping, dropped, write }: ExportPipelineDeps,
 ): ExportPipeline {
   const output = new Output(write);
   const deps: ExporterDeps = { clock: systemClock, output, concealment, log };
@@ -60,10 +62,10 @@ export function createExportPipeline(
   const { metrics } = options;
   const logs =
     options.logs &&
-    createLogSink(options.logs, { deps, ledger, watch: watched("logs", options.logs) });
+    createLogSink(options.logs, { deps, dropped, watch: watched("logs", options.logs) });
   const traces =
     options.traces &&
-    createSpanSink(options.traces, { deps, ledger, watch: watched("traces", options.traces) });
+    createSpanSink(options.traces, { deps, dropped, watch: watched("traces", options.traces) });
   const providers = new Providers({
     metrics: metrics && {
       exporter: watchMetrics(createMetricExporter(metrics, deps), watched("metrics", metrics)),
@@ -80,30 +82,30 @@ export function createExportPipeline(
 
 interface SinkDeps {
   readonly deps: ExporterDeps;
-  readonly ledger: Ledger;
+  readonly dropped: () => void;
   readonly watch: WatchOptions;
 }
 
 function createLogSink(
   target: NonNullable<ThreadOptions["logs"]>,
-  { deps, ledger, watch }: SinkDeps,
+  { deps, dropped, watch }: SinkDeps,
 ): LogSink {
   return new LogSink({
     exporter: (done) => watchLogs(createLogExporter(target, deps), { ...watch, done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
-    dropped: (records) => ledger.count("droppedLogs", records),
+    dropped,
   });
 }
 
 function createSpanSink(
   target: NonNullable<ThreadOptions["traces"]>,
-  { deps, ledger, watch }: SinkDeps,
+  { deps, dropped, watch }: SinkDeps,
 ): SpanSink {
   return new SpanSink({
     exporter: (done) => watchSpans(createTraceExporter(target, deps), { ...watch, done }),
     batch: target,
     exportTimeoutMs: target.exportTimeoutMs,
-    dropped: (spans) => ledger.count("droppedSpans", spans),
+    dropped,
   });
 }

@@ -5,10 +5,10 @@ import type { Resource } from "@opentelemetry/resources";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace";
 import type { WireSpan, WireSpanContext } from "../../types.ts";
-import type { Held } from "../ledger.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
 import { sdkResource } from "../sdk-resource.ts";
+import { QueueCount } from "../../../base/queue-count.ts";
 
 export interface SpanSinkOptions {
   /**
@@ -19,24 +19,22 @@ export interface SpanSinkOptions {
   readonly batch: BatchOptions;
   /** For one batch with all its retries. */
   readonly exportTimeoutMs: number;
-  readonly dropped: (spans: number) => void;
+  /** Called when one was dropped because the queue is full. */
+  readonly dropped: () => void;
 }
 
 /** The bounded queue in front of the exporter; newer spans are dropped and counted. */
-export class SpanSink implements Held {
-  readonly capacity: number;
+export class SpanSink {
+  readonly queue: QueueCount;
   readonly processor: SpanProcessor;
-  readonly #dropped: (spans: number) => void;
+  readonly #dropped: () => void;
   readonly #resources = new WeakMap<RemoteScope, Resource>();
-  #held = 0;
 
   constructor(options: SpanSinkOptions) {
     const { capacity, batchSize, delayMs } = options.batch;
-    this.capacity = capacity;
+    this.queue = new QueueCount(capacity);
     this.#dropped = options.dropped;
-    const exporter = options.exporter((spans) => {
-      this.#held -= spans;
-    });
+    const exporter = options.exporter((spans) => this.queue.leave(spans));
     // The processor's own bound is never reached: ours, which counts, is lower.
     this.processor = new BatchSpanProcessor({
       exporter,
@@ -47,13 +45,8 @@ export class SpanSink implements Held {
     });
   }
 
-  get held(): number {
-    return this.#held;
-  }
-
   add(scope: RemoteScope, span: WireSpan): void {
-    if (this.#held >= this.capacity) return this.#dropped(1);
-    this.#held += 1;
+    if (!this.queue.enter()) return this.#dropped();
     this.processor.onEnd(readable(span, this.#resource(scope), scope));
   }
 

@@ -22,6 +22,7 @@ import { checkPolicies, grantOf, sanitized, tokenTypeOf } from "../grants.ts";
 import type { ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
 import { isOver, isSpent } from "./secret-id-paths.ts";
+import { unmapped } from "../../../../kernel/base/ip-address.ts";
 
 /** In place of the name of a role that does not exist; no role has a slash in its name. */
 const UNKNOWN_ROLE = "/";
@@ -200,18 +201,12 @@ async function makeToken(
     issuer: storage.mountId,
     boundCidrs:
       row.strictlyBindIp && remote !== undefined
-        ? parseCidrs("remote address", [plainAddress(remote.address)])
+        ? parseCidrs("remote address", [unmapped(remote.address)])
         : secret !== undefined && secret.tokenBoundCidrs.length > 0
           ? secret.tokenBoundCidrs
           : row.boundCidrs,
   });
   return { auth: grantOf(made, clock), ...(warnings.length === 0 ? {} : { warnings }) };
-}
-
-function plainAddress(address: string): string {
-  return address.startsWith("::ffff:") && address.includes(".")
-    ? address.slice("::ffff:".length)
-    : address;
 }
 
 function mismatch(): StewardError {

@@ -329,7 +329,7 @@ describe.each(["grpc", "http"] as const)("Spans over %s", (protocol) => {
     expect(telemetry.status().ledger?.traces).toEqual({
       held: 0,
       capacity: 100,
-      droppedQueueFull: 0,
+      dropped: 0,
     });
     expect(telemetry.status().spans.held).toBe(0);
   });

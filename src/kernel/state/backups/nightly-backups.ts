@@ -1,0 +1,179 @@
+/**
+ * Component that makes a backup every night, tests it and deletes old ones. A failed backup is
+ * reported in readiness and retried after an hour; nothing waits for it.
+ */
+import { statfsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { ownMessage, StewardError, toStewardError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/folder.ts";
+import type { Log } from "../../base/log.ts";
+import type { Component, Health } from "../../supervisor/component.ts";
+import { createScheduler } from "../../supervisor/scheduler.ts";
+import type { RunBackup } from "./backup-job.ts";
+import { isBackupDue, isDatedAhead } from "./backup-times.ts";
+import type { TimeOfDay } from "./backup-times.ts";
+import { locateExternalStores, storeNames, type StoreLocation } from "./folder-backup.ts";
+import { backupName, keptBackups, removeIncomplete, removeOldest } from "./kept-backups.ts";
+import { fileBytes } from "../file/lmdb-file.ts";
+
+const LOOK_EVERY_MS = 60_000;
+const MAX_BACKUP_MS = 6 * 3_600_000;
+const RETRY_MS = 3_600_000;
+/**
+ * Free space that must remain after a backup, besides a tenth of its size for concurrent writes.
+ */
+const SPARE_BYTES = 256 * 2 ** 20;
+
+export interface BackupsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly run: RunBackup;
+}
+
+export interface BackupsOptions {
+  /** Folder of the stores. */
+  readonly directory: string;
+  /** Folder of the backups; created by the first one. */
+  readonly target: string;
+  readonly at: TimeOfDay;
+  /** Number of complete backups to keep, at least 1. */
+  readonly keep: number;
+  /** Derived stores to leave out; read before each backup. */
+  readonly derived: () => readonly string[];
+  /** Stores outside the folder that belong to it. */
+  readonly elsewhere?: readonly StoreLocation[];
+  readonly version: string;
+  /** Components that hold the stores. */
+  readonly needs: readonly string[];
+}
+
+/** The component, named `backups`. */
+export interface Backups extends Component {
+  /**
+   * Makes a backup when one is due; failures appear in `health`. The component calls it every
+   * minute.
+   */
+  look(signal: AbortSignal): Promise<void>;
+}
+
+export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backups {
+  const keeper = new Keeper(deps, options);
+  const scheduler = createScheduler(deps, { name: "backups", needs: options.needs });
+  const look = (signal: AbortSignal): Promise<void> => keeper.look(signal);
+  scheduler.add({
+    name: "backup",
+    everyMs: LOOK_EVERY_MS,
+    staggerMs: LOOK_EVERY_MS,
+    overlap: "never",
+    timeoutMs: MAX_BACKUP_MS,
+    history: 1,
+    run: (tick) => look(tick.signal),
+  });
+  return {
+    ...scheduler,
+    name: "backups",
+    needs: options.needs,
+    readiness: "reported",
+    look,
+    health: () => keeper.health(),
+  };
+}
+
+class Keeper {
+  readonly #deps: BackupsDeps;
+  readonly #options: BackupsOptions;
+  readonly #startedMs: number;
+  #failure: string | undefined;
+  /** Monotonic. */
+  #retryAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: BackupsDeps, options: BackupsOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#startedMs = deps.clock.monotonic();
+  }
+
+  health(): Health {
+    return this.#failure === undefined ? { ok: true } : { ok: false, reason: this.#failure };
+  }
+
+  async look(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
+    try {
+      if (clock.monotonic() < this.#retryAtMs || !this.#isDue()) return;
+      await this.#make(signal);
+      this.#failure = undefined;
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const error = toStewardError(thrown);
+      this.#retryAtMs = clock.monotonic() + RETRY_MS;
+      this.#failure = `the last backup failed: ${ownMessage(error)}`;
+      log.warn("the backup failed; the next attempt is in one hour", {
+        error,
+        directory: this.#options.target,
+      });
+    }
+  }
+
+  #isDue(): boolean {
+    const { clock } = this.#deps;
+    const { at, target } = this.#options;
+    const nowMs = clock.now();
+    return isBackupDue({
+      nowMs,
+      at,
+      newestMs: keptBackups(target).find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))
+        ?.madeAtMs,
+      upMs: clock.monotonic() - this.#startedMs,
+    });
+  }
+
+  async #make(signal: AbortSignal): Promise<void> {
+    const { clock, log, run } = this.#deps;
+    const { directory, target, keep, version, elsewhere = [] } = this.#options;
+    const derived = this.#options.derived();
+    const names = storeNames(directory);
+    const stores = [
+      ...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })),
+      ...locateExternalStores(names, elsewhere),
+    ];
+    if (stores.length === 0) return;
+    makeFolder(target);
+    await removeIncomplete(target);
+    checkRoom(
+      target,
+      stores.reduce(
+        (sum, location) => sum + fileBytes(join(location.directory, `${location.name}.mdb`)),
+        0,
+      ),
+    );
+    const name = backupName(clock.now());
+    try {
+      const { stores: made } = await run(
+        { directory, target: join(target, name), derived, elsewhere, version },
+        signal,
+      );
+      const removed = await removeOldest(target, { keep, fresh: name, nowMs: clock.now() });
+      log.info("backup made and verified", {
+        path: join(target, name),
+        stores: made.length,
+        bytes: made.reduce((sum, { bytes }) => sum + bytes, 0),
+        removed: removed.length,
+      });
+    } catch (error) {
+      await rm(join(target, name), { recursive: true, force: true });
+      throw error;
+    }
+  }
+}
+
+function checkRoom(target: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(target);
+  if (bavail * bsize >= bytes * 1.1 + SPARE_BYTES) return;
+  throw new StewardError("disk_full", `${target} has no space for a backup of ${bytes} bytes`, {
+    rule: "space for a backup",
+    remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory",
+  });
+}

@@ -1,0 +1,245 @@
+/**
+ * Ensures that one process uses a state folder. Holds two locks of the operating system, which the
+ * kernel releases whenever their holder dies, so that no stale lock blocks a start and two starts
+ * cannot both succeed: one on the file `lock`, taken through SQLite (Node has no file lock call),
+ * which also works across containers that share the folder; and a name for the folder itself
+ * (`directory-name.ts`), which survives deletion of that file. `lock.pid` holds the process id, for
+ * the error message only.
+ */
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StewardError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/folder.ts";
+import { holdDirectoryName, type HeldName } from "./directory-name.ts";
+
+/** The rule of the error that names the other process. */
+export const SOLE_PROCESS = "one process per state folder";
+const SQLITE_BUSY = 5;
+const SQLITE_NOT_A_DATABASE = 26;
+
+/** Kept here because SQLite releases the lock of a garbage-collected handle. */
+const held = new Set<DatabaseSync>();
+
+export interface DirectoryLock {
+  readonly directory: string;
+  /** A recommendation although the folder could be locked. */
+  readonly advisory: string | undefined;
+  /** Releases the locks. Idempotent. */
+  release(): void;
+}
+
+/**
+ * Creates the folder (0700) if necessary and locks it for this process. Throws `conflict` naming
+ * the folder and the holder's process id when another process has it, `denied` or the like when the
+ * folder cannot be created or written.
+ */
+export function lockStateDirectory(directory: string): DirectoryLock {
+  const advisory = prepareFolder(directory);
+  const name = holdName(directory);
+  let lock: DatabaseSync;
+  try {
+    lock = takeFile(directory);
+  } catch (error) {
+    name.release();
+    throw error;
+  }
+  held.add(lock);
+  writeHolder(directory);
+  return {
+    directory,
+    advisory,
+    release() {
+      if (!held.delete(lock)) return;
+      removeHolder(directory);
+      lock.close();
+      name.release();
+    },
+  };
+}
+
+/** Throws `conflict` while another process holds the folder. Writes nothing and keeps no lock. */
+export function assertUnlocked(directory: string): void {
+  holdName(directory).release();
+}
+
+function prepareFolder(directory: string): string | undefined {
+  try {
+    makeFolder(directory);
+    if (!statSync(directory).isDirectory())
+      throw Object.assign(new Error("is no folder"), { code: "ENOTDIR" });
+    return makePrivate(directory);
+  } catch (error) {
+    throw unusable(directory, error as NodeJS.ErrnoException);
+  }
+}
+
+/**
+ * A folder owned by somebody else keeps its mode: a Kubernetes volume with `fsGroup`, a NAS share.
+ */
+function makePrivate(directory: string): string | undefined {
+  try {
+    chmodSync(directory, 0o700);
+    return undefined;
+  } catch (error) {
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      throw error;
+    const mode = (statSync(directory).mode & 0o777).toString(8).padStart(4, "0");
+    return `the state folder ${directory} belongs to another user and keeps its mode ${mode}; everyone who can write to it can delete its files`;
+  }
+}
+
+/** Translates a system error into one that names the folder and the remedy. */
+function unusable(directory: string, error: NodeJS.ErrnoException): StewardError {
+  const code = error.code ?? "";
+  const [why, remedy] = meaningOf(code);
+  return new StewardError(
+    ["ENOSPC", "EDQUOT"].includes(code) ? "disk_full" : "denied",
+    `the state folder ${directory} cannot be used: ${why} (${code || error.message})`,
+    {
+      field: "state.directory",
+      rule: "a folder that Steward may write to",
+      remedy,
+      cause: error,
+    },
+  );
+}
+
+function meaningOf(code: string): readonly [why: string, remedy: string] {
+  const elsewhere = "choose another folder with state.directory";
+  switch (code) {
+    case "EACCES":
+    case "EPERM":
+      return [
+        `user ${process.geteuid?.() ?? "of this process"} may not write there`,
+        `give the folder to that user, or ${elsewhere}`,
+      ];
+    case "ENOTDIR":
+      return ["it, or a part of its path, is a file", elsewhere];
+    case "EROFS":
+      return ["its disk is mounted read-only", `mount it writable, or ${elsewhere}`];
+    case "ENOSPC":
+    case "EDQUOT":
+      return ["its disk is full", `free space, or ${elsewhere}`];
+    default:
+      return ["no folder can be created there", elsewhere];
+  }
+}
+
+function holdName(directory: string): Extract<HeldName, { readonly holder?: undefined }> {
+  const name = holdDirectoryName(directory);
+  if (name.holder !== undefined) throw inUse(directory, String(name.holder));
+  return name;
+}
+
+function takeFile(directory: string): DatabaseSync {
+  const path = join(directory, "lock");
+  // SQLite would follow a symbolic link and lock, or create, a file elsewhere.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new StewardError(
+      "denied",
+      `${path} is no regular file, so the state folder cannot be locked`,
+      { remedy: `remove ${path}` },
+    );
+  }
+  try {
+    makeLockFile(path);
+  } catch (error) {
+    throw unusable(directory, error as NodeJS.ErrnoException);
+  }
+  try {
+    return takeThroughSqlite(path);
+  } catch (error) {
+    const code = (error as { errcode?: number }).errcode;
+    if (code === SQLITE_BUSY) throw inUse(directory, readHolder(directory));
+    throw error instanceof StewardError
+      ? error
+      : new StewardError("denied", `the state folder ${directory} cannot be locked`, {
+          remedy:
+            "use a file system with file locks (a NAS share may have none), or choose another folder with state.directory",
+          cause: error,
+        });
+  }
+}
+
+/** Mode 0600: SQLite would make it readable by others. */
+function makeLockFile(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+}
+
+function takeThroughSqlite(path: string): DatabaseSync {
+  try {
+    return beginExclusive(path);
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== SQLITE_NOT_A_DATABASE) throw error;
+    // The file is always empty; any content is damage. A holder elsewhere keeps its lock on the
+    // truncated file.
+    truncateSync(path, 0);
+    return beginExclusive(path);
+  }
+}
+
+function beginExclusive(path: string): DatabaseSync {
+  const file = new DatabaseSync(path, { timeout: 0 });
+  try {
+    file.exec("BEGIN EXCLUSIVE");
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function inUse(directory: string, holder: string): StewardError {
+  return new StewardError(
+    "conflict",
+    `the state folder ${directory} is in use by process ${holder}`,
+    {
+      remedy: "stop that process, or choose another folder with state.directory",
+      rule: SOLE_PROCESS,
+    },
+  );
+}
+
+function holderFile(directory: string): string {
+  return join(directory, "lock.pid");
+}
+
+/**
+ * Always creates a new file, since the path may be a link to somebody else's. On failure only the
+ * error message lacks the process id.
+ */
+function writeHolder(directory: string): void {
+  try {
+    removeHolder(directory);
+    writeFileSync(holderFile(directory), `${process.pid}\n`, { mode: 0o600, flag: "wx" });
+  } catch {
+    // The lock does not depend on it.
+  }
+}
+
+function removeHolder(directory: string): void {
+  try {
+    rmSync(holderFile(directory), { force: true });
+  } catch {
+    // It is a directory; the lock does not depend on it.
+  }
+}
+
+function readHolder(directory: string): string {
+  try {
+    return readFileSync(holderFile(directory), "utf8").trim() || "unknown";
+  } catch {
+    return "unknown"; // the holder is between taking the lock and writing its id
+  }
+}

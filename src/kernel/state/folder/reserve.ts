@@ -1,0 +1,113 @@
+/**
+ * Reserved disk space, released when the disk is full so that urgent changes can still be stored. A
+ * file of the state folder, filled with random bytes so that no file system compresses it.
+ */
+import { randomFillSync } from "node:crypto";
+import { rmSync, statSync, statfsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { StewardError, toStewardError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+
+/** Size for a daemon. */
+export const RESERVE_BYTES = 16 * 2 ** 20;
+
+/**
+ * The reserve is rebuilt only when as much space stays free beside it; checked at most this often.
+ */
+const LOOK_EVERY_MS = 1_000;
+
+/** Shared by the environments of a folder. */
+export interface Reserve {
+  /** Allocates the reserve; when the disk has no space, logs it and treats the disk as full. */
+  prepare(): Promise<void>;
+  /** Releases the space; false when it is already released or there is none. */
+  release(): boolean;
+  /**
+   * The error for ordinary changes while the reserve is in use. Starts rebuilding it once the disk
+   * has space.
+   */
+  shortage(): StewardError | undefined;
+}
+
+/** `bytes` 0 disables it. */
+export interface ReserveOptions {
+  readonly directory: string;
+  readonly bytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The reserve of a state folder. */
+export function createReserve({ directory, bytes, clock, log }: ReserveOptions): Reserve {
+  const path = join(directory, "reserve");
+  let state: "ready" | "released" | "filling" = "ready";
+  let lookAt = 0;
+  const fill = async (): Promise<void> => {
+    state = "filling";
+    try {
+      await writeFile(path, bytes);
+      state = "ready";
+    } catch (error) {
+      state = "released";
+      log.warn("cannot reserve disk space for urgent writes", {
+        error: toStewardError(error),
+        path,
+      });
+    }
+  };
+  return {
+    async prepare() {
+      if (bytes > 0 && statSync(path, { throwIfNoEntry: false })?.size !== bytes) await fill();
+    },
+    release() {
+      if (bytes === 0 || state !== "ready") return false;
+      log.error(
+        "the disk is full: only urgent changes and deletions are stored until space is free",
+        { path, freedBytes: bytes },
+      );
+      rmSync(path, { force: true });
+      state = "released";
+      return true;
+    },
+    shortage() {
+      if (state === "ready") return undefined;
+      if (state === "released" && clock.monotonic() >= lookAt) {
+        lookAt = clock.monotonic() + LOOK_EVERY_MS;
+        if (hasRoom(directory, 2 * bytes))
+          void fill().then(
+            () => state === "ready" && log.info("the disk has free space again", { path }),
+          );
+      }
+      return new StewardError("disk_full", `the disk of ${directory} is full`, {
+        rule: "reserve",
+        remedy: "free space on it; Steward recovers by itself",
+      });
+    },
+  };
+}
+
+function hasRoom(directory: string, bytes: number): boolean {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize >= bytes;
+}
+
+async function writeFile(path: string, bytes: number): Promise<void> {
+  const fresh = `${path}.new`;
+  try {
+    const file = await open(fresh, "w", 0o600);
+    try {
+      const block = new Uint8Array(2 ** 20);
+      for (let at = 0; at < bytes; at += block.length)
+        await file.writeFile(randomFillSync(block).subarray(0, Math.min(block.length, bytes - at)));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+/** Types of changes on their way to the disk: queued, run, and stored as a group. */
+import type { StewardError } from "../../base/errors.ts";
+import type { FileTx } from "./transaction.ts";
+import type { Write } from "./unstored.ts";
+
+/** A queued change. */
+export interface Pending {
+  readonly urgent: boolean;
+  readonly guard: (() => void) | undefined;
+  readonly run: (tx: FileTx) => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Ran before, in a group that failed because the disk was full. */
+  again?: boolean;
+}
+
+/** A change that ran. */
+export interface Done {
+  readonly pending: Pending;
+  readonly value: unknown;
+  readonly effects: (() => void)[];
+}
+
+/** Changes that ran and are stored together. */
+export interface Group {
+  readonly done: Done[];
+  readonly writes: Write[];
+  /** New row counts of the changed tables. */
+  readonly rows: Map<string, number>;
+  bytes: number;
+  /** Main thread time spent running them. */
+  ranMs: number;
+  /** Why the file accepts deletions only; checked once per group. */
+  readonly full: StewardError | undefined;
+}
+
+/** Whether a change that ran may be stored now; always true without a guard. */
+export function holds(guard: (() => void) | undefined): boolean {
+  try {
+    guard?.();
+    return true;
+  } catch {
+    return false; // the group is refused, and its change with it
+  }
+}

@@ -1,0 +1,130 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { docx, mail, pdf } from "../../support/documents.ts";
+import { itemsOf, refusalOf, textOf } from "./extracting.ts";
+
+const headers = {
+  From: "Ann Author <ann@example.com>",
+  To: "bob@example.com",
+  Subject: "=?utf-8?q?Schnee_=E2=9D=84?=",
+  Date: "Thu, 29 Feb 2024 10:00:00 +0000",
+};
+
+async function outcomes(name: string, content: Uint8Array): Promise<string[]> {
+  return (await itemsOf(name, content)).map((item) =>
+    item.kind === "text"
+      ? `${item.member}|${item.title}|${item.text.trim()}`
+      : `${item.member}|${item.reason}: ${item.detail}`,
+  );
+}
+
+describe("a mail", () => {
+  it("gives subject and body, and each attachment as a member before it", async () => {
+    const content = mail(headers, "The body.", [
+      ["bill.pdf", pdf(["a bill"])],
+      ["notes.txt.gz", gzipSync("packed notes")],
+      ["photo.png", Buffer.from("89504e470d0a1a0a0000", "hex")],
+      ["bill.pdf", pdf(["another bill"])],
+    ]);
+    expect(await outcomes("a.eml", content)).toEqual([
+      "bill.pdf|bill|a bill",
+      "notes.txt.gz|notes|packed notes",
+      "photo.png|not text: holds NUL bytes",
+      "4-bill.pdf|4-bill|another bill",
+      "|Schnee ❄|Schnee ❄\n\nThe body.",
+    ]);
+    expect(await textOf("a.eml", content)).toMatchObject({
+      correspondent: "Ann Author",
+      createdDate: "2024-02-29T10:00:00.000Z",
+    });
+  });
+
+  it("is recognised by its content, also as in a mailbox", async () => {
+    const content = mail(headers, "The body.");
+    expect((await textOf("1700000000.M1P2.host,S=3:2,S", content)).text).toContain("The body.");
+    const mbox = Buffer.concat([Buffer.from("From ann Thu Feb 29 10:00:00 2024\r\n"), content]);
+    expect((await textOf("inbox", mbox)).text).toContain("The body.");
+    expect((await textOf("notes", "Subject: none\nonly one header of a mail\n\ntext")).title).toBe(
+      "notes",
+    );
+  });
+
+  it("is read by its HTML where it has no text", async () => {
+    const html = Buffer.from(
+      "From: a@example.com\r\nSubject: S\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hello <b>you</b></p>",
+    );
+    expect((await textOf("a.eml", html)).text).toBe("S\n\nHello you");
+  });
+
+  it("goes into attached mails, and no deeper than five", async () => {
+    let content = mail({ ...headers, Subject: "inmost" }, "core");
+    for (let depth = 6; depth > 0; depth--)
+      content = mail({ ...headers, Subject: `level ${depth}` }, "", [["m.eml", content]]);
+    expect(await outcomes("a.eml", content)).toEqual([
+      "m.eml/m.eml/m.eml/m.eml/m.eml/m.eml|too deep: is packed more than 5 times",
+      ...[6, 5, 4, 3, 2].map(
+        (level) =>
+          `${Array<string>(level - 1)
+            .fill("m.eml")
+            .join("/")}|level ${level}|level ${level}`,
+      ),
+      "|level 1|level 1",
+    ]);
+  });
+
+  it("keeps its other members when one is broken, encrypted or needs OCR", async () => {
+    const content = mail(headers, "body", [
+      ["a.pdf", Buffer.from("%PDF-1.7 nothing")],
+      ["b.docx", docx(["kept"])],
+      ["c.pdf", pdf([""])],
+    ]);
+    expect(await outcomes("a.eml", content)).toEqual([
+      "a.pdf|broken PDF: cannot be read as PDF",
+      "b.docx|b|kept",
+      "c.pdf|no text layer (needs OCR): has no text layer and needs OCR",
+      "|Schnee ❄|Schnee ❄\n\nbody",
+    ]);
+  });
+
+  it("marks a member whose text was cut, and not the others", async () => {
+    const items = await itemsOf(
+      "a.eml",
+      mail(headers, "short", [["long.txt", Buffer.from("word ".repeat(100))]]),
+      { units: 100 },
+    );
+    expect(items.map((item) => item.kind === "text" && [item.member, item.truncated])).toEqual([
+      ["long.txt", true],
+      ["", false],
+    ]);
+  });
+
+  it("with names of attachments that lead elsewhere gives them as plain names", async () => {
+    const content = mail(headers, "b", [
+      ["../../etc/passwd", Buffer.from("x")],
+      ["..", Buffer.from("y")],
+    ]);
+    const members = (await itemsOf("a.eml", content)).map(({ member }) => member);
+    expect(members).toEqual([".._.._etc_passwd", "attachment-2", ""]);
+  });
+
+  it("holds no more text in attachments than sixteen documents", async () => {
+    const attachments = Array.from(
+      { length: 30 },
+      (_, at) => [`${at}.txt`, Buffer.from("word ".repeat(30))] as const,
+    );
+    const items = await itemsOf("a.eml", mail(headers, "b", attachments), { units: 100 });
+    const texts = items.filter(({ kind }) => kind === "text");
+    expect([items.length, texts.length]).toEqual([31, 17]);
+  });
+
+  it("is refused when it nests parts without end or has no headers", async () => {
+    const parts = Array.from(
+      { length: 200 },
+      (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}`,
+    ).join("\r\n");
+    expect(await refusalOf("a.eml", `From: a\r\n${parts}`)).toBe(
+      "broken mail: cannot be read as mail",
+    );
+    expect(await refusalOf("a.eml", "")).toBe("broken mail: has no headers of a mail");
+  });
+});

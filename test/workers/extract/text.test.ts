@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { extractFile, refusalOf, textOf } from "./extracting.ts";
+
+const prose = "Überall lag Schnee, und die Straße war leer. ".repeat(20);
+const russian = "Снег лежал повсюду, и улица была пуста.\n".repeat(20);
+const chinese = "到处都是雪，街上空无一人。 ".repeat(20);
+
+describe("plain text", () => {
+  it.each([
+    ["German", prose],
+    ["Russian", russian],
+    ["Chinese", chinese],
+  ])("in UTF-16 without a byte order mark is read, %s", async (_, text) => {
+    const little = Buffer.from(text, "utf16le");
+    for (const bytes of [little, Buffer.from(little).swap16()]) {
+      const read = await textOf("a.txt", bytes);
+      expect(read.text).toBe(text);
+      expect(read.notes).toEqual(["read as UTF-16 without a byte order mark"]);
+    }
+  });
+
+  it("is not seen in bytes that hold zeros for other reasons", async () => {
+    const words = Buffer.alloc(4_096);
+    for (let at = 0; at < words.byteLength; at += 4) words.writeUInt32LE(at * 7_919, at);
+    const table = Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at % 5 === 0 ? 0 : 65)));
+    for (const bytes of [words, table, Buffer.alloc(100)])
+      expect(await refusalOf("a.txt", bytes)).toBe("not text: holds NUL bytes");
+  });
+
+  it("is whatever file has text, and its name says what kind", async () => {
+    expect(await textOf("main.rs", "fn main() {}")).toMatchObject({
+      text: "fn main() {}",
+      title: "main.rs",
+    });
+    expect(await textOf("notes.org", "#+TITLE: My notes\n* One\ntext")).toMatchObject({
+      title: "My notes",
+    });
+    expect((await textOf("notes.org", "* One\ntext")).title).toBe("One");
+    const tex = "% note\n\\documentclass{article}\n\\title{On~Snow}\n\\begin{document}Text";
+    expect(await textOf("paper.tex", tex)).toMatchObject({ title: "On Snow", text: tex });
+  });
+
+  it("under the name of another kind is read, and that is said", async () => {
+    expect((await textOf("a.pdf", "only words")).notes).toEqual([
+      "read as text, although its name says PDF",
+    ]);
+  });
+
+  it("is cheap while it is small, and no other kind is", async () => {
+    const kinds = await Promise.all(
+      (
+        [
+          ["a.txt", "words"],
+          ["b.txt", "word ".repeat(100_000)],
+          ["c.txt", "<!doctype html><p>x"],
+        ] as const
+      ).map(([name, text]) => extractFile(name, text, { alone: false })),
+    );
+    expect(kinds.map(({ kind }) => kind)).toEqual(["read", "costly", "costly"]);
+  });
+});
+
+describe("CSV", () => {
+  it("gives each cell words of its own, whatever separates and quotes them", async () => {
+    for (const delimiter of [",", ";", "\t", "|"]) {
+      const rows = ['id,"na,me"', '1,"say ""hi"""', '2,"two\nlines"', '3,"open'];
+      const text = rows
+        .map((row) => row.replaceAll(/,(?=")|,(?=\d)|(?<=^\w+),/g, delimiter))
+        .join("\n");
+      expect((await textOf("a.csv", text)).text).toBe(
+        'id\tna,me\n1\tsay "hi"\n2\ttwo\nlines\n3\topen',
+      );
+    }
+  });
+
+  it("takes time in proportion to its size, quoted or not", async () => {
+    for (const text of ['"'.repeat(2_000_001), `${"a,".repeat(1_000_000)}"`, "a".repeat(2_000_000)])
+      expect((await textOf("a.csv", text)).text.length).toBeLessThanOrEqual(500_000);
+  });
+});
+
+describe("XML", () => {
+  it("gives texts and attributes, without namespaces and entities of its own", async () => {
+    const xml = `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "boom">]><a xmlns="urn:x"><b unit="kg">12 &amp; more</b><c>&e;</c><!-- no --></a>`;
+    expect((await textOf("data", xml)).text.trim().split(/\s*\n\s*/)).toEqual([
+      "kg",
+      "12 & more",
+      "&e;",
+    ]);
+  });
+
+  it("is read in the encoding that it declares", async () => {
+    const xml = Buffer.from('<?xml version="1.0" encoding="ISO-8859-2"?><a>\xb1\xe6</a>', "latin1");
+    expect(await textOf("a.xml", xml)).toMatchObject({
+      text: "\ną\ć\n".replace("\\", ""),
+      notes: ["read as iso-8859-2"],
+    });
+  });
+
+  it("however deep or damaged is read without harm", async () => {
+    const deep = `<a>${"<b>".repeat(300_000)}words`;
+    expect((await textOf("a.xml", deep)).text).toContain("words");
+    expect((await textOf("a.xml", "<a><b>x</c>&#xffffffff;<")).text).toContain("x");
+  });
+});
+
+describe("HTML", () => {
+  it("is recognised by its content and read in the encoding that it declares", async () => {
+    const html = Buffer.from(
+      "<!DOCTYPE html><html><head><meta charset=windows-1251><title>\xd1\xed\xe5\xe3</title></head><body><p>\xd1\xed\xe5\xe3</p></body></html>",
+      "latin1",
+    );
+    expect(await textOf("page", html)).toMatchObject({ text: "Снег", title: "Снег" });
+  });
+
+  it("that nests deeper than is read is no whole text", async () => {
+    const deep = (depth: number): string =>
+      `<!doctype html><p>begin${"<div>".repeat(depth)}inmost${"</div>".repeat(depth)}<p>end`;
+    expect(await textOf("a.html", deep(100))).toMatchObject({ truncated: false, notes: [] });
+    const text = await textOf("a.html", deep(300));
+    expect(text).toMatchObject({ truncated: true, notes: ["read up to 200 levels of its HTML"] });
+    expect(text.text.split(/\s+/)).toEqual(["begin", "end"]);
+  });
+});
