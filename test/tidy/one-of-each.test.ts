@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
       "src/commands/report/output.ts": "two events of one stream",
       "src/dedup/api/sse.ts": "the next event, or a heartbeat",
       "src/kernel/supervisor/member.ts": "the start, or a failure that is reported meanwhile",
-      "src/kernel/telemetry/thread/pull-handler.ts": "the metrics, or the end of the request",
+      "src/kernel/telemetry/thread/pull/pull-handler.ts": "the metrics, or the end of the request",
     },
     bad: "await Promise.race([work, late]);",
   },
@@ -68,7 +68,7 @@ const rules: readonly Rule[] = [
     pattern: /\b(?:running|taken|free|inFlight|active) -= 1\b/,
     instead: "kernel/base/semaphore.ts: createSemaphore",
     except: {
-      "src/kernel/telemetry/thread/pull-stats.ts": "a gauge, which bounds nothing",
+      "src/kernel/telemetry/thread/pull/pull-stats.ts": "a gauge, which bounds nothing",
       "src/kernel/threads/main-host.ts": "a gauge, which bounds nothing",
     },
     bad: "inFlight -= 1;",
