@@ -9,12 +9,8 @@ import { checkpoint } from "../monitor/config/upkeep-keys.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Finding } from "../kernel/config/findings.ts";
-import {
-  backupFolder,
-  servicesDedup,
-  servicesTokens,
-  stateFolder,
-} from "../kernel/config/process-keys.ts";
+import { backupFolder, stateFolder } from "../kernel/state/backups/state-keys.ts";
+import { servicesDedup, servicesTokens } from "../daemon/config/process-keys.ts";
 import type { Schema } from "../kernel/config/key.ts";
 import { path as pathType } from "../kernel/config/types.ts";
 import { tokensAudit } from "../tokens/config.ts";
@@ -40,11 +36,13 @@ export function pathFindings(config: Config, schema: Schema): Finding[] {
     ? config
         .get(dedupArchives)
         .flatMap(({ kind, path }, index) =>
-          readable(
-            `${dedupArchives.path}[${index}].path`,
-            path,
-            kind === "folder" ? "folder" : "file",
-          ),
+          path === undefined
+            ? []
+            : readable(
+                `${dedupArchives.path}[${index}].path`,
+                path,
+                kind === "folder" ? "folder" : "file",
+              ),
         )
     : [];
   const audit = config.get(servicesTokens)

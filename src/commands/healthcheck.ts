@@ -7,14 +7,14 @@ import { request as requestHttps } from "node:https";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { formatAddress, type Address } from "../kernel/config/address.ts";
-import { adminEnabled, adminListen, adminTls } from "../kernel/config/admin-keys.ts";
+import { adminEnabled, adminListen, adminTls } from "../daemon/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
-import { gatewayListen, gatewayTls } from "../kernel/config/process-keys.ts";
+import { gatewayListen, gatewayTls } from "../../gateway/config.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./command.ts";
-import { withDeadline } from "../kernel/base/deadline.ts";
+import { withDeadline } from "../kernel/async/deadline.ts";
 import { systemClock } from "../kernel/base/clock.ts";
 
 export interface HealthcheckArguments extends DaemonArguments {

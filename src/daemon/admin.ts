@@ -5,12 +5,7 @@
 import type { AdminRefusal } from "../../gateway/access/admin-refusal.ts";
 import type { AuthOptions } from "../../gateway/access/authorize.ts";
 import type { Surface } from "../../gateway/access/surface.ts";
-import {
-  adminEnabled,
-  adminLandingPage,
-  adminListen,
-  adminToken,
-} from "../kernel/config/admin-keys.ts";
+import { adminEnabled, adminLandingPage, adminListen, adminToken } from "./config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { adminAuthRejected } from "../monitor/catalogue/publishing.ts";

@@ -5,10 +5,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkAnalysis } from "../dedup/analysis/settings.ts";
-import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
+import { dedupKeys, paperlessComplete } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
-import { adminKeys, adminListen, checkAdmin, adminTls } from "../kernel/config/admin-keys.ts";
-import { clearTextOffLoopback } from "../kernel/config/clear-text.ts";
+import { adminKeys, adminListen, checkAdmin, adminTls } from "./config/admin-keys.ts";
+import { clearTextOffLoopback } from "./config/clear-text.ts";
 import type { Config } from "../kernel/config/config.ts";
 import {
   assertDemoOnLoopback,
@@ -17,25 +17,17 @@ import {
   type DemoDecision,
 } from "../kernel/config/demo.ts";
 import { formatFinding, orderFindings, type Finding } from "../kernel/config/findings.ts";
-import {
-  gatewayListen,
-  gatewayTls,
-  processKeys,
-  stateFolder,
-  tokenOffLoopback,
-} from "../kernel/config/process-keys.ts";
+import { gatewayKeys, gatewayListen, gatewayTls, tokenOffLoopback } from "../../gateway/config.ts";
+import { processKeys } from "./config/process-keys.ts";
+import { stateFolder, stateKeys } from "../kernel/state/backups/state-keys.ts";
 import { defineSchema, type Environment } from "../kernel/config/key.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
-import { listenersApart } from "../kernel/config/listeners.ts";
-import { otlpChecks } from "../kernel/config/otlp-checks.ts";
-import { otlpKeys, otlpMetricInterval } from "../kernel/config/otlp-keys.ts";
-import { profilingKeys } from "../kernel/config/profiling-keys.ts";
-import {
-  checkProfileEndpoint,
-  checkProfiler,
-  profilesUsed,
-} from "../kernel/config/profiling-options.ts";
-import { resourceKeys } from "../kernel/config/resource-keys.ts";
+import { listenersApart } from "./config/listeners.ts";
+import { otlpChecks } from "../kernel/telemetry/config/otlp-checks.ts";
+import { otlpKeys, otlpMetricInterval } from "../kernel/telemetry/config/otlp-keys.ts";
+import { profilingKeys } from "./config/profiling-keys.ts";
+import { checkProfileEndpoint, checkProfiler, profilesUsed } from "./config/profiling-options.ts";
+import { resourceKeys } from "../kernel/telemetry/config/resource-keys.ts";
 import {
   scrapeClientCertificates,
   scrapeEnabled,
@@ -43,9 +35,9 @@ import {
   scrapeListen,
   checkScrape,
   scrapeTls,
-} from "../kernel/config/scrape-keys.ts";
-import { samplerUsed, tracingKeys } from "../kernel/config/tracing-keys.ts";
-import { updateKeys } from "../kernel/config/update-keys.ts";
+} from "../kernel/telemetry/config/scrape-keys.ts";
+import { samplerUsed, tracingKeys } from "../kernel/telemetry/config/tracing-keys.ts";
+import { updateKeys } from "./config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
 import { checkNetworkLabel } from "./profiler-network.ts";
@@ -57,6 +49,8 @@ export interface DaemonArguments {
 
 /** Schema of all keys. */
 export const daemonSchema = defineSchema(
+  gatewayKeys,
+  stateKeys,
   processKeys,
   otlpKeys,
   tracingKeys,
@@ -89,7 +83,7 @@ const daemonChecks: readonly Check[] = [
   checkNetworkLabel,
   ...monitorChecks,
   checkAnalysis,
-  paperlessUnread,
+  paperlessComplete,
 ];
 
 /**

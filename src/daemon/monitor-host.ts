@@ -5,7 +5,7 @@ import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { RootLog } from "../kernel/base/log.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { servicesMonitor } from "../kernel/config/process-keys.ts";
+import { servicesMonitor } from "./config/process-keys.ts";
 import type { Placement } from "../kernel/threads/hosted-service.ts";
 import type { NetworkOptions } from "../monitor/options.ts";
 import type { DaemonConfiguration } from "./configuration.ts";

@@ -8,7 +8,7 @@ import {
   backupEnabled,
   backupFolder,
   backupKeep,
-} from "../kernel/config/process-keys.ts";
+} from "../kernel/state/backups/state-keys.ts";
 import { runBackupProcess } from "../kernel/state/backups/backup-job.ts";
 import { parseTimeOfDay } from "../kernel/state/backups/backup-times.ts";
 import { createBackups } from "../kernel/state/backups/nightly-backups.ts";

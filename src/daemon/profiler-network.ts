@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Config } from "../kernel/config/config.ts";
 import { atKey } from "../kernel/config/key-finding.ts";
 import type { Check } from "../kernel/config/load.ts";
-import { isTagValue, profiler } from "../kernel/config/profiling-keys.ts";
+import { isTagValue, profiler } from "./config/profiling-keys.ts";
 import { networks } from "../monitor/config/network-keys.ts";
 import { privacy } from "../monitor/config/privacy-keys.ts";
 import { vpn } from "../monitor/config/provider-keys.ts";

@@ -13,16 +13,15 @@ import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
+import { gatewayListen, gatewayTls } from "../../gateway/config.ts";
 import {
-  gatewayListen,
-  gatewayTls,
   loggingFormat,
   loggingLevel,
   poolThreads,
   servicesDedup,
   servicesMonitor,
   servicesTokens,
-} from "../kernel/config/process-keys.ts";
+} from "./config/process-keys.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -55,7 +54,7 @@ import { watchStores } from "./status/stores.ts";
 import type { HostedTokens } from "./tokens.ts";
 import { configureUpdateCheck } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
-import { waitFor } from "../kernel/base/wait.ts";
+import { waitFor } from "../kernel/async/wait.ts";
 
 /** Longest orderly stop; what still runs then is abandoned. */
 const STOP_MS = 30_000;

@@ -2,13 +2,13 @@
 import type { GatewayDeps } from "../../gateway/gateway.ts";
 import { apiMetricsEnabled } from "../dedup/config.ts";
 import type { Log } from "../kernel/base/log.ts";
-import { adminEnabled } from "../kernel/config/admin-keys.ts";
+import { adminEnabled } from "./config/admin-keys.ts";
 import {
   authToken,
   gatewayAllowedHosts,
   gatewayCorsOrigins,
   gatewayTrustedProxies,
-} from "../kernel/config/process-keys.ts";
+} from "../../gateway/config.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { PlainRoute } from "../kernel/service.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";

@@ -10,20 +10,20 @@ import {
   otlpLogAttributeBytes,
   otlpLogBodyBytes,
   otlpMetricBatchSize,
-} from "../kernel/config/otlp-keys.ts";
-import type { OtlpSignal } from "../kernel/config/otlp-keys.ts";
+} from "../kernel/telemetry/config/otlp-keys.ts";
+import type { OtlpSignal } from "../kernel/telemetry/config/otlp-keys.ts";
 import {
   batchSettings,
   credentialReloadMs,
   exporterOptions,
   metricIntervalMs,
   stdoutOptions,
-} from "../kernel/config/otlp-options.ts";
-import type { ExporterOptions } from "../kernel/config/otlp-options.ts";
-import { scrapeOptions } from "../kernel/config/scrape-keys.ts";
-import { tracingEnabled } from "../kernel/config/tracing-keys.ts";
+} from "../kernel/telemetry/config/otlp-options.ts";
+import type { ExporterOptions } from "../kernel/telemetry/config/otlp-options.ts";
+import { scrapeOptions } from "../kernel/telemetry/config/scrape-keys.ts";
+import { tracingEnabled } from "../kernel/telemetry/config/tracing-keys.ts";
 import { secretFile } from "../kernel/config/types.ts";
-import { resourceAttributes } from "../kernel/config/resource-keys.ts";
+import { resourceAttributes } from "../kernel/telemetry/config/resource-keys.ts";
 import { processIdentity, processResource } from "../kernel/telemetry/resource.ts";
 import type { ScopeSpec } from "../kernel/telemetry/types.ts";
 import { cardinality } from "../monitor/config/cardinality-keys.ts";

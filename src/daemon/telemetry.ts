@@ -10,7 +10,7 @@ import {
   tracingRemoteParent,
   tracingSampler,
   tracingSamplerArg,
-} from "../kernel/config/tracing-keys.ts";
+} from "../kernel/telemetry/config/tracing-keys.ts";
 import type { Job } from "../kernel/jobs/types.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { Listener } from "../kernel/listen/listener.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
-import { selfVersions } from "../kernel/config/update-keys.ts";
+import { selfVersions } from "./config/update-keys.ts";
 import { createUpdateCheck, reportUpdate, type UpdateCheck } from "../updates/update-check.ts";
 import { versionChecks } from "../monitor/config/upkeep-keys.ts";
 import type { DaemonConfiguration } from "./configuration.ts";

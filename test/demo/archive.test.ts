@@ -11,7 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { inventArchive, writeDemoArchive, type DemoFile } from "../../src/demo/archive.ts";
+import { inventArchive, type DemoFile } from "../../src/demo/archive.ts";
+import { writeDemoArchive } from "../support/demo-archive.ts";
 import { confidence } from "../../workers/score/confidence.ts";
 import { discriminativeScore } from "../../workers/score/discriminative.ts";
 import { fuzzyRatio, wordSorted } from "../../workers/score/fuzzy.ts";

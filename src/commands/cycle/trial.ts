@@ -6,7 +6,7 @@ import { systemClock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createLog, type RootLog } from "../../kernel/base/log.ts";
-import { loggingFormat, loggingLevel, servicesMonitor } from "../../kernel/config/process-keys.ts";
+import { loggingFormat, loggingLevel, servicesMonitor } from "../../daemon/config/process-keys.ts";
 import type { Environment } from "../../kernel/config/key.ts";
 import { formatDuration } from "../../kernel/config/units.ts";
 import { lockStateDirectory } from "../../kernel/state/folder/directory-lock.ts";
@@ -33,8 +33,8 @@ import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";
 import { exportAll, hasReceiver } from "./export.ts";
 import type { CycleOutcome } from "./outcome.ts";
-import { waitFor } from "../../kernel/base/wait.ts";
-import { createDeadline, type Deadline } from "../../kernel/base/deadline.ts";
+import { waitFor } from "../../kernel/async/wait.ts";
+import { createDeadline, type Deadline } from "../../kernel/async/deadline.ts";
 
 /** What a trial works with; the signal ends it at once. */
 export interface TrialDeps {

@@ -6,9 +6,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AdvisorySchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { findingText, type Finding } from "../../kernel/config/findings.ts";
-import { otlpSignals } from "../../kernel/config/otlp-keys.ts";
-import { exporterOptions, stdoutOptions } from "../../kernel/config/otlp-options.ts";
-import { scrapeEnabled } from "../../kernel/config/scrape-keys.ts";
+import { otlpSignals } from "../../kernel/telemetry/config/otlp-keys.ts";
+import { exporterOptions, stdoutOptions } from "../../kernel/telemetry/config/otlp-options.ts";
+import { scrapeEnabled } from "../../kernel/telemetry/config/scrape-keys.ts";
 
 type Advisory = MessageInitShape<typeof AdvisorySchema>;
 

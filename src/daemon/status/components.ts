@@ -3,14 +3,10 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ComponentSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
-import { adminEnabled, adminListen } from "../../kernel/config/admin-keys.ts";
+import { adminEnabled, adminListen } from "../config/admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
-import {
-  servicesDedup,
-  servicesMonitor,
-  servicesTokens,
-} from "../../kernel/config/process-keys.ts";
-import { scrapeEnabled } from "../../kernel/config/scrape-keys.ts";
+import { servicesDedup, servicesMonitor, servicesTokens } from "../config/process-keys.ts";
+import { scrapeEnabled } from "../../kernel/telemetry/config/scrape-keys.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
 
 type Row = MessageInitShape<typeof ComponentSchema>;

@@ -9,14 +9,14 @@ import {
   type ConfigValueSchema,
 } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { Config, EffectiveRow } from "../../kernel/config/config.ts";
-import { loggingLevel } from "../../kernel/config/process-keys.ts";
+import { loggingLevel } from "../config/process-keys.ts";
 import {
   otlpCloudToken,
   otlpExporter,
   otlpSignals,
   otlpSignalExporters,
-} from "../../kernel/config/otlp-keys.ts";
-import { profiler } from "../../kernel/config/profiling-keys.ts";
+} from "../../kernel/telemetry/config/otlp-keys.ts";
+import { profiler } from "../config/profiling-keys.ts";
 import { vpnAuth, type WrittenAuth } from "../../monitor/config/auth-fields.ts";
 import { networks } from "../../monitor/config/network-keys.ts";
 import { headscale, provider, type ProviderKind } from "../../monitor/config/provider-keys.ts";

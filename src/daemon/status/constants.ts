@@ -4,15 +4,15 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TelemetrySchema } from "../../gen/steward/monitor/v1/export_pb.ts";
 import type { ServiceInfoSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
 import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
-import { adminRefreshInterval } from "../../kernel/config/admin-keys.ts";
+import { adminRefreshInterval } from "../config/admin-keys.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import {
   otlpExporter,
   otlpMetricBatchSize,
   otlpSignalExporters,
   otlpSignals,
-} from "../../kernel/config/otlp-keys.ts";
-import { exporterOptions, metricIntervalMs } from "../../kernel/config/otlp-options.ts";
+} from "../../kernel/telemetry/config/otlp-keys.ts";
+import { exporterOptions, metricIntervalMs } from "../../kernel/telemetry/config/otlp-options.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
 import { processMetricRows } from "../../kernel/telemetry/report/service-metrics.ts";
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";

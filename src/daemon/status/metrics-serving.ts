@@ -20,7 +20,7 @@ import {
   scrapeTimeout,
   scrapeTls,
   scrapeToken,
-} from "../../kernel/config/scrape-keys.ts";
+} from "../../kernel/telemetry/config/scrape-keys.ts";
 import type { PullView } from "../../kernel/telemetry/status.ts";
 
 /** Settings are present even while the endpoint is off. */

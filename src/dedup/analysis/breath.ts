@@ -1,5 +1,5 @@
 /** Yields to the event loop every few thousand steps of long work. */
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 /** Counts cheap steps. */
 export interface Breath {

@@ -31,10 +31,19 @@ export interface ArchiveDocument {
   readonly notes: readonly string[];
 }
 
+/** Names that an archive gives to documents, and may change without changing any document. */
+export interface DocumentLabels {
+  readonly tags: readonly string[];
+  readonly correspondent?: string;
+  readonly documentType?: string;
+}
+
 /** A document that is there and has the version that is known. It was not read. */
 export interface UnchangedDocument {
   readonly kind: "unchanged";
   readonly ref: string;
+  /** The labels it has now, where the version does not cover them. */
+  readonly labels?: DocumentLabels;
   /** The known documents below its ref are unchanged, too: it is a file that holds others. */
   readonly below?: true;
 }
@@ -90,7 +99,7 @@ export interface ReadOptions {
 export interface Archive {
   readonly name: string;
   /** `file` is a single file that was named by itself. */
-  readonly kind: "folder" | "jsonl" | "file";
+  readonly kind: "folder" | "jsonl" | "paperless" | "file";
   /**
    * Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists
    * nothing.
@@ -101,6 +110,13 @@ export interface Archive {
    * throws only when the archive itself cannot be read to its end.
    */
   read(options: ReadOptions): AsyncIterable<ArchiveBatch>;
+  /**
+   * Which of these documents the archive still has. Given where a reading may miss a document while
+   * others are deleted; asked before anything is removed. Throws as `read` does.
+   */
+  stillThere?(refs: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Ends its connections; nothing is read afterwards. */
+  close?(): Promise<void>;
 }
 
 const READ_ALREADY = "read already";

@@ -10,7 +10,7 @@ import type { Readable } from "node:stream";
 import { parseJsonLine } from "../../../workers/extract/tasks.ts";
 import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";

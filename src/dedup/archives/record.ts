@@ -36,8 +36,10 @@ const texts = [
   ["modifiedDate", ["modifiedDate", "modified_date", "modified"]],
 ] as const;
 
-const NAME_UNITS = 300;
-const TAGS = 200;
+/** The longest name of a tag, correspondent or type that is kept. */
+export const NAME_UNITS = 300;
+/** The most tags of a document. */
+export const TAGS = 200;
 
 /**
  * The record of the value of line `number`, or the end of a sentence about the problem. Unknown

@@ -1,6 +1,7 @@
 /**
  * Rules shared by keys of several owners. Messages never show a value that may contain credentials.
  */
+import type { Secret } from "../base/secret.ts";
 import type { Complaint } from "./findings.ts";
 
 /** Node's timers wait at most about 24.8 days; a longer one would fire at once. */
@@ -59,4 +60,11 @@ export function noBlank(values: readonly string[]): Complaint | undefined {
   return values.every((value) => value.trim() !== "")
     ? undefined
     : { rule: "must not have empty entries" };
+}
+
+/** Warns about a token that can be guessed. */
+export function guessable(token: Secret | undefined): Complaint | undefined {
+  return token === undefined || token.use((value) => value.length) >= 16
+    ? undefined
+    : { rule: "is shorter than 16 characters and can be guessed", remedy: "use 32 random ones." };
 }

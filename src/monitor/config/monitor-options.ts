@@ -3,19 +3,22 @@ import { join, resolve } from "node:path";
 import type { Config } from "../../kernel/config/config.ts";
 import { readKeyGroup } from "../../kernel/config/key-group.ts";
 import type { Environment } from "../../kernel/config/key.ts";
-import { otlpLogAttributeBytes, otlpLogBodyBytes } from "../../kernel/config/otlp-keys.ts";
+import {
+  otlpLogAttributeBytes,
+  otlpLogBodyBytes,
+} from "../../kernel/telemetry/config/otlp-keys.ts";
 import {
   batchSettings,
   exporterOptions,
   metricIntervalMs,
   stdoutOptions,
-} from "../../kernel/config/otlp-options.ts";
-import { resourceAttributes } from "../../kernel/config/resource-keys.ts";
+} from "../../kernel/telemetry/config/otlp-options.ts";
+import { resourceAttributes } from "../../kernel/telemetry/config/resource-keys.ts";
 import {
   tracingEnabled,
   tracingSampler,
   tracingSamplerArg,
-} from "../../kernel/config/tracing-keys.ts";
+} from "../../kernel/telemetry/config/tracing-keys.ts";
 import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";

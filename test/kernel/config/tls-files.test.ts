@@ -1,11 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import {
-  gatewayCorsOrigins,
-  gatewayTls,
-  processKeys,
-} from "../../../src/kernel/config/process-keys.ts";
+import { gatewayCorsOrigins, gatewayTls, gatewayKeys } from "../../../gateway/config.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 
 const { privateKey } = generateKeyPairSync("ec", {
@@ -21,7 +17,7 @@ function load(environment: Record<string, string>, files: Record<string, string>
   };
   return loadConfig({
     environment: { HOME: "/", ...environment },
-    schema: processKeys,
+    schema: gatewayKeys,
     checks: [gatewayTls.check],
     readFile,
   });

@@ -3,15 +3,19 @@ import type { Config } from "../../../src/kernel/config/config.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig } from "../../../src/kernel/config/load.ts";
-import { processKeys } from "../../../src/kernel/config/process-keys.ts";
-import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
-import { resourceKeys } from "../../../src/kernel/config/resource-keys.ts";
-import { scrapeKeys } from "../../../src/kernel/config/scrape-keys.ts";
-import { tracingKeys } from "../../../src/kernel/config/tracing-keys.ts";
+import { processKeys } from "../../../src/daemon/config/process-keys.ts";
+import { otlpKeys } from "../../../src/kernel/telemetry/config/otlp-keys.ts";
+import { resourceKeys } from "../../../src/kernel/telemetry/config/resource-keys.ts";
+import { scrapeKeys } from "../../../src/kernel/telemetry/config/scrape-keys.ts";
+import { tracingKeys } from "../../../src/kernel/telemetry/config/tracing-keys.ts";
 import { monitorChecks, monitorKeys } from "../../../src/monitor/config/keys.ts";
+import { gatewayKeys } from "../../../gateway/config.ts";
+import { stateKeys } from "../../../src/kernel/state/backups/state-keys.ts";
 
 /** What the monitor's options are made of. */
 export const schema = defineSchema(
+  gatewayKeys,
+  stateKeys,
   processKeys,
   otlpKeys,
   tracingKeys,

@@ -5,7 +5,7 @@ import { atKey, isChanged, isWritten } from "../../../kernel/config/key-finding.
 import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Key } from "../../../kernel/config/key.ts";
 import type { Check } from "../../../kernel/config/load.ts";
-import { scrapeEnabled } from "../../../kernel/config/scrape-keys.ts";
+import { scrapeEnabled } from "../../../kernel/telemetry/config/scrape-keys.ts";
 import { allCollectors, collectorSections } from "../../collectors/all.ts";
 import { devicesSection } from "../../collectors/devices/section.ts";
 import { auditlogsKeys, flowlogsKeys } from "../../collectors/log-sections.ts";

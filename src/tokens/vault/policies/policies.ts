@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { PolicyRowSchema } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { Turns } from "../../../kernel/base/turns.ts";
+import { Turns } from "../../../kernel/async/turns.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Acl, Policies, PolicyDocument } from "../types.ts";
 import { compileAcl, rootAcl } from "./acl.ts";
