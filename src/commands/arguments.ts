@@ -371,7 +371,7 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
       throw misuse(`${shown} needs a value`, undefined, command);
     } else {
       const value = readOptionValue(shown, token.value, option.value, command);
-      if (value === "" && command === "dedup")
+      if (value === "" && command === "dedup" && token.name !== "state")
         throw misuse(`${shown} must not be empty`, undefined, command);
       if (typeof value === "string" && option.many === true)
         lists.set(token.name, [...(lists.get(token.name) ?? []), value]);
