@@ -8,7 +8,7 @@ import { performance } from "node:perf_hooks";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { defineMetric } from "../src/kernel/telemetry/catalogue.ts";
 import type { TraceIds, Row } from "../src/kernel/telemetry/types.ts";
-import { SeriesScope } from "../src/kernel/telemetry/scope.ts";
+import { SeriesScope } from "../src/kernel/telemetry/writer/scope.ts";
 import { Ceiling } from "../src/kernel/telemetry/series/ceiling.ts";
 
 const MIB = 2 ** 20;

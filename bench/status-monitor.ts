@@ -8,6 +8,7 @@ import type { PlainRoute, Service } from "../src/kernel/service.ts";
 import type { CreateHostedService } from "../src/kernel/threads/hosted-service.ts";
 import type { Device } from "../src/monitor/providers/model.ts";
 import type { Provider } from "../src/monitor/providers/provider.ts";
+import { unsupportedCalls } from "../src/monitor/providers/unsupported.ts";
 import { createMonitorWith } from "../src/monitor/service.ts";
 import type { BenchOptions } from "./status-module.ts";
 
@@ -56,14 +57,11 @@ function deviceOf(index: number): Device {
 
 /** Answers devices, a new list each time; everything else is refused. */
 function planeOf(count: number): Provider {
-  const no = (): Promise<never> => Promise.reject(new Error("not asked"));
-  const none = async function* (): AsyncIterable<unknown[]> {
-    /* no log */
-  };
   return {
     kind: "tailscale",
     granted: { method: "apikey", scopes: undefined },
-    supports: (capability) => capability === "devices",
+    supports: (call) => call === "devices",
+    ...unsupportedCalls("the bench"),
     devices: async () => {
       const devices: Device[] = [];
       for (let index = 0; index < count; index += 1) {
@@ -72,24 +70,6 @@ function planeOf(count: number): Provider {
       }
       return devices;
     },
-    devicePosture: no,
-    deviceInvites: no,
-    users: no,
-    userInvites: no,
-    keys: no,
-    settings: no,
-    policy: no,
-    validatePolicy: no,
-    dns: no,
-    contacts: no,
-    webhooks: no,
-    postureIntegrations: no,
-    logStream: no,
-    oauthApps: no,
-    services: no,
-    serviceHosts: no,
-    flowLogs: none,
-    auditLogs: none,
     networkName: () => Promise.resolve("bench"),
     status: () => [],
     close: () => Promise.resolve(),

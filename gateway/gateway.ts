@@ -14,7 +14,7 @@ import { createListener, type Listener, type ListenTls } from "../src/kernel/lis
 import { refuseAsText } from "../src/kernel/listen/requests.ts";
 import type { Classify } from "../src/kernel/listen/shares.ts";
 import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
-import type { RequestObserver } from "../src/kernel/telemetry/requests.ts";
+import type { RequestObserver } from "../src/kernel/telemetry/report/requests.ts";
 import { createRequestValidator } from "../src/kernel/wire/validate.ts";
 import { adminRefusal, type AdminRefusal } from "./access/admin-refusal.ts";
 import { createAuthorize, type Authorize, type AuthOptions } from "./access/authorize.ts";

@@ -10,8 +10,8 @@ import {
   type ServerRequest,
   type ServerResponse,
 } from "../src/kernel/listen/exchange.ts";
-import type { RequestObserver } from "../src/kernel/telemetry/requests.ts";
-import type { EndedRequest, RequestProtocol } from "../src/kernel/telemetry/request-info.ts";
+import type { RequestObserver } from "../src/kernel/telemetry/report/requests.ts";
+import type { EndedRequest, RequestProtocol } from "../src/kernel/telemetry/tracing/request-info.ts";
 import type { MethodTable } from "./methods.ts";
 
 export interface WatchDeps {

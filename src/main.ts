@@ -1,8 +1,8 @@
 /** The command line: parses the arguments and imports only the command they name. */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { parseArguments, type Invocation } from "./commands/arguments.ts";
+import { parseArguments } from "./commands/arguments.ts";
+import type { CommandContext } from "./commands/command.ts";
 import type { DaemonArguments } from "./daemon/configuration.ts";
 import { endProcess } from "./daemon/end-process.ts";
 import { makeFolder } from "./kernel/base/folder.ts";
@@ -20,68 +20,6 @@ const output = {
   stderr: (text: string): void => void process.stderr.write(text),
 };
 
-async function run(invocation: Invocation): Promise<number> {
-  switch (invocation.command) {
-    case "version": {
-      const { stewardVersion } = await import("./daemon/version.ts");
-      process.stdout.write(`${stewardVersion()}\n`);
-      return 0;
-    }
-    case "version-report": {
-      const { versionReport } = await import("./daemon/version.ts");
-      process.stdout.write(versionReport());
-      return 0;
-    }
-    case "help": {
-      const { helpText } = await import("./commands/help.ts");
-      process.stdout.write(helpText(invocation.topic));
-      return 0;
-    }
-    case "validate": {
-      const { validate } = await import("./commands/validate.ts");
-      return validate(invocation.options, process.env, output);
-    }
-    case "print-config-file": {
-      const { printConfigFile } = await import("./commands/effective-config.ts");
-      return printConfigFile(invocation.options, process.env, output);
-    }
-    case "print-effective-config": {
-      const { printEffectiveConfig } = await import("./commands/effective-config.ts");
-      return printEffectiveConfig(invocation.options, process.env, output);
-    }
-    case "healthcheck": {
-      const { healthcheck } = await import("./commands/healthcheck.ts");
-      return healthcheck(invocation.options, process.env, output);
-    }
-    case "cycle": {
-      const { cycle } = await import("./commands/cycle.ts");
-      return cycle(invocation.options, process.env, output);
-    }
-    case "backup": {
-      const { backup } = await import("./commands/backup.ts");
-      return backup(invocation.options, process.env, output);
-    }
-    case "check": {
-      const { check } = await import("./commands/check.ts");
-      return check(invocation.options, process.env, output);
-    }
-    case "root-token": {
-      const { rootToken } = await import("./commands/root-token.ts");
-      return rootToken(invocation.options, process.env, output);
-    }
-    case "rotate-key": {
-      const { rotateKeyCommand } = await import("./commands/rotate-key.ts");
-      return rotateKeyCommand(invocation.options, process.env, output);
-    }
-    case "dedup": {
-      const { dedup } = await import("./commands/dedup.ts");
-      return dedup(invocation.options);
-    }
-    case "serve":
-      return serveDaemon(invocation.options);
-  }
-}
-
 function end(code: number): Promise<never> {
   return endProcess(code, (last) => process.exit(last));
 }
@@ -94,9 +32,6 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   const { withFoundFile } = await import("./commands/config-search.ts");
   const configuration = configureDaemon(withFoundFile(options, process.env), process.env);
   keepCompiledCode(configuration.stateRoot);
-  // The launcher's young-generation limit is meant for the main thread; left set, it would override
-  // the limits of other threads.
-  setFlagsFromString("--max-semi-space-size=0");
   const { serve } = await import("./daemon/serve.ts");
   try {
     return await serve(configuration, signals, end);
@@ -143,13 +78,15 @@ function watchOutput(stream: NodeJS.WriteStream): void {
   });
 }
 
+const context: CommandContext = { environment: process.env, output, serve: serveDaemon };
+
 async function main(): Promise<number> {
   watchOutput(process.stdout);
   watchOutput(process.stderr);
   // Timers of the clock do not keep the process alive; while a command runs, this one does.
   using _alive = keepAlive();
   try {
-    return await run(parseArguments(process.argv.slice(2)));
+    return await parseArguments(process.argv.slice(2)).run(context);
   } catch (thrown) {
     const error = toStewardError(thrown);
     if (error.rule === "usage") {

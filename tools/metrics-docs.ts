@@ -4,10 +4,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { familyName } from "../src/kernel/telemetry/exposition/naming.ts";
-import { processMetricRows } from "../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyLogRow, AnyRow } from "../src/kernel/telemetry/types.ts";
-import { monitorMetrics } from "../src/monitor/catalogue/metrics.ts";
-import { monitorRecords } from "../src/monitor/catalogue/records.ts";
+import { monitorMetrics, monitorRecords } from "../src/monitor/catalogue/monitor-catalogue.ts";
 import { tokensMetrics } from "../src/tokens/telemetry/metrics.ts";
 
 /** Where the reference is committed. */

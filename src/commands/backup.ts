@@ -7,13 +7,17 @@ import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { backupFolder } from "../kernel/state/backups/folder-backup.ts";
-import type { BackupArguments } from "./arguments.ts";
 import { withFoundFile } from "./config-search.ts";
-import { configureDaemon } from "../daemon/configuration.ts";
+import { configureDaemon, type DaemonArguments } from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";
 import { derivedStores, storesElsewhere } from "../daemon/stores.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
 import { stewardVersion } from "../daemon/version.ts";
+
+export interface BackupArguments extends DaemonArguments {
+  /** The folder to make or to fill; it must be empty. */
+  readonly target: string;
+}
 
 const INTERRUPTED = 130;
 

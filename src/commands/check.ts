@@ -7,12 +7,16 @@ import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { checkFolder } from "../kernel/state/backups/folder-check.ts";
 import type { Severity, StoreCheck } from "../kernel/state/backups/folder-check.ts";
-import type { CheckArguments } from "./arguments.ts";
 import { withFoundFile } from "./config-search.ts";
-import { configureDaemon } from "../daemon/configuration.ts";
+import { configureDaemon, type DaemonArguments } from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";
 import { daemonStores } from "../daemon/stores.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
+
+export interface CheckArguments extends DaemonArguments {
+  /** A state folder or a backup; undefined is the state folder of the configuration. */
+  readonly directory: string | undefined;
+}
 
 const INTERRUPTED = 130;
 const EXIT_CODES: Readonly<Record<Severity, number>> = { sound: 0, damaged: 1, repairable: 3 };

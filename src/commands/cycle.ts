@@ -5,11 +5,11 @@
 import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { CycleArguments } from "./arguments.ts";
+import type { CycleArguments } from "./cycle/arguments.ts";
 import { exitCode, textOfError, type CycleOutcome } from "./cycle/outcome.ts";
 import { formatOutcome, formatOutcomeJson } from "./cycle/print.ts";
 import { runTrial } from "./cycle/trial.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
 import { orAborted, waitFor } from "../kernel/base/wait.ts";
 
 const INTERRUPTED = 130;

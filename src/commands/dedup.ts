@@ -19,7 +19,6 @@ import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import { lockStateDirectory } from "../kernel/state/folder/directory-lock.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
-import type { DedupArguments } from "./arguments.ts";
 import { formatGroups } from "./report/groups.ts";
 import { formatJson } from "./report/json.ts";
 import { writeAll } from "./report/output.ts";
@@ -27,6 +26,30 @@ import { createProgress } from "./report/progress.ts";
 import type { Progress } from "./report/progress.ts";
 import { formatSummary } from "./report/summary.ts";
 import type { DedupReport, ReportGroup, ReportSummary } from "./report/types.ts";
+
+/** Arguments of `steward dedup`; undefined means not given. */
+export interface DedupArguments {
+  /** Folders and files as given; `-` is standard input and comes once at most. Never empty. */
+  readonly paths: readonly string[];
+  /** Patterns of files to read and to leave out below folders. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** The fields of JSON Lines that hold id and text. */
+  readonly idField: string | undefined;
+  readonly textField: string | undefined;
+  /** List everything that was skipped by its name. */
+  readonly skipped: boolean;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** 0 to 1. */
+  readonly threshold: number | undefined;
+  /** 1 to 1,000. */
+  readonly minWords: number | undefined;
+  /** 1 to 256. */
+  readonly workers: number | undefined;
+  /** A folder to keep state in. */
+  readonly state: string | undefined;
+}
 
 const INTERRUPTED = 130;
 

@@ -8,9 +8,13 @@ import { configFile } from "../kernel/config/config-file.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { DaemonArguments } from "../daemon/configuration.ts";
-import type { ConfigFileArguments, EffectiveConfigArguments } from "./arguments.ts";
 import { daemonSchema, loadDaemonConfig } from "../daemon/configuration.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
+
+export interface EffectiveConfigArguments extends DaemonArguments {
+  readonly format: "json" | "yaml";
+  readonly provenance: boolean;
+}
 
 /**
  * Prints all keys, sorted. Ends 1 with one line on standard error when the configuration is not
@@ -33,7 +37,7 @@ export function printEffectiveConfig(
  * valid.
  */
 export function printConfigFile(
-  options: ConfigFileArguments,
+  options: DaemonArguments,
   environment: Environment,
   output: CommandOutput,
 ): number {

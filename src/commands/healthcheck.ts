@@ -12,11 +12,15 @@ import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls } from "../kernel/config/process-keys.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { HealthcheckArguments } from "./arguments.ts";
-import { loadDaemonConfig } from "../daemon/configuration.ts";
-import type { CommandOutput } from "./validate.ts";
+import { loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
+import type { CommandOutput } from "./command.ts";
 import { withDeadline } from "../kernel/base/deadline.ts";
 import { systemClock } from "../kernel/base/clock.ts";
+
+export interface HealthcheckArguments extends DaemonArguments {
+  /** For the whole probe. */
+  readonly timeoutMs: number;
+}
 
 /** No more of an answer is read. */
 const MAX_BODY_BYTES = 4096;

@@ -4,9 +4,9 @@
  */
 import type { Environment } from "../kernel/config/key.ts";
 import { makeRootToken } from "../tokens/root-token.ts";
-import type { RootTokenArguments } from "./arguments.ts";
+import type { DaemonArguments } from "../daemon/configuration.ts";
 import { withStoppedTokens } from "./stopped-tokens.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
 
 const TEXTS = {
   missing:
@@ -18,7 +18,7 @@ const TEXTS = {
  * folder, and what kept the token from being made.
  */
 export async function rootToken(
-  options: RootTokenArguments,
+  options: DaemonArguments,
   environment: Environment,
   output: CommandOutput,
 ): Promise<number> {

@@ -5,9 +5,15 @@
 import { resolve } from "node:path";
 import type { Environment } from "../kernel/config/key.ts";
 import { rotateKey } from "../tokens/rotate-key.ts";
-import type { RotateKeyArguments } from "./arguments.ts";
 import { withStoppedTokens } from "./stopped-tokens.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { DaemonArguments } from "../daemon/configuration.ts";
+import type { CommandOutput } from "./command.ts";
+
+/** Arguments of `steward rotate-key`. */
+export interface RotateKeyArguments extends DaemonArguments {
+  /** Holds the key in place of the file that the configuration names. */
+  readonly keyFile: string | undefined;
+}
 
 const TEXTS = {
   missing: "name the daemon's configuration with --config",
@@ -18,7 +24,7 @@ const TEXTS = {
  * Runs the command; resolves with 0. Throws `conflict` naming the process that has the state
  * folder, and what kept the key from being replaced.
  */
-export async function rotateKeyCommand(
+export async function replaceKey(
   options: RotateKeyArguments,
   environment: Environment,
   output: CommandOutput,

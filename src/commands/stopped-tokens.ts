@@ -16,7 +16,7 @@ import type { DaemonArguments } from "../daemon/configuration.ts";
 import { withFoundFile } from "./config-search.ts";
 import { configureDaemon } from "../daemon/configuration.ts";
 import { tokensOptionsOf } from "../daemon/tokens.ts";
-import type { CommandOutput } from "./validate.ts";
+import type { CommandOutput } from "./command.ts";
 import { stewardVersion } from "../daemon/version.ts";
 
 /** A state directory locked by this process, and the tokens service's configuration. */

@@ -4,14 +4,13 @@
  */
 import { findingText, formatFinding, type Finding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { ValidateArguments } from "./arguments.ts";
-import { daemonSchema, loadDaemonConfig } from "../daemon/configuration.ts";
+import { daemonSchema, loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
+import type { CommandOutput } from "./command.ts";
 import { pathFindings } from "./configured-paths.ts";
 
-/** Where the lines of a command go. */
-export interface CommandOutput {
-  readonly stdout: (text: string) => void;
-  readonly stderr: (text: string) => void;
+export interface ValidateArguments extends DaemonArguments {
+  readonly json: boolean;
+  readonly warningsAsErrors: boolean;
 }
 
 /**

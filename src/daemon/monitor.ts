@@ -14,6 +14,11 @@ import { createRemoteService } from "../kernel/threads/remote-service.ts";
 import { monitorOptions } from "../monitor/config/monitor-options.ts";
 import { FIRST_RUN } from "../monitor/first-run.ts";
 import { monitorModule } from "../monitor/module.ts";
+import {
+  auditlogsSection,
+  flowlogsSection,
+  k8sAuditSection,
+} from "../monitor/collectors/log-sections.ts";
 import type { MonitorOptions, NetworkOptions } from "../monitor/options.ts";
 import { PROCESS_STATUS_PORT } from "../monitor/status/process-status.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
@@ -141,11 +146,11 @@ function idleOptions(options: MonitorOptions): MonitorOptions {
  * these variables.
  */
 function ambientVariables({ networks }: MonitorOptions): readonly string[] {
-  const feeds = networks.flatMap(({ collectors: { flowlogs, auditlogs, k8sAudit } }) => [
-    flowlogs?.objectStore,
-    auditlogs?.objectStore,
-    k8sAudit?.objectStore,
-  ]);
+  const feeds = networks.flatMap((network) =>
+    [flowlogsSection, auditlogsSection, k8sAuditSection].map(
+      (section) => section.of(network)?.objectStore,
+    ),
+  );
   return feeds.some((feed) => feed !== undefined && feed.credentials === undefined) ? ["AWS_"] : [];
 }
 

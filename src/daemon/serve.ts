@@ -3,19 +3,11 @@
  * addresses, and stops on a signal.
  */
 import { fstatSync } from "node:fs";
-import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { openArchive } from "../dedup/archives/open.ts";
-import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
-import type { ArchiveConfig } from "../dedup/config.ts";
-import { dedupHealth } from "../dedup/health.ts";
-import { openDedup } from "../dedup/service.ts";
-import { refuseDedup } from "../dedup/refusing.ts";
-import type { Dedup } from "../dedup/service.ts";
-import { writeDemoArchive } from "../demo/archive.ts";
+import { apiMetricsEnabled } from "../dedup/config.ts";
 import { logConsole } from "../kernel/base/console-log.ts";
-import type { StewardError } from "../kernel/base/errors.ts";
+import { collectStartGarbage } from "../kernel/base/start-garbage.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
@@ -34,7 +26,6 @@ import {
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
-import type { Service } from "../kernel/service.ts";
 import { lockStateDirectory } from "../kernel/state/folder/directory-lock.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import { RESERVE_BYTES } from "../kernel/state/folder/reserve.ts";
@@ -42,17 +33,14 @@ import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
 import { createNotifier } from "../kernel/supervisor/notify.ts";
 import type { Notifier } from "../kernel/supervisor/notify.ts";
-import { refusing, startOrRefuse } from "../kernel/supervisor/refusal.ts";
-import type { Scheduler } from "../kernel/supervisor/schedule.ts";
-import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import type { UpdateCheck } from "../updates/update-check.ts";
 import { adminListener, type AdminListener } from "./admin-listener.ts";
 import { adminSurface } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
+import type { HostedDedup } from "./dedup.ts";
 import { createDemoMetrics, type DemoMetrics } from "./demo/metrics.ts";
-import { startDemoNetwork } from "./demo/network.ts";
 import { exitOnUncaught, type EndProcess } from "./end-process.ts";
 import type { ProcessHealth } from "./health.ts";
 import { createMonitorHost } from "./monitor-host.ts";
@@ -64,7 +52,7 @@ import { systemRuntime, type DaemonRuntime } from "./runtime.ts";
 import { served } from "./served.ts";
 import type { ProcessStatusDeps } from "./status/process-status.ts";
 import { watchStores } from "./status/stores.ts";
-import { isJournalled, hostTokens, type HostedTokens } from "./tokens.ts";
+import type { HostedTokens } from "./tokens.ts";
 import { configureUpdateCheck } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
 import { waitFor } from "../kernel/base/wait.ts";
@@ -73,9 +61,6 @@ import { waitFor } from "../kernel/base/wait.ts";
 const STOP_MS = 30_000;
 /** Longest wait for a pending write when a second signal forces the stop. */
 const LAST_WRITE_MS = 2_000;
-/** Fixed, so that the demo's archive is the same everywhere. */
-const DEMO_SEED = 1;
-const DEMO_ARCHIVE = "demo";
 /** Everything that counts depends on it, so that it stops last and sends the final values. */
 const TELEMETRY = "telemetry";
 
@@ -92,13 +77,8 @@ interface Daemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly monitor: HostedMonitor | undefined;
   readonly profiling: ProcessProfiling;
   readonly updates: UpdateCheck;
+  readonly dedup: HostedDedup | undefined;
   readonly health: () => ProcessHealth;
-  dedup?: Dedup;
-  /** The document service, or its stand-in that refuses requests while a store cannot be used. */
-  documents?: Service;
-  refusal?: StewardError | undefined;
-  /** Closing of the stores, once begun. */
-  closing?: Promise<void> | undefined;
   gateway?: Gateway;
   admin?: AdminListener | undefined;
   demoMetrics?: DemoMetrics;
@@ -152,21 +132,13 @@ export async function serve(
     ),
   );
   const { state } = stores;
-  const tokens = config.get(servicesTokens)
-    ? hostTokens({
-        configuration,
-        state: () => state,
-        scope: telemetry.scope,
-        log: log.child("tokens"),
-        needs: [TELEMETRY],
-        print: (line) => process.stderr.write(line),
-        journalled: isJournalled(process.env, fstatSync(process.stderr.fd)),
-      })
-    : undefined;
+  const services = { configuration, state, telemetry, pool, clock, ids, log };
+  const tokens = config.get(servicesTokens) ? await loadTokens(services) : undefined;
+  const dedup = config.get(servicesDedup) ? await loadDedup(services) : undefined;
   announce({ configuration, log });
   const demoNetwork =
     configuration.demo.demo && config.get(servicesMonitor)
-      ? await startDemoNetwork({ clock, ids, log: log.child("demo") }, config)
+      ? await loadDemoNetwork(services)
       : undefined;
   const facts = { clock, ids, version: stewardVersion(), scope: telemetry.scope };
   const profiling = configureProfiling({
@@ -204,6 +176,7 @@ export async function serve(
     state,
     telemetry,
     tokens,
+    dedup,
     monitor,
     profiling,
     updates,
@@ -222,6 +195,7 @@ export async function serve(
   stopOnSignals(daemon, signals);
   try {
     await daemon.supervisor.start();
+    collectStartGarbage();
     await printStartLines(daemon);
     await signals.first;
     return 0;
@@ -233,10 +207,45 @@ export async function serve(
     await daemon.supervisor.stop(STOP_MS);
     await demoNetwork?.stop();
     // Even a forced stop waits for a pending LMDB write: `exit` during it can hang for ever.
-    const closed = daemon.closing?.catch(() => undefined);
+    const closed = dedup?.closing()?.catch(() => undefined);
     if (closed !== undefined) await waitFor(closed, { clock, timeoutMs: LAST_WRITE_MS });
     lock.release();
   }
+}
+
+type ServiceDeps = Pick<
+  Daemon,
+  "configuration" | "state" | "telemetry" | "pool" | "clock" | "ids" | "log"
+>;
+
+// A service that is off is not loaded: its modules take memory for as long as the process runs.
+
+async function loadTokens({
+  configuration,
+  state,
+  telemetry,
+  log,
+}: ServiceDeps): Promise<HostedTokens> {
+  const { isJournalled, hostTokens } = await import("./tokens.ts");
+  return hostTokens({
+    configuration,
+    state: () => state,
+    scope: telemetry.scope,
+    log: log.child("tokens"),
+    needs: [TELEMETRY],
+    print: (line) => process.stderr.write(line),
+    journalled: isJournalled(process.env, fstatSync(process.stderr.fd)),
+  });
+}
+
+async function loadDedup(deps: ServiceDeps): Promise<HostedDedup> {
+  const { hostDedup } = await import("./dedup.ts");
+  return hostDedup({ ...deps, jobChanged: deps.telemetry.jobChanged, needs: ["pool"] });
+}
+
+async function loadDemoNetwork({ configuration, clock, ids, log }: ServiceDeps) {
+  const { startDemoNetwork } = await import("./demo/network.ts");
+  return await startDemoNetwork({ clock, ids, log: log.child("demo") }, configuration.config);
 }
 
 function announce({ configuration, log }: Pick<Daemon, "configuration" | "log">): void {
@@ -266,13 +275,7 @@ function components(daemon: Daemon): Component[] {
   const { config } = daemon.configuration;
   const { telemetry, pull } = telemetryComponents(daemon);
   const parts: Component[] = [telemetry, poolComponent(daemon), gatewayComponent(daemon)];
-  if (config.get(servicesDedup)) {
-    const scheduler = createScheduler(
-      { clock: daemon.clock, log: daemon.log.child("schedules") },
-      { name: "dedup-schedules", needs: ["dedup"] },
-    );
-    parts.push(dedupComponent(daemon, scheduler), scheduler);
-  }
+  if (daemon.dedup !== undefined) parts.push(...daemon.dedup.components);
   if (daemon.tokens !== undefined) parts.push(daemon.tokens.component);
   if (daemon.monitor !== undefined) parts.push(daemon.monitor.component);
   if (pull !== undefined) parts.push(pull);
@@ -318,64 +321,6 @@ function poolComponent({ pool }: Daemon): Component {
     start: () => Promise.resolve(),
     stop: () => pool.close(),
   };
-}
-
-function dedupComponent(daemon: Daemon, scheduler: Scheduler): Component {
-  const { configuration, log, pool } = daemon;
-  const { demo, config } = configuration;
-  return {
-    name: "dedup",
-    needs: ["pool"],
-    readiness: "required",
-    health() {
-      if (daemon.refusal !== undefined) return refusing(daemon.refusal);
-      return daemon.dedup === undefined
-        ? { ok: true }
-        : dedupHealth(daemon.dedup, config.get(dedupArchives));
-    },
-    async start(signal) {
-      const deps = {
-        config,
-        state: daemon.state,
-        pool,
-        scheduler,
-        clock: daemon.clock,
-        ids: daemon.ids,
-        log: log.child("dedup"),
-        jobChanged: daemon.telemetry.jobChanged,
-      };
-      const options = {
-        archives: (await archiveRows(daemon)).map((row) => openArchive({ pool }, row)),
-        demo: demo.demo,
-      };
-      const started = await startOrRefuse("dedup", {
-        start: () => openDedup(deps, options, signal),
-        signal,
-        log: deps.log,
-      });
-      if (started.service !== undefined) daemon.dedup = started.service;
-      daemon.refusal = started.refusal;
-      daemon.documents =
-        started.service === undefined
-          ? refuseDedup({ clock: daemon.clock, ...options }, started.refusal)
-          : started.service.service;
-    },
-    async stop(deadlineMs) {
-      daemon.closing = daemon.dedup?.close(deadlineMs);
-      await daemon.closing;
-    },
-  };
-}
-
-/** The configured archives; in a demo the generated archive comes first. */
-async function archiveRows({ configuration }: Daemon): Promise<ArchiveConfig[]> {
-  const configured = configuration.config
-    .get(dedupArchives)
-    .filter((row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE);
-  if (!configuration.demo.demo) return [...configured];
-  const path = join(configuration.stateDirectory, "archive");
-  await writeDemoArchive(path, { seed: DEMO_SEED });
-  return [{ name: DEMO_ARCHIVE, kind: "folder", path, include: [], exclude: [] }, ...configured];
 }
 
 function gatewayComponent(daemon: Daemon): Component {
@@ -443,7 +388,7 @@ async function printStartLines({
       `the demo's root token of the Vault API: ${demo.root.use((value) => value)}\nmint one: curl -s -H "X-Vault-Token: ${demo.root.use((value) => value)}" -d org_name=${demo.organisation} ${url}/v1/github/token\n`,
     );
   demo?.begin();
-  await dedup?.begin({ syncNow: configuration.demo.demo });
+  await dedup?.current()?.begin({ syncNow: configuration.demo.demo });
   await demoMetrics?.begin(new AbortController().signal);
   const metrics = telemetry.telemetry.status().ledger?.pull?.address;
   if (demoMetrics !== undefined && metrics !== undefined)

@@ -1,7 +1,6 @@
 /** What each listener serves: the services' methods and routes, and their access rules. */
 import type { GatewayDeps } from "../../gateway/gateway.ts";
 import { apiMetricsEnabled } from "../dedup/config.ts";
-import type { Dedup } from "../dedup/service.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { adminEnabled } from "../kernel/config/admin-keys.ts";
 import {
@@ -11,11 +10,12 @@ import {
   gatewayTrustedProxies,
 } from "../kernel/config/process-keys.ts";
 import type { Pool } from "../kernel/pool/types.ts";
-import type { PlainRoute, Service } from "../kernel/service.ts";
+import type { PlainRoute } from "../kernel/service.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { supportBundleRoute } from "../monitor/support-bundle.ts";
 import { adminSurface, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
+import type { HostedDedup } from "./dedup.ts";
 import { duplicatesRoute } from "./pages/duplicates-page.ts";
 import type { ProcessHealth } from "./health.ts";
 import { indexRoute } from "./pages/index-page.ts";
@@ -37,8 +37,7 @@ export interface ServedDaemon extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly profiling: ProcessProfiling;
   readonly tokens: HostedTokens | undefined;
   readonly monitor: HostedMonitor | undefined;
-  readonly dedup?: Dedup;
-  readonly documents?: Service;
+  readonly dedup: HostedDedup | undefined;
   /** Current component and store states, for the headline of the page. */
   readonly health: () => ProcessHealth;
 }
@@ -60,7 +59,7 @@ export function served(daemon: ServedDaemon, listener: "gateway" | "admin"): Gat
   const seen = landing && config.get(adminEnabled);
   return {
     services: [
-      ...(daemon.documents?.rpc ?? []),
+      ...(daemon.dedup?.service()?.rpc ?? []),
       ...(daemon.tokens?.service()?.rpc ?? []),
       ...(seen ? (monitor?.rpc ?? []) : []),
     ],
@@ -100,7 +99,8 @@ function plainRoutes(
   }: ServedDaemon,
   listener: "gateway" | "admin",
 ): readonly PlainRoute[] {
-  const { documents } = daemon;
+  const documents = daemon.dedup?.service();
+  const dedup = daemon.dedup?.current();
   const vault = daemon.tokens?.service();
   return [
     ...(vault?.plain ?? []),
@@ -111,8 +111,8 @@ function plainRoutes(
     ...(monitor === undefined
       ? []
       : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
-    ...(listener === "gateway" && daemon.dedup !== undefined
-      ? [duplicatesRoute(daemon.dedup, { demo: demo.demo, version: stewardVersion() })]
+    ...(listener === "gateway" && dedup !== undefined
+      ? [duplicatesRoute(dedup, { demo: demo.demo, version: stewardVersion() })]
       : []),
     ...(listener === "gateway" && adminSurface(config).surface === "gateway"
       ? [
@@ -126,11 +126,11 @@ function plainRoutes(
       : landingPage(
           {
             monitor,
-            dedup: daemon.dedup,
+            dedup,
             tokens: daemon.tokens?.current(),
             lastMints: daemon.tokens?.lastMints,
             refusing: {
-              dedup: documents !== undefined && daemon.dedup === undefined,
+              dedup: documents !== undefined && dedup === undefined,
               tokens: vault !== undefined && daemon.tokens?.current() === undefined,
             },
             health: daemon.health,
@@ -147,5 +147,8 @@ function serviceReady({ tokens, monitor, dedup }: ServedDaemon, name: string): b
     const current = tokens?.current();
     return current !== undefined && current.gate.isOpen() && current.health().unable !== true;
   }
-  return (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.healthy()) ?? false;
+  return (
+    (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.current()?.healthy()) ??
+    false
+  );
 }

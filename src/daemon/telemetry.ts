@@ -22,17 +22,17 @@ import {
   reportCertificate,
   reportComponents,
   reportPool,
-} from "../kernel/telemetry/service-report.ts";
-import { createJobsReport } from "../kernel/telemetry/jobs-report.ts";
-import { createRequestObserver, reportPort } from "../kernel/telemetry/requests.ts";
-import type { ReportedPort, RequestObserver } from "../kernel/telemetry/requests.ts";
-import { reportProcess } from "../kernel/telemetry/runtime-report.ts";
-import { reportState } from "../kernel/telemetry/state-report.ts";
-import { reportTelemetry } from "../kernel/telemetry/telemetry-report.ts";
+} from "../kernel/telemetry/report/service-report.ts";
+import { createJobsReport } from "../kernel/telemetry/report/jobs-report.ts";
+import { createRequestObserver, reportPort } from "../kernel/telemetry/report/requests.ts";
+import type { ReportedPort, RequestObserver } from "../kernel/telemetry/report/requests.ts";
+import { reportProcess } from "../kernel/telemetry/report/runtime-report.ts";
+import { reportState } from "../kernel/telemetry/report/state-report.ts";
+import { reportTelemetry } from "../kernel/telemetry/report/telemetry-report.ts";
 import { createTelemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { TelemetryOptions } from "../kernel/telemetry/options.ts";
-import type { Tracing } from "../kernel/telemetry/tracing.ts";
+import type { Tracing } from "../kernel/telemetry/tracing/tracing.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { processScope, telemetryOptions, exportsSelfMetrics } from "./telemetry-options.ts";
 
@@ -139,7 +139,7 @@ export async function createProcessTelemetry(
 /** Loads the OpenTelemetry SDK only when tracing is on. */
 async function tracingOf(config: Config, telemetry: Telemetry): Promise<Tracing | undefined> {
   if (!config.get(tracingEnabled)) return undefined;
-  const { createTracing } = await import("../kernel/telemetry/tracing.ts");
+  const { createTracing } = await import("../kernel/telemetry/tracing/tracing.ts");
   return createTracing(
     {
       sampler: config.get(tracingSampler),

@@ -3,7 +3,7 @@
  * collector never sees another network's keys. Times are milliseconds, sizes bytes; secrets are
  * `SentSecret`.
  */
-import type { TracingOptions } from "../kernel/telemetry/tracing.ts";
+import type { TracingOptions } from "../kernel/telemetry/tracing/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
 
 /** HTTP settings of control plane calls. */
@@ -51,12 +51,12 @@ export interface HeadscaleOptions {
   readonly maxResponseBytes: number;
 }
 
-/** Options common to all collectors. Options of a disabled collector are absent. */
-interface Every {
+/** Options of every collector that runs at an interval. */
+export interface ScheduledOptions {
   readonly intervalMs: number;
 }
 
-export interface ObjectStoreOptions extends Every {
+export interface ObjectStoreOptions extends ScheduledOptions {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
@@ -85,41 +85,14 @@ export interface ByteLimits {
   readonly records: number;
 }
 
-/** By configuration section. */
-export interface CollectorOptions {
-  readonly devices:
-    | (Every & {
-        readonly collectRoutes: boolean;
-        readonly collectConnectivity: boolean;
-        readonly collectPosture: boolean;
-        readonly collectDeviceInvites: boolean;
-        readonly postureLogMode: "changes" | "always" | "off";
-        /** `*` for all. */
-        readonly attributeNamespaces: readonly string[];
-        readonly collectTagRollup: boolean;
-        /** 0 or less means no limit. */
-        readonly tagRollupLimit: number;
-      })
-    | undefined;
-  readonly users: Every | undefined;
-  readonly keys: (Every & { readonly expiryWarnMs: number }) | undefined;
-  readonly settings: Every | undefined;
-  readonly acl: (Every & { readonly validate: boolean }) | undefined;
-  readonly dns: Every | undefined;
-  readonly contacts: Every | undefined;
-  readonly webhooks: (Every & { readonly desiredEvents: readonly string[] }) | undefined;
-  readonly postureIntegrations: Every | undefined;
-  readonly logStream: Every | undefined;
-  readonly oauthApps: Every | undefined;
-  readonly services: (Every & { readonly collectHosts: boolean }) | undefined;
-  readonly flowlogs: FlowLogOptions | undefined;
-  readonly auditlogs: LogOptions | undefined;
-  readonly k8sAudit: { readonly objectStore: ObjectStoreOptions } | undefined;
-  readonly nodeMetrics: NodeMetricsOptions | undefined;
-}
+/**
+ * The options of each collector by the name of its section, undefined while it is off. Read them
+ * with `of` of the section, which knows their type.
+ */
+export type SectionOptions = Readonly<Record<string, object | undefined>>;
 
 /** A log that is polled in windows or read from an object store. */
-export interface LogOptions extends Every {
+export interface LogOptions extends ScheduledOptions {
   readonly source: "poll" | "stream" | "both" | "objectstore";
   readonly lagMs: number;
   readonly initialLookbackMs: number;
@@ -158,7 +131,7 @@ export interface NodeTargetOptions {
   };
 }
 
-export interface NodeMetricsOptions extends Every {
+export interface NodeMetricsOptions extends ScheduledOptions {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly maxSamples: number;
@@ -236,7 +209,7 @@ export interface NetworkOptions {
   /** Value of `vpn.network`; `-` until the name is looked up. */
   readonly name: string;
   readonly provider: TailscaleOptions | HeadscaleOptions;
-  readonly collectors: CollectorOptions;
+  readonly collectors: SectionOptions;
   readonly cardinality: CardinalityOptions;
   readonly outdatedMinorThreshold: number;
   /** Whether metrics about collection are exported. */

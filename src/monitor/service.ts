@@ -4,7 +4,7 @@ import type { Service } from "../kernel/service.ts";
 import type { CreateHostedService, ThreadContext } from "../kernel/threads/hosted-service.ts";
 import { processIdentity } from "../kernel/telemetry/resource.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
-import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer.ts";
+import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer/writer.ts";
 import { createAnnotator, noAnnotations, REMEMBERED_ANNOTATIONS } from "./annotations/annotator.ts";
 import { createAnnotationBackend } from "./annotations/backend.ts";
 import type { AnnotationSink } from "./annotations/types.ts";
@@ -56,7 +56,7 @@ export async function createMonitorWith(
   // Loads the OpenTelemetry SDK only when tracing is on.
   const tracing = options.tracing && {
     ...options.tracing,
-    ...(await import("../kernel/telemetry/tracing.ts")),
+    ...(await import("../kernel/telemetry/tracing/tracing.ts")),
   };
   const writer = createWriter(context, options, tracing?.runningFields);
   context.add({

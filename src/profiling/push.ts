@@ -12,7 +12,7 @@ import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
-import { Credentials } from "../kernel/telemetry/thread/credentials.ts";
+import { Credentials } from "../kernel/telemetry/thread/export/credentials.ts";
 import type { WireReload } from "../kernel/telemetry/thread/options.ts";
 import { recordCpu } from "./cpu.ts";
 import type { HeapSampler } from "./heap.ts";

@@ -6,7 +6,7 @@ import {
   profilingUploadDuration,
   profilingUploadFailures,
   profilingUploadLastSuccess,
-} from "../kernel/telemetry/process-metrics.ts";
+} from "../kernel/telemetry/report/process-metrics.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import type { UploadErrorClass } from "./upload-class.ts";
 

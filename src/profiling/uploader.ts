@@ -8,7 +8,7 @@ import { Secret } from "../kernel/base/secret.ts";
 import { anonymous } from "../kernel/client/authorizers.ts";
 import { createClientFactory } from "../kernel/client/client.ts";
 import type { Authorizer, Client, TrustRule } from "../kernel/client/types.ts";
-import type { Renewed } from "../kernel/telemetry/thread/credentials.ts";
+import type { Renewed } from "../kernel/telemetry/thread/export/credentials.ts";
 import { CPU_PERIOD_US } from "./cpu.ts";
 
 /** Maximum number of concurrent uploads. */

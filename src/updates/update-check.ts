@@ -9,7 +9,7 @@ import type { Log } from "../kernel/base/log.ts";
 import { createDocumentClient } from "../kernel/client/document.ts";
 import { failureOf, type FailureClass } from "../kernel/client/failure.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
-import { updateAvailable } from "../kernel/telemetry/process-metrics.ts";
+import { updateAvailable } from "../kernel/telemetry/report/process-metrics.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import {
   compareReleases,

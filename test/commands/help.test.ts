@@ -2,51 +2,71 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { helpText } from "../../src/commands/help.ts";
-import {
-  daemonOptions,
-  dedupOptions,
-  folderOptions,
-  rotateKeyOptions,
-} from "../../src/commands/options.ts";
+import { allCommands } from "../../src/commands/all-commands.ts";
+import { parseArguments } from "../../src/commands/arguments.ts";
+import { daemonOptions } from "../../src/commands/daemon-command.ts";
+import { dedupCommand } from "../../src/commands/dedup-command.ts";
 import { commitOf, stewardVersion, versionReport } from "../../src/daemon/version.ts";
 
-describe("the help", () => {
-  it.each(["steward", "dedup", "backup", "check", "root-token", "rotate-key"] as const)(
-    "on %s fits 80 columns and shows examples",
-    (topic) => {
-      const lines = helpText(topic).split("\n");
-      expect(lines.filter((line) => line.length > 80)).toEqual([]);
-      expect(lines).toContain("Examples:");
-      expect(lines.at(-1)).toBe("");
-    },
-  );
+/** What a command line prints on standard output. */
+async function printed(...args: string[]): Promise<string> {
+  let text = "";
+  const output = { stdout: (more: string) => void (text += more), stderr: () => undefined };
+  const serve = () => Promise.reject(new Error("no daemon is meant"));
+  expect(await parseArguments(args).run({ environment: {}, output, serve })).toBe(0);
+  return text;
+}
 
-  it("names every option there is", () => {
-    for (const name of Object.keys(daemonOptions))
-      expect(helpText("steward")).toMatch(new RegExp(`^ +-${name}( |$)`, "m"));
-    for (const name of Object.keys(dedupOptions))
-      expect(helpText("dedup")).toContain(`  --${name} `);
-    for (const topic of ["backup", "check", "root-token"] as const)
-      for (const name of Object.keys(folderOptions))
-        expect(helpText(topic)).toContain(`  --${name} `);
-    for (const name of Object.keys(rotateKeyOptions))
-      expect(helpText("rotate-key")).toContain(`  --${name} `);
+const texts: readonly (readonly [line: string, args: readonly string[]])[] = [
+  ["steward --help", ["--help"]],
+  ...allCommands.map(({ name }) => [`steward ${name} --help`, [name, "--help"]] as const),
+];
+
+describe("the help", () => {
+  it.each(texts)("of %s fits 80 columns", async (_, args) => {
+    const lines = (await printed(...args)).split("\n");
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.at(-1)).toBe("");
   });
 
-  it.each(["steward", "dedup", "backup", "check", "root-token"] as const)(
-    "on %s names the exit codes in the usual words",
-    (topic) => {
-      const text = helpText(topic).replaceAll(/\s+/g, " ");
-      expect(text).toMatch(/[Ee]xits 0 .*2 on a usage error/);
-      expect(text).not.toMatch(/wrong use|[Ee]nds? with \d/);
+  it.each(texts.filter(([line]) => !line.includes("version")))(
+    "of %s shows examples, and names the exit codes in the usual words",
+    async (_, args) => {
+      const text = await printed(...args);
+      expect(text.split("\n")).toContain("Examples:");
+      const line = text.replaceAll(/\s+/g, " ");
+      expect(line).toMatch(/[Ee]xits 0 .*2 on a usage error/);
+      expect(line).not.toMatch(/wrong use|[Ee]nds? with \d/);
     },
   );
 
+  it("names every option there is", async () => {
+    const general = await printed("help");
+    for (const name of Object.keys(daemonOptions))
+      expect(general).toMatch(new RegExp(`^ +-${name}( |$)`, "m"));
+    for (const { name, options } of allCommands.filter((each) => each.name !== "version"))
+      for (const option of Object.keys(options))
+        expect(await printed("help", name)).toContain(`  --${option} `);
+  });
+
+  it("lists every command with its summary, and where its own help is", async () => {
+    const general = await printed("-help");
+    for (const { name, usage, summary } of allCommands) {
+      expect(general).toContain(`  steward ${usage}`);
+      expect(general).toContain(`  ${summary}\n`);
+      expect(general).toContain(`steward ${name} --help`);
+    }
+    expect(general.slice(general.indexOf("More:"))).toBe(
+      "More: steward dedup --help, steward backup --help, steward check --help,\n" +
+        "steward root-token --help, steward rotate-key --help,\n" +
+        "steward version --help\n",
+    );
+  });
+
   it("states the ranges that are checked", () => {
-    for (const { value } of Object.values(dedupOptions))
+    for (const { value } of Object.values(dedupCommand.options))
       if (typeof value === "object" && "from" in value)
-        expect(helpText("dedup")).toContain(`from ${value.from} to ${value.to}`);
+        expect(dedupCommand.help).toContain(`from ${value.from} to ${value.to}`);
   });
 });
 

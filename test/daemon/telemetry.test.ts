@@ -1,6 +1,6 @@
 import { release } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { processMetricRows } from "../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../src/kernel/telemetry/report/service-metrics.ts";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
 import type { AnyRow } from "../../src/kernel/telemetry/types.ts";
 import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";

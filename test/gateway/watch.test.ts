@@ -8,7 +8,7 @@ import { SystemService } from "../../src/gen/steward/dedup/v1/system_pb.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import type { PlainRoute } from "../../src/kernel/service.ts";
-import type { RequestObserver } from "../../src/kernel/telemetry/requests.ts";
+import type { RequestObserver } from "../../src/kernel/telemetry/report/requests.ts";
 import {
   connectCall,
   grpcClient,

@@ -13,7 +13,7 @@ import { createServiceHost } from "../../src/kernel/threads/service-host.ts";
 import type { Placement } from "../../src/kernel/threads/hosted-service.ts";
 import type { MonitorOptions, NetworkOptions } from "../../src/monitor/options.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
-import { networkOptions } from "./collectors/harness.ts";
+import { deviceDefaults, networkOptions } from "./collectors/harness.ts";
 import { plainMonitorModule } from "./fixtures/module.ts";
 
 const never = new AbortController().signal;
@@ -52,29 +52,12 @@ async function startControlPlane(name: string) {
 // What a collector wrote ends after five intervals without a run: on a busy machine a second is not
 // enough.
 function network(name: string, url: string, intervalMs = 1_000): NetworkOptions {
-  const none = {
-    users: undefined,
-    keys: undefined,
-    settings: undefined,
-    acl: undefined,
-    dns: undefined,
-    contacts: undefined,
-    webhooks: undefined,
-    postureIntegrations: undefined,
-    logStream: undefined,
-    oauthApps: undefined,
-    services: undefined,
-  };
-  const options = networkOptions({ collectors: none });
-  const { devices } = options.collectors;
+  const options = networkOptions();
   return {
     ...options,
     name,
     provider: { ...options.provider, url },
-    collectors: {
-      ...options.collectors,
-      devices: devices && { ...devices, intervalMs, collectDeviceInvites: false },
-    },
+    collectors: { devices: { ...deviceDefaults, intervalMs, collectDeviceInvites: false } },
   };
 }
 

@@ -4,8 +4,8 @@
  */
 import type { Headscale } from "../support/headscale/types.ts";
 import type { Tailscale } from "../../src/demo/tailscale/types.ts";
-import type { CollectorOptions, HttpOptions, NetworkOptions } from "../../src/monitor/options.ts";
-import { deviceDefaults, networkOptions } from "./collectors/harness.ts";
+import type { SectionOptions, HttpOptions, NetworkOptions } from "../../src/monitor/options.ts";
+import { deviceDefaults, networkOptions, stateSections } from "./collectors/harness.ts";
 
 /** Two attempts, ten seconds each. */
 export const stageHttp: HttpOptions = {
@@ -23,7 +23,7 @@ export const stageHttp: HttpOptions = {
 export function everyCollector(
   intervalMs: number,
   agents: readonly { readonly url: string; readonly instance: string }[] = [],
-): CollectorOptions {
+): SectionOptions {
   const every = { intervalMs };
   const log = {
     ...every,
@@ -41,6 +41,7 @@ export function everyCollector(
     insecureSkipVerify: false,
   };
   return {
+    ...stateSections(intervalMs),
     devices: {
       ...deviceDefaults,
       ...every,
@@ -48,16 +49,7 @@ export function everyCollector(
       collectPosture: true,
       attributeNamespaces: ["*"],
     },
-    users: every,
-    keys: { ...every, expiryWarnMs: 7 * 86_400_000 },
-    settings: every,
-    acl: { ...every, validate: true },
-    dns: every,
-    contacts: every,
     webhooks: { ...every, desiredEvents: ["nodeCreated", "userDeleted"] },
-    postureIntegrations: every,
-    logStream: every,
-    oauthApps: every,
     services: { ...every, collectHosts: true },
     flowlogs: {
       ...log,
@@ -69,8 +61,7 @@ export function everyCollector(
       trustedReporterTags: [],
     },
     auditlogs: log,
-    k8sAudit: undefined,
-    nodeMetrics:
+    node_metrics:
       agents.length === 0
         ? undefined
         : {
@@ -99,7 +90,7 @@ export function everyCollector(
 /** A network behind the hosted control plane's simulator. */
 export function tailscaleNetwork(
   { url, credentials, tailnet }: Tailscale,
-  collectors: CollectorOptions,
+  collectors: SectionOptions,
   http: HttpOptions = stageHttp,
 ): NetworkOptions {
   return {
@@ -128,7 +119,7 @@ export function tailscaleNetwork(
 /** A network behind a simulated Headscale. */
 export function headscaleNetwork(
   { url, apiKey }: Headscale,
-  collectors: CollectorOptions,
+  collectors: SectionOptions,
   http: HttpOptions = stageHttp,
 ): NetworkOptions {
   return {

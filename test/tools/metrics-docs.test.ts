@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { processMetricRows } from "../../src/kernel/telemetry/service-metrics.ts";
-import { monitorMetrics } from "../../src/monitor/catalogue/metrics.ts";
-import { monitorRecords } from "../../src/monitor/catalogue/records.ts";
+import { processMetricRows } from "../../src/kernel/telemetry/report/service-metrics.ts";
+import { monitorMetrics, monitorRecords } from "../../src/monitor/catalogue/monitor-catalogue.ts";
 import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";
 import { METRICS_PAGE, metricsPage } from "../../tools/metrics-docs.ts";
 

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
-import { updateAvailable } from "../../src/kernel/telemetry/process-metrics.ts";
+import { updateAvailable } from "../../src/kernel/telemetry/report/process-metrics.ts";
 import {
   createUpdateCheck,
   reportUpdate,

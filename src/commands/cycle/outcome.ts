@@ -6,7 +6,7 @@ import { describeFailure, failureOf } from "../../kernel/client/failure.ts";
 import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.ts";
 import type { DeniedCall } from "../../monitor/cycle/cycle.ts";
 import type { CollectorResult } from "../../monitor/runner/cycle.ts";
-import type { CycleArguments } from "../arguments.ts";
+import type { CycleArguments } from "./arguments.ts";
 
 export interface CycleOutcome {
   readonly requested: Pick<CycleArguments, "mode" | "timeoutMs">;

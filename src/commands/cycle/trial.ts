@@ -13,9 +13,13 @@ import { lockStateDirectory } from "../../kernel/state/folder/directory-lock.ts"
 import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";
-import { harmless, unversioned, validatesPolicy } from "../../monitor/cycle/harmless.ts";
+import {
+  preflightOptions,
+  validatesPolicy,
+  withoutVersionCheck,
+} from "../../monitor/cycle/preflight-options.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
-import type { CycleArguments } from "../arguments.ts";
+import type { CycleArguments } from "./arguments.ts";
 import {
   configureDaemon,
   daemonSchema,
@@ -24,7 +28,7 @@ import {
 import { monitorOptionsOf } from "../../daemon/monitor.ts";
 import { telemetryOptions } from "../../daemon/telemetry-options.ts";
 import { createProcessTelemetry } from "../../daemon/telemetry.ts";
-import type { CommandOutput } from "../validate.ts";
+import type { CommandOutput } from "../command.ts";
 import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";
 import { exportAll, hasReceiver } from "./export.ts";
@@ -71,7 +75,9 @@ export async function runTrial(requested: CycleArguments, deps: TrialDeps): Prom
       exportAttempted: false,
       aclValidateSkipped: false,
     };
-  const monitor = configured && (mode === "once" ? unversioned(configured) : harmless(configured));
+  const monitor =
+    configured &&
+    (mode === "once" ? withoutVersionCheck(configured) : preflightOptions(configured));
   const lock = mode === "once" ? lockFor(configuration) : undefined;
   try {
     const outcome = await observe({

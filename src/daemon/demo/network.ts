@@ -13,7 +13,7 @@ import { Secret } from "../../kernel/base/secret.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import { givenNetwork } from "../../monitor/config/network-options.ts";
-import { readNodeMetrics } from "../../monitor/config/collector-options.ts";
+import { nodeMetricsSection, withTargets } from "../../monitor/collectors/nodemetrics/section.ts";
 import type { NetworkOptions, NodeTargetOptions } from "../../monitor/options.ts";
 
 const NAME = "demo";
@@ -88,7 +88,7 @@ export async function startDemoNetwork(
       simulated: true,
       collectors: {
         ...network.collectors,
-        nodeMetrics: { ...readNodeMetrics(config), targets, discovery: undefined },
+        [nodeMetricsSection.name]: withTargets(config, targets),
       },
     },
     stop: async () => {

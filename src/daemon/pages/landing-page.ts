@@ -24,7 +24,7 @@ import { systemIds } from "../../kernel/base/ids.ts";
 import { createCall, type PlainRoute } from "../../kernel/service.ts";
 import type { ThreadHost } from "../../kernel/threads/hosted-service.ts";
 import { readStatus } from "../../monitor/status/read-status.ts";
-import { ENGINE_TYPE } from "../../tokens/engine/engine.ts";
+import { ENGINE_TYPE } from "../../tokens/engine/type.ts";
 import type { Tokens } from "../../tokens/service.ts";
 import type { LastMints } from "../../tokens/telemetry/last-mints.ts";
 import { callHandler } from "./call-handler.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../kernel/config/otlp-keys.ts";
 import { exporterOptions, metricIntervalMs } from "../../kernel/config/otlp-options.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
-import { processMetricRows } from "../../kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../kernel/telemetry/report/service-metrics.ts";
 import { selfObservability } from "../../monitor/config/upkeep-keys.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
 import type { ProcessConstants } from "../../monitor/status/process-status.ts";

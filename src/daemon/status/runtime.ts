@@ -4,7 +4,7 @@ import { PerformanceObserver } from "node:perf_hooks";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { RuntimeSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
-import { watchThreads } from "../../kernel/telemetry/runtime-report.ts";
+import { watchThreads } from "../../kernel/telemetry/report/runtime-report.ts";
 import { humanBytes } from "../../monitor/status/human.ts";
 import { takeSamples } from "./samples.ts";
 

@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { writtenName, type Field } from "./fields.ts";
 import type { Complaint } from "./findings.ts";
 import { defineKey, type Key, type Schema } from "./key.ts";
+import type { KeyType } from "./types.ts";
 
 /** The keys of a section, by field name. */
 export type KeyGroup<T> = { readonly [K in keyof T]-?: Key<T[K]> };
@@ -10,6 +11,16 @@ export type KeyGroup<T> = { readonly [K in keyof T]-?: Key<T[K]> };
 /** A field as a key: undefined unless it has a default. `rule` and `warn` validate it. */
 export interface KeyField<T> extends Field<T> {
   warn?(value: Exclude<T, undefined>): Complaint | undefined;
+}
+
+/** A field with a default, whose type is inferred from it: for groups without a type of their own. */
+export function keyField<T extends {}>(row: {
+  readonly type: KeyType<T>;
+  readonly default: T;
+  readonly help: string;
+  rule?(value: T): Complaint | undefined;
+}): KeyField<T> {
+  return row;
 }
 
 /**

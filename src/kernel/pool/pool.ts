@@ -3,7 +3,7 @@
  * tasks, and crashes that fail only the input that caused them.
  */
 import { availableParallelism, totalmem } from "node:os";
-import { Piscina } from "piscina";
+import type { Piscina } from "piscina";
 import type { Clock } from "../base/clock.ts";
 import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
@@ -59,7 +59,6 @@ interface InnerOptions extends Pick<RunOptions, "signal" | "tries" | "deadlineMs
 }
 
 class PiscinaPool implements Pool {
-  readonly #piscina: Piscina;
   readonly #slots: Semaphore;
   readonly #maxQueued: number;
   readonly #clock: Clock;
@@ -68,6 +67,7 @@ class PiscinaPool implements Pool {
   readonly #heapMb: number;
   readonly #attempts = new Set<Attempt>();
   readonly #closing = new AbortController();
+  #opened: Promise<Piscina> | undefined;
   #crashed = 0;
 
   constructor(options: Required<PoolOptions>) {
@@ -77,20 +77,6 @@ class PiscinaPool implements Pool {
     this.#heapMb = options.heapMb;
     this.#maxQueued = 2 * options.threads;
     this.#slots = createSemaphore(options.threads, this.#maxQueued);
-    this.#piscina = new Piscina({
-      filename: new URL("./runner.ts", import.meta.url).href,
-      name: "runAttempt",
-      minThreads: 0,
-      maxThreads: options.threads,
-      idleTimeout: IDLE_MS,
-      resourceLimits: {
-        maxOldGenerationSizeMb: options.heapMb,
-        maxYoungGenerationSizeMb: YOUNG_MB,
-      },
-      recordTiming: false,
-      closeTimeout: CLOSE_MS,
-    });
-    this.#piscina.on("error", (error: Error) => this.#lostIdleThread(error));
   }
 
   async run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O> {
@@ -136,7 +122,29 @@ class PiscinaPool implements Pool {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new StewardError("cancelled", "the worker pool is closing"));
     await Promise.all([...this.#attempts].map((attempt) => attempt.end));
-    await this.#piscina.close({ force: true });
+    await (await this.#opened)?.close({ force: true });
+  }
+
+  /** Piscina is loaded with the first task: a process without one does not need it. */
+  #open(): Promise<Piscina> {
+    this.#opened ??= import("piscina").then(({ Piscina }) => {
+      const piscina = new Piscina({
+        filename: new URL("./runner.ts", import.meta.url).href,
+        name: "runAttempt",
+        minThreads: 0,
+        maxThreads: this.#threads,
+        idleTimeout: IDLE_MS,
+        resourceLimits: {
+          maxOldGenerationSizeMb: this.#heapMb,
+          maxYoungGenerationSizeMb: YOUNG_MB,
+        },
+        recordTiming: false,
+        closeTimeout: CLOSE_MS,
+      });
+      piscina.on("error", (error: Error) => this.#lostIdleThread(error));
+      return piscina;
+    });
+    return this.#opened;
   }
 
   async #run<I, O>(task: Task<I, O>, input: I, options: InnerOptions): Promise<O> {
@@ -144,7 +152,11 @@ class PiscinaPool implements Pool {
     for (let tries = 1; ; tries += 1) {
       if (options.bounded && tries === 1 && this.#slots.isFull) throw this.#tooManyWait();
       const slot = await this.#slots.acquire(signal);
-      const end = await this.#try(task, input, { ...options, signal, slot });
+      const piscina = await this.#open().catch((thrown: unknown) => {
+        slot[Symbol.dispose]();
+        throw thrown;
+      });
+      const end = await this.#try(task, input, { ...options, signal, slot, piscina });
       if (end.kind === "reply") {
         if (end.reply.ok) return end.reply.value as O;
         throw readError(`task ${task.name}`, end.reply.error);
@@ -166,13 +178,18 @@ class PiscinaPool implements Pool {
   #try<I, O>(
     task: Task<I, O>,
     input: I,
-    { signal, slot, ...options }: InnerOptions & { readonly slot: Disposable },
+    {
+      signal,
+      slot,
+      piscina,
+      ...options
+    }: InnerOptions & { readonly slot: Disposable; readonly piscina: Piscina },
   ): Promise<AttemptEnd> {
     if (signal.aborted) {
       slot[Symbol.dispose]();
       return Promise.reject(signal.reason as Error);
     }
-    const attempt = startAttempt(this.#piscina, this.#clock, {
+    const attempt = startAttempt(piscina, this.#clock, {
       file: task.file.href,
       input,
       transfer: options.transfer ?? [],

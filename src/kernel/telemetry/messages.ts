@@ -8,7 +8,7 @@
  *   stopped
  */
 import type { MessagePort } from "node:worker_threads";
-import type { OutboxStatus } from "./outbox.ts";
+import type { OutboxStatus } from "./writer/outbox.ts";
 import type { LedgerView, Observed } from "./status.ts";
 import type {
   Attributes,

@@ -4,7 +4,7 @@
  */
 import type { CertificateStatus } from "../listen/certificates.ts";
 import type { SeriesFigures } from "./types.ts";
-import type { OutboxStatus } from "./outbox.ts";
+import type { OutboxStatus } from "./writer/outbox.ts";
 import type { QueueStatus } from "../base/queue-count.ts";
 
 export type Signal = "metrics" | "logs" | "traces";

@@ -8,27 +8,27 @@ import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import type { Log, LogLine } from "../base/log.ts";
 import type { Component } from "../supervisor/component.ts";
-import { DeliveryLog } from "./delivery-log.ts";
-import { Expositions } from "./expositions.ts";
-import type { Exposition } from "./expositions.ts";
+import { DeliveryLog } from "./host/delivery-log.ts";
+import { Expositions } from "./host/expositions.ts";
+import type { Exposition } from "./host/expositions.ts";
 import type { ExposeQuery, HostMessage, HostReply } from "./messages.ts";
 import type { WireSpan, Scope, ScopeSpec } from "./types.ts";
 import { compileLimits, compileOptions } from "./options.ts";
 import type { TelemetryOptions } from "./options.ts";
 import type { CeilingLimits } from "./series/ceiling.ts";
-import { PullComponent } from "./pull-component.ts";
-import { OutputGate } from "./output-gate.ts";
+import { PullComponent } from "./host/pull-component.ts";
+import { OutputGate } from "./host/output-gate.ts";
 import type { LedgerView, Observed, TelemetryStatus } from "./status.ts";
 import type { ThreadOptions } from "./thread/options.ts";
-import { createTelemetryWriter } from "./writer.ts";
-import type { TelemetryWriter } from "./writer.ts";
+import { createTelemetryWriter } from "./writer/writer.ts";
+import type { TelemetryWriter } from "./writer/writer.ts";
 
 const FLUSH_MARGIN_MS = 250;
 /**
  * An export creates 100,000 short-lived points; without a limit V8 grows the young generation for
  * throughput that is not needed.
  */
-const YOUNG_MB = 6;
+const YOUNG_MB = 3;
 
 export interface TelemetryDeps {
   readonly clock: Clock;

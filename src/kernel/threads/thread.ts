@@ -8,6 +8,7 @@ import { logConsole } from "../base/console-log.ts";
 import { writeError } from "../base/error-message.ts";
 import { assert } from "../base/errors.ts";
 import { systemIds } from "../base/ids.ts";
+import { collectStartGarbage } from "../base/start-garbage.ts";
 import { createAnswers, plainRows } from "./answers.ts";
 import { STATE_MS, type Boot } from "./boot.ts";
 import { Dispatcher, type Post } from "./dispatcher.ts";
@@ -59,6 +60,7 @@ try {
     starting.signal,
   );
   const { service } = resident;
+  collectStartGarbage();
   dispatcher = new Dispatcher(createAnswers(service), post, systemClock);
   post({
     kind: "started",

@@ -3,8 +3,8 @@
  * the outcome of its calls.
  */
 import type { Collector } from "../collectors/collector.ts";
-import type { CollectorOptions, NetworkOptions } from "../options.ts";
-import type { Capability, Provider } from "../providers/provider.ts";
+import type { NetworkOptions } from "../options.ts";
+import type { Provider } from "../providers/provider.ts";
 import { apiStates, type ApiState } from "./operation.ts";
 import { compareScopes, type RequiredScopes, type ScopeStatus } from "./scopes.ts";
 import { worstState, type CapabilityTracker, type OperationState } from "./tracker.ts";
@@ -38,20 +38,13 @@ export interface MatrixInput {
   readonly tracker: Pick<CapabilityTracker, "operations">;
 }
 
-/** Probes that count under the collector they replace. */
-const standIns: ReadonlyMap<string, string> = new Map([["flowlogs-feature", "flowlogs"]]);
-/** Object-store collectors, which have a row only while they run. */
-const feeds: ReadonlySet<string> = new Set([
-  "objectstore",
-  "objectstore-audit",
-  "objectstore-k8s_audit",
-]);
 const firstActionable = apiStates.indexOf("transient_failure");
 
 /** Rows of collectors, then of their sub-requests. */
 export function capabilityMatrix(input: MatrixInput): CapabilityRow[] {
   const shown = input.collectors.filter(
-    ({ name }) => !standIns.has(name) && (!feeds.has(name) || input.registered.has(name)),
+    ({ name, countsAs, isFeed }) =>
+      countsAs === undefined && (!isFeed || input.registered.has(name)),
   );
   const rows = shown.flatMap((collector) => [
     collectorRow(collector, input),
@@ -73,56 +66,53 @@ export function offeredFeatures(
   provider: Pick<Provider, "supports">,
 ): string[] {
   const offered = collectors.filter(
-    ({ name, capability }) =>
-      !feeds.has(name) && (capability === undefined || provider.supports(capability)),
+    ({ needs, isFeed }) => !isFeed && (needs === undefined || provider.supports(needs)),
   );
-  return [...new Set(offered.map(({ name, capability }) => capability ?? name))].toSorted();
+  return [...new Set(offered.map(featureOf))].toSorted();
 }
 
-/** Names of the collectors that count under this one, itself first. */
-function countedUnder(name: string): string[] {
-  return [name, ...[...standIns].flatMap(([standIn, owner]) => (owner === name ? [standIn] : []))];
+/** A feature of the control plane has the name of the section that configures it. */
+function featureOf({ name, needs, section }: Collector): string {
+  return needs === undefined ? name : section.name;
 }
 
 function collectorRow(
   collector: Collector,
-  { registered, options, provider, tracker }: MatrixInput,
+  { collectors, registered, options, provider, tracker }: MatrixInput,
 ): CapabilityRow {
-  const names = countedUnder(collector.name);
+  const names = [
+    collector.name,
+    ...collectors.flatMap(({ name, countsAs }) => (countsAs === collector.name ? [name] : [])),
+  ];
   const operations = names.flatMap((name) => tracker.operations(name));
-  const section = sectionOf(options.collectors, collector.key);
+  const section = collector.section.of(options);
   return {
     ...scopeColumns(provider, collector.scopes(options)),
     ...standing({
       configEnabled: section !== undefined,
-      providerSupported:
-        collector.capability === undefined || provider.supports(collector.capability),
+      providerSupported: collector.needs === undefined || provider.supports(collector.needs),
       registered: names.some((name) => registered.has(name)),
     }),
     ...stateOf(operations),
     collector: collector.name,
     subrequest: undefined,
     operations,
-    capability: feeds.has(collector.name)
-      ? "objectstore"
-      : (collector.capability ?? collector.name),
+    capability: collector.isFeed ? "objectstore" : featureOf(collector),
     source: section !== undefined && "source" in section ? String(section.source) : undefined,
   };
 }
 
 function subrequestRow(
   collector: Collector,
-  { capability, operation, scopes }: Collector["subrequests"][number],
+  { capability, needs, operation, scopes, isWanted }: Collector["subrequests"][number],
   { registered, options, provider, tracker }: MatrixInput,
 ): CapabilityRow {
-  const configEnabled =
-    sectionOf(options.collectors, collector.key) !== undefined &&
-    isWanted(options.collectors, capability);
+  const configEnabled = isWanted(options);
   return {
     ...scopeColumns(provider, scopes),
     ...standing({
       configEnabled,
-      providerSupported: provider.supports(capability),
+      providerSupported: provider.supports(needs),
       registered: registered.has(collector.name) && configEnabled,
     }),
     ...stateOf(
@@ -178,23 +168,6 @@ function stateOf(
     lastProbeMs:
       operations.length === 0 ? undefined : Math.max(...operations.map((each) => each.lastProbeMs)),
   };
-}
-
-/**
- * Maps a configuration section to its options, e.g. `posture_integrations` to
- * `postureIntegrations`; of a nested section the first part counts.
- */
-function sectionOf(options: CollectorOptions, key: string): object | undefined {
-  const name = (key.split(".")[0] ?? key).replaceAll(/_([a-z0-9])/g, (_, letter: string) =>
-    letter.toUpperCase(),
-  );
-  return (options as unknown as Readonly<Record<string, object | undefined>>)[name];
-}
-
-function isWanted({ devices }: CollectorOptions, capability: Capability): boolean {
-  if (capability === "device_posture") return devices?.collectPosture === true;
-  if (capability === "device_invites") return devices?.collectDeviceInvites === true;
-  return true;
 }
 
 function compare(left: string, right: string): number {

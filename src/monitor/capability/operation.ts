@@ -30,59 +30,10 @@ export interface Operation {
   readonly disabledBy: readonly number[];
 }
 
-function operation(name: string, disabledBy: readonly number[] = []): Operation {
+/** `disabledBy`: statuses besides 404 that mean the feature is off. */
+export function defineOperation(name: string, disabledBy: readonly number[] = []): Operation {
   return { name, disabledBy };
 }
-
-type OperationKey =
-  | "devices"
-  | "devicePosture"
-  | "deviceInvites"
-  | "users"
-  | "userInvites"
-  | "keys"
-  | "settings"
-  | "policy"
-  | "validatePolicy"
-  | "dns"
-  | "contacts"
-  | "webhooks"
-  | "postureIntegrations"
-  | "configurationStream"
-  | "networkStream"
-  | "oauthApps"
-  | "services"
-  | "serviceHosts"
-  | "flowLogs"
-  | "auditLogs"
-  | "listObjects"
-  | "nodeMetrics";
-
-/** All operations. */
-export const operations: Readonly<Record<OperationKey, Operation>> = {
-  devices: operation("listTailnetDevices"),
-  devicePosture: operation("device_posture"),
-  deviceInvites: operation("device_invites"),
-  users: operation("listUsers"),
-  userInvites: operation("user_invites"),
-  keys: operation("listTailnetKeys"),
-  settings: operation("getTailnetSettings"),
-  policy: operation("getPolicyFile"),
-  validatePolicy: operation("validateAndTestPolicyFile"),
-  dns: operation("getDnsConfiguration"),
-  contacts: operation("getContacts"),
-  webhooks: operation("listWebhooks"),
-  postureIntegrations: operation("getPostureIntegrations"),
-  configurationStream: operation("getLogStreamingStatus.configuration"),
-  networkStream: operation("getLogStreamingStatus.network"),
-  oauthApps: operation("listOAuthApps"),
-  services: operation("listServices"),
-  serviceHosts: operation("listServiceHosts"),
-  flowLogs: operation("listNetworkFlowLogs", [403]),
-  auditLogs: operation("listConfigurationAuditLogs"),
-  listObjects: operation("listObjects"),
-  nodeMetrics: operation("scrapeNodeMetrics"),
-};
 
 /** The state for a failed call. Failures without a reply are transient; a cancelled call is `unknown`. */
 export function stateOfError(

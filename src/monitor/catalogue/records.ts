@@ -3,7 +3,6 @@
  * family of record names.
  */
 import { defineLogRecord } from "../../kernel/telemetry/catalogue.ts";
-import type { AnyLogRow } from "../../kernel/telemetry/types.ts";
 
 export const devicePostureRecord = defineLogRecord({
   name: "vpn.device.posture",
@@ -245,23 +244,3 @@ export const webhookRecord = defineLogRecord({
   help: "One record per webhook event; severity WARN for attention types, otherwise INFO.",
   family: true,
 });
-
-export const monitorRecords: readonly AnyLogRow[] = [
-  devicePostureRecord,
-  deviceNetworkLockErrorRecord,
-  deviceInviteRecord,
-  deviceKeyExpiringRecord,
-  deviceAttributeExpiringRecord,
-  keyExpiringRecord,
-  keyScopesRecord,
-  aclRiskyRuleRecord,
-  aclValidationIssueRecord,
-  webhookEndpointsEventMismatchRecord,
-  logstreamErrorRecord,
-  oauthAppInfoRecord,
-  networkFlowRecord,
-  configAuditRecord,
-  k8sApiRequestRecord,
-  k8sSessionRecord,
-  webhookRecord,
-];

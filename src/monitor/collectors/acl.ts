@@ -2,7 +2,7 @@
  * The policy file: last change, size, number of entries and how permissive it is. Parsed only when
  * it changed.
  */
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   aclAutoapprovers,
   aclLastChanged,
@@ -19,25 +19,40 @@ import type { Policy } from "../providers/model.ts";
 import { parsePolicy } from "./acl/policy-document.ts";
 import { policySections, summarizePolicy } from "./acl/policy-summary.ts";
 import type { PolicySummary, SectionRisk } from "./acl/policy-summary.ts";
-import { validatePolicy } from "./acl/validation.ts";
+import { validatePolicy, validatePolicyOperation } from "./acl/validation.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
+import { defineSection, flag } from "./section.ts";
 import { unixSeconds } from "./units.ts";
 
+const getPolicy = defineOperation("getPolicyFile");
+
+export const aclSection = defineSection("acl", {
+  collects: "the access policy",
+  intervalSeconds: 600,
+  fields: {
+    validate: flag(
+      true,
+      "Has the control plane validate and test the policy. This is the only call that is not a GET.",
+    ),
+  },
+  // Validation would send the policy.
+  forPreflight: (options) => ({ ...options, validate: false }),
+});
+
 export const acl = defineCollector({
-  name: "acl",
+  section: aclSection,
   description: "The policy file, its size and its risks",
-  capability: "acl",
+  needs: "policy",
   scopes: [["policy_file:read"]],
-  operations: [operations.policy, operations.validatePolicy],
+  operations: [getPolicy, validatePolicyOperation],
   emits: aclMetrics,
   records: [aclRiskyRuleRecord, aclValidationIssueRecord],
-  options: ({ collectors }) => collectors.acl,
   open: (deps, { validate }) => {
-    const validates = validate && deps.provider.supports("acl_validate");
+    const validates = validate && deps.provider.supports("validatePolicy");
     let last: Seen | undefined;
     return async (tick) => {
-      const policy = await tick.call(operations.policy, () => deps.provider.policy(tick.signal));
+      const policy = await tick.call(getPolicy, () => deps.provider.policy(tick.signal));
       if (policy === undefined) return showNone(tick);
       last = await look(policy, last, tick);
       tick.sweep.gauge(aclLastChanged, unixSeconds(policy.updatedMs ?? last.sinceMs), {});
@@ -69,7 +84,7 @@ async function look(
 }
 
 function showNone(tick: Tick): void {
-  tick.observed(operations.policy, "disabled");
+  tick.observed(getPolicy, "disabled");
   for (const section of policySections)
     tick.sweep.gauge(aclRules, 0, { "vpn.acl.section": section });
 }

@@ -13,6 +13,7 @@ import { nodemetrics } from "./nodemetrics.ts";
 import { oauthApps } from "./oauth-apps.ts";
 import { objectstore, objectstoreAudit, objectstoreK8sAudit } from "./objectstore.ts";
 import { postureIntegrations } from "./posture-integrations.ts";
+import type { CollectorSection } from "./section.ts";
 import { services } from "./services.ts";
 import { settings } from "./settings.ts";
 import { users } from "./users.ts";
@@ -39,4 +40,9 @@ export const allCollectors: readonly Collector[] = [
   auditlogs,
   objectstoreAudit,
   objectstoreK8sAudit,
+];
+
+/** The sections of the configuration; some collectors share one. */
+export const collectorSections: readonly CollectorSection[] = [
+  ...new Set(allCollectors.map(({ section }) => section)),
 ];

@@ -1,5 +1,5 @@
 /** Collector of the configuration audit log, read in consecutive time windows. */
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   configAuditChanges,
   configAuditDeferredDelay,
@@ -8,16 +8,18 @@ import {
   configAuditSchemaDrift,
 } from "../catalogue/flows.ts";
 import { configAuditRecord } from "../catalogue/records.ts";
-import type { LogOptions } from "../options.ts";
 import { defineWindowCollector } from "./collector.ts";
 import { eachBatch } from "./log-batches.ts";
+import { auditlogsSection, isPolled } from "./log-sections.ts";
 
-export const auditlogs = defineWindowCollector<LogOptions>({
-  name: "auditlogs",
+const listAuditLogs = defineOperation("listConfigurationAuditLogs");
+
+export const auditlogs = defineWindowCollector({
+  section: auditlogsSection,
   description: "Changes of the network's configuration, and who made them",
-  capability: "auditlogs",
+  needs: "auditLogs",
   scopes: [["logs:configuration:read"]],
-  operations: [operations.auditLogs],
+  operations: [listAuditLogs],
   emits: [
     configAuditEvents,
     configAuditChanges,
@@ -26,8 +28,7 @@ export const auditlogs = defineWindowCollector<LogOptions>({
     configAuditSchemaDrift,
   ],
   records: [configAuditRecord],
-  options: ({ collectors: { auditlogs } }) =>
-    auditlogs?.source === "poll" || auditlogs?.source === "both" ? auditlogs : undefined,
+  select: (options) => (isPolled(options) ? options : undefined),
   window: ({ lagMs, initialLookbackMs, maxWindowMs }) => ({
     lagMs,
     initialLookbackMs,
@@ -37,7 +38,7 @@ export const auditlogs = defineWindowCollector<LogOptions>({
   open:
     ({ provider, audit }) =>
     (tick, window) =>
-      eachBatch(tick, operations.auditLogs, provider.auditLogs(window, tick.signal), (records) =>
+      eachBatch(tick, listAuditLogs, provider.auditLogs(window, tick.signal), (records) =>
         audit.accept({ records, source: "poll" }, tick.signal),
       ),
 });

@@ -11,9 +11,11 @@ import type { RequiredScopes } from "../capability/scopes.ts";
 import type { NetworkMemory } from "../checkpoints/types.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { AuditIntake, FlowIntake } from "../flows/types.ts";
-import type { NetworkOptions } from "../options.ts";
-import type { Capability, Provider, TimeWindow } from "../providers/provider.ts";
+import type { NetworkOptions, ScheduledOptions } from "../options.ts";
+import type { TimeWindow } from "../providers/model.ts";
+import type { CallName, Provider } from "../providers/provider.ts";
 import type { CollectorReport } from "./collector-report.ts";
+import type { CollectorSection } from "./section.ts";
 
 /** Dependencies of a collector, one set per network. */
 export interface CollectorDeps {
@@ -102,10 +104,9 @@ export interface Collector {
   readonly name: string;
   /** One sentence. */
   readonly description: string;
-  /** Section below `collectors` in the configuration. */
-  readonly key: string;
-  /** Required feature of the control plane; undefined when it is not called. */
-  readonly capability: Capability | undefined;
+  readonly section: CollectorSection;
+  /** The call without which it does not run; undefined when the control plane is not called. */
+  readonly needs: CallName | undefined;
   /**
    * Scopes an OAuth client needs: each entry lists alternatives, one of which suffices. Empty: none
    * needed; undefined: unknown.
@@ -113,14 +114,14 @@ export interface Collector {
   scopes(options: NetworkOptions): RequiredScopes;
   readonly operations: readonly Operation[];
   /** Additional calls with their own row in the capability matrix, and their scopes. */
-  readonly subrequests: readonly {
-    readonly capability: Capability;
-    readonly operation: Operation;
-    readonly scopes: RequiredScopes;
-  }[];
+  readonly subrequests: readonly Subrequest[];
   /** Every metric and log record that it may emit. */
   readonly emits: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
+  /** The collector in whose capability row its calls count. */
+  readonly countsAs: string | undefined;
+  /** Reads an object store: it has a capability row only while it runs. */
+  readonly isFeed: boolean;
   /** Whether a run reads a window. */
   readonly windowed: boolean;
   /**
@@ -132,35 +133,55 @@ export interface Collector {
   prepare(options: NetworkOptions): PreparedCollector | undefined;
 }
 
-interface Declared {
-  readonly name: string;
+/** A further call of a collector. */
+interface Subrequest {
+  /** Its name in the capability matrix. */
+  readonly capability: string;
+  readonly needs: CallName;
+  readonly operation: Operation;
+  readonly scopes: RequiredScopes;
+  /** Whether the collector runs and its options ask for the call. */
+  readonly isWanted: (options: NetworkOptions) => boolean;
+}
+
+/** `S` are the options of the section, `O` the part of them that the collector runs with. */
+interface Declared<S extends object, O extends ScheduledOptions> {
+  readonly section: CollectorSection<S>;
+  /** By default the section's. */
+  readonly name?: string;
   readonly description: string;
-  readonly key?: string;
-  readonly capability?: Capability;
-  /** A function where options add scopes. */
-  readonly scopes?: RequiredScopes | ((options: NetworkOptions) => RequiredScopes);
+  /** The options it runs with, undefined when it does not; by default those of the section. */
+  readonly select?: (options: S) => O | undefined;
+  readonly needs?: CallName;
+  /** A function where options add scopes; they are undefined while the section is off. */
+  readonly scopes?: RequiredScopes | ((options: S | undefined) => RequiredScopes);
   readonly operations: readonly Operation[];
-  readonly subrequests?: Collector["subrequests"];
+  readonly subrequests?: readonly (Omit<Subrequest, "isWanted"> & {
+    /** By default it is made whenever the collector runs. */
+    readonly isWanted?: (options: S) => boolean;
+  })[];
   readonly emits: readonly AnyRow[];
   readonly records?: readonly AnyLogRow[];
   readonly namesDevices?: boolean;
+  readonly countsAs?: string;
+  readonly isFeed?: boolean;
 }
 
-/**
- * Declares a collector of current state. `options` selects its section, undefined when it is off.
- */
-export function defineCollector<O extends { readonly intervalMs: number }>(
-  declared: Declared & {
-    options(network: NetworkOptions): O | undefined;
-    timeoutMs?(options: O): number;
-    open(deps: CollectorDeps, options: O): Collect;
+/** Declares a collector of current state. */
+export function defineCollector<
+  S extends object,
+  O extends ScheduledOptions = S & ScheduledOptions,
+>(
+  declared: Declared<S, O> & {
+    timeoutMs?(options: NoInfer<O>): number;
+    open(deps: CollectorDeps, options: NoInfer<O>): Collect;
   },
 ): Collector {
   return {
     ...rowOf(declared),
     windowed: false,
     prepare(network) {
-      const options = declared.options(network);
+      const options = selected(declared, network);
       if (options === undefined) return undefined;
       return {
         intervalMs: options.intervalMs,
@@ -172,18 +193,20 @@ export function defineCollector<O extends { readonly intervalMs: number }>(
 }
 
 /** Declares a collector that reads a log in consecutive windows. */
-export function defineWindowCollector<O extends { readonly intervalMs: number }>(
-  declared: Declared & {
-    options(network: NetworkOptions): O | undefined;
-    window(options: O): WindowRule;
-    open(deps: CollectorDeps, options: O): CollectWindow;
+export function defineWindowCollector<
+  S extends object,
+  O extends ScheduledOptions = S & ScheduledOptions,
+>(
+  declared: Declared<S, O> & {
+    window(options: NoInfer<O>): WindowRule;
+    open(deps: CollectorDeps, options: NoInfer<O>): CollectWindow;
   },
 ): Collector {
   return {
     ...rowOf(declared),
     windowed: true,
     prepare(network) {
-      const options = declared.options(network);
+      const options = selected(declared, network);
       return (
         options && {
           intervalMs: options.intervalMs,
@@ -195,28 +218,50 @@ export function defineWindowCollector<O extends { readonly intervalMs: number }>
   };
 }
 
-function rowOf({
-  name,
+function selected<S extends object, O extends ScheduledOptions>(
+  { section, select }: Declared<S, O>,
+  network: NetworkOptions,
+): O | undefined {
+  const options = section.of(network);
+  // Without `select`, `O` is `S`.
+  if (select === undefined) return options as (S & O) | undefined;
+  return options && select(options);
+}
+
+function rowOf<S extends object, O extends ScheduledOptions>({
+  section,
+  name = section.name,
   description,
-  key = name,
-  capability,
+  needs,
   scopes,
   operations,
   subrequests = [],
   emits,
   records = [],
   namesDevices = false,
-}: Declared): Omit<Collector, "windowed" | "prepare"> {
+  countsAs,
+  isFeed = false,
+}: Declared<S, O>): Omit<Collector, "windowed" | "prepare"> {
   return {
+    section,
     name,
     description,
-    key,
-    capability,
-    scopes: typeof scopes === "function" ? scopes : () => scopes,
+    needs,
+    scopes(network) {
+      return typeof scopes === "function" ? scopes(section.of(network)) : scopes;
+    },
     operations,
-    subrequests,
+    subrequests: subrequests.map(({ isWanted, ...subrequest }) => ({
+      ...subrequest,
+      isWanted(network) {
+        const options = section.of(network);
+        return options !== undefined && (isWanted?.(options) ?? true);
+      },
+    })),
     emits,
     records,
     namesDevices,
+    countsAs,
+    isFeed,
   };
 }

@@ -1,20 +1,27 @@
 /** Collector of unverified network contacts. Addresses are never read. */
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import { contactNeedsVerification, contactsMetrics } from "../catalogue/contacts.ts";
 import { defineCollector } from "./collector.ts";
+import { defineSection } from "./section.ts";
+
+const getContacts = defineOperation("getContacts");
+
+const section = defineSection("contacts", {
+  collects: "contacts",
+  intervalSeconds: 600,
+});
 
 export const contacts = defineCollector({
-  name: "contacts",
+  section,
   description: "Contacts that are not verified",
-  capability: "contacts",
+  needs: "contacts",
   scopes: [["account_settings:read"]],
-  operations: [operations.contacts],
+  operations: [getContacts],
   emits: contactsMetrics,
-  options: ({ collectors }) => collectors.contacts,
   open:
     ({ provider }) =>
     async (tick) => {
-      const result = await tick.call(operations.contacts, () => provider.contacts(tick.signal));
+      const result = await tick.call(getContacts, () => provider.contacts(tick.signal));
       for (const [type, unverified] of result)
         tick.sweep.gauge(contactNeedsVerification, Number(unverified), {
           "vpn.contact.type": type,

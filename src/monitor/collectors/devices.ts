@@ -3,7 +3,6 @@
  * part over them.
  */
 import type { AnyRow } from "../../kernel/telemetry/types.ts";
-import { operations } from "../capability/operation.ts";
 import { enrichCacheSize } from "../catalogue/collection.ts";
 import { devicesByCountry, devicesMetrics } from "../catalogue/devices.ts";
 import {
@@ -13,7 +12,6 @@ import {
   deviceNetworkLockErrorRecord,
   devicePostureRecord,
 } from "../catalogue/records.ts";
-import type { CollectorOptions } from "../options.ts";
 import { defineCollector } from "./collector.ts";
 import type { Collect, CollectorDeps } from "./collector.ts";
 import {
@@ -31,11 +29,16 @@ import { identityOf } from "./devices/part.ts";
 import type { Part, PartContext } from "./devices/part.ts";
 import { createPosture } from "./devices/posture.ts";
 import { exitNodes, subnetRoutes } from "./devices/routes.ts";
+import {
+  listDeviceInvites,
+  getDevicePosture,
+  devicesSection,
+  listDevices,
+  type DeviceOptions,
+} from "./devices/section.ts";
 import { byVersion, outdated } from "./devices/versions.ts";
 import { forEachYielding } from "./yielding.ts";
 import { nextTurn } from "../../kernel/base/turns.ts";
-
-type Options = NonNullable<CollectorOptions["devices"]>;
 
 /** Geographic metrics are emitted elsewhere, where a geo database is configured. */
 const emits: readonly AnyRow[] = [
@@ -45,22 +48,26 @@ const emits: readonly AnyRow[] = [
 
 /** Inventory, health, routes, connectivity and posture of devices; fills the device cache. */
 export const devices = defineCollector({
-  name: "devices",
+  section: devicesSection,
   description:
     "Inventory, health, routes, connectivity and posture of devices; other collectors take their names from it.",
-  capability: "devices",
+  needs: "devices",
   scopes: [["devices:core:read"]],
-  operations: [operations.devices, operations.devicePosture, operations.deviceInvites],
+  operations: [listDevices, getDevicePosture, listDeviceInvites],
   subrequests: [
     {
       capability: "device_posture",
-      operation: operations.devicePosture,
+      needs: "devicePosture",
+      operation: getDevicePosture,
       scopes: [["devices:posture_attributes:read"]],
+      isWanted: ({ collectPosture }) => collectPosture,
     },
     {
       capability: "device_invites",
-      operation: operations.deviceInvites,
+      needs: "deviceInvites",
+      operation: listDeviceInvites,
       scopes: [["device_invites:read"]],
+      isWanted: ({ collectDeviceInvites }) => collectDeviceInvites,
     },
   ],
   emits,
@@ -71,19 +78,18 @@ export const devices = defineCollector({
     deviceKeyExpiringRecord,
     deviceAttributeExpiringRecord,
   ],
-  options: ({ collectors }) => collectors.devices,
   open: openDevices,
 });
 
-function openDevices(deps: CollectorDeps, options: Options): Collect {
+function openDevices(deps: CollectorDeps, options: DeviceOptions): Collect {
   const { provider } = deps;
   const posture =
-    options.collectPosture && provider.supports("device_posture")
+    options.collectPosture && provider.supports("devicePosture")
       ? createPosture(deps, options)
       : undefined;
-  const invites = options.collectDeviceInvites && provider.supports("device_invites");
+  const invites = options.collectDeviceInvites && provider.supports("deviceInvites");
   return async (tick) => {
-    const list = await tick.call(operations.devices, () => provider.devices(tick.signal));
+    const list = await tick.call(listDevices, () => provider.devices(tick.signal));
     await deps.devices.replaceDevices(list);
     tick.sweep.gauge(enrichCacheSize, deps.devices.size, {});
     const parts = partsOf({ deps, options, nowMs: tick.nowMs, sweep: tick.sweep });

@@ -1,5 +1,5 @@
 /** Collector of DNS settings: resolvers, split zones, search paths and two flags. */
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   dnsMagicDns,
   dnsMetrics,
@@ -14,19 +14,26 @@ import {
 import type { Dns, Resolver } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
+
+const getDns = defineOperation("getDnsConfiguration");
+
+const section = defineSection("dns", {
+  collects: "the configuration of DNS",
+  intervalSeconds: 600,
+});
 
 export const dns = defineCollector({
-  name: "dns",
+  section,
   description: "Resolvers, split zones and search paths",
-  capability: "dns",
+  needs: "dns",
   scopes: [["dns:read"]],
-  operations: [operations.dns],
+  operations: [getDns],
   emits: dnsMetrics,
-  options: ({ collectors }) => collectors.dns,
   open:
     ({ provider }) =>
     async (tick) => {
-      const result = await tick.call(operations.dns, () => provider.dns(tick.signal));
+      const result = await tick.call(getDns, () => provider.dns(tick.signal));
       showCounts(result, tick);
       showResolvers(result, tick);
     },

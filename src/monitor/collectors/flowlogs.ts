@@ -1,6 +1,6 @@
 /** Collector of network flow logs, read in overlapping windows, since records may appear late. */
 import { failureOf } from "../../kernel/client/failure.ts";
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   exitNodeIo,
   exitNodePackets,
@@ -20,22 +20,27 @@ import {
 } from "../catalogue/flows.ts";
 import { networkFlowRecord } from "../catalogue/records.ts";
 import type { FlowLogOptions } from "../options.ts";
-import type { TimeWindow } from "../providers/provider.ts";
+import type { TimeWindow } from "../providers/model.ts";
 import { defineWindowCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
 import { FLOW_LOGGING } from "./flowlogs-feature.ts";
 import { eachBatch } from "./log-batches.ts";
+import { flowlogsSection, isPolled } from "./log-sections.ts";
+import { getSettings } from "./settings.ts";
 
 /** Name of the stored digests of replayed connections. */
 const REPLAY = "flowlogs";
 
-export const flowlogs = defineWindowCollector<FlowLogOptions>({
-  name: "flowlogs",
+/** 403 means not licensed. */
+const listFlowLogs = defineOperation("listNetworkFlowLogs", [403]);
+
+export const flowlogs = defineWindowCollector({
+  section: flowlogsSection,
   description: "Connections between nodes, by window of time",
   namesDevices: true,
-  capability: "flowlogs",
+  needs: "flowLogs",
   scopes: [["logs:network:read"]],
-  operations: [operations.settings, operations.flowLogs],
+  operations: [getSettings, listFlowLogs],
   emits: [
     featureEnabled,
     networkFlows,
@@ -54,8 +59,7 @@ export const flowlogs = defineWindowCollector<FlowLogOptions>({
     networkFlowLogsDropped,
   ],
   records: [networkFlowRecord],
-  options: ({ collectors: { flowlogs } }) =>
-    flowlogs?.source === "poll" || flowlogs?.source === "both" ? flowlogs : undefined,
+  select: (options) => (isPolled(options) ? options : undefined),
   window: ({ lagMs, initialLookbackMs, maxWindowMs, replayOverlapMs }) => ({
     lagMs,
     initialLookbackMs,
@@ -70,7 +74,7 @@ export const flowlogs = defineWindowCollector<FlowLogOptions>({
       await readWindow(deps, options, tick, window);
     } catch (error) {
       // Not licensed or disabled: retrying this window would never succeed.
-      if (!operations.flowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
+      if (!listFlowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
       return reportFeature(tick, false);
     }
     reportFeature(tick, true);
@@ -80,7 +84,7 @@ export const flowlogs = defineWindowCollector<FlowLogOptions>({
 /** Undefined when unknown; then the log itself is read. */
 async function isLoggingOn({ provider }: CollectorDeps, tick: Tick): Promise<boolean | undefined> {
   try {
-    const settings = await tick.call(operations.settings, () => provider.settings(tick.signal));
+    const settings = await tick.call(getSettings, () => provider.settings(tick.signal));
     return settings.switches.get(FLOW_LOGGING);
   } catch {
     tick.signal.throwIfAborted();
@@ -104,7 +108,7 @@ async function readWindow(
           },
         }
       : {};
-  await eachBatch(tick, operations.flowLogs, provider.flowLogs(window, tick.signal), (records) =>
+  await eachBatch(tick, listFlowLogs, provider.flowLogs(window, tick.signal), (records) =>
     flows.accept({ records, source: "poll", windowEndMs: window.toMs, ...replay }, tick.signal),
   );
 }

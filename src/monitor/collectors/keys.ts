@@ -1,5 +1,7 @@
 /** Collector of keys: credentials of the control plane, their expiry and their permissions. */
-import { operations } from "../capability/operation.ts";
+import { keyField } from "../../kernel/config/key-group.ts";
+import { duration } from "../../kernel/config/types.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   keyAllowedTags,
   keyExpiry,
@@ -13,36 +15,49 @@ import {
   keyTagScope,
 } from "../catalogue/keys.ts";
 import { keyExpiringRecord, keyScopesRecord } from "../catalogue/records.ts";
-import type { CollectorOptions } from "../options.ts";
 import type { Key } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Collect, CollectorDeps, Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
 import { forEachYielding } from "./yielding.ts";
 import { ownKeyOf } from "./own-key.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { Tally } from "./tally.ts";
 import { dayOf, known, secondsSince, unixSeconds } from "./units.ts";
 
+const listKeys = defineOperation("listTailnetKeys");
+
+const section = defineSection("keys", {
+  collects: "keys and tokens",
+  intervalSeconds: 300,
+  fields: {
+    expiryWarnMs: keyField({
+      type: duration,
+      default: 604_800_000,
+      help: "Keys that expire sooner than this are reported.",
+    }),
+  },
+});
+
 export const keys = defineCollector({
-  name: "keys",
+  section,
   description: "Keys, tokens and OAuth clients: expiry, owners and how much they may do.",
-  capability: "keys",
+  needs: "keys",
   scopes: [["auth_keys:read", "api_access_tokens:read", "oauth_keys:read", "federated_keys:read"]],
-  operations: [operations.keys],
+  operations: [listKeys],
   emits: keysMetrics,
   records: [keyExpiringRecord, keyScopesRecord],
-  options: ({ collectors }) => collectors.keys,
   open: openKeys,
 });
 
 function openKeys(
   deps: CollectorDeps,
-  { expiryWarnMs }: NonNullable<CollectorOptions["keys"]>,
+  { expiryWarnMs }: { readonly expiryWarnMs: number },
 ): Collect {
   const { provider, scope, options } = deps;
   const isOwn = ownKeyOf(options.provider);
   return async (tick) => {
-    const list = await tick.call(operations.keys, () => provider.keys(tick.signal));
+    const list = await tick.call(listKeys, () => provider.keys(tick.signal));
     const ownExpiresMs = list.find(isOwn)?.expiresMs;
     deps.report?.({
       credential:

@@ -4,7 +4,7 @@
  */
 import { failureOf } from "../../kernel/client/failure.ts";
 import type { Row } from "../../kernel/telemetry/types.ts";
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import type { Operation } from "../capability/operation.ts";
 import {
   logstreamBytesSent,
@@ -22,6 +22,7 @@ import { logstreamErrorRecord } from "../catalogue/records.ts";
 import type { LogStreamStatus, LogStreamType } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
 import { createRunningTotals } from "./running-totals.ts";
 import type { RunningTotals } from "./running-totals.ts";
 import { unixSeconds } from "./units.ts";
@@ -45,20 +46,24 @@ const counters: Readonly<Record<Total, Row<"vpn.logstream.type", "counter">>> = 
 const totalNames = Object.keys(counters) as readonly Total[];
 
 const streams: readonly (readonly [LogStreamType, Operation])[] = [
-  ["configuration", operations.configurationStream],
-  ["network", operations.networkStream],
+  ["configuration", defineOperation("getLogStreamingStatus.configuration")],
+  ["network", defineOperation("getLogStreamingStatus.network")],
 ];
 
+const section = defineSection("log_stream", {
+  collects: "the state of log streaming",
+  intervalSeconds: 600,
+});
+
 export const logStream = defineCollector({
+  section,
   name: "logstream",
-  key: "log_stream",
   description: "How the control plane delivers its logs to others",
-  capability: "log_stream",
+  needs: "logStream",
   scopes: [["log_streaming:read"]],
   operations: streams.map(([, operation]) => operation),
   emits: logStreamingMetrics,
   records: [logstreamErrorRecord],
-  options: ({ collectors }) => collectors.logStream,
   open: (deps) => {
     const totals = createRunningTotals({
       capacity: streams.length * totalNames.length,

@@ -1,6 +1,6 @@
 /** Collector of node agents: scrapes each, forwards its samples, and reports which answered. */
 import { toStewardError } from "../../kernel/base/errors.ts";
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   nodeMetricsMetrics,
   nodemetricsDiscoverySuccess,
@@ -12,6 +12,7 @@ import { ForwardedRows } from "../nodemetrics/forwarded-rows.ts";
 import { createScraper, type Scraper } from "../nodemetrics/scrape.ts";
 import { Targets, type RoundTarget } from "../nodemetrics/targets.ts";
 import { defineCollector, type Collect, type Tick } from "./collector.ts";
+import { nodeMetricsSection } from "./nodemetrics/section.ts";
 import { createRunningTotals } from "./running-totals.ts";
 
 const PARALLEL = 10;
@@ -19,18 +20,17 @@ const MAX_TOTALS = 250_000;
 /** A running total not seen for this many rounds is forgotten. */
 const ROUNDS_KEPT = 5;
 
+const scrapeNodes = defineOperation("scrapeNodeMetrics");
+
 export const nodemetrics = defineCollector({
+  section: nodeMetricsSection,
   name: "nodemetrics",
-  key: "node_metrics",
   description: "Text metrics of the agents on the network's nodes.",
   scopes: [],
-  operations: [operations.nodeMetrics],
+  operations: [scrapeNodes],
   emits: nodeMetricsMetrics,
-  options: ({ collectors }) =>
-    collectors.nodeMetrics !== undefined &&
-    (collectors.nodeMetrics.targets.length > 0 || collectors.nodeMetrics.discovery !== undefined)
-      ? collectors.nodeMetrics
-      : undefined,
+  select: (options) =>
+    options.targets.length > 0 || options.discovery !== undefined ? options : undefined,
   timeoutMs: ({ intervalMs }) => intervalMs,
   open({ clock, scope, devices, provider, log, version, closed, report }, options): Collect {
     const totals = createRunningTotals({ capacity: MAX_TOTALS, keepRounds: ROUNDS_KEPT });
@@ -51,7 +51,7 @@ export const nodemetrics = defineCollector({
         tick.sweep.gauge(nodemetricsDiscoverySuccess, targets.status().lastOk ? 1 : 0, {});
         tick.sweep.gauge(nodemetricsDiscoveryTargets, round.length, {});
       }
-      await tick.call(operations.nodeMetrics, () => scrapeAll(round, { tick, scraper, forwarder }));
+      await tick.call(scrapeNodes, () => scrapeAll(round, { tick, scraper, forwarder }));
       totals.endRound();
     };
   },

@@ -3,7 +3,7 @@
  * nothing is reported.
  */
 import { failureOf } from "../../kernel/client/failure.ts";
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   oauthAppNodeAttributes,
   oauthAppRedirectUris,
@@ -17,18 +17,25 @@ import { oauthAppInfoRecord } from "../catalogue/records.ts";
 import type { OAuthApp } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { secondsSince } from "./units.ts";
 
+const listApps = defineOperation("listOAuthApps");
+
+const section = defineSection("oauth_apps", {
+  collects: "OAuth applications",
+  intervalSeconds: 300,
+});
+
 export const oauthApps = defineCollector({
-  name: "oauth_apps",
+  section,
   description: "OAuth applications and their scopes",
-  capability: "oauth_apps",
+  needs: "oauthApps",
   scopes: [["oauth_apps:read"]],
-  operations: [operations.oauthApps],
+  operations: [listApps],
   emits: oauthAppsMetrics,
   records: [oauthAppInfoRecord],
-  options: ({ collectors }) => collectors.oauthApps,
   open: (deps) => async (tick) => {
     const apps = await list(deps, tick);
     if (apps === undefined) return;
@@ -43,7 +50,7 @@ async function list(
   tick: Tick,
 ): Promise<readonly OAuthApp[] | undefined> {
   try {
-    return await tick.call(operations.oauthApps, () => provider.oauthApps(tick.signal));
+    return await tick.call(listApps, () => provider.oauthApps(tick.signal));
   } catch (error) {
     const status = failureOf(error)?.status;
     if (status === 403 || status === 404) return undefined;

@@ -2,7 +2,7 @@
  * Collectors that read exported logs from a bucket: flows, configuration audit, Kubernetes session
  * recordings.
  */
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import { k8sAuditMetrics } from "../catalogue/k8s-audit.ts";
 import { objectStoreMetrics } from "../catalogue/object-store.ts";
 import { k8sApiRequestRecord, k8sSessionRecord } from "../catalogue/records.ts";
@@ -10,34 +10,39 @@ import { createK8sIntake } from "../k8s/intake.ts";
 import { createIngestObserver } from "../ingest/observer.ts";
 import { createBucket } from "../objectstore/bucket.ts";
 import { createFeed, type FeedDeps } from "../objectstore/feed.ts";
-import type { NetworkOptions, ObjectStoreOptions } from "../options.ts";
+import type { LogOptions, ObjectStoreOptions } from "../options.ts";
 import { auditlogs } from "./auditlogs.ts";
 import { defineCollector, type Collector, type CollectorDeps } from "./collector.ts";
 import { flowlogs } from "./flowlogs.ts";
+import { auditlogsSection, flowlogsSection, k8sAuditSection } from "./log-sections.ts";
+import type { CollectorSection } from "./section.ts";
 
-interface Kind {
+const listObjects = defineOperation("listObjects");
+
+interface Kind<S extends object> {
+  readonly section: CollectorSection<S>;
   readonly name: string;
-  readonly key: string;
   readonly signal: string;
   readonly description: string;
   readonly emits: Collector["emits"];
   readonly records: Collector["records"];
   readonly namesDevices?: boolean;
-  options(network: NetworkOptions): ObjectStoreOptions | undefined;
+  select(options: S): ObjectStoreOptions | undefined;
   accept(deps: CollectorDeps): FeedDeps["accept"];
 }
 
-function defineFeed(kind: Kind): Collector {
+function defineFeed<S extends object>(kind: Kind<S>): Collector {
   return defineCollector({
+    section: kind.section,
     name: kind.name,
-    key: kind.key,
+    isFeed: true,
     description: kind.description,
     scopes: [],
-    operations: [operations.listObjects],
+    operations: [listObjects],
     emits: [...objectStoreMetrics, ...kind.emits],
     records: kind.records,
     namesDevices: kind.namesDevices ?? false,
-    options: (network) => kind.options(network),
+    select: (options) => kind.select(options),
     open(deps, options) {
       const bucket = createBucket(options);
       deps.closed.addEventListener("abort", () => bucket.close(), { once: true });
@@ -61,23 +66,26 @@ function defineFeed(kind: Kind): Collector {
           nowMs: tick.nowMs,
           signal: tick.signal,
           sweep: tick.sweep,
-          list: (call) => tick.call(operations.listObjects, call),
+          list: (call) => tick.call(listObjects, call),
         });
     },
   });
 }
 
+function exportedTo({ source, objectStore }: LogOptions): ObjectStoreOptions | undefined {
+  return source === "objectstore" ? objectStore : undefined;
+}
+
 /** Exported flow logs. */
 export const objectstore = defineFeed({
   name: "objectstore",
-  key: "flowlogs",
+  section: flowlogsSection,
   signal: "flow",
   namesDevices: true,
   description: "Network flow logs exported to an object store.",
   emits: flowlogs.emits,
   records: flowlogs.records,
-  options: ({ collectors: { flowlogs: logs } }) =>
-    logs?.source === "objectstore" ? logs.objectStore : undefined,
+  select: exportedTo,
   accept:
     ({ flows }) =>
     (records, signal) =>
@@ -87,13 +95,12 @@ export const objectstore = defineFeed({
 /** Exported configuration audit logs. */
 export const objectstoreAudit = defineFeed({
   name: "objectstore-audit",
-  key: "auditlogs",
+  section: auditlogsSection,
   signal: "audit",
   description: "Configuration audit logs exported to an object store.",
   emits: auditlogs.emits,
   records: auditlogs.records,
-  options: ({ collectors: { auditlogs: logs } }) =>
-    logs?.source === "objectstore" ? logs.objectStore : undefined,
+  select: exportedTo,
   accept:
     ({ audit }) =>
     (records, signal) =>
@@ -103,13 +110,13 @@ export const objectstoreAudit = defineFeed({
 /** Kubernetes session recordings. */
 export const objectstoreK8sAudit = defineFeed({
   name: "objectstore-k8s_audit",
-  key: "k8s_audit",
+  section: k8sAuditSection,
   signal: "k8s_audit",
   description:
     "Cluster API requests and terminal sessions that recorders wrote to an object store.",
   emits: k8sAuditMetrics,
   records: [k8sApiRequestRecord, k8sSessionRecord],
-  options: ({ collectors }) => collectors.k8sAudit?.objectStore,
+  select: ({ objectStore }) => objectStore,
   accept({ scope }) {
     const intake = createK8sIntake(scope);
     return (records, signal, { key, name }) =>

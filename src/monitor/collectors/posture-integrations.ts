@@ -1,6 +1,6 @@
 /** Collector of posture integrations and their last synchronisation. */
 import { failureOf } from "../../kernel/client/failure.ts";
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   postureIntegrationError,
   postureIntegrationLastSync,
@@ -13,16 +13,23 @@ import {
 import type { PostureIntegration } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
 import { unixSeconds } from "./units.ts";
 
+const listIntegrations = defineOperation("getPostureIntegrations");
+
+const section = defineSection("posture_integrations", {
+  collects: "posture integrations",
+  intervalSeconds: 600,
+});
+
 export const postureIntegrations = defineCollector({
-  name: "posture_integrations",
+  section,
   description: "How synchronising with posture providers goes",
-  capability: "posture_integrations",
+  needs: "postureIntegrations",
   scopes: [["feature_settings:read"]],
-  operations: [operations.postureIntegrations],
+  operations: [listIntegrations],
   emits: postureMetrics,
-  options: ({ collectors }) => collectors.postureIntegrations,
   open: (deps) => async (tick) => {
     const integrations = await list(deps, tick);
     tick.sweep.gauge(postureIntegrationsCount, integrations.length, {});
@@ -36,9 +43,7 @@ async function list(
   tick: Tick,
 ): Promise<readonly PostureIntegration[]> {
   try {
-    return await tick.call(operations.postureIntegrations, () =>
-      provider.postureIntegrations(tick.signal),
-    );
+    return await tick.call(listIntegrations, () => provider.postureIntegrations(tick.signal));
   } catch (error) {
     if (failureOf(error)?.status === 404) return [];
     throw error;

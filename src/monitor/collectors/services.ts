@@ -3,7 +3,7 @@
  * flows.
  */
 import type { Values } from "../../kernel/telemetry/types.ts";
-import { operations, stateOfError } from "../capability/operation.ts";
+import { defineOperation, stateOfError } from "../capability/operation.ts";
 import type { ApiState } from "../capability/operation.ts";
 import {
   serviceHosts,
@@ -14,26 +14,35 @@ import {
 import type { ServiceHost, VirtualService } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
+import { defineSection, flag } from "./section.ts";
 import { Tally } from "./tally.ts";
+
+const listServices = defineOperation("listServices");
+const listHosts = defineOperation("listServiceHosts");
+
+const section = defineSection("services", {
+  collects: "services",
+  intervalSeconds: 600,
+  fields: {
+    collectHosts: flag(false, "Collects the hosts of each service, with one call per service."),
+  },
+});
 
 /** Reading hosts needs the device scope too. */
 export const services = defineCollector({
-  name: "services",
+  section,
   description: "Virtual-IP services",
-  capability: "services",
-  operations: [operations.services, operations.serviceHosts],
-  scopes: ({ collectors }) => [
+  needs: "services",
+  operations: [listServices, listHosts],
+  scopes: (options) => [
     ["services:read"],
-    ...(collectors.services?.collectHosts === true ? [["devices:core:read"]] : []),
+    ...(options?.collectHosts === true ? [["devices:core:read"]] : []),
   ],
   emits: servicesMetrics,
-  options: ({ collectors }) => collectors.services,
   open:
     (deps, { collectHosts }) =>
     async (tick) => {
-      const result = await tick.call(operations.services, () =>
-        deps.provider.services(tick.signal),
-      );
+      const result = await tick.call(listServices, () => deps.provider.services(tick.signal));
       deps.devices.replaceServices(result);
       tick.sweep.gauge(servicesCount, result.length, {});
       if (!deps.options.cardinality.perEntity.service) return;
@@ -55,10 +64,10 @@ async function showHosts(
       showHostsOf(name, await provider.serviceHosts(name, tick.signal), tick);
     } catch (error) {
       tick.signal.throwIfAborted();
-      failures.push(stateOfError(error, operations.serviceHosts));
+      failures.push(stateOfError(error, listHosts));
     }
   }
-  if (result.length > 0) tick.covered(operations.serviceHosts, { tried: result.length, failures });
+  if (result.length > 0) tick.covered(listHosts, { tried: result.length, failures });
 }
 
 function showHostsOf(name: string, hosts: readonly ServiceHost[], { sweep }: Tick): void {

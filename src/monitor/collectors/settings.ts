@@ -2,7 +2,7 @@
  * Collector of network settings. A setting the control plane does not report has no sample: a
  * missing scope must not read as "off".
  */
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   settingDevicesKeyDuration,
   settingEnabled,
@@ -12,19 +12,27 @@ import {
 import type { Settings } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
+
+/** Also flow logging is one of the settings. */
+export const getSettings = defineOperation("getTailnetSettings");
+
+const section = defineSection("settings", {
+  collects: "the network's settings",
+  intervalSeconds: 600,
+});
 
 export const settings = defineCollector({
-  name: "settings",
+  section,
   description: "Switches of the network",
-  capability: "settings",
+  needs: "settings",
   scopes: [["feature_settings:read"]],
-  operations: [operations.settings],
+  operations: [getSettings],
   emits: settingsMetrics,
-  options: ({ collectors }) => collectors.settings,
   open:
     ({ provider }) =>
     async (tick) =>
-      show(await tick.call(operations.settings, () => provider.settings(tick.signal)), tick),
+      show(await tick.call(getSettings, () => provider.settings(tick.signal)), tick),
 });
 
 function show(

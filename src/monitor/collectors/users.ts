@@ -1,5 +1,5 @@
 /** Collector of users: counts by kind and status, per-user gauges and open invitations. */
-import { operations } from "../capability/operation.ts";
+import { defineOperation } from "../capability/operation.ts";
 import {
   userConnected,
   userDevices,
@@ -13,24 +13,32 @@ import {
 import type { User } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
 import { forEachYielding } from "./yielding.ts";
 import { Tally } from "./tally.ts";
 import { secondsSince, unixSeconds } from "./units.ts";
 
+const listUsers = defineOperation("listUsers");
+const listInvites = defineOperation("user_invites");
+
+const section = defineSection("users", {
+  collects: "users",
+  intervalSeconds: 300,
+});
+
 export const users = defineCollector({
-  name: "users",
+  section,
   description: "Users by role, status and type, their activity, and open invitations.",
-  capability: "users",
+  needs: "users",
   scopes: [["users:read"]],
-  operations: [operations.users, operations.userInvites],
+  operations: [listUsers, listInvites],
   subrequests: [
-    { capability: "user_invites", operation: operations.userInvites, scopes: undefined },
+    { capability: "user_invites", needs: "userInvites", operation: listInvites, scopes: undefined },
   ],
   emits: usersMetrics,
-  options: ({ collectors }) => collectors.users,
   open: (deps) => async (tick) => {
     await collectUsers(deps, tick);
-    if (deps.provider.supports("user_invites")) await collectInvites(deps, tick);
+    if (deps.provider.supports("userInvites")) await collectInvites(deps, tick);
   },
 });
 
@@ -38,7 +46,7 @@ async function collectUsers(
   { provider, options, scope }: CollectorDeps,
   tick: Tick,
 ): Promise<void> {
-  const list = await tick.call(operations.users, () => provider.users(tick.signal));
+  const list = await tick.call(listUsers, () => provider.users(tick.signal));
   const tally = new Tally<{
     readonly "vpn.user.role": string;
     readonly "vpn.user.status": string;
@@ -68,7 +76,7 @@ function recordUser(
 }
 
 async function collectInvites({ provider, scope }: CollectorDeps, tick: Tick): Promise<void> {
-  const invites = await tick.call(operations.userInvites, () => provider.userInvites(tick.signal));
+  const invites = await tick.call(listInvites, () => provider.userInvites(tick.signal));
   const tally = new Tally<{
     readonly "vpn.user_invite.role": string;
     readonly "vpn.user_invite.delivery": string;

@@ -3,7 +3,10 @@
  * Steward's own receiver is `vpn.webhook.*`.
  */
 import { failureOf } from "../../kernel/client/failure.ts";
-import { operations } from "../capability/operation.ts";
+import { keyField } from "../../kernel/config/key-group.ts";
+import { noBlank } from "../../kernel/config/rules.ts";
+import { listOf, string } from "../../kernel/config/types.ts";
+import { defineOperation } from "../capability/operation.ts";
 import { webhookEndpointsEventMismatchRecord } from "../catalogue/records.ts";
 import {
   webhookEndpointAge,
@@ -17,6 +20,7 @@ import {
 import type { WebhookEndpoint } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { CollectorDeps, Tick } from "./collector.ts";
+import { defineSection } from "./section.ts";
 import { secondsSince } from "./units.ts";
 
 /** Events an endpoint can subscribe to. */
@@ -43,15 +47,29 @@ const EVENTS: readonly string[] = [
 const KNOWN: ReadonlySet<string> = new Set(EVENTS);
 const OTHER = "other";
 
+const listWebhooks = defineOperation("listWebhooks");
+
+const section = defineSection("webhooks", {
+  collects: "webhook endpoints",
+  intervalSeconds: 600,
+  fields: {
+    desiredEvents: keyField<readonly string[]>({
+      type: listOf(string),
+      default: [],
+      rule: noBlank,
+      help: "Events that some endpoint should subscribe to.",
+    }),
+  },
+});
+
 export const webhooks = defineCollector({
-  name: "webhooks",
+  section,
   description: "Webhook endpoints and the events they cover",
-  capability: "webhooks",
+  needs: "webhooks",
   scopes: [["webhooks:read"]],
-  operations: [operations.webhooks],
+  operations: [listWebhooks],
   emits: webhooksMetrics,
   records: [webhookEndpointsEventMismatchRecord],
-  options: ({ collectors }) => collectors.webhooks,
   open: (deps, { desiredEvents }) => {
     const desired = [...new Set(desiredEvents)];
     return async (tick) => {
@@ -68,7 +86,7 @@ async function list(
   tick: Tick,
 ): Promise<readonly WebhookEndpoint[] | undefined> {
   try {
-    return await tick.call(operations.webhooks, () => provider.webhooks(tick.signal));
+    return await tick.call(listWebhooks, () => provider.webhooks(tick.signal));
   } catch (error) {
     if (failureOf(error)?.status === 404) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 /** All configuration keys of the monitor, and rules over several of them. */
 import type { Schema } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
+import { collectorSections } from "../collectors/all.ts";
 import { annotationSchema } from "./annotation-keys.ts";
 import { cardinalitySchema } from "./cardinality-keys.ts";
 import { checkCredentials } from "./checks/credentials.ts";
@@ -12,10 +13,7 @@ import {
 } from "./checks/inert.ts";
 import { checkFeeds, checkWindows } from "./checks/logs.ts";
 import { checkCardinality, checkNodes } from "./checks/series.ts";
-import { stateCollectorSchema } from "./collector-keys.ts";
-import { logSchema } from "./log-keys.ts";
 import { networks } from "./network-keys.ts";
-import { nodeSchema } from "./node-keys.ts";
 import { privacySchema } from "./privacy-keys.ts";
 import { providerKeys } from "./provider-keys.ts";
 import { upkeepSchema } from "./upkeep-keys.ts";
@@ -24,9 +22,7 @@ import { upkeepSchema } from "./upkeep-keys.ts";
 export const monitorKeys: Schema = [
   ...providerKeys,
   networks,
-  ...stateCollectorSchema,
-  ...logSchema,
-  ...nodeSchema,
+  ...collectorSections.flatMap(({ schema }) => schema),
   ...cardinalitySchema,
   ...privacySchema,
   ...annotationSchema,

@@ -11,11 +11,11 @@ import type {
   NetworkOptions,
   TailscaleOptions,
 } from "../options.ts";
+import { feeds } from "../collectors/log-sections.ts";
 import { settleAuth, vpnAuth } from "./auth-fields.ts";
 import { cardinality, flowCardinality, perEntity } from "./cardinality-keys.ts";
 import { collectorOptions } from "./collector-options.ts";
 import { httpOptions, inheritHttp } from "./http-fields.ts";
-import { feeds } from "./log-keys.ts";
 import { networks, type NetworkFeeds, type NetworkSection } from "./network-keys.ts";
 import { headscale, headscaleHttp, provider, vpn, vpnHttp } from "./provider-keys.ts";
 import { deviceVersions, selfObservability } from "./upkeep-keys.ts";

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
+import { flowlogsSection } from "../collectors/log-sections.ts";
 import { createEndpointReader } from "../enrich/addresses.ts";
 import { deviceLabel } from "../enrich/names.ts";
 import type { DeviceCache } from "../enrich/types.ts";
@@ -90,14 +91,14 @@ class NetworkIntake implements FlowIntake {
     this.#deps = deps;
     this.#series = new EarlySeries(scope, { awaited: deps.awaitsDevices ?? false });
     this.#tallies = new Tallies(this.#series);
-    this.#log = createFlowLog(scope, options.collectors.flowlogs);
+    this.#log = createFlowLog(scope, flowlogsSection.of(options));
     this.#observer = createIngestObserver({ scope, clock }, { enabled: options.selfObservability });
     const identityDims = flow.identityDims && flow.nodeDims;
     this.#enrich = createEnricher(devices, {
       collapseExternal: flow.collapseExternal,
       identity: identityDims || this.#log.mode === "per_connection",
     });
-    this.#trust = createReporterTrust(devices, options.collectors.flowlogs);
+    this.#trust = createReporterTrust(devices, flowlogsSection.of(options));
     this.#rollup = new FlowRollup({ nodeDims: flow.nodeDims, identityDims });
     this.#rolledUp = flow.metricsMode !== "all";
     this.#unique = this.#rolledUp && flow.nodeDims ? new UniqueDestinations() : undefined;

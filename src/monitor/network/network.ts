@@ -8,10 +8,11 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { CallReport, OperationStatus } from "../../kernel/client/types.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
-import { reportSeries } from "../../kernel/telemetry/telemetry-report.ts";
+import { reportSeries } from "../../kernel/telemetry/report/telemetry-report.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";
+import { devicesSection } from "../collectors/devices/section.ts";
 import { capabilityMatrix, offeredFeatures, type CapabilityRow } from "../capability/matrix.ts";
 import { reportCapabilities, warnOfScopes } from "../capability/report.ts";
 import { createCapabilityTracker, type CapabilityTracker } from "../capability/tracker.ts";
@@ -200,7 +201,7 @@ class IsolatedNetwork {
     this.#provider = provider;
     this.#registered = collectors.flatMap((collector) => {
       const prepared =
-        collector.capability === undefined || provider.supports(collector.capability)
+        collector.needs === undefined || provider.supports(collector.needs)
           ? collector.prepare(this.#options)
           : undefined;
       return prepared === undefined ? [] : [{ collector, prepared }];
@@ -283,7 +284,7 @@ class IsolatedNetwork {
     if (this.#options.selfObservability) {
       this.#calls.open(scope);
       reportNetwork(scope, {
-        devices: this.#options.collectors.devices === undefined ? undefined : devices,
+        devices: devicesSection.of(this.#options) === undefined ? undefined : devices,
         dedupSets: () => dedupSetsOf(intakes),
       });
       reportSeries(scope);

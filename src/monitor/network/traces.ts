@@ -2,7 +2,7 @@
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CallReport } from "../../kernel/client/types.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
-import type { Tracing } from "../../kernel/telemetry/tracing.ts";
+import type { Tracing } from "../../kernel/telemetry/tracing/tracing.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
 import type { RunOutcome } from "../runner/collector-runner.ts";
 import { failureWord } from "../runner/failure-class.ts";

@@ -7,7 +7,7 @@ import { failed } from "../../kernel/client/failure.ts";
 import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import { nodemetricsMetricNamesDropped } from "../catalogue/node-metrics.ts";
 import type { RunningTotals } from "../collectors/running-totals.ts";
-import { anchored } from "../config/node-keys.ts";
+import { anchored } from "../collectors/nodemetrics/section.ts";
 import type { NodeMetricsOptions } from "../options.ts";
 import { curatedLevels, curatedTotals } from "./curated.ts";
 import { ExpositionReader, linesOf, type Sample } from "./exposition.ts";

@@ -1,7 +1,7 @@
 /** Node agents to scrape in a round: configured ones first, then discovered ones. */
 import type { Log } from "../../kernel/base/log.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
-import { instanceOf } from "../config/node-keys.ts";
+import { instanceOf } from "../collectors/nodemetrics/section.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { NodeMetricsOptions } from "../options.ts";
 import type { Provider } from "../providers/provider.ts";

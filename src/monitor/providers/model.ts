@@ -230,3 +230,9 @@ export interface ServiceHost {
   readonly approval: string;
   readonly configured: string;
 }
+
+/** `from` inclusive, `to` exclusive, in milliseconds since 1970. */
+export interface TimeWindow {
+  readonly fromMs: number;
+  readonly toMs: number;
+}

@@ -1,54 +1,15 @@
 /** Interface of a control plane, as collectors use it. */
 import type { OperationStatus } from "../../kernel/client/types.ts";
-import type {
-  Contacts,
-  Device,
-  DeviceInvite,
-  Dns,
-  Key,
-  LogStreamStatus,
-  LogStreamType,
-  OAuthApp,
-  Policy,
-  PolicyFindings,
-  PostureAttributes,
-  PostureIntegration,
-  ServiceHost,
-  Settings,
-  User,
-  UserInvite,
-  VirtualService,
-  WebhookEndpoint,
-} from "./model.ts";
+import type { HostedCalls } from "./tailscale/calls.ts";
 
 export type ProviderKind = "tailscale" | "headscale";
 
-/** Optional features; a collector whose feature is missing makes no calls. */
-export type Capability =
-  | "devices"
-  | "device_posture"
-  | "device_invites"
-  | "users"
-  | "user_invites"
-  | "keys"
-  | "settings"
-  | "acl"
-  | "acl_validate"
-  | "dns"
-  | "contacts"
-  | "webhooks"
-  | "posture_integrations"
-  | "log_stream"
-  | "oauth_apps"
-  | "services"
-  | "flowlogs"
-  | "auditlogs";
-
-/** `from` inclusive, `to` exclusive, in milliseconds since 1970. */
-export interface TimeWindow {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
+/**
+ * The calls for collectors. The hosted control plane has all of them, so its table declares them;
+ * another provider implements some.
+ */
+export type ProviderCalls = HostedCalls;
+export type CallName = keyof ProviderCalls;
 
 /** What is known of the credential, for the capability matrix. */
 export interface Granted {
@@ -58,39 +19,15 @@ export interface Granted {
 }
 
 /**
- * One control plane with one credential. Methods reject with a client error (`failureOf` gives its
- * status), with the signal's reason, or with `unsupported` when `supports` is false. Lists keep the
- * control plane's order.
+ * One control plane with one credential. Calls reject with a client error (`failureOf` gives its
+ * status) or with the signal's reason; those that `supports` denies throw `unsupported` at once.
+ * Lists keep the control plane's order.
  */
-export interface Provider {
+export interface Provider extends ProviderCalls {
   readonly kind: ProviderKind;
   readonly granted: Granted;
-  supports(capability: Capability): boolean;
-  devices(signal: AbortSignal): Promise<readonly Device[]>;
-  devicePosture(deviceId: string, signal: AbortSignal): Promise<PostureAttributes>;
-  deviceInvites(deviceId: string, signal: AbortSignal): Promise<readonly DeviceInvite[]>;
-  users(signal: AbortSignal): Promise<readonly User[]>;
-  userInvites(signal: AbortSignal): Promise<readonly UserInvite[]>;
-  keys(signal: AbortSignal): Promise<readonly Key[]>;
-  settings(signal: AbortSignal): Promise<Settings>;
-  /** Undefined when there is none. */
-  policy(signal: AbortSignal): Promise<Policy | undefined>;
-  validatePolicy(text: string, signal: AbortSignal): Promise<PolicyFindings>;
-  dns(signal: AbortSignal): Promise<Dns>;
-  contacts(signal: AbortSignal): Promise<Contacts>;
-  webhooks(signal: AbortSignal): Promise<readonly WebhookEndpoint[]>;
-  postureIntegrations(signal: AbortSignal): Promise<readonly PostureIntegration[]>;
-  /** Undefined when nothing is streamed. */
-  logStream(type: LogStreamType, signal: AbortSignal): Promise<LogStreamStatus | undefined>;
-  oauthApps(signal: AbortSignal): Promise<readonly OAuthApp[]>;
-  services(signal: AbortSignal): Promise<readonly VirtualService[]>;
-  serviceHosts(name: string, signal: AbortSignal): Promise<readonly ServiceHost[]>;
-  /**
-   * Undecoded records as they arrive; all sources share a decoder. A window is complete only when
-   * the iteration has ended.
-   */
-  flowLogs(window: TimeWindow, signal: AbortSignal): AsyncIterable<unknown[]>;
-  auditLogs(window: TimeWindow, signal: AbortSignal): AsyncIterable<unknown[]>;
+  /** Whether it implements the call. */
+  supports(call: CallName): boolean;
   /** The network's own name; undefined when the control plane does not report it. */
   networkName(signal: AbortSignal): Promise<string | undefined>;
   /** State of each endpoint. */

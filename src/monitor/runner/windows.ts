@@ -1,6 +1,6 @@
 /** Computes consecutive windows. */
 import type { WindowRule } from "../collectors/collector.ts";
-import type { TimeWindow } from "../providers/provider.ts";
+import type { TimeWindow } from "../providers/model.ts";
 
 /**
  * The next window, or undefined when it is not due. `positionMs` is the end of the last one,

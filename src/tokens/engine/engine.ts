@@ -14,11 +14,9 @@ import { createHttp, type ProxyOptions } from "./platform/http.ts";
 import { createTokenSecret } from "./secret.ts";
 import { createSessions } from "./session.ts";
 import { CONFIG_KEY } from "./store.ts";
+import { ENGINE_TYPE } from "./type.ts";
 import type { BuildInfo } from "./types.ts";
 import { createSerial } from "../../kernel/base/serial.ts";
-
-/** Mount type. */
-export const ENGINE_TYPE = "github";
 
 /** Options common to all mounts. */
 export interface EngineOptions {

@@ -2,9 +2,9 @@
  * Rows of the catalogue that no scene tells, by the reason. A row that comes to be told must leave
  * this list.
  */
-import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/report/service-metrics.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
-import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
+import { monitorMetrics } from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 
 /** Every row, by its name. */
 export const CATALOGUE: ReadonlyMap<string, AnyRow> = new Map([...processMetricRows, ...monitorMetrics].map((row) => [row.name, row]));

@@ -4,7 +4,7 @@
  * same in each run.
  */
 import { familyName, labelName } from "../../../src/kernel/telemetry/exposition/naming.ts";
-import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/report/service-metrics.ts";
 import type { PlainAttributes, ReceivedLog, ReceivedPoint } from "../../support/otlp/decode.ts";
 
 /** Stands for a value that is not compared. */

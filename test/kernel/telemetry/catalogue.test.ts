@@ -4,7 +4,7 @@ import {
   defineLogRecord,
   defineMetric,
 } from "../../../src/kernel/telemetry/catalogue.ts";
-import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/report/service-metrics.ts";
 import type { LogRow, Row, Scope } from "../../../src/kernel/telemetry/types.ts";
 import { duration, happened, level, plainLevel, requests } from "./fixtures.ts";
 

@@ -1,7 +1,7 @@
 import { hostname, release, type } from "node:os";
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/kernel/base/secret.ts";
-import { DeliveryLog } from "../../../src/kernel/telemetry/delivery-log.ts";
+import { DeliveryLog } from "../../../src/kernel/telemetry/host/delivery-log.ts";
 import { compileOptions } from "../../../src/kernel/telemetry/options.ts";
 import {
   hostArchitecture,
@@ -10,8 +10,8 @@ import {
 } from "../../../src/kernel/telemetry/resource.ts";
 import { emptySignalLedger, noOtherWriters } from "../../../src/kernel/telemetry/status.ts";
 import type { LedgerView, SignalLedger } from "../../../src/kernel/telemetry/status.ts";
-import { classify } from "../../../src/kernel/telemetry/thread/error-class.ts";
-import { signalUrl } from "../../../src/kernel/telemetry/thread/exporters.ts";
+import { classify } from "../../../src/kernel/telemetry/thread/export/error-class.ts";
+import { signalUrl } from "../../../src/kernel/telemetry/thread/export/exporters.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 import { memoryLog } from "./fixtures.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import { capabilityMatrix } from "../../../src/monitor/capability/matrix.ts";
-import { operations } from "../../../src/monitor/capability/operation.ts";
+import { defineOperation } from "../../../src/monitor/capability/operation.ts";
 import { reportCapabilities, warnOfScopes } from "../../../src/monitor/capability/report.ts";
 import { coversScope, compareScopes } from "../../../src/monitor/capability/scopes.ts";
 import { createCapabilityTracker, worstState } from "../../../src/monitor/capability/tracker.ts";
@@ -52,6 +52,14 @@ describe("scopes", () => {
   });
 });
 
+const operations = {
+  devices: defineOperation("listTailnetDevices"),
+  devicePosture: defineOperation("device_posture"),
+  deviceInvites: defineOperation("device_invites"),
+  users: defineOperation("listUsers"),
+  flowLogs: defineOperation("listNetworkFlowLogs", [403]),
+};
+
 function opened(
   scopes: readonly string[] | undefined,
   unsupported: Parameters<typeof createFakeProvider>[1] = {},
@@ -69,7 +77,7 @@ function opened(
   const registered = new Set(
     allCollectors.flatMap((each) =>
       each.prepare(options) !== undefined &&
-      (each.capability === undefined || provider.supports(each.capability))
+      (each.needs === undefined || provider.supports(each.needs))
         ? [each.name]
         : [],
     ),

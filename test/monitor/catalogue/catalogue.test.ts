@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { familyName } from "../../../src/kernel/telemetry/exposition/naming.ts";
-import { processMetricRows } from "../../../src/kernel/telemetry/service-metrics.ts";
+import { processMetricRows } from "../../../src/kernel/telemetry/report/service-metrics.ts";
 import { catalogue } from "../../../src/kernel/telemetry/catalogue.ts";
 import type { AnyRow } from "../../../src/kernel/telemetry/types.ts";
-import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
-import { monitorRecords } from "../../../src/monitor/catalogue/records.ts";
+import {
+  monitorMetrics,
+  monitorRecords,
+} from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 
 /**
  * Groups of the process that no catalogue of the monitor lists, and its own additions to what it does

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
+import { monitorMetrics } from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 import { devices } from "../../../src/monitor/collectors/devices.ts";
 import type { Device } from "../../../src/monitor/providers/model.ts";
 import { aDevice, connectivity, DAY_MS, START_MS } from "./entities.ts";
@@ -374,7 +374,7 @@ describe("The collector of devices", () => {
   it("asks nobody for posture and invitations where the control plane has none", async () => {
     const provider = createFakeProvider(
       { devices: [laptop] },
-      { kind: "headscale", unsupported: ["device_posture", "device_invites"] },
+      { kind: "headscale", unsupported: ["devicePosture", "deviceInvites"] },
     );
     const { run, covered } = openCollector(devices, provider, {
       collectors: { devices: { ...deviceDefaults, ...everything } },

@@ -4,54 +4,25 @@
  */
 import { classifyStatus, failed } from "../../../src/kernel/client/failure.ts";
 import type { StewardError } from "../../../src/kernel/base/errors.ts";
-import type {
-  Contacts,
-  Device,
-  DeviceInvite,
-  Dns,
-  Key,
-  LogStreamStatus,
-  LogStreamType,
-  OAuthApp,
-  Policy,
-  PolicyFindings,
-  PostureAttributes,
-  PostureIntegration,
-  ServiceHost,
-  Settings,
-  User,
-  UserInvite,
-  VirtualService,
-  WebhookEndpoint,
-} from "../../../src/monitor/providers/model.ts";
-import type { Capability, Provider, TimeWindow } from "../../../src/monitor/providers/provider.ts";
+import type { Provider, ProviderCalls, CallName } from "../../../src/monitor/providers/provider.ts";
+import { callNames } from "../../../src/monitor/providers/tailscale/calls.ts";
+
+/** What a call resolves with; `"none"` for undefined, and the batches of a log. */
+type Result<R> =
+  R extends AsyncIterable<unknown>
+    ? readonly (readonly unknown[])[]
+    : undefined extends Awaited<R>
+      ? Exclude<Awaited<R>, undefined> | "none"
+      : Awaited<R>;
+type Asked<F> = F extends (...args: [...infer A, AbortSignal]) => unknown ? A : never;
 
 /**
  * What the control plane answers: a value, or a function of what is asked, which may throw or wait.
  * What is missing fails with status 404.
  */
-export interface Answers {
-  devices?: Answer<readonly Device[], []>;
-  devicePosture?: Answer<PostureAttributes, [deviceId: string]>;
-  deviceInvites?: Answer<readonly DeviceInvite[], [deviceId: string]>;
-  users?: Answer<readonly User[], []>;
-  userInvites?: Answer<readonly UserInvite[], []>;
-  keys?: Answer<readonly Key[], []>;
-  settings?: Answer<Settings, []>;
-  policy?: Answer<Policy | "none", []>;
-  validatePolicy?: Answer<PolicyFindings, [text: string]>;
-  dns?: Answer<Dns, []>;
-  contacts?: Answer<Contacts, []>;
-  webhooks?: Answer<readonly WebhookEndpoint[], []>;
-  postureIntegrations?: Answer<readonly PostureIntegration[], []>;
-  logStream?: Answer<LogStreamStatus | "none", [type: LogStreamType]>;
-  oauthApps?: Answer<readonly OAuthApp[], []>;
-  services?: Answer<readonly VirtualService[], []>;
-  serviceHosts?: Answer<readonly ServiceHost[], [name: string]>;
-  flowLogs?: Answer<readonly (readonly unknown[])[], [window: TimeWindow]>;
-  auditLogs?: Answer<readonly (readonly unknown[])[], [window: TimeWindow]>;
-  networkName?: Answer<string, []>;
-}
+export type Answers = {
+  -readonly [K in CallName]?: Answer<Result<ReturnType<ProviderCalls[K]>>, Asked<ProviderCalls[K]>>;
+} & { networkName?: Answer<string, []> };
 
 type Answer<T, A extends readonly unknown[]> =
   | T
@@ -76,69 +47,44 @@ export function createFakeProvider(
   {
     unsupported = [],
     ...overridden
-  }: Partial<Provider> & { readonly unsupported?: readonly Capability[] } = {},
+  }: Partial<Provider> & { readonly unsupported?: readonly CallName[] } = {},
 ): FakeProvider {
   const calls: string[] = [];
-  const ask = async <T, A extends readonly unknown[]>(
-    name: keyof Answers,
-    answer: Answer<T, A> | undefined,
-    asked: readonly [...A, AbortSignal],
-  ): Promise<T> => {
-    const [signal] = asked.slice(-1) as unknown as [AbortSignal];
-    signal.throwIfAborted();
-    calls.push(
-      [
-        name,
-        ...asked
-          .slice(0, -1)
-          .map((each) => (typeof each === "string" ? each : JSON.stringify(each))),
-      ].join(" "),
-    );
+  const ask = async (name: keyof Answers, asked: readonly unknown[]): Promise<unknown> => {
+    (asked.at(-1) as AbortSignal).throwIfAborted();
+    const shown = asked
+      .slice(0, -1)
+      .map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
+    calls.push([name, ...shown].join(" "));
+    const answer: unknown = answers[name];
     if (answer === undefined) throw failing(404);
-    return typeof answer === "function"
-      ? (answer as (...given: readonly [...A, AbortSignal]) => T | Promise<T>)(...asked)
-      : answer;
+    const result: unknown =
+      typeof answer === "function"
+        ? await (answer as (...asked: readonly unknown[]) => unknown)(...asked)
+        : answer;
+    return result === "none" ? undefined : result;
   };
-  const provider: Provider = {
+  const answering = (name: keyof Answers) =>
+    logs.has(name)
+      ? (...asked: readonly unknown[]) => batches(() => ask(name, asked))
+      : (...asked: readonly unknown[]) => ask(name, asked);
+  const provider = {
+    ...(Object.fromEntries(
+      callNames.map((name) => [name, answering(name)]),
+    ) as unknown as ProviderCalls),
     kind: "tailscale",
     granted: { method: "oauth", scopes: ["all:read"] },
-    supports: (capability) => !unsupported.includes(capability),
-    devices: (signal) => ask("devices", answers.devices, [signal]),
-    devicePosture: (id, signal) => ask("devicePosture", answers.devicePosture, [id, signal]),
-    deviceInvites: (id, signal) => ask("deviceInvites", answers.deviceInvites, [id, signal]),
-    users: (signal) => ask("users", answers.users, [signal]),
-    userInvites: (signal) => ask("userInvites", answers.userInvites, [signal]),
-    keys: (signal) => ask("keys", answers.keys, [signal]),
-    settings: (signal) => ask("settings", answers.settings, [signal]),
-    policy: async (signal) => unlessNone(await ask("policy", answers.policy, [signal])),
-    validatePolicy: (text, signal) => ask("validatePolicy", answers.validatePolicy, [text, signal]),
-    dns: (signal) => ask("dns", answers.dns, [signal]),
-    contacts: (signal) => ask("contacts", answers.contacts, [signal]),
-    webhooks: (signal) => ask("webhooks", answers.webhooks, [signal]),
-    postureIntegrations: (signal) =>
-      ask("postureIntegrations", answers.postureIntegrations, [signal]),
-    logStream: async (type, signal) =>
-      unlessNone(await ask("logStream", answers.logStream, [type, signal])),
-    oauthApps: (signal) => ask("oauthApps", answers.oauthApps, [signal]),
-    services: (signal) => ask("services", answers.services, [signal]),
-    serviceHosts: (name, signal) => ask("serviceHosts", answers.serviceHosts, [name, signal]),
-    flowLogs: (window, signal) =>
-      batches(() => ask("flowLogs", answers.flowLogs, [window, signal])),
-    auditLogs: (window, signal) =>
-      batches(() => ask("auditLogs", answers.auditLogs, [window, signal])),
-    networkName: (signal) => ask("networkName", answers.networkName, [signal]),
+    supports: (call) => !unsupported.includes(call),
+    networkName: answering("networkName") as Provider["networkName"],
     status: () => [],
     close: async () => undefined,
-  };
+  } satisfies Provider;
   return { ...provider, ...overridden, answers, calls };
 }
 
-function unlessNone<T>(answer: T | "none"): T | undefined {
-  return answer === "none" ? undefined : answer;
-}
+/** Answered batch by batch. */
+const logs: ReadonlySet<keyof Answers> = new Set(["flowLogs", "auditLogs"]);
 
-async function* batches(
-  ask: () => Promise<readonly (readonly unknown[])[]>,
-): AsyncIterable<unknown[]> {
-  for (const batch of await ask()) yield [...batch];
+async function* batches(ask: () => Promise<unknown>): AsyncIterable<unknown[]> {
+  for (const batch of (await ask()) as readonly (readonly unknown[])[]) yield [...batch];
 }

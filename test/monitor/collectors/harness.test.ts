@@ -1,24 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { usersAge, usersCount } from "../../../src/monitor/catalogue/users.ts";
-import { operations } from "../../../src/monitor/capability/operation.ts";
+import { defineOperation } from "../../../src/monitor/capability/operation.ts";
 import { defineCollector } from "../../../src/monitor/collectors/collector.ts";
 import type { Collector } from "../../../src/monitor/collectors/collector.ts";
+import { defineSection } from "../../../src/monitor/collectors/section.ts";
 import { createFakeProvider, failing } from "./fake-provider.ts";
 import { openCollector } from "./harness.ts";
 
+const listServices = defineOperation("listServices");
+
 /** Counts services by name, as users of a role. */
 const counting: Collector = defineCollector({
+  section: defineSection("users", { collects: "users", intervalSeconds: 60 }),
   name: "counting",
   description: "Counts.",
-  operations: [operations.services],
+  operations: [listServices],
   emits: [usersCount],
-  options: ({ collectors }) => collectors.users,
   open:
     ({ provider, scope }) =>
     async (tick) => {
-      for (const { name } of await tick.call(operations.services, () =>
-        provider.services(tick.signal),
-      ))
+      for (const { name } of await tick.call(listServices, () => provider.services(tick.signal)))
         tick.sweep.gauge(usersCount, 1, {
           "vpn.user.role": name,
           "vpn.user.status": undefined,

@@ -5,9 +5,9 @@
  * {"vpn.key.id":"k1"} the body`, in order.
  */
 import { createLog } from "../../../src/kernel/base/log.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import type { AnyLogRow, AnyRow, LogFields } from "../../../src/kernel/telemetry/types.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import type { AnnotationEvent } from "../../../src/monitor/annotations/types.ts";
 import { stateOfError } from "../../../src/monitor/capability/operation.ts";
 import type { ApiState, Operation } from "../../../src/monitor/capability/operation.ts";
@@ -19,21 +19,28 @@ import type {
   CollectWindow,
   Tick,
 } from "../../../src/monitor/collectors/collector.ts";
+import { allCollectors } from "../../../src/monitor/collectors/all.ts";
+import {
+  devicesSection,
+  type DeviceOptions,
+} from "../../../src/monitor/collectors/devices/section.ts";
+import { givenNetwork } from "../../../src/monitor/config/network-options.ts";
 import type { DeviceCache } from "../../../src/monitor/enrich/types.ts";
 import type {
   CardinalityOptions,
-  CollectorOptions,
   NetworkOptions,
+  SectionOptions,
 } from "../../../src/monitor/options.ts";
 import type { Device, VirtualService } from "../../../src/monitor/providers/model.ts";
-import type { TimeWindow } from "../../../src/monitor/providers/provider.ts";
+import type { TimeWindow } from "../../../src/monitor/providers/model.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import type { ManualClock } from "../../kernel/supervisor/manual-clock.ts";
+import { sound } from "../config/load.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 
 /** What differs from the defaults. */
 export interface HarnessOptions {
-  readonly collectors?: Partial<CollectorOptions>;
+  readonly collectors?: SectionOptions;
   readonly cardinality?: Partial<CardinalityOptions>;
   readonly outdatedMinorThreshold?: number;
   /** Takes the place of single dependencies. */
@@ -70,20 +77,28 @@ export interface CollectorHarness {
   readonly records: () => string[];
 }
 
-const every = { intervalMs: 60_000 };
+const HARNESS_INTERVAL_MS = 60_000;
+/** As an empty configuration has it. */
+const byDefault: NetworkOptions = givenNetwork(sound(), "example.test", {
+  url: "http://127.0.0.1:9",
+  auth: { method: "apikey", key: { sentSecret: "unused", origin: "test" } },
+});
 
 /** The section `collectors.devices` unless configured. */
-export const deviceDefaults: NonNullable<CollectorOptions["devices"]> = {
-  ...every,
-  collectRoutes: false,
-  collectConnectivity: true,
-  collectPosture: false,
-  collectDeviceInvites: true,
-  postureLogMode: "changes",
-  attributeNamespaces: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"],
-  collectTagRollup: true,
-  tagRollupLimit: 50,
+export const deviceDefaults: DeviceOptions = {
+  ...(devicesSection.of(byDefault) as DeviceOptions),
+  intervalMs: HARNESS_INTERVAL_MS,
 };
+
+/** The sections that are on by default, but those of logs, each with this interval. */
+export function stateSections(intervalMs: number): SectionOptions {
+  const logs = allCollectors.filter(({ windowed }) => windowed).map(({ section }) => section.name);
+  return Object.fromEntries(
+    Object.entries(byDefault.collectors)
+      .filter(([name, options]) => options !== undefined && !logs.includes(name))
+      .map(([name, options]) => [name, { ...options, intervalMs }]),
+  );
+}
 
 /**
  * The options of a network with the defaults of the configuration and every collector of the
@@ -106,22 +121,8 @@ export function networkOptions({
       http: { timeoutMs: 1_000, maxAttempts: 1, baseDelayMs: 1, maxDelayMs: 1, rateLimit: 0 },
     },
     collectors: {
-      devices: deviceDefaults,
-      users: every,
-      keys: { ...every, expiryWarnMs: 168 * 3_600_000 },
-      settings: every,
-      acl: { ...every, validate: true },
-      dns: every,
-      contacts: every,
-      webhooks: { ...every, desiredEvents: [] },
-      postureIntegrations: every,
-      logStream: every,
-      oauthApps: every,
-      services: { ...every, collectHosts: true },
-      flowlogs: undefined,
-      auditlogs: undefined,
-      k8sAudit: undefined,
-      nodeMetrics: undefined,
+      ...stateSections(HARNESS_INTERVAL_MS),
+      services: { intervalMs: HARNESS_INTERVAL_MS, collectHosts: true },
       ...collectors,
     },
     cardinality: {

@@ -34,7 +34,7 @@ function opened(first: LogStreamStatus) {
 
 describe("The collector of log streams", () => {
   it("bears the collector's name and lives in its own section", () => {
-    expect([logStream.name, logStream.key]).toEqual(["logstream", "log_stream"]);
+    expect([logStream.name, logStream.section.name]).toEqual(["logstream", "log_stream"]);
   });
 
   it("counts what was added since it looked first, and all of a total that began anew", async () => {

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import { nodemetrics } from "../../../src/monitor/collectors/nodemetrics.ts";
 import { createRunningTotals } from "../../../src/monitor/collectors/running-totals.ts";
 import { createForwarder } from "../../../src/monitor/nodemetrics/forward.ts";
@@ -68,7 +68,7 @@ const target = (
 function open(options: Partial<NodeMetricsOptions>) {
   const provider = createFakeProvider({});
   return openCollector(nodemetrics, provider, {
-    collectors: { nodeMetrics: { ...quiet, ...options } },
+    collectors: { node_metrics: { ...quiet, ...options } },
   });
 }
 
@@ -150,7 +150,7 @@ describe("The collector of node agents", () => {
     };
     const provider = createFakeProvider({ devices: [device] });
     const harness = openCollector(nodemetrics, provider, {
-      collectors: { nodeMetrics: { ...quiet, discovery } },
+      collectors: { node_metrics: { ...quiet, discovery } },
     });
     await harness.run();
     expect(harness.series("svc.nodemetrics")).toEqual([

@@ -48,7 +48,7 @@ describe("The collector of users", () => {
   it("says nothing of activity, nor of invitations, that the control plane does not tell", async () => {
     const provider = createFakeProvider(
       { users: [aUser("1", { role: "unknown", status: "unknown", type: "unknown" })] },
-      { kind: "headscale", unsupported: ["user_invites"] },
+      { kind: "headscale", unsupported: ["userInvites"] },
     );
     const { run, series } = openCollector(users, provider);
     await run();

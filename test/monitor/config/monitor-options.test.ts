@@ -1,4 +1,10 @@
 import { describe, expect, it } from "vitest";
+import {
+  auditlogsSection,
+  flowlogsSection,
+  k8sAuditSection,
+} from "../../../src/monitor/collectors/log-sections.ts";
+import { nodeMetricsSection } from "../../../src/monitor/collectors/nodemetrics/section.ts";
 import { monitorOptions } from "../../../src/monitor/config/monitor-options.ts";
 import type { MonitorOptions, NetworkOptions } from "../../../src/monitor/options.ts";
 import { receiveSecret } from "../../../src/kernel/threads/secrets.ts";
@@ -170,11 +176,11 @@ networks:
 collectors: {flowlogs: {source: objectstore}, k8s_audit: {enabled: true}, node_metrics: {enabled: true, targets: [{url: 'http://a:1/metrics'}]}}
 `);
     expect(
-      networks.map(({ collectors }) => [
-        collectors.flowlogs?.objectStore?.bucket,
-        collectors.flowlogs?.objectStore?.credentials !== undefined,
-        collectors.k8sAudit?.objectStore.bucket,
-        collectors.nodeMetrics?.targets.length,
+      networks.map((network) => [
+        flowlogsSection.of(network)?.objectStore?.bucket,
+        flowlogsSection.of(network)?.objectStore?.credentials !== undefined,
+        k8sAuditSection.of(network)?.objectStore.bucket,
+        nodeMetricsSection.of(network)?.targets.length,
       ]),
     ).toEqual([
       ["a", false, undefined, 1],
@@ -188,7 +194,7 @@ describe("collectors", () => {
     const { collectors } = only(
       `vpn: {${CLIENT}}\ncollectors: {users: {enabled: false}, keys: {expiry_warn: 1h}, node_metrics: {enabled: true}}`,
     );
-    expect([collectors.users, collectors.k8sAudit, collectors.nodeMetrics]).toEqual([
+    expect([collectors.users, collectors["k8s_audit"], collectors["node_metrics"]]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -217,7 +223,7 @@ describe("collectors", () => {
     const { collectors } = only(
       `vpn: {${CLIENT}}\ncollectors: {auditlogs: {source: objectstore, objectstore: {endpoint: 'https://s3', region: r, bucket: b, prefix: p, path_style: true, access_key_id: i, secret_access_key: s, session_token: t}}}`,
     );
-    expect(collectors.auditlogs?.objectStore).toEqual({
+    expect(auditlogsSection.of({ collectors })?.objectStore).toEqual({
       endpoint: "https://s3",
       region: "r",
       bucket: "b",
@@ -246,9 +252,12 @@ describe("collectors", () => {
       `vpn: {${CLIENT}}\ncollectors: {node_metrics: {enabled: true, targets: ${targets}, discovery: {enabled: true, port: 9}}}`,
       files,
     );
-    expect(collectors.nodeMetrics?.discovery).toMatchObject({ port: 9, intervalMs: 300_000 });
-    expect(collectors.nodeMetrics?.discovery).not.toHaveProperty("enabled");
-    expect(collectors.nodeMetrics?.targets).toMatchObject([
+    expect(nodeMetricsSection.of({ collectors })?.discovery).toMatchObject({
+      port: 9,
+      intervalMs: 300_000,
+    });
+    expect(nodeMetricsSection.of({ collectors })?.discovery).not.toHaveProperty("enabled");
+    expect(nodeMetricsSection.of({ collectors })?.targets).toMatchObject([
       {
         instance: "",
         labels: { rack: "r1" },

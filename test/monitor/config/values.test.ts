@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nodeMetrics } from "../../../src/monitor/config/node-keys.ts";
-import { stateCollectors } from "../../../src/monitor/config/collector-keys.ts";
+import { devicesSection } from "../../../src/monitor/collectors/devices/section.ts";
+import { nodeMetricsKeys } from "../../../src/monitor/collectors/nodemetrics/section.ts";
 import { vpnAuthKeys } from "../../../src/monitor/config/auth-fields.ts";
 import { provider, vpn, vpnHttp } from "../../../src/monitor/config/provider-keys.ts";
 import { load, sound } from "./load.ts";
@@ -135,8 +135,8 @@ describe("a variable", () => {
       config.get(vpn.maxResponseBytes),
     ]).toEqual(["tailscale", "example.org", 2, 8_388_608]);
     expect([
-      config.get(stateCollectors.devices.attributeNamespaces),
-      config.get(nodeMetrics.maxDistinctMetrics),
+      config.get(devicesSection.keys.attributeNamespaces),
+      config.get(nodeMetricsKeys.maxDistinctMetrics),
     ]).toEqual([["ip", "custom"], -1]);
   });
 

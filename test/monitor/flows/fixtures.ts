@@ -3,9 +3,9 @@
  * neighbours.
  */
 import type { Clock } from "../../../src/kernel/base/clock.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import type { LogFields } from "../../../src/kernel/telemetry/types.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import { createDeviceCache } from "../../../src/monitor/enrich/device-cache.ts";
 import type { DeviceCache } from "../../../src/monitor/enrich/types.ts";
 import { createFlowIntake } from "../../../src/monitor/flows/intake.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import { createK8sIntake } from "../../../src/monitor/k8s/intake.ts";
 import { readRecording } from "../../../src/monitor/k8s/recording.ts";
 import { clientOf, commandClassOf } from "../../../src/monitor/k8s/vocabulary.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { WireSpan } from "../../../src/kernel/telemetry/types.ts";
-import { createTracing, runningFields } from "../../../src/kernel/telemetry/tracing.ts";
+import { createTracing, runningFields } from "../../../src/kernel/telemetry/tracing/tracing.ts";
 import { createTraces, noTraces, type NetworkTraces } from "../../../src/monitor/network/traces.ts";
 import type { PrivacyOptions } from "../../../src/monitor/options.ts";
 import { hiding } from "../privacy/fixtures.ts";

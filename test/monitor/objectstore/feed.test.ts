@@ -1,8 +1,8 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import type { Evidence } from "../../../src/monitor/checkpoints/types.ts";
 import { createBucket } from "../../../src/monitor/objectstore/bucket.ts";
 import { createFeed } from "../../../src/monitor/objectstore/feed.ts";

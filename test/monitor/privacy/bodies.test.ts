@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import { logAuditEvent } from "../../../src/monitor/audit/audit-log.ts";
 import { readAuditEvent } from "../../../src/monitor/audit/record.ts";
 import { createInstantReader } from "../../../src/monitor/ingest/instants.ts";

@@ -2,17 +2,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineMetric } from "../../../src/kernel/telemetry/catalogue.ts";
 import type { AnyRow, AttributeValue, Redaction } from "../../../src/kernel/telemetry/types.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
 import {
   aclRiskyRuleRecord,
   configAuditRecord,
   deviceInviteRecord,
   logstreamErrorRecord,
-  monitorRecords,
   networkFlowRecord,
   webhookRecord,
 } from "../../../src/monitor/catalogue/records.ts";
-import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
+import {
+  monitorMetrics,
+  monitorRecords,
+} from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 import { dnsResolver } from "../../../src/monitor/catalogue/dns.ts";
 import { keyExpiry } from "../../../src/monitor/catalogue/keys.ts";
 import type { PrivacyCategory } from "../../../src/monitor/options.ts";

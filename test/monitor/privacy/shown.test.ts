@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { processResource } from "../../../src/kernel/telemetry/resource.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
 import { piiFilterCategory } from "../../../src/monitor/catalogue/publishing.ts";
 import { createRedaction } from "../../../src/monitor/privacy/redaction.ts";
 import { reportPrivacy } from "../../../src/monitor/privacy/report.ts";

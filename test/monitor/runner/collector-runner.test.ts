@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createScheduler } from "../../../src/kernel/supervisor/scheduler.ts";
-import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
-import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
-import { operations } from "../../../src/monitor/capability/operation.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/writer/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer/writer.ts";
+import { defineOperation } from "../../../src/monitor/capability/operation.ts";
 import { createCapabilityTracker } from "../../../src/monitor/capability/tracker.ts";
 import { apiAvailability, subrequestCoverage } from "../../../src/monitor/catalogue/api.ts";
 import {
@@ -21,7 +21,8 @@ import {
   type CollectWindow,
   type WindowRule,
 } from "../../../src/monitor/collectors/collector.ts";
-import type { TimeWindow } from "../../../src/monitor/providers/provider.ts";
+import { defineSection } from "../../../src/monitor/collectors/section.ts";
+import type { TimeWindow } from "../../../src/monitor/providers/model.ts";
 import { createCollectorRunner } from "../../../src/monitor/runner/collector-runner.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import { failing } from "../collectors/fake-provider.ts";
@@ -37,13 +38,17 @@ const rule: WindowRule = {
   overlapMs: 0,
 };
 
+const listDevices = defineOperation("listTailnetDevices");
+const devicePosture = defineOperation("device_posture");
+const section = defineSection("users", { collects: "users", intervalSeconds: 60 });
+
 function collectorOf(collect: CollectWindow, window?: WindowRule): Collector {
   const declared = {
+    section,
     name: "sample",
     description: "A sample.",
-    operations: [operations.devices],
+    operations: [listDevices],
     emits: [devicesCount],
-    options: () => ({ intervalMs: MINUTE_MS }),
   };
   if (window === undefined)
     return defineCollector({
@@ -154,10 +159,10 @@ describe("a collector at work", () => {
   it("keeps its levels through failures and loses them after five intervals, and says what each call's outcome says", async () => {
     let fails = false;
     const { clock, scope, runner, tracker, lines, good, start } = running(async (tick) => {
-      await tick.call(operations.devices, () =>
+      await tick.call(listDevices, () =>
         fails ? Promise.reject(failing(403)) : Promise.resolve(),
       );
-      tick.covered(operations.devicePosture, { tried: 4, failures: ["scope_denied"] });
+      tick.covered(devicePosture, { tried: 4, failures: ["scope_denied"] });
       tick.sweep.gauge(devicesCount, 1, count);
     });
     await start();
@@ -221,7 +226,7 @@ describe("a collector at work", () => {
     const { clock, scope, runner, tracker, start } = running(async (tick) => {
       await new Promise<void>((resolve) => release.push(resolve));
       tick.sweep.gauge(devicesCount, 1, count);
-      tick.observed(operations.devices, "supported");
+      tick.observed(listDevices, "supported");
     });
     await start();
     await clock.advance(600_000 - 1);
@@ -240,7 +245,7 @@ describe("a collector at work", () => {
   it("leaves no trace of a run that the stop cancels", async () => {
     const { clock, scope, runner, tracker, lines, scheduler, start } = running(async (tick) => {
       await tick.call(
-        operations.devices,
+        listDevices,
         () =>
           new Promise((_, reject) =>
             tick.signal.addEventListener("abort", () =>

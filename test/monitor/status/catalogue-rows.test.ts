@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Instrument } from "../../../src/gen/steward/monitor/v1/export_pb.ts";
 import { defineMetric } from "../../../src/kernel/telemetry/catalogue.ts";
-import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
-import { monitorRecords } from "../../../src/monitor/catalogue/records.ts";
+import {
+  monitorMetrics,
+  monitorRecords,
+} from "../../../src/monitor/catalogue/monitor-catalogue.ts";
 import { createCatalogueRows } from "../../../src/monitor/status/catalogue-rows.ts";
 
 const processStatus = defineMetric({

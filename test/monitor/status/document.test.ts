@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../../../gateway/describe/json-schema.ts";
 import { StatusSchema, type Status } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { writeMessage } from "../../../src/kernel/wire/write.ts";
+import { nodeMetricsSection } from "../../../src/monitor/collectors/nodemetrics/section.ts";
 import type {
   NetworkOptions,
   NodeMetricsOptions,
@@ -57,14 +58,13 @@ function tailscale(name: string, clientId: string): NetworkOptions {
     },
     cardinality: { warningThreshold: 1, criticalThreshold: 2 },
   });
-  const { nodeMetrics } = options.collectors;
   return {
     ...options,
     name,
     provider,
     collectors: {
       ...options.collectors,
-      nodeMetrics: nodeMetrics && { ...nodeMetrics, discovery },
+      node_metrics: { ...nodeMetricsSection.of(options), discovery },
     },
   };
 }

@@ -6,31 +6,17 @@ import { StatusSchema, type Status } from "../../../src/gen/steward/monitor/v1/s
 import { StatusService } from "../../../src/gen/steward/monitor/v1/status_service_pb.ts";
 import { Signal } from "../../../src/gen/steward/monitor/v1/export_pb.ts";
 import { createCall, type StreamHandler } from "../../../src/kernel/service.ts";
-import type { CollectorOptions, NetworkOptions } from "../../../src/monitor/options.ts";
+import type { NetworkOptions, SectionOptions } from "../../../src/monitor/options.ts";
 import { aDevice, START_MS } from "../collectors/entities.ts";
 import { createFakeProvider, failing } from "../collectors/fake-provider.ts";
-import { networkOptions } from "../collectors/harness.ts";
+import { deviceDefaults, networkOptions } from "../collectors/harness.ts";
 import { stageOptions, startStage, fakeProcess } from "./monitor-stage.ts";
 
 const MINUTE = 60_000;
-const none: Partial<CollectorOptions> = {
-  devices: undefined,
-  users: undefined,
-  keys: undefined,
-  settings: undefined,
-  acl: undefined,
-  dns: undefined,
-  contacts: undefined,
-  webhooks: undefined,
-  postureIntegrations: undefined,
-  logStream: undefined,
-  oauthApps: undefined,
-  services: undefined,
-};
 const every = { intervalMs: MINUTE };
 
-function network(name: string, collectors: Partial<CollectorOptions>): NetworkOptions {
-  return { ...networkOptions({ collectors: { ...none, ...collectors } }), name };
+function network(name: string, collectors: SectionOptions): NetworkOptions {
+  return { ...networkOptions(), collectors, name };
 }
 
 interface Shown {
@@ -56,7 +42,7 @@ describe("a network", () => {
   it("is starting, healthy, degraded by a failure, by three, overdue, and healthy again; what it may ask goes along", async () => {
     const provider = createFakeProvider(
       { users: [], userInvites: [], dns: () => Promise.reject(failing(503)) },
-      { unsupported: ["acl"] },
+      { unsupported: ["policy"] },
     );
     const stage = await startStage(stageOptions([network("home", { users: every })]), {
       home: provider,
@@ -124,10 +110,7 @@ describe("a network", () => {
       createFakeProvider({ devices: [aDevice("b"), aDevice("d")] }),
       createFakeProvider({ devices: [aDevice("c"), aDevice("a")] }),
     ];
-    const devices = {
-      ...networkOptions().collectors.devices,
-      collectDeviceInvites: false,
-    } as NonNullable<CollectorOptions["devices"]>;
+    const devices = { ...deviceDefaults, collectDeviceInvites: false };
     const stage = await startStage(
       stageOptions([network("east", { devices }), network("west", { devices })]),
       { east, west },

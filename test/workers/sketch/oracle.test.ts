@@ -9,8 +9,10 @@ const SIZE = 128;
 const ELEMENTS = 150;
 const TRIALS = 60;
 
-/** Two lists of `ELEMENTS` different words, `common` of them shared. */
-function pair(random: () => number, common: number): readonly [string[], string[]] {
+type Pair = readonly [readonly string[], readonly string[]];
+
+/** Two lists of `ELEMENTS` different words, `common` of them the same. */
+function pair(random: () => number, common: number): Pair {
   const words = (count: number): string[] =>
     Array.from({ length: count }, () => Math.floor(random() * 2 ** 52).toString(36));
   const shared = words(common);
@@ -18,13 +20,13 @@ function pair(random: () => number, common: number): readonly [string[], string[
   return [side(), side()];
 }
 
-function ours([a, b]: readonly [string[], string[]]): number {
+function ours([a, b]: Pair): number {
   const sketch = (words: readonly string[]): Uint8Array =>
     signText(words.join(" "), { numPermutations: SIZE, numBands: 1, ngramSize: 1 }).sketch;
   return estimate(sketch(a), sketch(b));
 }
 
-function theirs([a, b]: readonly [string[], string[]], seed: number): number {
+function theirs([a, b]: Pair, seed: number): number {
   const sketch = (words: readonly string[]): Minhash => {
     const made = new Minhash({ numPerm: SIZE, seed });
     for (const word of words) made.update(word);

@@ -8,35 +8,21 @@ import type { MessagePort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
 import { Concealment } from "../../base/concealment.ts";
 import { assert } from "../../base/errors.ts";
+import { collectStartGarbage } from "../../base/start-garbage.ts";
 import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
-import { signalUrl } from "./exporters.ts";
-import { Gatherings } from "./gatherings.ts";
-import { watchHttpStatuses } from "./http-statuses.ts";
+import type { ExportPipeline } from "./export/pipeline.ts";
+import { Gatherings } from "./pull/gatherings.ts";
 import { Ledger } from "./ledger.ts";
-import { LogSink } from "./log-sink.ts";
-import type { ThreadOptions, WireTarget } from "./options.ts";
-import { Output } from "./output.ts";
-import { watchPartialSuccess } from "./partial-success.ts";
+import type { ThreadOptions } from "./options.ts";
 import { createPostedLog } from "./posted-log.ts";
-import { Providers } from "./providers.ts";
-import { PullStats } from "./pull-stats.ts";
-import { startPullServer } from "./pull-server.ts";
-import type { PullServer } from "./pull-server.ts";
+import { PullStats } from "./pull/pull-stats.ts";
+import { startPullServer } from "./pull/pull-server.ts";
+import type { PullServer } from "./pull/pull-server.ts";
 import { RemoteScope } from "./remote-scope.ts";
 import type { RowTable } from "./remote-scope.ts";
-import { Scrapes } from "./scrapes.ts";
+import { Scrapes } from "./pull/scrapes.ts";
 import { sdkAttributes } from "./sdk-resource.ts";
-import { SpanSink } from "./span-sink.ts";
-import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
-import type { WatchOptions } from "./watched-export.ts";
 import { WriterFiguresByPort } from "./writer-figures.ts";
-import {
-  createLogExporter,
-  createMetricExporter,
-  createTraceExporter,
-} from "./exporter-factory.ts";
-import type { ExporterDeps } from "./exporter-factory.ts";
-import type { Signal } from "../status.ts";
 import { waitFor } from "../../base/wait.ts";
 import { atEndOfTurn } from "../../base/turns.ts";
 
@@ -66,7 +52,6 @@ const writerFigures: WriterFiguresByPort = new WriterFiguresByPort();
 const marks = new Map<number, PromiseWithResolvers<void>>();
 /** Scrapes whose mark has not arrived; bounded by the host's readers. */
 const waitingScrapes = new Set<number>();
-const httpStatusOf = watchHttpStatuses();
 const stopping = new AbortController();
 let announced = false;
 const concealment: Concealment = new Concealment();
@@ -75,32 +60,12 @@ const ledger: Ledger = new Ledger({
   changed: announceLedger,
   conceal: (text) => concealment.apply(text),
 });
-const output: Output = new Output((id, text) => post({ type: "output", id, text }));
-const exporterDeps: ExporterDeps = {
-  clock: systemClock,
-  output,
-  concealment,
-  // Logging may coincide with a change of the ledger, e.g. of the certificate.
-  log: createPostedLog((line) => {
-    post(line);
-    announceLedger();
-  }),
-};
-const logs: LogSink | undefined = options.logs && createLogSink(options.logs);
-const traces: SpanSink | undefined = options.traces && createSpanSink(options.traces);
-const providers: Providers = new Providers({
-  metrics: options.metrics && {
-    exporter: watchMetrics(
-      createMetricExporter(options.metrics, exporterDeps),
-      watched("metrics", options.metrics),
-    ),
-    options: options.metrics,
-  },
-  logs,
-  traces,
-  snapshotTimeoutMs: options.snapshotTimeoutMs,
-  snapshotSkipped: () => ledger.count("snapshotsSkipped"),
+// Logging may coincide with a change of the ledger, e.g. of the certificate.
+const log = createPostedLog((line) => {
+  post(line);
+  announceLedger();
 });
+const exporting: ExportPipeline | undefined = await loadExportPipeline();
 const scrapes: Scrapes = new Scrapes({
   gatherings: gatheringsWithin(options.snapshotTimeoutMs),
   ledger,
@@ -109,9 +74,23 @@ const scrapes: Scrapes = new Scrapes({
 const pull: PullServer | undefined = options.pull && openPull(options.pull);
 
 lowerPriority();
-watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
 host.on("message", (message: HostMessage) => void handleHostMessage(message));
+collectStartGarbage();
 post({ type: "ready" });
+
+async function loadExportPipeline(): Promise<ExportPipeline | undefined> {
+  const { metrics, logs, traces } = options;
+  if ((metrics ?? logs ?? traces) === undefined) return undefined;
+  const { createExportPipeline } = await import("./export/pipeline.ts");
+  return createExportPipeline(options, {
+    ledger,
+    log,
+    concealment,
+    stopping: stopping.signal,
+    dropped: announceLedger,
+    write: (id, text) => post({ type: "output", id, text }),
+  });
+}
 
 /**
  * Serving has priority where cores are few. Only Linux has per-thread priorities; elsewhere this
@@ -144,43 +123,12 @@ function openPull(pulled: NonNullable<ThreadOptions["pull"]>): PullServer {
   return startPullServer(
     {
       clock: systemClock,
-      log: exporterDeps.log,
+      log,
       stats,
       gather: (coalesce) => gatherings.take(coalesce),
     },
     pulled,
   );
-}
-
-function watched(signal: Signal, target: WireTarget): WatchOptions {
-  const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
-  return {
-    signal,
-    target,
-    ledger,
-    stopping: stopping.signal,
-    httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)),
-  };
-}
-
-function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
-  return new LogSink({
-    exporter: (done) =>
-      watchLogs(createLogExporter(target, exporterDeps), { ...watched("logs", target), done }),
-    batch: target,
-    exportTimeoutMs: target.exportTimeoutMs,
-    dropped: announceLedger,
-  });
-}
-
-function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink {
-  return new SpanSink({
-    exporter: (done) =>
-      watchSpans(createTraceExporter(target, exporterDeps), { ...watched("traces", target), done }),
-    batch: target,
-    exportTimeoutMs: target.exportTimeoutMs,
-    dropped: announceLedger,
-  });
 }
 
 /** Changes within one turn are announced once. */
@@ -197,8 +145,8 @@ function postLedger(): void {
   post({
     type: "ledger",
     ledger: ledger.view({
-      logs: logs?.queue.status(),
-      traces: traces?.queue.status(),
+      logs: exporting?.logs?.queue.status(),
+      traces: exporting?.traces?.queue.status(),
       scrapes: scrapes.running,
       pull: pull?.view(),
       others: writerFigures.view(),
@@ -213,7 +161,7 @@ async function handleHostMessage(message: HostMessage): Promise<void> {
       return attach(message.port);
     case "flush":
       await marked(message.mark);
-      await providers.flush();
+      await exporting?.providers.flush();
       postLedger();
       return post({ type: "flushed", mark: message.mark });
     case "expose":
@@ -222,7 +170,7 @@ async function handleHostMessage(message: HostMessage): Promise<void> {
       await marked(message.mark);
       return waitingScrapes.delete(message.id) ? scrapes.run(message.id, message.query) : undefined;
     case "written":
-      return output.written(message.id);
+      return exporting?.output.written(message.id);
     case "pull-stop":
       await pull?.stop(message.deadlineMs);
       postLedger();
@@ -235,7 +183,7 @@ async function handleHostMessage(message: HostMessage): Promise<void> {
       stopping.abort();
       void pull?.stop(0);
       await waitFor(
-        marked(message.mark).then(() => providers.shutdown()),
+        marked(message.mark).then(() => exporting?.providers.shutdown()),
         {
           clock: systemClock,
           timeoutMs: ledger.failing
@@ -297,7 +245,7 @@ function handleWriterMessage(message: WriterMessage, writer: Writer): void {
     for (const record of message.records) {
       const from = writer.own.get(record.scope);
       if (!from) continue;
-      logs?.emit(from, record);
+      exporting?.logs?.emit(from, record);
       if (record.cut && record.cut.body > 0) ledger.countCut("body", record.cut.body);
       if (record.cut && record.cut.attribute > 0)
         ledger.countCut("attribute", record.cut.attribute);
@@ -307,7 +255,7 @@ function handleWriterMessage(message: WriterMessage, writer: Writer): void {
   if (message.type === "spans") {
     for (const span of message.spans) {
       const from = writer.own.get(span.scope);
-      if (from) traces?.add(from, span);
+      if (from) exporting?.traces?.add(from, span);
     }
     return writer.reply({ type: "spans-ack", spans: message.spans.length });
   }
@@ -329,11 +277,11 @@ function openScope(message: Extract<WriterMessage, { type: "scope" }>, writer: W
   const scope = new RemoteScope(known, writer.rows, writer.reply);
   writer.own.set(message.scope, scope);
   scopes.add(scope);
-  providers.open(scope);
+  exporting?.providers.open(scope);
 }
 
 function closeScope(scope: RemoteScope): void {
   scope.close();
   scopes.delete(scope);
-  void providers.close(scope);
+  void exporting?.providers.close(scope);
 }

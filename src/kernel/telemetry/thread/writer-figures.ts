@@ -3,7 +3,7 @@
  * thread is gone.
  */
 import type { WriterFigures } from "../messages.ts";
-import type { OutboxStatus } from "../outbox.ts";
+import type { OutboxStatus } from "../writer/outbox.ts";
 import { noOtherWriters, type OtherWriters } from "../status.ts";
 
 export class WriterFiguresByPort {

@@ -1,5 +1,5 @@
 /** Validates the policy through the control plane. A failed validation does not fail the run. */
-import { operations } from "../../capability/operation.ts";
+import { defineOperation } from "../../capability/operation.ts";
 import {
   aclValidationErrors,
   aclValidationOk,
@@ -9,6 +9,8 @@ import {
 import { aclValidationIssueRecord } from "../../catalogue/records.ts";
 import type { PolicyFindings } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
+
+export const validatePolicyOperation = defineOperation("validateAndTestPolicyFile");
 
 /** Reports findings as metrics and a log record. Rejects only with the signal's reason. */
 export async function validatePolicy(
@@ -43,7 +45,7 @@ async function askFindings(
   tick: Tick,
 ): Promise<PolicyFindings | undefined> {
   try {
-    return await tick.call(operations.validatePolicy, () =>
+    return await tick.call(validatePolicyOperation, () =>
       provider.validatePolicy(text, tick.signal),
     );
   } catch {

@@ -1,11 +1,11 @@
 /**
  * Device share invitations, counted by permissions and delivery. Invitation links are never read.
  */
-import { operations } from "../../capability/operation.ts";
 import { deviceInvitesCount, deviceInvitesPendingAge } from "../../catalogue/devices.ts";
 import { deviceInviteRecord } from "../../catalogue/records.ts";
 import type { Device, DeviceInvite } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
+import { listDeviceInvites } from "./section.ts";
 import { Tally } from "../tally.ts";
 import { known, secondsSince } from "../units.ts";
 import { callEach } from "./call-each.ts";
@@ -33,7 +33,7 @@ export async function collectInvites(
     readonly "vpn.device_invite.delivery": string;
   }>();
   await callEach(tick, devices, {
-    operation: operations.deviceInvites,
+    operation: listDeviceInvites,
     call: ({ id }) => provider.deviceInvites(id, tick.signal),
     learn({ hostname, id }, invites) {
       for (const invite of invites) {

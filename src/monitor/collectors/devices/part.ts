@@ -5,7 +5,7 @@
 import type { Device } from "../../providers/model.ts";
 import { known } from "../units.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
-import type { CollectorOptions } from "../../options.ts";
+import type { DeviceOptions } from "./section.ts";
 
 /** Attributes that identify a device; every per-device series has the first two. */
 export interface Identity {
@@ -22,7 +22,7 @@ export type IdentityName = keyof Identity;
 
 export interface PartContext {
   readonly deps: CollectorDeps;
-  readonly options: NonNullable<CollectorOptions["devices"]>;
+  readonly options: DeviceOptions;
   readonly nowMs: number;
   readonly sweep: Tick["sweep"];
 }

@@ -2,7 +2,6 @@
  * Posture attributes of devices: gauges for allowed namespaces, and a log record when they change.
  */
 import { createHash } from "node:crypto";
-import { operations } from "../../capability/operation.ts";
 import {
   deviceAttribute,
   deviceAttributeExpiry,
@@ -10,27 +9,26 @@ import {
   devicePosture,
 } from "../../catalogue/devices.ts";
 import { deviceAttributeExpiringRecord, devicePostureRecord } from "../../catalogue/records.ts";
-import type { CollectorOptions } from "../../options.ts";
 import type { Device, PostureAttributes } from "../../providers/model.ts";
 import type { CollectorDeps, Tick } from "../collector.ts";
+import { getDevicePosture, type DeviceOptions } from "./section.ts";
 import { unixSeconds } from "../units.ts";
 import { callEach } from "./call-each.ts";
 import { soon } from "./expiry.ts";
 import { identityOf } from "./part.ts";
 import type { Identity } from "./part.ts";
 
-type Options = NonNullable<CollectorOptions["devices"]>;
 type Posture = (tick: Tick, devices: readonly Device[]) => Promise<void>;
 
 /** Fetches posture per device. Keeps a digest per device of the last run. */
-export function createPosture(deps: CollectorDeps, options: Options): Posture {
+export function createPosture(deps: CollectorDeps, options: DeviceOptions): Posture {
   const allowed = allowing(options.attributeNamespaces);
   const logged = new Map<string, string>();
   return async (tick, devices) => {
     const ids = new Set(devices.map(({ id }) => id));
     for (const id of logged.keys()) if (!ids.has(id)) logged.delete(id);
     await callEach(tick, devices, {
-      operation: operations.devicePosture,
+      operation: getDevicePosture,
       call: ({ id }) => deps.provider.devicePosture(id, tick.signal),
       learn(device, posture) {
         const identity = identityOf(device);

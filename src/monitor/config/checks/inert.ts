@@ -6,34 +6,31 @@ import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Key } from "../../../kernel/config/key.ts";
 import type { Check } from "../../../kernel/config/load.ts";
 import { scrapeEnabled } from "../../../kernel/config/scrape-keys.ts";
+import { allCollectors, collectorSections } from "../../collectors/all.ts";
+import { devicesSection } from "../../collectors/devices/section.ts";
+import { auditlogsKeys, flowlogsKeys } from "../../collectors/log-sections.ts";
+import { offersCall } from "../../providers/headscale/offered.ts";
 import { annotationCategories, annotations, annotationSchema } from "../annotation-keys.ts";
-import { stateCollectors } from "../collector-keys.ts";
-import { auditlogs, flowlogs } from "../log-keys.ts";
 import { networks } from "../network-keys.ts";
 import { privacy } from "../privacy-keys.ts";
 import { provider } from "../provider-keys.ts";
 import { deviceVersions } from "../upkeep-keys.ts";
 
-const { settings, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services } =
-  stateCollectors;
-
-/** Settings that Headscale does not support. */
-const hostedOnly: readonly Key<boolean>[] = [
-  settings,
-  dns,
-  contacts,
-  webhooks,
-  postureIntegrations,
-  logStream,
-  oauthApps,
-  services,
-  flowlogs,
-  auditlogs,
-].map(({ enabled }) => enabled);
+/** Switches of the collectors that need a call which Headscale does not have. */
+const hostedOnly: readonly Key<boolean>[] = collectorSections
+  .filter((section) =>
+    allCollectors.some(
+      (collector) =>
+        collector.section === section &&
+        collector.needs !== undefined &&
+        !offersCall(collector.needs),
+    ),
+  )
+  .map(({ enabled }) => enabled);
 
 /** Collectors that no configured control plane supports. */
 export const checkUnusedCollectors: Check = {
-  needs: [...hostedOnly, flowlogs.source, auditlogs.source, provider, networks],
+  needs: [...hostedOnly, flowlogsKeys.source, auditlogsKeys.source, provider, networks],
   run(config) {
     const listed = config.list(networks);
     const kinds =
@@ -41,7 +38,7 @@ export const checkUnusedCollectors: Check = {
         ? [config.get(provider)]
         : listed.map((entry) => entry.provider ?? config.get(provider));
     if (kinds.includes("tailscale")) return [];
-    const fromStore = [flowlogs, auditlogs]
+    const fromStore = [flowlogsKeys, auditlogsKeys]
       .filter(({ source }) => config.get(source) === "objectstore")
       .map(({ enabled }) => enabled);
     return hostedOnly
@@ -57,11 +54,11 @@ export const checkUnusedCollectors: Check = {
 
 /** Version comparison needs the device collector. */
 export const checkVersions: Check = {
-  needs: [deviceVersions.enabled, stateCollectors.devices.enabled],
+  needs: [deviceVersions.enabled, devicesSection.enabled],
   run: (config) =>
     isWritten(config, deviceVersions.enabled) &&
     config.get(deviceVersions.enabled) &&
-    !config.get(stateCollectors.devices.enabled)
+    !config.get(devicesSection.enabled)
       ? [
           atKey(config, deviceVersions.enabled, "warning", {
             rule: "is ignored: collectors.devices.enabled is false",

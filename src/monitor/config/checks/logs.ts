@@ -4,7 +4,15 @@ import type { Finding } from "../../../kernel/config/findings.ts";
 import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
 import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Check } from "../../../kernel/config/load.ts";
-import { auditlogs, feeds, flowlogs, k8sAudit, logSchema } from "../log-keys.ts";
+import {
+  auditlogsKeys,
+  auditlogsSection,
+  feeds,
+  flowlogsKeys,
+  flowlogsSection,
+  k8sAuditKeys,
+  k8sAuditSection,
+} from "../../collectors/log-sections.ts";
 import { networks } from "../network-keys.ts";
 import {
   bucketLocation,
@@ -24,9 +32,9 @@ const kinds: readonly FeedKind[] = ["flow", "audit", "k8sAudit"];
 
 /** A window shorter than the interval never catches up. */
 export const checkWindows: Check = {
-  needs: keysOf(flowlogs, auditlogs),
+  needs: keysOf(flowlogsKeys, auditlogsKeys),
   run: (config) =>
-    [flowlogs, auditlogs].flatMap((keys) => {
+    [flowlogsKeys, auditlogsKeys].flatMap((keys) => {
       if (!config.get(keys.enabled) || config.get(keys.source) !== "poll") return [];
       const longest = config.get(keys.maxWindowMs);
       if (longest === 0 || longest > config.get(keys.intervalMs)) return [];
@@ -51,7 +59,10 @@ interface UsedFeed {
 
 /** Object-store settings in use must be complete and distinct; unused ones are reported. */
 export const checkFeeds: Check = {
-  needs: [...logSchema, networks],
+  needs: [
+    ...[flowlogsSection, auditlogsSection, k8sAuditSection].flatMap(({ schema }) => schema),
+    networks,
+  ],
   run(config) {
     const findings: Finding[] = [];
     const seen = new Set<string>();
@@ -88,8 +99,8 @@ export const checkFeeds: Check = {
 };
 
 function isUsed(config: Config, kind: FeedKind): boolean {
-  if (kind === "k8sAudit") return config.get(k8sAudit.enabled);
-  const keys = kind === "flow" ? flowlogs : auditlogs;
+  if (kind === "k8sAudit") return config.get(k8sAuditKeys.enabled);
+  const keys = kind === "flow" ? flowlogsKeys : auditlogsKeys;
   return config.get(keys.enabled) && config.get(keys.source) === "objectstore";
 }
 

@@ -6,7 +6,12 @@ import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Check } from "../../../kernel/config/load.ts";
 import { cardinality, cardinalitySchema, flowCardinality } from "../cardinality-keys.ts";
 import { networks } from "../network-keys.ts";
-import { nodeDiscovery, nodeMetrics, nodeSchema, nodeTargets } from "../node-keys.ts";
+import {
+  nodeDiscovery,
+  nodeMetricsKeys,
+  nodeMetricsSection,
+  nodeTargets,
+} from "../../collectors/nodemetrics/section.ts";
 
 export const checkCardinality: Check = {
   needs: cardinalitySchema,
@@ -73,13 +78,13 @@ function inertFlows(config: Config): Finding[] {
 
 /** Scraping needs at least one target or discovery, and a limit on distinct metrics. */
 export const checkNodes: Check = {
-  needs: [...nodeSchema, ...keysOf(cardinality), networks],
+  needs: [...nodeMetricsSection.schema, ...keysOf(cardinality), networks],
   run(config) {
     const targets = config.list(nodeTargets);
     const discovers = config.get(nodeDiscovery.enabled);
     const warn = (key: Parameters<typeof atKey>[1], rule: string, remedy: string): Finding =>
       atKey(config, key, "warning", { rule, remedy });
-    if (!config.get(nodeMetrics.enabled)) {
+    if (!config.get(nodeMetricsKeys.enabled)) {
       const forgotten =
         targets.length > 0 ? nodeTargets : discovers ? nodeDiscovery.enabled : undefined;
       return forgotten === undefined
@@ -96,16 +101,16 @@ export const checkNodes: Check = {
       ...(targets.length === 0 && !discovers
         ? [
             warn(
-              nodeMetrics.enabled,
+              nodeMetricsKeys.enabled,
               "scrapes nothing: there are no targets, and discovery is off",
               "write targets, or set discovery.enabled.",
             ),
           ]
         : []),
-      ...(config.get(nodeMetrics.maxDistinctMetrics) < 0
+      ...(config.get(nodeMetricsKeys.maxDistinctMetrics) < 0
         ? [
             warn(
-              nodeMetrics.maxDistinctMetrics,
+              nodeMetricsKeys.maxDistinctMetrics,
               "lets nodes make as many metrics as they want",
               "write a limit.",
             ),

@@ -1,19 +1,20 @@
 /** Provider of a self-hosted Headscale. */
-import { StewardError } from "../../../kernel/base/errors.ts";
 import { bearer } from "../../../kernel/client/authorizers.ts";
 import { receiveSecret } from "../../../kernel/threads/secrets.ts";
 import type { HeadscaleOptions } from "../../options.ts";
 import { baseOf, bucketOf, connect } from "../connection.ts";
 import type { Fields } from "../decode/fields.ts";
 import type { ProviderDeps } from "../deps.ts";
-import type { Capability, Provider } from "../provider.ts";
+import type { Provider, ProviderCalls } from "../provider.ts";
 import { type Reader, readList } from "../read.ts";
 import { apiKeyOf, deviceOf, preAuthKeyOf, userOf } from "./decode.ts";
+import { unsupportedCalls } from "../unsupported.ts";
+import { type headscaleOffers, offersCall } from "./offered.ts";
 import { readPolicy } from "./policy.ts";
 
 const NAME = "headscale";
 
-const OFFERED: ReadonlySet<Capability> = new Set(["devices", "users", "keys", "acl"]);
+type Offered = Pick<ProviderCalls, (typeof headscaleOffers)[number]>;
 
 /** Makes no request yet. Throws `invalid` for an unusable address. */
 export function createHeadscale(options: HeadscaleOptions, deps: ProviderDeps): Provider {
@@ -44,11 +45,7 @@ export function createHeadscale(options: HeadscaleOptions, deps: ProviderDeps): 
       signal,
     );
   }
-  return {
-    kind: "headscale",
-    granted: { method: "apikey", scopes: undefined },
-    supports: (capability) => OFFERED.has(capability),
-    ...absent,
+  const calls: Offered = {
     devices: (signal) => read("node", "nodes", deviceOf, signal),
     users: (signal) => read("user", "users", userOf, signal),
     keys: async (signal) => [
@@ -56,53 +53,15 @@ export function createHeadscale(options: HeadscaleOptions, deps: ProviderDeps): 
       ...(await read("apikey", "apiKeys", apiKeyOf, signal)),
     ],
     policy: (signal) => readPolicy(reader, signal),
+  };
+  return {
+    kind: "headscale",
+    granted: { method: "apikey", scopes: undefined },
+    supports: offersCall,
+    ...unsupportedCalls("Headscale"),
+    ...calls,
     networkName: () => Promise.resolve(undefined),
     status: () => client.status(),
     close: () => client.close(),
   };
 }
-
-function unsupported(): Promise<never> {
-  return Promise.reject(
-    new StewardError("unsupported", "Headscale does not provide this", {
-      rule: "provider",
-      remedy: "switch the collector off for this network",
-    }),
-  );
-}
-
-async function* unsupportedList(): AsyncGenerator<never, void, undefined> {
-  yield await unsupported();
-}
-
-type Absent = Omit<
-  Provider,
-  | "kind"
-  | "granted"
-  | "supports"
-  | "devices"
-  | "users"
-  | "keys"
-  | "policy"
-  | "networkName"
-  | "status"
-  | "close"
->;
-
-const absent: Absent = {
-  devicePosture: unsupported,
-  deviceInvites: unsupported,
-  userInvites: unsupported,
-  settings: unsupported,
-  validatePolicy: unsupported,
-  dns: unsupported,
-  contacts: unsupported,
-  webhooks: unsupported,
-  postureIntegrations: unsupported,
-  logStream: unsupported,
-  oauthApps: unsupported,
-  services: unsupported,
-  serviceHosts: unsupported,
-  flowLogs: unsupportedList,
-  auditLogs: unsupportedList,
-};

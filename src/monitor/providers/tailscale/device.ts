@@ -1,10 +1,42 @@
-/** Decodes devices of the hosted control plane, and their posture and invitations. */
+/** Calls for devices of the hosted control plane, their posture and invitations, and the decoders. */
 import { count, type Fields, fields, flag, inner, members, text, texts } from "../decode/fields.ts";
+import { pathOf } from "../../../kernel/client/url.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Connectivity, Device, DeviceInvite, PostureAttributes } from "../model.ts";
+import { readList, readObject } from "../read.ts";
+import { networkList, type ControlPlane } from "./control-plane.ts";
+
+export const deviceCalls = {
+  devices: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(
+      plane,
+      { operation: "devices", at: ["devices"], query: { fields: "all" } },
+      deviceOf,
+      signal,
+    ),
+  devicePosture: async (plane: ControlPlane, id: string, signal: AbortSignal) =>
+    postureOf(
+      await readObject(
+        plane,
+        { operation: "device/attributes", path: pathOf`/api/v2/device/${id}/attributes` },
+        signal,
+      ),
+    ),
+  deviceInvites: (plane: ControlPlane, id: string, signal: AbortSignal) =>
+    readList(
+      plane,
+      {
+        operation: "device/device-invites",
+        path: pathOf`/api/v2/device/${id}/device-invites`,
+        at: [],
+      },
+      deviceInviteOf,
+      signal,
+    ),
+};
 
 /** A device requested with `fields=all`. */
-export function deviceOf(json: Fields): Device {
+function deviceOf(json: Fields): Device {
   const posture = fields(json["postureIdentity"]);
   const connectivity = fields(json["clientConnectivity"]);
   return {
@@ -72,7 +104,7 @@ function connectivityOf(json: Fields): Connectivity {
 }
 
 /** Keeps attributes that are texts, numbers or booleans. */
-export function postureOf(json: Fields): PostureAttributes {
+function postureOf(json: Fields): PostureAttributes {
   const attributes = new Map<string, string | number | boolean>();
   for (const [name, value] of members(json["attributes"])) {
     if (typeof value === "string") attributes.set(name, text(value));
@@ -86,7 +118,7 @@ export function postureOf(json: Fields): PostureAttributes {
   return { attributes, expiresMs };
 }
 
-export function deviceInviteOf(json: Fields): DeviceInvite {
+function deviceInviteOf(json: Fields): DeviceInvite {
   return {
     accepted: flag(json["accepted"]) ?? false,
     multiUse: flag(json["multiUse"]) ?? false,

@@ -1,36 +1,53 @@
-/** Reads the two logs of the hosted control plane in windows. */
+/** Calls that read the two logs of the hosted control plane in windows. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { createDeadline } from "../../../kernel/base/deadline.ts";
-import type { Client, Page } from "../../../kernel/client/types.ts";
+import type { Page } from "../../../kernel/client/types.ts";
 import { text } from "../decode/fields.ts";
 import { wholeSeconds } from "../decode/time.ts";
-import type { TimeWindow } from "../provider.ts";
+import type { TimeWindow } from "../model.ts";
+import type { ControlPlane } from "./control-plane.ts";
 
 const NAME_WINDOW_MS = 300_000;
 const NAME_LIMIT_MS = 10_000;
 
-export interface LogEndpoint {
-  readonly operation: "logging/network" | "logging/configuration";
-  readonly path: string;
-}
+type LogName = "logging/network" | "logging/configuration";
+
+export const logCalls = {
+  /**
+   * Undecoded records as they arrive; all sources share a decoder. A window is complete only when
+   * the iteration has ended.
+   */
+  flowLogs: (
+    plane: ControlPlane,
+    window: TimeWindow,
+    signal: AbortSignal,
+  ): AsyncIterable<unknown[]> => readLog(plane, "logging/network", window, signal),
+  /** As `flowLogs`. */
+  auditLogs: (
+    plane: ControlPlane,
+    window: TimeWindow,
+    signal: AbortSignal,
+  ): AsyncIterable<unknown[]> => readLog(plane, "logging/configuration", window, signal),
+};
 
 /**
  * Yields a window's records in batches. The API counts in whole seconds; a window within one second
  * is empty.
  */
-export async function* readLog(
-  client: Client,
-  endpoint: LogEndpoint,
+async function* readLog(
+  { logs, path }: Pick<ControlPlane, "logs" | "path">,
+  operation: LogName,
   window: TimeWindow,
   signal: AbortSignal,
   done?: (page: Page) => void,
 ): AsyncGenerator<unknown[], void, undefined> {
   const [start, end] = [wholeSeconds(window.fromMs), wholeSeconds(window.toMs)];
   if (start === end) return;
-  yield* client.items(
+  yield* logs.items(
     {
-      ...endpoint,
+      operation,
+      path: path(operation),
       query: { start, end },
       at: ["logs"],
       missing: "null",
@@ -46,8 +63,7 @@ export async function* readLog(
 
 /** The network's own name, which log responses carry. Rejects after 10 s. */
 export async function readNetworkName(
-  client: Client,
-  endpoint: LogEndpoint,
+  plane: Pick<ControlPlane, "logs" | "path">,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -61,8 +77,8 @@ export async function readNetworkName(
   const nowMs = clock.now();
   let name = "";
   const records = readLog(
-    client,
-    endpoint,
+    plane,
+    "logging/configuration",
     { fromMs: nowMs - NAME_WINDOW_MS, toMs: nowMs },
     deadline.signal,
     ({ beside }) => {

@@ -1,4 +1,4 @@
-/** Decodes network-wide data of the hosted control plane. */
+/** Calls for network-wide data of the hosted control plane, and their decoders. */
 import {
   count,
   type Fields,
@@ -10,11 +10,14 @@ import {
   text,
   texts,
 } from "../decode/fields.ts";
+import { failureOf } from "../../../kernel/client/failure.ts";
+import { pathOf } from "../../../kernel/client/url.ts";
 import { timeMs } from "../decode/time.ts";
 import type {
   Contacts,
   Dns,
   LogStreamStatus,
+  LogStreamType,
   PolicyFindings,
   PostureIntegration,
   Resolver,
@@ -24,6 +27,48 @@ import type {
   VirtualService,
   WebhookEndpoint,
 } from "../model.ts";
+import { readList } from "../read.ts";
+import { networkList, networkObject, type ControlPlane } from "./control-plane.ts";
+
+export const networkCalls = {
+  settings: async (plane: ControlPlane, signal: AbortSignal) =>
+    settingsOf(await networkObject(plane, "settings", signal)),
+  dns: async (plane: ControlPlane, signal: AbortSignal) =>
+    dnsOf(await networkObject(plane, "dns/configuration", signal)),
+  contacts: async (plane: ControlPlane, signal: AbortSignal) =>
+    contactsOf(await networkObject(plane, "contacts", signal)),
+  webhooks: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(plane, { operation: "webhooks", at: ["webhooks"] }, webhookOf, signal),
+  postureIntegrations: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(
+      plane,
+      { operation: "posture/integrations", at: ["integrations"] },
+      integrationOf,
+      signal,
+    ),
+  /** Undefined when nothing is streamed. */
+  async logStream(plane: ControlPlane, type: LogStreamType, signal: AbortSignal) {
+    try {
+      return logStreamOf(await networkObject(plane, `logging/${type}/stream/status`, signal));
+    } catch (error) {
+      if (failureOf(error)?.status === 404) return undefined;
+      throw error;
+    }
+  },
+  services: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(plane, { operation: "services", at: ["vipServices"] }, serviceOf, signal),
+  serviceHosts: (plane: ControlPlane, name: string, signal: AbortSignal) =>
+    readList(
+      plane,
+      {
+        operation: "services/devices",
+        path: plane.path(pathOf`services/${name}/devices`),
+        at: ["hosts"],
+      },
+      serviceHostOf,
+      signal,
+    ),
+};
 
 const SWITCHES: readonly (readonly [SettingName, string])[] = [
   ["devices_approval", "devicesApprovalOn"],
@@ -37,7 +82,7 @@ const SWITCHES: readonly (readonly [SettingName, string])[] = [
 ];
 
 /** Settings hidden by a missing scope are null or absent, which does not mean "off". */
-export function settingsOf(json: Fields): Settings {
+function settingsOf(json: Fields): Settings {
   const link = json["aclsExternalLink"];
   const switches = new Map<SettingName, boolean>();
   for (const [name, field] of SWITCHES) {
@@ -66,7 +111,7 @@ export function findingsOf(json: Fields): PolicyFindings {
   };
 }
 
-export function dnsOf(json: Fields): Dns {
+function dnsOf(json: Fields): Dns {
   const preferences = inner(json["preferences"]);
   return {
     nameservers: resolversOf(json["nameservers"]),
@@ -88,7 +133,7 @@ function resolversOf(value: unknown): readonly Resolver[] {
     }));
 }
 
-export function contactsOf(json: Fields): Contacts {
+function contactsOf(json: Fields): Contacts {
   const contacts = new Map<"account" | "support" | "security", boolean>();
   for (const kind of ["account", "support", "security"] as const) {
     const needed = flag(fields(json[kind])?.["needsVerification"]);
@@ -98,7 +143,7 @@ export function contactsOf(json: Fields): Contacts {
 }
 
 /** The endpoint's URL is a secret and not read. */
-export function webhookOf(json: Fields): WebhookEndpoint {
+function webhookOf(json: Fields): WebhookEndpoint {
   return {
     id: text(json["endpointId"]),
     provider: text(json["providerType"]),
@@ -107,7 +152,7 @@ export function webhookOf(json: Fields): WebhookEndpoint {
   };
 }
 
-export function integrationOf(json: Fields): PostureIntegration {
+function integrationOf(json: Fields): PostureIntegration {
   const status = inner(json["status"]);
   return {
     id: text(json["id"]),
@@ -121,7 +166,7 @@ export function integrationOf(json: Fields): PostureIntegration {
 }
 
 /** Undefined when streaming was never set up, which some networks report as zeros. */
-export function logStreamOf(json: Fields): LogStreamStatus | undefined {
+function logStreamOf(json: Fields): LogStreamStatus | undefined {
   const lastActivityMs = timeMs(json["lastActivity"]);
   const number = (name: string): number => count(json[name]) ?? 0;
   if (
@@ -141,7 +186,7 @@ export function logStreamOf(json: Fields): LogStreamStatus | undefined {
   };
 }
 
-export function serviceOf(json: Fields): VirtualService {
+function serviceOf(json: Fields): VirtualService {
   return {
     name: text(json["name"]),
     addresses: texts(json["addrs"]),
@@ -150,7 +195,7 @@ export function serviceOf(json: Fields): VirtualService {
   };
 }
 
-export function serviceHostOf(json: Fields): ServiceHost {
+function serviceHostOf(json: Fields): ServiceHost {
   return {
     nodeId: text(json["stableNodeID"]),
     approval: text(json["approvalLevel"]),

@@ -1,9 +1,21 @@
-/** Decodes users, keys and OAuth applications of the hosted control plane. */
+/** Calls for users, keys and OAuth applications of the hosted control plane, and their decoders. */
 import { count, type Fields, flag, inner, list, text, texts } from "../decode/fields.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Key, OAuthApp, User, UserInvite } from "../model.ts";
+import { networkList, type ControlPlane } from "./control-plane.ts";
 
-export function userOf(json: Fields): User {
+export const peopleCalls = {
+  users: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(plane, { operation: "users", at: ["users"] }, userOf, signal),
+  userInvites: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(plane, { operation: "user-invites", at: [] }, userInviteOf, signal),
+  keys: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(plane, { operation: "keys", at: ["keys"], query: { all: true } }, keyOf, signal),
+  oauthApps: (plane: ControlPlane, signal: AbortSignal) =>
+    networkList(plane, { operation: "oauth-apps", at: ["oauthApps"] }, oauthAppOf, signal),
+};
+
+function userOf(json: Fields): User {
   return {
     id: text(json["id"]),
     login: text(json["loginName"]),
@@ -19,11 +31,11 @@ export function userOf(json: Fields): User {
 }
 
 /** Ids are numbers or texts and not needed. */
-export function userInviteOf(json: Fields): UserInvite {
+function userInviteOf(json: Fields): UserInvite {
   return { role: text(json["role"]), lastEmailSentMs: timeMs(json["lastEmailSentAt"]) };
 }
 
-export function keyOf(json: Fields): Key {
+function keyOf(json: Fields): Key {
   const kind = text(json["keyType"]);
   const type =
     kind === ""
@@ -55,7 +67,7 @@ export function authKindOf(json: Fields): Key["authKind"] {
   return flag(json["reusable"]) === true ? "reusable" : "onetime";
 }
 
-export function oauthAppOf(json: Fields): OAuthApp {
+function oauthAppOf(json: Fields): OAuthApp {
   return {
     id: text(json["id"]),
     name: text(json["name"]),

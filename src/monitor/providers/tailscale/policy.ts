@@ -1,25 +1,29 @@
-/** Reads and validates the policy file of the hosted control plane. */
+/** Calls that read and validate the policy file of the hosted control plane. */
 import { createHash } from "node:crypto";
-import { misshapen, type Reader } from "../read.ts";
+import { misshapen } from "../read.ts";
 import { fields } from "../decode/fields.ts";
 import type { Policy, PolicyFindings } from "../model.ts";
+import type { ControlPlane } from "./control-plane.ts";
 import { findingsOf } from "./network.ts";
 
 const HUJSON = "application/hujson";
 
-/** Returns the policy verbatim, comments included. */
-export async function readPolicy(
-  { client }: Reader,
-  path: string,
-  signal: AbortSignal,
-): Promise<Policy> {
+export const policyCalls = {
+  /** Verbatim, comments included; undefined when there is none. */
+  policy: (plane: ControlPlane, signal: AbortSignal): Promise<Policy | undefined> =>
+    readPolicy(plane, signal),
+  /** Changes nothing. */
+  validatePolicy,
+};
+
+async function readPolicy({ client, path }: ControlPlane, signal: AbortSignal): Promise<Policy> {
   // Accepts only HuJSON, so that the server does not convert to JSON; servers label it with several
   // media types.
   const reply = await client.call(
     {
       operation: "acl",
       method: "GET",
-      path,
+      path: path("acl"),
       read: "bytes",
       headers: { accept: HUJSON },
       accept: `${HUJSON}, application/json, text/plain`,
@@ -35,10 +39,8 @@ export async function readPolicy(
   };
 }
 
-/** Validates a policy; changes nothing. */
-export async function validatePolicy(
-  { name, client }: Reader,
-  path: string,
+async function validatePolicy(
+  { name, client, path }: ControlPlane,
   text: string,
   signal: AbortSignal,
 ): Promise<PolicyFindings> {
@@ -46,7 +48,7 @@ export async function validatePolicy(
     {
       operation: "acl/validate",
       method: "POST",
-      path,
+      path: path("acl/validate"),
       body: { type: HUJSON, bytes: text },
       idempotent: true,
     },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { CardinalityHistory } from "../../../../src/kernel/telemetry/series/cardinality-history.ts";
 import { LabelValues } from "../../../../src/kernel/telemetry/series/label-values.ts";
-import { reportSeries } from "../../../../src/kernel/telemetry/telemetry-report.ts";
-import * as self from "../../../../src/kernel/telemetry/self-metrics.ts";
-import type { SeriesScope } from "../../../../src/kernel/telemetry/scope.ts";
+import { reportSeries } from "../../../../src/kernel/telemetry/report/telemetry-report.ts";
+import * as self from "../../../../src/kernel/telemetry/report/self-metrics.ts";
+import type { SeriesScope } from "../../../../src/kernel/telemetry/writer/scope.ts";
 import type { CardinalityInfo } from "../../../../src/kernel/telemetry/types.ts";
-import { createTelemetryWriter } from "../../../../src/kernel/telemetry/writer.ts";
+import { createTelemetryWriter } from "../../../../src/kernel/telemetry/writer/writer.ts";
 import { createManualClock } from "../../supervisor/manual-clock.ts";
 import { level, requests, spec } from "../fixtures.ts";
 

@@ -74,7 +74,7 @@ describe("Validating the policy", () => {
     }).run();
     const without = createFakeProvider(
       { policy, validatePolicy: found },
-      { unsupported: ["acl_validate"] },
+      { unsupported: ["validatePolicy"] },
     );
     await openCollector(acl, without).run();
     expect([...off.calls, ...without.calls]).toEqual(["policy", "policy"]);

@@ -13,9 +13,24 @@ import {
 } from "../../../../src/monitor/providers/decode/fields.ts";
 import { isZeroTime, timeMs, wholeSeconds } from "../../../../src/monitor/providers/decode/time.ts";
 import * as headscale from "../../../../src/monitor/providers/headscale/decode.ts";
-import * as device from "../../../../src/monitor/providers/tailscale/device.ts";
-import * as network from "../../../../src/monitor/providers/tailscale/network.ts";
-import * as people from "../../../../src/monitor/providers/tailscale/people.ts";
+import type { ControlPlane } from "../../../../src/monitor/providers/tailscale/control-plane.ts";
+import { deviceCalls } from "../../../../src/monitor/providers/tailscale/device.ts";
+import { networkCalls } from "../../../../src/monitor/providers/tailscale/network.ts";
+import { peopleCalls } from "../../../../src/monitor/providers/tailscale/people.ts";
+import { policyCalls } from "../../../../src/monitor/providers/tailscale/policy.ts";
+
+/** A control plane whose every response is this object, or the list of it. */
+function planeOf(object: Fields): ControlPlane {
+  const client = {
+    call: async () => ({ value: object }),
+    async *items() {
+      yield [object];
+    },
+  };
+  return { client, path: (rest: string) => rest } as unknown as ControlPlane;
+}
+
+type Call = (plane: ControlPlane, ...args: unknown[]) => Promise<unknown>;
 
 describe("times", () => {
   it.each([
@@ -152,50 +167,47 @@ function holdsLongText(value: unknown): boolean {
 
 describe("decoders", () => {
   const { userOf, ...rest } = headscale;
-  const decoders: ((told: Fields) => unknown)[] = [
-    ...Object.values(device),
-    ...Object.values(network),
-    ...Object.values(people),
-    userOf,
-    ...Object.values(rest as Record<string, (told: Fields, nowMs: number) => unknown>).map(
-      (decode) => (fields: Fields) => decode(fields, 0),
+  const { validatePolicy } = policyCalls;
+  const calls = { ...deviceCalls, ...networkCalls, ...peopleCalls, validatePolicy };
+  const decoders: (readonly [name: string, decode: (fields: Fields) => Promise<unknown>])[] = [
+    ...Object.entries(calls as Record<string, Call>).map(
+      ([name, call]) => [name, (fields: Fields) => call(planeOf(fields), "id")] as const,
+    ),
+    ["userOf of Headscale", async (fields) => userOf(fields)],
+    ...Object.entries(rest as Record<string, (fields: Fields, nowMs: number) => unknown>).map(
+      ([name, decode]) =>
+        [`${name} of Headscale`, async (fields: Fields) => decode(fields, 0)] as const,
     ),
   ];
 
-  it.each(decoders.map((decode, index) => [decode.name || `decoder ${index}`, decode] as const))(
-    "%s never throws",
-    (_, decode) => {
-      fc.assert(
-        fc.property(told, (object) => {
-          decode(object);
-        }),
-      );
-    },
-  );
+  it.each(decoders)("%s never throws", async (_, decode) => {
+    await fc.assert(
+      fc.asyncProperty(told, async (object) => {
+        await decode(object);
+      }),
+    );
+  });
 
-  it.each(decoders.map((decode, index) => [decode.name || `decoder ${index}`, decode] as const))(
-    "%s bounds every text",
-    (_, decode) => {
-      const long = "x".repeat(2_000);
-      fc.assert(
-        fc.property(told, (object) => {
-          expect(
-            holdsLongText(
-              decode(
-                JSON.parse(JSON.stringify(object), (_, value: unknown) =>
-                  typeof value === "string" ? long : value,
-                ) as Fields,
-              ),
+  it.each(decoders)("%s bounds every text", async (_, decode) => {
+    const long = "x".repeat(2_000);
+    await fc.assert(
+      fc.asyncProperty(told, async (object) => {
+        expect(
+          holdsLongText(
+            await decode(
+              JSON.parse(JSON.stringify(object), (_, value: unknown) =>
+                typeof value === "string" ? long : value,
+              ) as Fields,
             ),
-          ).toBe(false);
-        }),
-      );
-    },
-  );
+          ),
+        ).toBe(false);
+      }),
+    );
+  });
 
-  it("let a field of a wrong type cost that field only", () => {
-    expect(
-      device.deviceOf({
+  it("let a field of a wrong type cost that field only", async () => {
+    const [device] = await deviceCalls.devices(
+      planeOf({
         id: 12,
         name: "a",
         tags: "tag:x",
@@ -208,7 +220,9 @@ describe("decoders", () => {
           clientSupports: { udp: "no" },
         },
       }),
-    ).toMatchObject({
+      new AbortController().signal,
+    );
+    expect(device).toMatchObject({
       id: "12",
       name: "a",
       tags: [],

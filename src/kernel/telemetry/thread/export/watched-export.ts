@@ -1,0 +1,145 @@
+/**
+ * Wraps the official exporters: records every request's result in the ledger, since a flush of the
+ * SDK resolves even when nothing arrived, and retries gRPC requests when the status allows; the
+ * HTTP exporter retries by itself.
+ */
+import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
+import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
+import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
+import type { Signal } from "../../status.ts";
+import { classify, RETRYABLE_GRPC } from "./error-class.ts";
+import type { Ledger } from "../ledger.ts";
+import type { WireTarget } from "../options.ts";
+import { delay, systemClock } from "../../../base/clock.ts";
+
+const RETRY_GROWTH = 1.5;
+const MAX_TRIES = 20;
+
+type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
+/** The enumeration is in a package that only the SDK depends on. */
+const SUCCESS: Result["code"] = 0;
+
+type Send = (done: (result: Result) => void) => void;
+
+export interface WatchOptions {
+  readonly signal: Signal;
+  readonly target: WireTarget;
+  readonly ledger: Ledger;
+  /** The last HTTP status of this signal's requests. */
+  readonly httpStatus: () => number | undefined;
+  /**
+   * Fires when the process stops: failures from then on are not retried, or an unreachable receiver
+   * would delay every stop.
+   */
+  readonly stopping: AbortSignal;
+}
+
+export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): PushMetricExporter {
+  return {
+    export: (metrics, done) =>
+      void deliver((finish) => inner.export(metrics, finish), pointCount(metrics), options).then(
+        done,
+      ),
+    forceFlush: () => inner.forceFlush(),
+    shutdown: () => inner.shutdown(),
+    selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
+  };
+}
+
+/** Called with the number of records or spans that left the queue. */
+export interface QueueExit {
+  readonly done: (items: number) => void;
+}
+
+export function watchLogs(
+  inner: LogRecordExporter,
+  options: WatchOptions & QueueExit,
+): LogRecordExporter {
+  return watchItems<ReadableLogRecord>(inner, options);
+}
+
+export function watchSpans(inner: SpanExporter, options: WatchOptions & QueueExit): SpanExporter {
+  return watchItems<ReadableSpan>(inner, options);
+}
+
+interface ItemExporter<T> {
+  export(items: T[], done: (result: Result) => void): void;
+  forceFlush?(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+function watchItems<T>(
+  inner: ItemExporter<T>,
+  options: WatchOptions & QueueExit,
+): ItemExporter<T> & { forceFlush(): Promise<void> } {
+  return {
+    export: (items, done) =>
+      void deliver((finish) => inner.export(items, finish), items.length, options).then(
+        (result) => {
+          options.done(items.length);
+          done(result);
+        },
+      ),
+    forceFlush: () => inner.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => inner.shutdown(),
+  };
+}
+
+async function deliver(send: Send, items: number, options: WatchOptions): Promise<Result> {
+  const began = performance.now();
+  const result = await sendPatiently(send, options);
+  const failure = succeeded(result)
+    ? undefined
+    : {
+        errorClass: classify(result.error, options.httpStatus()),
+        message: result.error?.message ?? "no reason given",
+      };
+  options.ledger.enter(options.signal, {
+    items,
+    seconds: (performance.now() - began) / 1000,
+    failure,
+  });
+  return result;
+}
+
+async function sendPatiently(
+  send: Send,
+  { target: { protocol, retry }, stopping }: WatchOptions,
+): Promise<Result> {
+  const untilMs = performance.now() + retry.elapsedMs;
+  let waitMs = retry.initialMs;
+  for (let tries = 1; ; tries += 1) {
+    const result = await sendOnce(send);
+    const status = (result.error as { readonly code?: unknown } | undefined)?.code;
+    const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
+    if (succeeded(result) || !again || tries === MAX_TRIES || performance.now() + waitMs > untilMs)
+      return result;
+    // A stop ends the delay and leaves one more attempt.
+    if (stopping.aborted) return result;
+    await delay(systemClock, waitMs, stopping).catch(() => undefined);
+    waitMs = Math.min(retry.maxMs, waitMs * RETRY_GROWTH);
+  }
+}
+
+function succeeded(result: Result): boolean {
+  return result.code === SUCCESS;
+}
+
+function sendOnce(send: Send): Promise<Result> {
+  return new Promise((resolve) => {
+    try {
+      send(resolve);
+    } catch (error) {
+      resolve({ code: 1, error: error instanceof Error ? error : new Error(String(error)) });
+    }
+  });
+}
+
+function pointCount(metrics: ResourceMetrics): number {
+  return metrics.scopeMetrics.reduce(
+    (sum, scope) =>
+      sum + scope.metrics.reduce((points, metric) => points + metric.dataPoints.length, 0),
+    0,
+  );
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it, vi } from "vitest";
+import { DeliveryLog } from "../../../../../src/kernel/telemetry/host/delivery-log.ts";
+import { Ledger } from "../../../../../src/kernel/telemetry/thread/ledger.ts";
+import type { LedgerView } from "../../../../../src/kernel/telemetry/status.ts";
+import { createManualClock } from "../../../supervisor/manual-clock.ts";
+import { reportTelemetry } from "../../../../../src/kernel/telemetry/report/telemetry-report.ts";
+import { createTelemetryWriter } from "../../../../../src/kernel/telemetry/writer/writer.ts";
+import { parseExposition } from "../../exposition-parser.ts";
+import { happened, memoryLog, scrape, spec, startTelemetry } from "../../fixtures.ts";
+
+function open() {
+  const clock = createManualClock();
+  const log = memoryLog();
+  const delivery = new DeliveryLog(clock, log);
+  const view = (): LedgerView =>
+    ledger.view({ logs: undefined, traces: undefined, scrapes: 0, pull: undefined });
+  const ledger: Ledger = new Ledger({
+    now: () => clock.now(),
+    changed: () => delivery.update(view()),
+  });
+  return { clock, log, delivery, ledger, view };
+}
+
+const MINUTE_MS = 60_000;
+const down = { errorClass: "unavailable", message: "connect ECONNREFUSED" } as const;
+
+describe("A backend that is dead for an hour", () => {
+  it("is said at once and every five minutes, and at its return with all that was lost", async () => {
+    const { clock, log, ledger, delivery, view } = open();
+    for (let minute = 0; minute < 60; minute++) {
+      ledger.enter("logs", { items: 512, seconds: 0.1, failure: down });
+      await clock.advance(MINUTE_MS);
+    }
+    expect(delivery.failing()).toEqual(["logs export is failing (unavailable)"]);
+    ledger.enter("logs", { items: 10, seconds: 0.1, failure: undefined });
+    expect(log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(12);
+    expect(log.lines.at(-1)).toBe('info logs export recovered {"suppressed":4,"lost":30720}');
+    expect(delivery.suppressed()).toEqual([
+      { signal: "logs", errorClass: "unavailable", lines: 48 },
+    ]);
+    expect([view().signals.logs.itemsLost, view().signals.logs.items, delivery.failing()]).toEqual([
+      30_720,
+      10,
+      [],
+    ]);
+    expect(ledger.takeObserved()).toHaveLength(61);
+    expect(ledger.takeObserved()).toEqual([]);
+  });
+
+  it("in two ways by turns writes a line for each way, not for each turn", async () => {
+    const { clock, log, ledger } = open();
+    for (let turn = 0; turn < 20; turn++) {
+      ledger.enter("metrics", {
+        items: 1,
+        seconds: 0.1,
+        failure: turn % 2 === 0 ? down : { errorClass: "timeout", message: "late" },
+      });
+      await clock.advance(1_000);
+    }
+    expect(log.lines).toHaveLength(2);
+  });
+
+  it("counts the next outage's loss anew", () => {
+    const { log, ledger } = open();
+    for (const items of [100, 7]) {
+      ledger.enter("metrics", { items, seconds: 0.1, failure: down });
+      ledger.enter("metrics", { items: 1, seconds: 0.1, failure: undefined });
+    }
+    expect(log.lines.filter((line) => line.startsWith("info"))).toEqual([
+      'info metrics export recovered {"suppressed":0,"lost":100}',
+      'info metrics export recovered {"suppressed":0,"lost":7}',
+    ]);
+  });
+});
+
+describe("The house's metrics of delivery", () => {
+  it("show what took time, what was cut, and the lines that were withheld", async () => {
+    await using telemetry = await startTelemetry({
+      pull: true,
+      logs: {
+        protocol: "http",
+        endpoint: "http://127.0.0.1:1",
+        timeoutMs: 200,
+        batchDelayMs: 3_600_000,
+        limits: { body: 100 },
+      },
+    });
+    const scope = telemetry.scope(spec());
+    using _report = reportTelemetry(scope, telemetry);
+    for (let round = 0; round < 2; round++) {
+      scope.log(happened, "x".repeat(188), { who: "a", count: 1 });
+      await telemetry.flush(30_000);
+    }
+    const { samples } = parseExposition(await scrape(telemetry));
+    expect(samples).toContainEqual({
+      name: "svc_log_record_truncated_total",
+      labels: { field: "body" },
+      value: 2,
+    });
+    expect(samples).toContainEqual({
+      name: "svc_log_truncated_bytes_total",
+      labels: { field: "body" },
+      value: 2 * 100,
+    });
+    expect(samples).toContainEqual({
+      name: "svc_export_duration_seconds_count",
+      labels: { signal: "logs", outcome: "failure" },
+      value: 2,
+    });
+    expect(samples).toContainEqual({
+      name: "svc_export_diagnostics_suppressed_total",
+      labels: { signal: "logs", error_type: "unavailable" },
+      value: 1,
+    });
+  });
+
+  it("show of another thread's writer what it could not hand over", async () => {
+    await using telemetry = await startTelemetry({
+      pull: true,
+      logs: {
+        protocol: "http",
+        endpoint: "http://127.0.0.1:1",
+        timeoutMs: 200,
+        batchDelayMs: 3_600_000,
+      },
+    });
+    const writer = createTelemetryWriter({
+      clock: createManualClock(),
+      sendsFigures: true,
+      logs: { capacity: 2, limits: { body: 100, attribute: 100 } },
+    });
+    const other = writer.scope(spec("other"));
+    for (let index = 0; index < 5; index++) other.log(happened, "x", { who: "a", count: index });
+    const scope = telemetry.scope(spec());
+    using _report = reportTelemetry(scope, telemetry);
+    const port = telemetry.port();
+    if (port) writer.attach(port, { logs: true });
+    const dropped = async (): Promise<number | undefined> =>
+      parseExposition(await scrape(telemetry)).samples.find(
+        ({ name, labels }) =>
+          name === "svc_processor_dropped_total" && labels["reason"] === "queue_full",
+      )?.value;
+    await vi.waitFor(async () => expect(await dropped()).toBe(3), { timeout: 30_000, interval: 5 });
+    // What was lost stays counted when the other thread ends.
+    port?.close();
+    for (let round = 0; round < 3; round++) expect(await dropped()).toBe(3);
+  });
+});
