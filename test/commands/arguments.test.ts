@@ -230,7 +230,7 @@ describe("steward dedup", () => {
     [["--min-words", "2.5", "a"], '--min-words must be a whole number from 1 to 1000, got "2.5";'],
     [["--workers", "0", "a"], '--workers must be a whole number from 1 to 256, got "0";'],
     [["--workers", "--json", "a"], "--workers needs a value;"],
-    [["--state=", "a"], "--state needs a folder;"],
+    [["--state=", "a"], "--state must not be empty;"],
     [["--jsn", "a"], "unknown option --jsn, did you mean --json?"],
     [["-x", "a"], "unknown option -x;"],
     [["-", "-"], "standard input (-) can be read only once;"],

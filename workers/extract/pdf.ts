@@ -7,6 +7,8 @@ import type { Extracted, Extraction, Extractor } from "./extractor.ts";
 
 /** The largest stream of a PDF as unpacked. */
 const STREAM_BYTES = 64 * 1024 * 1024;
+/** A file may claim any number of pages. */
+const MAX_PAGES = 20_000;
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -48,7 +50,8 @@ async function read(document: PdfDocument, extraction: Extraction): Promise<Extr
   let length = 0;
   let broken = 0;
   let number = 1;
-  for (; number <= document.numPages && length <= units; number++) {
+  const last = Math.min(document.numPages, MAX_PAGES);
+  for (; number <= last && length <= units; number++) {
     if (extraction.cancelled()) throw stopped();
     try {
       const text = await readPage(document, number, units - length);
