@@ -25,14 +25,20 @@ import { writeAll } from "./report/output.ts";
 import { createProgress } from "./report/progress.ts";
 import type { Progress } from "./report/progress.ts";
 import { formatSummary } from "./report/summary.ts";
-import type { DedupReport, ReportGroup } from "./report/types.ts";
+import type { DedupReport, ReportGroup, ReportSummary } from "./report/types.ts";
 
 /** Arguments of `steward dedup`; undefined means not given. */
 export interface DedupArguments {
-  /**
-   * Folders and JSONL files as given; `-` is standard input and comes once at most. Never empty.
-   */
+  /** Folders and files as given; `-` is standard input and comes once at most. Never empty. */
   readonly paths: readonly string[];
+  /** Patterns of files to read and to leave out below folders. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** The fields of JSON Lines that hold id and text. */
+  readonly idField: string | undefined;
+  readonly textField: string | undefined;
+  /** List everything that was skipped by its name. */
+  readonly skipped: boolean;
   readonly json: boolean;
   readonly quiet: boolean;
   /** 0 to 1. */
@@ -106,7 +112,7 @@ export async function dedup(options: DedupArguments): Promise<number> {
     });
     progress.end("done");
     await print(report, options, interrupt.signal);
-    return 0;
+    return exitCodeOf(report.summary);
   } catch (error) {
     progress.end("broken");
     if (interrupt.signal.aborted) return INTERRUPTED;
@@ -114,6 +120,15 @@ export async function dedup(options: DedupArguments): Promise<number> {
   } finally {
     await pool.close();
   }
+}
+
+// A pile of files of which none could be read is no success.
+function exitCodeOf({ documents, skipped }: ReportSummary): number {
+  if (documents > 0 || Object.keys(skipped).length === 0) return 0;
+  process.stderr.write(
+    "steward dedup: nothing was read: no file or line is a document; --skipped lists why\n",
+  );
+  return 1;
 }
 
 function parametersOf({ threshold, minWords }: DedupArguments): AnalysisParameters {
@@ -127,11 +142,16 @@ function parametersOf({ threshold, minWords }: DedupArguments): AnalysisParamete
 }
 
 async function findDuplicates(run: Run): Promise<DedupReport> {
+  // The state folder comes first: one that cannot be written to should not cost an hour of reading.
+  return await withSketches(run, (sketches) => reportOn(run, sketches));
+}
+
+async function reportOn(run: Run, sketches: SketchStore): Promise<DedupReport> {
   const startMs = systemClock.monotonic();
   const { parameters, pool, signal } = run;
   run.progress.update({ phase: "reading", fraction: 0, documents: 0 });
   const corpus = await read(run);
-  const outcome = await withSketches(run, (sketches) => compare(run, corpus, sketches));
+  const outcome = await compare(run, corpus, sketches);
   showStep(run, corpus, "group", "grouping", 0);
   const groups = await groupDocuments({
     document: (number) => corpus.document(number),
@@ -150,6 +170,7 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
       documents,
       skipped: corpus.skipped(parameters),
       notes: corpus.notes,
+      ...(run.options.skipped && { skippedItems: corpus.leftOut }),
       pairs: documentPairs(corpus.classifier.classes, outcome.edges),
       groups: groups.length,
       durationMs,
@@ -164,7 +185,13 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
 async function read({ options, parameters, pool, progress, signal }: Run): Promise<Corpus> {
   const [from, to] = SHARES.read;
   const archives = await Promise.all(
-    options.paths.map((path) => openPath({ pool }, path, process.stdin)),
+    options.paths.map((path) =>
+      openPath({ pool }, path, process.stdin, {
+        fields: { id: options.idField, text: options.textField },
+        include: options.include,
+        exclude: options.exclude,
+      }),
+    ),
   );
   return await readCorpus({
     archives,
@@ -172,6 +199,7 @@ async function read({ options, parameters, pool, progress, signal }: Run): Promi
     parameters,
     pool,
     signal,
+    listSkipped: options.skipped,
     progress: (fraction, documents) =>
       progress.update({ phase: "reading", fraction: from + (to - from) * fraction, documents }),
   });
@@ -243,12 +271,17 @@ function reportGroup({
     discriminative,
     status: "pending",
     reasons,
-    members: members.map(({ ref, title, primary, wordCount }) => ({
-      id: ref,
-      title,
-      primary,
-      words: wordCount,
-    })),
+    members: members.map(({ ref, title, primary, wordCount, truncated, hardLink }, at) => {
+      const first = members.findIndex((other) => other.hardLink === hardLink);
+      return {
+        id: ref,
+        title,
+        primary,
+        words: wordCount,
+        ...(truncated === true && { truncated }),
+        ...(hardLink !== undefined && first < at && { hardLinkOf: members[first]?.ref ?? "" }),
+      };
+    }),
   };
 }
 

@@ -12,10 +12,10 @@ import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls } from "../../gateway/config.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import { systemClock } from "../kernel/base/clock.ts";
-import { withDeadline } from "../kernel/base/deadline.ts";
 import { loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./command.ts";
+import { withDeadline } from "../kernel/base/deadline.ts";
+import { systemClock } from "../kernel/base/clock.ts";
 
 export interface HealthcheckArguments extends DaemonArguments {
   /** For the whole probe. */

@@ -11,6 +11,8 @@ export interface Option {
   /** `duration` is written `30s`, `1m30s`; a list of words admits only these. */
   readonly value?: "text" | "duration" | NumberRange | readonly string[];
   readonly short?: string;
+  /** May be given several times, each adding a value. */
+  readonly many?: true;
   /** The options of which it needs one to mean anything. */
   readonly goesWith?: string | readonly string[];
 }
@@ -23,5 +25,7 @@ export interface ParsedOptions {
   readonly switches: ReadonlySet<string>;
   readonly texts: ReadonlyMap<string, string>;
   readonly numbers: ReadonlyMap<string, number>;
+  /** The values of options that may be given several times. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
   readonly positionals: readonly string[];
 }

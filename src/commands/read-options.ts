@@ -31,6 +31,7 @@ export function readOptions(
   const switches = new Set<string>();
   const texts = new Map<string, string>();
   const numbers = new Map<string, number>();
+  const lists = new Map<string, string[]>();
   const given: (readonly [shown: string, option: Option])[] = [];
   for (const token of tokens) {
     if (token.kind !== "option") continue;
@@ -46,7 +47,9 @@ export function readOptions(
       throw misuse(`${shown} needs a value`);
     } else {
       const value = readOptionValue(shown, token.value, option.value, misuse);
-      if (typeof value === "string") texts.set(token.name, value);
+      if (typeof value === "string" && option.many === true)
+        lists.set(token.name, [...(lists.get(token.name) ?? []), value]);
+      else if (typeof value === "string") texts.set(token.name, value);
       else numbers.set(token.name, value);
     }
     given.push([shown, option]);
@@ -60,6 +63,7 @@ export function readOptions(
     switches,
     texts,
     numbers,
+    lists,
     positionals: tokens.filter((token) => token.kind === "positional").map((token) => token.value),
   };
 }

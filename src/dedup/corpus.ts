@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import type { Pool } from "../kernel/pool/types.ts";
 import { createClassifier } from "./analysis/outcome.ts";
-import type { Classifier, ReportableDocument } from "./analysis/outcome.ts";
+import type { Classifier, ReportableDocument, SkipReasons } from "./analysis/outcome.ts";
 import type { AnalysisParameters } from "./analysis/parameters.ts";
 import type { Archive, SkippedItem } from "./archives/archive.ts";
 import { digestBatches } from "./sync/digest.ts";
@@ -13,6 +13,16 @@ import type { DigestedDocument } from "./sync/digest.ts";
 
 /** Notes kept, each naming one thing; the rest is counted in `skipped`. */
 const MAX_NOTES = 1_000;
+
+/** Skipped items that are listed by name, each some hundred bytes. */
+const MAX_LISTED = 1_000_000;
+
+/** A file or line that was left out. */
+export interface LeftOut {
+  readonly id: string;
+  readonly reason: string;
+  readonly detail: string;
+}
 
 /** What to read. */
 export interface CorpusInput {
@@ -24,6 +34,8 @@ export interface CorpusInput {
   readonly parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">;
   readonly pool: Pool;
   readonly signal: AbortSignal;
+  /** Keep the name of everything that is left out. */
+  readonly listSkipped?: boolean;
   /** Share read so far, 0 to 1, and documents read. */
   progress(fraction: number, documents: number): void;
 }
@@ -41,6 +53,8 @@ export interface Corpus {
   ): Readonly<Record<string, number>>;
   /** One line each, naming what a person would want to know. */
   readonly notes: readonly string[];
+  /** What was left out by name, in the order in which it was found; empty unless it was asked for. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 interface Held {
@@ -57,6 +71,11 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
   const note = (text: string): void => {
     if (notes.length < MAX_NOTES) notes.push(text);
   };
+  const leftOut: LeftOut[] = [];
+  const list = (item: LeftOut): void => {
+    if (input.listSkipped === true && leftOut.length < MAX_LISTED) leftOut.push(item);
+  };
+  const words = describeReasons(input.parameters);
   const claim = input.archives.length > 1 ? createClaims() : undefined;
   for (const [at, archive] of input.archives.entries()) {
     const name = nameIn(archive, input.paths[at] ?? archive.name);
@@ -69,8 +88,14 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
     });
     for await (const { items, fraction } of digestBatches(batches, input.pool, input.signal)) {
       for (const item of items) {
-        if (item.kind === "skipped") skip(item, name, passed, note);
-        else if (item.kind === "document") add(item, name, held, classifier, note);
+        if (item.kind === "skipped") {
+          skip(item, name, passed, note);
+          list({ id: name(item.ref), reason: item.reason, detail: item.detail });
+        } else if (item.kind === "document") {
+          const reason = add(item, name, held, classifier, note);
+          if (reason !== undefined)
+            list({ id: name(item.document.ref), reason: words[reason], detail: words[reason] });
+        }
       }
       input.progress((at + fraction) / input.archives.length, held.length);
     }
@@ -78,20 +103,33 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
   return {
     classifier,
     notes,
+    leftOut,
     get size() {
       return held.length;
     },
     document: (number) =>
       held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
     text: (number) => held[number]?.text,
-    skipped: ({ minWords, ngramSize }) =>
-      withoutZeros({
+    skipped: (parameters) => {
+      const { noContent, tooShort, shinglesFailed } = describeReasons(parameters);
+      return withoutZeros({
         ...passed,
-        "without text": classifier.skipped.noContent,
-        [`of fewer than ${minWords} words`]: classifier.skipped.tooShort,
-        [`of fewer than ${ngramSize} words, too few for a phrase`]:
-          classifier.skipped.shinglesFailed,
-      }),
+        [noContent]: classifier.skipped.noContent,
+        [tooShort]: classifier.skipped.tooShort,
+        [shinglesFailed]: classifier.skipped.shinglesFailed,
+      });
+    },
+  };
+}
+
+function describeReasons({
+  minWords,
+  ngramSize,
+}: CorpusInput["parameters"]): Record<keyof SkipReasons, string> {
+  return {
+    noContent: "without text",
+    tooShort: `of fewer than ${minWords} words`,
+    shinglesFailed: `of fewer than ${ngramSize} words, too few for a phrase`,
   };
 }
 
@@ -121,10 +159,10 @@ function add(
   held: Held[],
   classifier: Classifier,
   note: (text: string) => void,
-): void {
+): keyof SkipReasons | undefined {
   const ref = name(document.ref);
   for (const remark of document.notes) note(`${ref}: ${remark}`);
-  classifier.add(held.length, digest);
+  const reason = classifier.add(held.length, digest);
   const {
     title,
     correspondent,
@@ -150,8 +188,11 @@ function add(
       addedDate,
       modifiedDate,
       paperlessId,
+      truncated: document.truncated,
+      hardLink: document.hardLink,
     },
   });
+  return reason;
 }
 
 function skip(

@@ -22,6 +22,7 @@ export const comments: Readonly<Record<string, string>> = {
   "steward.dedup.v1.DocumentSummary.archive_ref": "Path in a folder, id in a JSON Lines file.",
   "steward.dedup.v1.DocumentSummary.created_date": "The archive's own text, unchanged.",
   "steward.dedup.v1.DocumentSummary.paperless_id": "The number in a Paperless-ngx archive.",
+  "steward.dedup.v1.DocumentSummary.truncated": "Only the beginning of its text is kept and compared.",
   "steward.dedup.v1.DuplicateService": "Reads duplicate groups and records decisions.",
   "steward.dedup.v1.DuplicateService.CompareMembers": "Returns the texts of two members.",
   "steward.dedup.v1.DuplicateService.DeleteGroup": "Deletes a group and its memberships. The documents stay.",

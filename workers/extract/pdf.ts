@@ -62,7 +62,7 @@ async function read(document: PdfDocument, extraction: Extraction): Promise<Extr
   if (text.trim() === "")
     throw broken > 0
       ? new Refusal("broken PDF", "has no page that can be read")
-      : new Refusal("no text layer, needs OCR", "has no text layer and needs OCR", false);
+      : new Refusal("no text layer (needs OCR)", "has no text layer and needs OCR", false);
   return {
     text,
     // A text without some of its pages is no whole text.

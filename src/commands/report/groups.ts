@@ -1,4 +1,5 @@
 /** Groups of near-duplicates as text for people. */
+import { basename } from "node:path";
 import { printable } from "../../kernel/base/printable.ts";
 import { counted, displayWidth, formatPercent, shortenMiddle, wrapWords } from "./text.ts";
 import type { ReportGroup, ReportMember } from "./types.ts";
@@ -48,7 +49,13 @@ function formatMember(member: ReportMember, columns: number): string {
   const room = columns - MARGIN;
   const id = printable(member.id);
   const title = titleOf(member);
-  const size = ` (${counted(member.words, "word")})`;
+  const size = ` (${[
+    counted(member.words, "word"),
+    ...(member.truncated === true ? ["truncated"] : []),
+    ...(member.hardLinkOf === undefined
+      ? []
+      : [`hard link of ${printable(basename(member.hardLinkOf))}`]),
+  ].join(", ")})`;
   const idRoom = Math.max(20, room - size.length);
   const shownId = columns === Infinity ? id : shortenMiddle(id, idRoom);
   const left = room - displayWidth(shownId) - size.length - 4;

@@ -11,14 +11,22 @@ const MAX_NOTES = 20;
 
 /** The summary as text, notes first. */
 export function formatSummary(summary: ReportSummary): string {
-  const shown = summary.notes.slice(0, MAX_NOTES).map((note) => `note: ${printable(note)}`);
-  const more = summary.notes.length - shown.length;
+  // What is listed by name needs no note beside it.
+  const named = new Set(summary.skippedItems?.map(({ id, detail }) => `${id}: ${detail}`));
+  const worth = summary.notes.filter((note) => !named.has(note));
+  const shown = worth.slice(0, MAX_NOTES).map((note) => `note: ${printable(note)}`);
+  const more = worth.length - shown.length;
   const notes = more > 0 ? [...shown, `note: and ${counted(more, "more note")}`] : shown;
   const perSecond =
     summary.documentsPerSecond < 10
       ? summary.documentsPerSecond.toFixed(1)
       : formatCount(summary.documentsPerSecond);
+  const listed = (summary.skippedItems ?? []).map(
+    ({ id, reason, detail }) =>
+      `skipped (${printable(reason)}): ${printable(reason === detail ? id : `${id}: ${detail}`)}`,
+  );
   return `${[
+    ...listed,
     ...notes,
     `${counted(summary.documents, "document")}, ${describeSkipped(summary.skipped)}`,
     `${counted(summary.pairs, "pair")} in ${counted(summary.groups, "group")}`,

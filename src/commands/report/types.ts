@@ -8,6 +8,10 @@ export interface ReportMember {
   /** The one that Steward would keep. */
   readonly primary: boolean;
   readonly words: number;
+  /** Only the beginning of its text was read and compared. */
+  readonly truncated?: true;
+  /** The id of a member before it that is the same file under another name. */
+  readonly hardLinkOf?: string;
 }
 
 /** Documents that resemble each other. Scores are from 0 to 1. */
@@ -23,6 +27,13 @@ export interface ReportGroup {
   readonly reasons: readonly string[];
 }
 
+/** A file or line that was skipped. */
+export interface SkippedDocument {
+  readonly id: string;
+  readonly reason: string;
+  readonly detail: string;
+}
+
 /** Figures of a run. */
 export interface ReportSummary {
   readonly documents: number;
@@ -30,6 +41,8 @@ export interface ReportSummary {
   readonly skipped: Readonly<Record<string, number>>;
   /** One line each, naming what was skipped or odd. */
   readonly notes: readonly string[];
+  /** Everything that was skipped, when that was asked for. */
+  readonly skippedItems?: readonly SkippedDocument[];
   readonly pairs: number;
   readonly groups: number;
   readonly durationMs: number;

@@ -44,7 +44,8 @@ export interface SkipReasons {
 
 /** Sorts documents into texts, one at a time. */
 export interface Classifier {
-  add(document: number, digested: DigestedDocument): void;
+  /** Returns why the document is left out, undefined when it is not. */
+  add(document: number, digested: DigestedDocument): keyof SkipReasons | undefined;
   /** In the order in which their first document came. */
   readonly classes: readonly TextClass[];
   readonly skipped: Readonly<SkipReasons>;
@@ -70,12 +71,15 @@ export function createClassifier(
       const reason = skipReason(hash, wordCount, parameters);
       if (reason) {
         skipped[reason] += 1;
-        return;
+        return reason;
       }
       documents += 1;
       const key = Buffer.from(hash).toString("latin1");
       const known = byKey.get(key);
-      if (known) return void known.documents.push(document);
+      if (known) {
+        known.documents.push(document);
+        return undefined;
+      }
       const made = { hash, key, wordCount, documents: [document] };
       byKey.set(key, made);
       classes.push(made);
@@ -129,6 +133,8 @@ function* eachEdge(edges: Edges): Generator<Edge> {
 
 /** A document as a report shows it. */
 export interface ReportableDocument extends PrimaryCandidate {
+  /** The same for all names of one file. */
+  readonly hardLink?: string | undefined;
   /** What the reader knows the document by: a path, the id of a line. Distinct. */
   readonly ref: string;
   readonly title: string;
@@ -140,6 +146,8 @@ interface ReportableMember {
   readonly title: string;
   readonly primary: boolean;
   readonly wordCount: number;
+  readonly truncated?: boolean | undefined;
+  readonly hardLink?: string | undefined;
 }
 
 /** A group as a report shows it. Scores are means over its verified pairs, 0 to 1. */
@@ -213,8 +221,8 @@ function report(
   input: GroupDocumentsInput,
 ): ReportableGroup {
   const members = group.members.map((number) => {
-    const { ref, title, wordCount } = input.document(number);
-    return { ref, title, wordCount, primary: number === primary };
+    const { ref, title, wordCount, truncated, hardLink } = input.document(number);
+    return { ref, title, wordCount, truncated, hardLink, primary: number === primary };
   });
   members.sort((a, b) => Number(b.primary) - Number(a.primary) || compareText(a.ref, b.ref));
   return {

@@ -100,15 +100,21 @@ function openFrame(): Frame {
   let unpacked: Uint8Array[] = [];
   let begun = false;
   stream.on("data", (bytes: Uint8Array) => void unpacked.push(bytes));
-  const failure = new Promise<never>((_, reject) => void stream.on("error", reject));
-  failure.catch(() => undefined);
+  // Each call reports the error that it meets.
+  stream.on("error", () => undefined);
+  const settled = (start: (done: (error?: Error | null) => void) => void): Promise<void> =>
+    new Promise((resolve, reject) => {
+      stream.once("error", reject);
+      start((error) => {
+        stream.off("error", reject);
+        if (error) reject(error);
+        else resolve();
+      });
+    });
   return {
     async write(bytes) {
       const before = stream.bytesWritten;
-      await Promise.race([
-        new Promise<void>((resolve) => void stream.write(bytes, () => resolve())),
-        failure,
-      ]);
+      await settled((done) => void stream.write(bytes, done));
       const taken = stream.bytesWritten - before;
       if (taken === 0 && !begun)
         throw Object.assign(new Error("no zstd frame"), { code: "ZSTD_error_prefix_unknown" });
@@ -117,10 +123,7 @@ function openFrame(): Frame {
     },
     async end() {
       if (!begun) return;
-      await Promise.race([
-        new Promise<void>((resolve) => void stream.once("end", resolve).end()),
-        failure,
-      ]);
+      await settled((done) => void stream.once("end", () => done()).end());
     },
     take() {
       const taken = unpacked;

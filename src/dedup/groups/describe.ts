@@ -160,7 +160,7 @@ async function explainAll(
   found: readonly FoundGroup[],
   deps: DescribeDeps,
 ): Promise<string[][]> {
-  const lines = found.map((group, index) => equalTexts(group, pairs[index]));
+  const lines = found.map((group, index) => describeTexts(group, pairs[index], deps));
   const read: number[] = [];
   const texts = (index: number): PairToExplain | undefined => {
     const pair = pairs[index];
@@ -185,12 +185,32 @@ async function explainAll(
   return lines;
 }
 
-function equalTexts({ members, texts }: FoundGroup, pair: FoundPair | undefined): string[] {
-  if (!pair) return ["exact copy: the texts are the same, word for word"];
+// Texts that are equal as far as they were read are no exact copies.
+function describeTexts(
+  { members, texts }: FoundGroup,
+  pair: FoundPair | undefined,
+  deps: DescribeDeps,
+): string[] {
+  const truncated = members.filter((document) => deps.facts(document)?.truncated === true).length;
   const distinct = new Set(texts).size;
-  return distinct < members.length
-    ? [`${members.length} documents have ${distinct} different texts`]
-    : [];
+  return [
+    ...(pair !== undefined
+      ? []
+      : [
+          truncated === 0
+            ? "exact copy: the texts are the same, word for word"
+            : "as far as they were read, the texts are the same, word for word",
+        ]),
+    ...(pair !== undefined && distinct < members.length
+      ? [`${members.length} documents have ${distinct} different texts`]
+      : []),
+    ...(truncated > 0 ? [describeTruncated(truncated, members.length)] : []),
+  ];
+}
+
+function describeTruncated(truncated: number, all: number): string {
+  const which = truncated === all ? "all" : `${truncated} of the ${all}`;
+  return `of ${which} documents only the beginning of the text was compared`;
 }
 
 function* batches<T>(items: Iterable<T>, bytesOf: (item: T) => number): Generator<T[]> {

@@ -11,6 +11,8 @@ export interface PrimaryCandidate {
   readonly archiveRef: string;
   readonly paperlessId?: number | undefined;
   readonly wordCount: number;
+  /** Only the beginning of its text was read. */
+  readonly truncated?: boolean | undefined;
   /** Share of ordinary characters, 0 to 1; undefined when not measured. */
   readonly quality?: number | undefined;
   readonly correspondent?: string | undefined;

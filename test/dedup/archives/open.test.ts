@@ -71,7 +71,7 @@ describe("opening an archive", () => {
     );
     expect(items.flatMap(skippedOf).map(({ reason, failure }) => [reason, failure])).toEqual([
       ["not text", true],
-      ["no text layer, needs OCR", true],
+      ["no text layer (needs OCR)", true],
     ]);
   });
 });

@@ -81,7 +81,7 @@ describe("a mail", () => {
     expect(await outcomes("a.eml", content)).toEqual([
       "a.pdf|broken PDF: cannot be read as PDF",
       "b.docx|b|kept",
-      "c.pdf|no text layer, needs OCR: has no text layer and needs OCR",
+      "c.pdf|no text layer (needs OCR): has no text layer and needs OCR",
       "|Schnee ❄|Schnee ❄\n\nbody",
     ]);
   });

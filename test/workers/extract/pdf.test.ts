@@ -28,7 +28,7 @@ describe("a PDF", () => {
   it("without text says that it needs OCR, apart from failures", async () => {
     const drawing = { dictionary: "", stream: Buffer.from("0 0 m 100 100 l S") };
     expect(await refusalOf("a.pdf", pdf([drawing, ""]))).toBe(
-      "no text layer, needs OCR: has no text layer and needs OCR",
+      "no text layer (needs OCR): has no text layer and needs OCR",
     );
   });
 
