@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { StewardError } from "../src/kernel/base/errors.ts";
-import { unlimitedBody, type BodyAllowance } from "../src/kernel/listen/body-budget.ts";
+import { unlimitedBody, type BodyAllowance } from "../src/kernel/listen/admission/body-budget.ts";
 import {
   closeUnlessRestIsShort,
   cut,

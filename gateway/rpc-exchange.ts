@@ -6,7 +6,7 @@ import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
 import { StewardError } from "../src/kernel/base/errors.ts";
-import type { BodyAllowance } from "../src/kernel/listen/body-budget.ts";
+import type { BodyAllowance } from "../src/kernel/listen/admission/body-budget.ts";
 import type { ServerRequest, ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { RequestHeaders } from "../src/kernel/service.ts";
 import { bodyChunks, goneSignal, type Head } from "./node-http.ts";

@@ -6,7 +6,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import { nextTurn, Turns } from "../src/kernel/base/turns.ts";
+import { nextTurn, Turns } from "../src/kernel/async/turns.ts";
 import { assertFewFields, assertFewValues } from "./rpc-values.ts";
 
 /** Supported request compressions. */

@@ -51,7 +51,7 @@ import { ruleOf, type MethodRule } from "./rpc-rules.ts";
 import { withKnownFields } from "./unknown-fields.ts";
 import { asBadInput } from "./unreadable.ts";
 import { untilAborted } from "./until-aborted.ts";
-import { orAborted } from "../src/kernel/base/wait.ts";
+import { orAborted } from "../src/kernel/async/wait.ts";
 
 /** A bidirectional stream that answers each message with one. */
 export interface Conversation {

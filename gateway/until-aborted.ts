@@ -1,8 +1,8 @@
 /** Waits with abort or timeout for promises and streams that do not listen to a signal. */
 import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
-import { withDeadline } from "../src/kernel/base/deadline.ts";
-import { orAborted } from "../src/kernel/base/wait.ts";
+import { withDeadline } from "../src/kernel/async/deadline.ts";
+import { orAborted } from "../src/kernel/async/wait.ts";
 
 /**
  * The result of `make`, or `deadline` after this many milliseconds; its signal fires then, and when

@@ -8,7 +8,7 @@ import { endProcess } from "./daemon/end-process.ts";
 import { makeFolder } from "./kernel/base/folder.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
-import { keepAlive } from "./kernel/base/wait.ts";
+import { keepAlive } from "./kernel/async/wait.ts";
 
 /** Written as a whole: one or a few lines. */
 function complain(message: string): void {

@@ -2,7 +2,7 @@
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
 import type { Secret } from "../../src/kernel/base/secret.ts";
-import { joinedHeader } from "../../src/kernel/listen/header.ts";
+import { joinedHeader } from "../../src/kernel/listen/headers/header.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { isCrossSite } from "./cross-site.ts";
 import { isTrustedHost } from "./host.ts";

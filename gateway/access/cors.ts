@@ -10,7 +10,7 @@ import {
   originHeaders,
   preflightHeaders,
   VARY_ORIGIN,
-} from "../../src/kernel/listen/cors.ts";
+} from "../../src/kernel/listen/headers/cors.ts";
 
 /** Header names are lower case. */
 export interface CorsDecision {

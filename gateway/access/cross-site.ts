@@ -1,6 +1,6 @@
 /** Detects cross-site requests that change something (CSRF). */
 import { parseAuthority } from "./host.ts";
-import { isAllowedOrigin } from "../../src/kernel/listen/cors.ts";
+import { isAllowedOrigin } from "../../src/kernel/listen/headers/cors.ts";
 
 /** `host` is its `Host` or `:authority`. */
 export interface Provenance {

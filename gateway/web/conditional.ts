@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { acceptsGzip } from "../../src/kernel/listen/accept-encoding.ts";
-import { matchesTag } from "../../src/kernel/listen/conditional.ts";
-import { joinedHeader } from "../../src/kernel/listen/header.ts";
+import { acceptsGzip } from "../../src/kernel/listen/headers/accept-encoding.ts";
+import { matchesTag } from "../../src/kernel/listen/headers/conditional.ts";
+import { joinedHeader } from "../../src/kernel/listen/headers/header.ts";
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 
 /** Smaller texts are not compressed. */

@@ -7,7 +7,7 @@ import type { Assets } from "./assets.ts";
 import { conditionalAnswer } from "./conditional.ts";
 import { html, type Child, type View } from "./html.ts";
 import { renderPieces } from "./render.ts";
-import { nextTurn } from "../../src/kernel/base/turns.ts";
+import { nextTurn } from "../../src/kernel/async/turns.ts";
 
 export interface PageOptions {
   /** Default 200. */

@@ -36,11 +36,13 @@ export function pathFindings(config: Config, schema: Schema): Finding[] {
     ? config
         .get(dedupArchives)
         .flatMap(({ kind, path }, index) =>
-          readable(
-            `${dedupArchives.path}[${index}].path`,
-            path,
-            kind === "folder" ? "folder" : "file",
-          ),
+          path === undefined
+            ? []
+            : readable(
+                `${dedupArchives.path}[${index}].path`,
+                path,
+                kind === "folder" ? "folder" : "file",
+              ),
         )
     : [];
   const audit = config.get(servicesTokens)

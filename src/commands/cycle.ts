@@ -9,8 +9,8 @@ import type { CycleArguments } from "./cycle/arguments.ts";
 import { exitCode, textOfError, type CycleOutcome } from "./cycle/outcome.ts";
 import { formatOutcome, formatOutcomeJson } from "./cycle/print.ts";
 import { runTrial } from "./cycle/trial.ts";
-import { orAborted, waitFor } from "../kernel/base/wait.ts";
 import type { CommandOutput } from "./command.ts";
+import { orAborted, waitFor } from "../kernel/async/wait.ts";
 
 const INTERRUPTED = 130;
 /** What is open may be given back for so long after Ctrl-C. */

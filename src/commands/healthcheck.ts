@@ -14,7 +14,7 @@ import { gatewayListen, gatewayTls } from "../../gateway/config.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { loadDaemonConfig, type DaemonArguments } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./command.ts";
-import { withDeadline } from "../kernel/base/deadline.ts";
+import { withDeadline } from "../kernel/async/deadline.ts";
 import { systemClock } from "../kernel/base/clock.ts";
 
 export interface HealthcheckArguments extends DaemonArguments {

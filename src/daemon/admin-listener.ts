@@ -7,10 +7,10 @@ import { delay, systemClock, type Clock } from "../kernel/base/clock.ts";
 import { ownMessage } from "../kernel/base/errors.ts";
 import { adminEnabled, adminListen, adminTls } from "./config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
-import type { CertificateStatus } from "../kernel/listen/certificates.ts";
+import type { CertificateStatus } from "../kernel/listen/tls/certificates.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import type { Component, Health } from "../kernel/supervisor/component.ts";
-import { backoffMs, type Backoff } from "../kernel/base/backoff.ts";
+import { backoffMs, type Backoff } from "../kernel/async/backoff.ts";
 
 const RETRY: Backoff = { firstMs: 500, maxMs: 10_000 };
 

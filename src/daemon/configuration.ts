@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkAnalysis } from "../dedup/analysis/settings.ts";
-import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
+import { dedupKeys, paperlessComplete } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import { adminKeys, adminListen, checkAdmin, adminTls } from "./config/admin-keys.ts";
 import { clearTextOffLoopback } from "./config/clear-text.ts";
@@ -83,7 +83,7 @@ const daemonChecks: readonly Check[] = [
   checkNetworkLabel,
   ...monitorChecks,
   checkAnalysis,
-  paperlessUnread,
+  paperlessComplete,
 ];
 
 /**

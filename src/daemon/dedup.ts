@@ -1,10 +1,11 @@
 /** Hosts the document service: its archives, its schedules, its component and its stand-in. */
-import { join } from "node:path";
 import { openArchive } from "../dedup/archives/open.ts";
-import { dedupArchives, type ArchiveConfig } from "../dedup/config.ts";
+import { configuredArchives, type ArchiveConfig } from "../dedup/config.ts";
 import { dedupHealth } from "../dedup/health.ts";
 import { refuseDedup } from "../dedup/refusing.ts";
 import { openDedup, type Dedup } from "../dedup/service.ts";
+import type { Config } from "../kernel/config/config.ts";
+import { createClientFactory } from "../kernel/client/client.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { StewardError } from "../kernel/base/errors.ts";
 import type { Ids } from "../kernel/base/ids.ts";
@@ -17,10 +18,8 @@ import type { Component } from "../kernel/supervisor/component.ts";
 import { refusing, startOrRefuse } from "../kernel/supervisor/refusal.ts";
 import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
-
-/** Fixed, so that the demo's archive is the same everywhere. */
-const DEMO_SEED = 1;
-const DEMO_ARCHIVE = "demo";
+import type { DemoArchive } from "./demo/archive.ts";
+import { stewardVersion } from "./version.ts";
 
 export interface HostedDedup {
   /** The service and its schedules. */
@@ -45,12 +44,14 @@ export interface HostDedupDeps {
 }
 
 export function hostDedup(host: HostDedupDeps): HostedDedup {
-  const { configuration, pool, clock, needs } = host;
+  const { configuration, pool, clock, ids, needs } = host;
   const { demo, config } = configuration;
   let dedup: Dedup | undefined;
   let service: Service | undefined;
   let refusal: StewardError | undefined;
   let closing: Promise<void> | undefined;
+  let simulated: DemoArchive | undefined;
+  let closeArchives = (): Promise<void> => Promise.resolve();
   const scheduler = createScheduler(
     { clock, log: host.log.child("schedules") },
     { name: "dedup-schedules", needs: ["dedup"] },
@@ -61,14 +62,23 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
     readiness: "required",
     health() {
       if (refusal !== undefined) return refusing(refusal);
-      return dedup === undefined ? { ok: true } : dedupHealth(dedup, config.get(dedupArchives));
+      return dedup === undefined ? { ok: true } : dedupHealth(dedup, configuredArchives(config));
     },
     async start(signal) {
       const deps = { ...host, config, scheduler, log: host.log.child("dedup") };
+      if (demo.demo) {
+        const { startDemoArchive } = await import("./demo/archive.ts");
+        simulated = await startDemoArchive({ clock, ids, log: deps.log });
+      }
+      const clients = createClientFactory({ clock, ids, version: stewardVersion() });
       const options = {
-        archives: (await archiveRows(configuration)).map((row) => openArchive({ pool }, row)),
+        archives: rowsBeside(simulated?.row, config).map((row) =>
+          openArchive({ pool, clock, clients }, row),
+        ),
         demo: demo.demo,
       };
+      closeArchives = async () =>
+        void (await Promise.all(options.archives.map(async (archive) => archive.close?.())));
       const started = await startOrRefuse("dedup", {
         start: () => openDedup(deps, options, signal),
         signal,
@@ -84,6 +94,8 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
     async stop(deadlineMs) {
       closing = dedup?.close(deadlineMs);
       await closing;
+      await closeArchives();
+      await simulated?.stop();
     },
   };
   return {
@@ -94,15 +106,10 @@ export function hostDedup(host: HostDedupDeps): HostedDedup {
   };
 }
 
-/** The configured archives; in a demo the generated archive comes first. */
-async function archiveRows(configuration: DaemonConfiguration): Promise<ArchiveConfig[]> {
-  const { config, demo, stateDirectory } = configuration;
-  const configured = config
-    .get(dedupArchives)
-    .filter((row) => !demo.demo || row.name !== DEMO_ARCHIVE);
-  if (!demo.demo) return [...configured];
-  const { writeDemoArchive } = await import("../demo/archive.ts");
-  const path = join(stateDirectory, "archive");
-  await writeDemoArchive(path, { seed: DEMO_SEED });
-  return [{ name: DEMO_ARCHIVE, kind: "folder", path, include: [], exclude: [] }, ...configured];
+/** The configured archives; in a demo the simulated one comes first. */
+function rowsBeside(simulated: ArchiveConfig | undefined, config: Config): ArchiveConfig[] {
+  const configured = configuredArchives(config);
+  return simulated === undefined
+    ? [...configured]
+    : [simulated, ...configured.filter(({ name }) => name !== simulated.name)];
 }

@@ -2,7 +2,7 @@
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { haltWrites } from "../kernel/state/file/last-write.ts";
-import { keepAlive, waitFor } from "../kernel/base/wait.ts";
+import { keepAlive, waitFor } from "../kernel/async/wait.ts";
 import { systemClock } from "../kernel/base/clock.ts";
 
 /** Longest wait for a pending write, and for output that nobody reads. */

@@ -54,7 +54,7 @@ import { watchStores } from "./status/stores.ts";
 import type { HostedTokens } from "./tokens.ts";
 import { configureUpdateCheck } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
-import { waitFor } from "../kernel/base/wait.ts";
+import { waitFor } from "../kernel/async/wait.ts";
 
 /** Longest orderly stop; what still runs then is abandoned. */
 const STOP_MS = 30_000;

@@ -23,6 +23,7 @@ export interface Chain {
    * change.
    */
   analyse(): void;
+  /** With force: the demo's archive may be another one than at the last start. */
   sync(): Promise<void>;
   /** Starts nothing any more. */
   stop(): void;
@@ -64,7 +65,7 @@ export function createChain({ jobs, sync, analysis, log }: ChainDeps): Chain {
         again = false;
       });
     },
-    sync: () => start(sync, { force: false, purge: false }),
+    sync: () => start(sync, { force: true, purge: false }),
     stop: () => stopping.abort(),
   };
 }

@@ -1,18 +1,31 @@
 /** The document service's configuration: which archives there are and how often they are read. */
-import type { Complaint } from "../kernel/config/findings.ts";
+import type { Secret } from "../kernel/base/secret.ts";
+import type { Config } from "../kernel/config/config.ts";
+import type { Complaint, Finding } from "../kernel/config/findings.ts";
 import { defineKey, type Schema } from "../kernel/config/key.ts";
 import type { Check } from "../kernel/config/load.ts";
 import { listOfObjects } from "../kernel/config/objects.ts";
-import { boolean, duration, listOf, oneOf, path, string } from "../kernel/config/types.ts";
+import { baseUrl, optionally, timer } from "../kernel/config/rules.ts";
+import {
+  boolean,
+  duration,
+  integer,
+  listOf,
+  oneOf,
+  path,
+  secret,
+  string,
+  text,
+} from "../kernel/config/types.ts";
 import { analysisSchema } from "./analysis/settings.ts";
 
-/** Where documents come from. */
+/** Where documents come from. Which fields an archive has depends on its kind. */
 export interface ArchiveConfig {
   /** Unique, used in ids and messages. */
   readonly name: string;
-  readonly kind: "folder" | "jsonl";
+  readonly kind: "folder" | "jsonl" | "paperless";
   /** The folder, or the JSONL file. */
-  readonly path: string;
+  readonly path?: string | undefined;
   /** Glob patterns relative to the folder; empty means every readable kind of document. */
   readonly include: readonly string[];
   /** Glob patterns of what to leave out. */
@@ -21,7 +34,21 @@ export interface ArchiveConfig {
   readonly idField?: string | undefined;
   /** The field of a line that holds its text, if not the usual one. */
   readonly textField?: string | undefined;
+  /** The address of Paperless-ngx. */
+  readonly url?: string | undefined;
+  readonly token?: Secret | undefined;
+  readonly username?: string | undefined;
+  readonly password?: Secret | undefined;
+  /** Of one attempt of a request. */
+  readonly timeoutMs?: number | undefined;
+  /** Documents of one request for texts. */
+  readonly pageSize?: number | undefined;
 }
+
+/** Where an archive of kind paperless leaves them out. */
+export const PAPERLESS_TIMEOUT_MS = 30_000;
+export const PAPERLESS_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1_000;
 
 /** The archives, in their order in lists. */
 export const dedupArchives = defineKey({
@@ -31,12 +58,10 @@ export const dedupArchives = defineKey({
     fields: {
       name: { type: string, rule: archiveName, help: "Unique name: letters, digits, . _ -" },
       kind: {
-        type: oneOf(["folder", "jsonl"], {
-          paperless: 'is "paperless", which this version cannot read',
-        }),
-        help: "folder: every file with readable text, recursively; jsonl: one document per line.",
+        type: oneOf(["folder", "jsonl", "paperless"]),
+        help: "folder: every file with readable text, recursively; jsonl: one document per line; paperless: a Paperless-ngx.",
       },
-      path: { type: path, help: "The folder or file." },
+      path: { type: path, optional: true, help: "folder and jsonl: the folder or file." },
       include: {
         type: listOf(string),
         default: [],
@@ -57,13 +82,100 @@ export const dedupArchives = defineKey({
         optional: true,
         help: "jsonl only: the field that holds the text; without it content, else text.",
       },
+      url: {
+        type: string,
+        optional: true,
+        rule: baseUrl,
+        help: "paperless only: address of Paperless-ngx, e.g. https://paperless.example.org.",
+      },
+      token: {
+        type: secret,
+        optional: true,
+        secret: true,
+        help: "paperless only: API token of a user who may view the documents.",
+      },
+      username: {
+        type: string,
+        optional: true,
+        help: "paperless only: user, where there is no token. Each request costs the server a quarter of a second more.",
+      },
+      password: {
+        type: secret,
+        optional: true,
+        secret: true,
+        help: "paperless only: password of the user.",
+      },
+      timeoutMs: {
+        type: duration,
+        optional: true,
+        rule: timer,
+        help: "paperless only: timeout of one attempt of a request, 30s when left out.",
+      },
+      pageSize: {
+        type: integer(1, MAX_PAGE_SIZE),
+        optional: true,
+        help: "paperless only: documents of one request, 100 when left out.",
+      },
     },
-    rule: fieldsOfItsKind,
+    rule: fieldsOfKind,
   }),
   default: [],
   rule: uniqueNames,
   help: "Archives to find duplicates in.",
 });
+
+/** `PAPERLESS_URL` and its companions: one archive, where `dedup.archives` is empty. */
+const paperlessUrl = defineKey({
+  path: "dedup.paperless.url",
+  type: text,
+  default: "",
+  rule: optionally(baseUrl),
+  env: "PAPERLESS_URL",
+  help: "Address of a Paperless-ngx that becomes the archive named paperless while dedup.archives is empty.",
+});
+const paperlessToken = defineKey({
+  path: "dedup.paperless.token",
+  type: secret,
+  default: undefined,
+  secret: true,
+  env: "PAPERLESS_API_TOKEN",
+  help: "API token for dedup.paperless.url.",
+});
+const paperlessUsername = defineKey({
+  path: "dedup.paperless.username",
+  type: text,
+  default: "",
+  env: "PAPERLESS_USERNAME",
+  help: "User for dedup.paperless.url, in place of a token.",
+});
+const paperlessPassword = defineKey({
+  path: "dedup.paperless.password",
+  type: secret,
+  default: undefined,
+  secret: true,
+  env: "PAPERLESS_PASSWORD",
+  help: "Password of the user.",
+});
+
+/** The archives of the file, or the one of the environment. */
+export function configuredArchives(config: Config): readonly ArchiveConfig[] {
+  const listed = config.get(dedupArchives);
+  const url = config.get(paperlessUrl);
+  if (listed.length > 0 || url === "") return listed;
+  const username = config.get(paperlessUsername);
+  return [
+    {
+      name: "paperless",
+      kind: "paperless",
+      include: [],
+      exclude: [],
+      url,
+      token: config.get(paperlessToken),
+      username: username === "" ? undefined : username,
+      password: config.get(paperlessPassword),
+    },
+  ];
+}
 
 /** Time between automatic syncs. */
 export const dedupSyncInterval = defineKey({
@@ -88,27 +200,54 @@ export const apiMetricsEnabled = defineKey({
 
 export const dedupKeys: Schema = [
   dedupArchives,
+  paperlessUrl,
+  paperlessToken,
+  paperlessUsername,
+  paperlessPassword,
   dedupSyncInterval,
   apiMetricsEnabled,
   ...analysisSchema,
 ];
 
-/** A variable that a later version reads must not be taken for configured today. */
-export const paperlessUnread: Check = {
-  needs: [],
-  run: (_config, environment) =>
-    environment["PAPERLESS_URL"]
-      ? [
-          {
-            severity: "warning",
-            path: "PAPERLESS_URL",
-            variable: "PAPERLESS_URL",
-            rule: "is ignored: this version cannot read Paperless-ngx",
-            remedy: "point an archive of kind folder at an export.",
-          },
-        ]
-      : [],
+/** The archive of the environment is complete, and not shadowed by those of the file. */
+export const paperlessComplete: Check = {
+  needs: [dedupArchives, paperlessUrl, paperlessToken, paperlessUsername, paperlessPassword],
+  run(config) {
+    const [url, username] = [config.get(paperlessUrl), config.get(paperlessUsername)];
+    const [token, password] = [config.get(paperlessToken), config.get(paperlessPassword)];
+    const hasCredential = token !== undefined || (username !== "" && password !== undefined);
+    if (url === "")
+      return token === undefined && username === "" && password === undefined
+        ? []
+        : [
+            finding(
+              "warning",
+              "is not set, so that its credential is ignored",
+              "set PAPERLESS_URL.",
+            ),
+          ];
+    if (config.get(dedupArchives).length > 0)
+      return [
+        finding(
+          "warning",
+          "is ignored, because dedup.archives lists archives",
+          "list it there with kind: paperless, or unset PAPERLESS_URL.",
+        ),
+      ];
+    if (hasCredential) return [];
+    return [
+      finding(
+        "error",
+        "needs a credential",
+        "set PAPERLESS_API_TOKEN, or PAPERLESS_USERNAME and PAPERLESS_PASSWORD.",
+      ),
+    ];
+  },
 };
+
+function finding(severity: Finding["severity"], rule: string, remedy: string): Finding {
+  return { severity, path: paperlessUrl.path, rule, remedy };
+}
 
 function archiveName(name: string): Complaint | undefined {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return undefined;
@@ -130,21 +269,69 @@ function uniqueNames(archives: readonly ArchiveConfig[]): Complaint | undefined 
   return undefined;
 }
 
-const fieldsOf = {
-  folder: ["include", "exclude"],
-  jsonl: ["idField", "textField"],
-} as const;
+type FieldComplaint = Complaint & { readonly field: keyof ArchiveConfig };
 
-function fieldsOfItsKind(
-  archive: ArchiveConfig,
-): (Complaint & { readonly field: (typeof fieldsOf)["folder" | "jsonl"][number] }) | undefined {
-  const other = archive.kind === "folder" ? "jsonl" : "folder";
-  const field = fieldsOf[other].find((name) => (archive[name]?.length ?? 0) > 0);
-  return (
-    field && {
+const folderFields = ["include", "exclude"] as const;
+const linesFields = ["idField", "textField"] as const;
+const paperlessFields = [
+  "url",
+  "token",
+  "username",
+  "password",
+  "timeoutMs",
+  "pageSize",
+] as const satisfies readonly (keyof ArchiveConfig)[];
+
+/** Each kind has its own fields. */
+function fieldsOfKind(archive: ArchiveConfig): FieldComplaint | undefined {
+  const { kind } = archive;
+  const foreign: readonly (keyof ArchiveConfig)[] =
+    kind === "paperless"
+      ? ["path", ...folderFields, ...linesFields]
+      : kind === "jsonl"
+        ? [...folderFields, ...paperlessFields]
+        : [...linesFields, ...paperlessFields];
+  const field = foreign.find((name) => isGiven(archive[name]));
+  if (field !== undefined)
+    return {
       field,
-      rule: `is for archives of kind ${other}, this one is ${archive.kind}`,
+      rule: `is for archives of kind ${kindsWith(field)}, this one is ${kind}`,
       remedy: "remove it.",
-    }
-  );
+    };
+  if (kind === "paperless") return completePaperless(archive);
+  return archive.path === undefined
+    ? { field: "path", rule: `is missing, an archive of kind ${kind} needs it` }
+    : undefined;
+}
+
+function isGiven(value: ArchiveConfig[keyof ArchiveConfig]): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}
+
+function kindsWith(field: keyof ArchiveConfig): string {
+  if (field === "path") return "folder and jsonl";
+  if (folderFields.some((name) => name === field)) return "folder";
+  return linesFields.some((name) => name === field) ? "jsonl" : "paperless";
+}
+
+/** An address, and one of two credentials; a token wins. */
+function completePaperless(archive: ArchiveConfig): FieldComplaint | undefined {
+  const { url, token, username, password } = archive;
+  if (url === undefined)
+    return {
+      field: "url",
+      rule: "is missing, an archive of kind paperless needs it",
+      remedy: "write e.g. https://paperless.example.org.",
+    };
+  if (token !== undefined || (username !== undefined && password !== undefined)) return undefined;
+  if (username === undefined && password === undefined)
+    return {
+      field: "token",
+      rule: "is missing, an archive of kind paperless needs a token, or username and password",
+      remedy: "create a token in Paperless-ngx under My Profile.",
+    };
+  return {
+    field: username === undefined ? "username" : "password",
+    rule: "is missing, username and password are needed together",
+  };
 }

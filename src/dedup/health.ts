@@ -7,6 +7,9 @@ import type { ArchiveConfig } from "./config.ts";
 import type { FailedRun } from "./last-runs.ts";
 import type { Dedup } from "./service.ts";
 
+/** What a remedy names of an archive. */
+type ConfiguredArchive = Pick<ArchiveConfig, "name" | "path" | "url">;
+
 /** Archives that a remedy names. */
 const MAX_NAMES = 3;
 
@@ -17,7 +20,7 @@ const MAX_NAMES = 3;
  */
 export function dedupHealth(
   { trouble, unreachable, failedRuns }: Pick<Dedup, "trouble" | "unreachable" | "failedRuns">,
-  configured: readonly Pick<ArchiveConfig, "name" | "path">[],
+  configured: readonly ConfiguredArchive[],
 ): Health {
   const reason = trouble();
   if (reason !== undefined) return { ok: false, reason };
@@ -48,12 +51,11 @@ function runHealth(failed: readonly FailedRun[]): Health {
   };
 }
 
-function remedyFor(
-  name: string,
-  configured: readonly Pick<ArchiveConfig, "name" | "path">[],
-): string {
+function remedyFor(name: string, configured: readonly ConfiguredArchive[]): string {
   const index = configured.findIndex((row) => row.name === name);
-  const path = configured[index]?.path;
+  const { path, url } = configured[index] ?? {};
+  if (url !== undefined)
+    return `archive "${name}": start Paperless-ngx at ${url}, or correct its url in dedup.archives`;
   return path === undefined
     ? `check the archive "${name}"`
     : `archive "${name}": mount ${path} and let Steward's user read it, or correct dedup.archives[${index}].path`;

@@ -1,8 +1,6 @@
 /**
- * The demo's archive: a folder of invented documents with planted copies, and the truth about them.
+ * The demo's documents: invented, with planted copies, and the truth about them.
  */
-import { mkdir, readFile, realpath, rename, utimes, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { assert } from "../kernel/base/errors.ts";
 import { inventBills } from "./bills.ts";
 import { editWords, misreadLetters } from "./copies.ts";
@@ -36,10 +34,13 @@ export interface DemoOptions {
   readonly documents?: number;
 }
 
-/** A file of the archive before it is written. */
+/** A document as a file of a folder. */
 export interface DemoFile {
   readonly path: string;
+  readonly title: string;
   readonly text: string;
+  /** The text without the marks of the file's format. */
+  readonly plain: string;
   readonly writtenAtMs: number;
 }
 
@@ -85,37 +86,6 @@ export function inventArchive(options: DemoOptions): {
   };
 }
 
-/**
- * Writes the archive below `directory`, made if need be. A file that is there already and equal is
- * left alone, so that a second call changes nothing; each file appears whole or not at all.
- */
-export async function writeDemoArchive(
-  directory: string,
-  options: DemoOptions,
-): Promise<DemoTruth> {
-  const { files, truth } = inventArchive(options);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const root = await realpath(directory);
-  for (const folder of new Set(files.map((file) => dirname(file.path)))) {
-    await mkdir(join(root, folder), { recursive: true, mode: 0o700 });
-    assert(
-      (await realpath(join(root, folder))) === join(root, folder),
-      `${folder} lies inside the demo's archive`,
-    );
-  }
-  for (const file of files) await writeWhole(join(root, file.path), file);
-  return truth;
-}
-
-async function writeWhole(path: string, file: DemoFile): Promise<void> {
-  if ((await readFile(path, "utf8").catch(() => undefined)) === file.text) return;
-  // The leading dot keeps a half-written file out of every listing.
-  const temporary = join(dirname(path), `.${path.slice(dirname(path).length + 1)}.tmp`);
-  await writeFile(temporary, file.text, { mode: 0o600 });
-  await utimes(temporary, file.writtenAtMs / 1000, file.writtenAtMs / 1000);
-  await rename(temporary, path);
-}
-
 interface Shelf {
   readonly files: readonly DemoFile[];
   /** Adds a file and returns its path; a taken name gets a number. */
@@ -134,7 +104,9 @@ function createShelf(): Shelf {
       taken.add(path);
       files.push({
         path,
+        title: document.title,
         text: renderDocument(document, format),
+        plain: renderDocument(document, "txt"),
         writtenAtMs: document.writtenAtMs,
       });
       return path;

@@ -2,7 +2,7 @@
 import type { Profiler } from "node:inspector";
 import type { Clock } from "../kernel/base/clock.ts";
 import { inspectThreads, type InspectedThread } from "./threads.ts";
-import { late, waitFor } from "../kernel/base/wait.ts";
+import { late, waitFor } from "../kernel/async/wait.ts";
 
 /** Sampling interval: 100 Hz, as usual for continuous profilers. */
 export const CPU_PERIOD_US = 10_000;

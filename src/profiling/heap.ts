@@ -3,7 +3,7 @@ import type { HeapProfiler } from "node:inspector";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import { inspectThreads, type InspectedThread, type InspectedThreads } from "./threads.ts";
-import { late, waitFor } from "../kernel/base/wait.ts";
+import { late, waitFor } from "../kernel/async/wait.ts";
 
 /** On average one sample per this many bytes, as in Go; the cost is not measurable. */
 export const HEAP_INTERVAL_BYTES = 512 * 1024;

@@ -29,8 +29,8 @@ import { vaultCors } from "./vault/system/cors.ts";
 import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
 import { tokenRows } from "./vault/token-store/tables.ts";
-import { waitFor } from "../kernel/base/wait.ts";
-import { createSerial } from "../kernel/base/serial.ts";
+import { waitFor } from "../kernel/async/wait.ts";
+import { createSerial } from "../kernel/async/serial.ts";
 
 /** Vault version reported to clients, which enable features by it. */
 const COMPATIBLE = "1.15.0";

@@ -201,7 +201,7 @@ describe("steward dedup", () => {
   });
 
   it.each([
-    [[], "at least one PATH is needed: a folder, a JSONL file, or - for standard input;"],
+    [[], "at least one PATH is needed: a folder, a file, or - for standard input;"],
     [["--threshold", "2", "a"], '--threshold must be a number from 0 to 1, got "2";'],
     [["--threshold", "-1", "a"], '--threshold must be a number from 0 to 1, got "-1";'],
     [["--threshold=", "a"], '--threshold must be a number from 0 to 1, got "";'],
@@ -209,7 +209,7 @@ describe("steward dedup", () => {
     [["--min-words", "2.5", "a"], '--min-words must be a whole number from 1 to 1000, got "2.5";'],
     [["--workers", "0", "a"], '--workers must be a whole number from 1 to 256, got "0";'],
     [["--workers", "--json", "a"], "--workers needs a value;"],
-    [["--state=", "a"], "--state needs a folder;"],
+    [["--state=", "a"], "--state must not be empty;"],
     [["--jsn", "a"], "unknown option --jsn, did you mean --json?"],
     [["-x", "a"], "unknown option -x;"],
     [["-", "-"], "standard input (-) can be read only once;"],

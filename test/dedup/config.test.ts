@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
+  configuredArchives,
   dedupArchives,
   dedupKeys,
   dedupSyncInterval,
-  paperlessUnread,
+  paperlessComplete,
 } from "../../src/dedup/config.ts";
 import { formatFinding } from "../../src/kernel/config/findings.ts";
 import { loadConfig, type LoadResult } from "../../src/kernel/config/load.ts";
@@ -13,7 +14,7 @@ function load(yaml: string, environment: Record<string, string> = {}): LoadResul
     file: "f.yaml",
     environment,
     schema: dedupKeys,
-    checks: [paperlessUnread],
+    checks: [paperlessComplete],
     readFile: () => yaml,
   });
 }
@@ -61,9 +62,8 @@ describe("the archives", () => {
     ).toEqual([
       "ERROR dedup.archives[0].pth: is not a known key (line 5) — did you mean path?",
       'ERROR dedup.archives[0].name: must be 1 to 64 letters, digits, dots, dashes and underscores, got "a b" (line 3)',
-      'ERROR dedup.archives[0].kind: must be one of folder, jsonl, got "floder" (line 4)',
-      "ERROR dedup.archives[0].path: is missing, must be a path without ~ (only a shell expands it) (line 3)",
-      'ERROR dedup.archives[1]: must have the keys name, kind, path, include, exclude, id_field, text_field, got "folder" (line 6)',
+      'ERROR dedup.archives[0].kind: must be one of folder, jsonl, paperless, got "floder" (line 4)',
+      'ERROR dedup.archives[1]: must have the keys name, kind, path, include, exclude, id_field, text_field, url, token, username, password, timeout, page_size, got "folder" (line 6)',
       'ERROR dedup.archives[2].path: must be a path without ~ (only a shell expands it), got "~/x" (line 9)',
     ]);
   });
@@ -91,12 +91,74 @@ describe("the archives", () => {
     ]);
   });
 
-  it("say that a Paperless archive cannot be read", () => {
-    expect(problems("dedup:\n  archives:\n    - {name: a, kind: paperless, path: x}\n")).toEqual([
-      'ERROR dedup.archives[0].kind: is "paperless", which this version cannot read (line 3) — write one of folder, jsonl.',
+  it("need a path unless they are a Paperless-ngx", () => {
+    expect(problems("dedup:\n  archives:\n    - {name: a, kind: folder}\n")).toEqual([
+      "ERROR dedup.archives[0].path: is missing, an archive of kind folder needs it (line 3)",
     ]);
-    expect(problems("", { PAPERLESS_URL: "http://p" })).toEqual([
-      "WARNING PAPERLESS_URL: is ignored: this version cannot read Paperless-ngx — point an archive of kind folder at an export.",
+  });
+
+  it.each([
+    [
+      "path: x, url: 'http://p', token: t",
+      "path: is for archives of kind folder and jsonl, this one is paperless (line 3) — remove it.",
+    ],
+    [
+      "token: t",
+      "url: is missing, an archive of kind paperless needs it (line 3) — write e.g. https://paperless.example.org.",
+    ],
+    [
+      "url: paperless, token: t",
+      "url: must be an http or https address (line 3) — write e.g. https://host.example.org.",
+    ],
+    [
+      "url: 'http://u:p@p', token: t",
+      "url: must not contain credentials (line 3) — put them into their own keys.",
+    ],
+    [
+      "url: 'http://p'",
+      "token: is missing, an archive of kind paperless needs a token, or username and password (line 3) — create a token in Paperless-ngx under My Profile.",
+    ],
+    [
+      "url: 'http://p', username: u",
+      "password: is missing, username and password are needed together (line 3)",
+    ],
+    [
+      "url: 'http://p', token: t, page_size: 0",
+      'page_size: must be a whole number from 1 to 1000, got "0" (line 3)',
+    ],
+    ["url: 'http://p', token: t, timeout: 0", "timeout: must be more than 0 (line 3)"],
+  ])("of Paperless-ngx with %s are refused", (fields, problem) => {
+    expect(problems(`dedup:\n  archives:\n    - {name: a, kind: paperless, ${fields}}\n`)).toEqual([
+      `ERROR dedup.archives[0].${problem}`,
+    ]);
+  });
+
+  it("of Paperless-ngx never show their credential", () => {
+    const { config, findings } = load(
+      "dedup:\n  archives:\n    - {name: a, kind: paperless, url: 'https://p.test', token: canary}\n",
+    );
+    expect(findings).toEqual([]);
+    expect(JSON.stringify(config?.effective({ provenance: true }))).not.toContain("canary");
+    expect(JSON.stringify(config?.get(dedupArchives))).not.toContain("canary");
+  });
+
+  it("come from PAPERLESS_URL and its credential while the file has none", () => {
+    const { config, findings } = load("", {
+      PAPERLESS_URL: "https://p.test",
+      PAPERLESS_API_TOKEN: "t",
+    });
+    expect(findings).toEqual([]);
+    const [archive] = config === undefined ? [] : configuredArchives(config);
+    expect(archive).toMatchObject({ name: "paperless", kind: "paperless", url: "https://p.test" });
+    expect(archive?.token?.equals("t")).toBe(true);
+    expect(problems("", { PAPERLESS_URL: "https://p.test" })).toEqual([
+      "ERROR dedup.paperless.url: needs a credential — set PAPERLESS_API_TOKEN, or PAPERLESS_USERNAME and PAPERLESS_PASSWORD.",
+    ]);
+    expect(problems("", { PAPERLESS_API_TOKEN: "t" })).toEqual([
+      "WARNING dedup.paperless.url: is not set, so that its credential is ignored — set PAPERLESS_URL.",
+    ]);
+    expect(problems(two, { PAPERLESS_URL: "https://p.test", PAPERLESS_API_TOKEN: "t" })).toEqual([
+      "WARNING dedup.paperless.url: is ignored, because dedup.archives lists archives — list it there with kind: paperless, or unset PAPERLESS_URL.",
     ]);
   });
 

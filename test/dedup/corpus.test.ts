@@ -3,12 +3,17 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { openPath } from "../../src/dedup/archives/open.ts";
+import { defaultParameters } from "../../src/dedup/analysis/parameters.ts";
 import { readCorpus } from "../../src/dedup/corpus.ts";
 import type { Corpus } from "../../src/dedup/corpus.ts";
 import { folderWith } from "./archives/reading.ts";
 import { createInlinePool } from "./inline-pool.ts";
 
-const parameters = { minWords: 1, ngramSize: 1 };
+const parameters = {
+  ...defaultParameters,
+  minWords: 1,
+  ngramSize: 1,
+};
 const pool = createInlinePool();
 
 async function read(...paths: string[]): Promise<Corpus> {

@@ -5,6 +5,7 @@ import type { FailedRun } from "../../src/dedup/last-runs.ts";
 const configured = [
   { name: "papers", path: "/srv/papers" },
   { name: "mail", path: "/srv/mail.jsonl" },
+  { name: "scans", url: "https://scans.test" },
 ];
 const healthOf = (away: readonly string[], trouble?: string, failed: readonly FailedRun[] = []) =>
   dedupHealth(
@@ -33,6 +34,10 @@ describe("the health of the document service", () => {
       partial: true,
       reason: "2 archives cannot be read: not found",
       remedy: expect.stringMatching(/papers.*; archive "mail"/) as string,
+    });
+    expect(healthOf(["scans"])).toMatchObject({
+      remedy:
+        'archive "scans": start Paperless-ngx at https://scans.test, or correct its url in dedup.archives',
     });
     expect(healthOf(["demo"])).toMatchObject({ remedy: 'check the archive "demo"' });
   });

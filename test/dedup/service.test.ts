@@ -13,6 +13,7 @@ import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import { loadConfig } from "../../src/kernel/config/load.ts";
+import { createClientFactory } from "../../src/kernel/client/client.ts";
 import { createPool } from "../../src/kernel/pool/pool.ts";
 import { createStateFactory } from "../../src/kernel/state/state-factory.ts";
 import type { Schedule, Scheduler } from "../../src/kernel/supervisor/schedule.ts";
@@ -57,7 +58,11 @@ async function live(
   };
   const archives = [
     openArchive(
-      { pool },
+      {
+        pool,
+        clock: systemClock,
+        clients: createClientFactory({ clock: systemClock, ids: systemIds, version: "test" }),
+      },
       { name: "papers", kind: "folder", path: papers, include: [], exclude: [] },
     ),
   ];

@@ -216,7 +216,17 @@ describe("a secret of the configuration", () => {
       const configured = secrets.map(canary);
       const canaries = [...configured, ...inRequests];
       const env: Record<string, string> = {};
-      let config = folderConfig(state, folder, `logging:\n  level: debug\n  format: ${format}\n`);
+      const inFile = by === "value in the file" ? configured : [];
+      // The section of the archives is there already.
+      const ofDocuments = inFile.filter(({ where }) => where.startsWith("dedup."));
+      const nested = yamlOf(
+        ofDocuments.map(({ where, value }) => ({ where: where.slice("dedup.".length), value })),
+      ).replaceAll(/^(?=.)/gm, "  ");
+      let config = folderConfig(
+        state,
+        folder,
+        `${nested}logging:\n  level: debug\n  format: ${format}\n`,
+      );
       for (const { where, value } of configured) {
         if (by === "value in the environment") env[variableOf(where)] = value;
         else if (by === "_FILE") {
@@ -227,7 +237,7 @@ describe("a secret of the configuration", () => {
       }
       const headers = headerMaps.map((path) => canary(`${path}.authorization`));
       canaries.push(...headers);
-      config += yamlOf(by === "value in the file" ? [...configured, ...headers] : headers);
+      config += yamlOf([...inFile.filter((each) => !ofDocuments.includes(each)), ...headers]);
       const token = configured.find(({ where }) => where === "auth.token")?.value ?? "";
       const daemon = await startDaemon({ config, env });
       await work(daemon, token);

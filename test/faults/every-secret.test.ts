@@ -133,7 +133,7 @@ function configuration(
     state: { directory: state },
     logging: { level: "debug" },
     tracing: { enabled: true },
-    services: { dedup: false },
+    dedup: { archives: [{ name: "echo", kind: "paperless", url: echo, username: "user" }] },
     otlp: { metric_interval: "300ms", protocol: "grpc", tls: { insecure: true } },
     scrape: { enabled: true, listen: "127.0.0.1:0" },
     annotations: { url: estate.dashboard.url },
@@ -173,6 +173,8 @@ const PATHS = [
   "/api/events.json",
   "/api/flows.json",
   "/api/v1/documents/none",
+  "/api/v1/jobs",
+  "/api/v1/sync/status",
 ];
 
 /** Every document and page, by path, as each of the tokens sees it; a bundle as its files. */
@@ -269,6 +271,15 @@ it(
       () => expect(daemon.stderr.some((line) => line.includes("AccessDenied"))).toBe(true),
       { timeout: 30_000, interval: 50 },
     );
+    const sync = await fetch(`${daemon.url}/api/v1/sync`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${(config["auth"] as { token: string }).token}` },
+    });
+    expect(sync.status).toBe(202);
+    await vi.waitFor(() => expect(echo.seen.some((line) => line.includes("Token "))).toBe(true), {
+      timeout: 30_000,
+      interval: 50,
+    });
     const { auth, admin, scrape } = config as unknown as {
       auth: { token: string };
       admin: { auth: { token: string } };

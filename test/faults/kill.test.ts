@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { writeDemoArchive } from "../../src/demo/archive.ts";
+import { writeDemoArchive } from "../support/demo-archive.ts";
 import { folderConfig } from "../contract/corpus.ts";
 import {
   type Daemon,

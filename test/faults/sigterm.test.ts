@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeDemoArchive } from "../../src/demo/archive.ts";
+import { writeDemoArchive } from "../support/demo-archive.ts";
 import { folderConfig } from "../contract/corpus.ts";
 import {
   cleanEnvironment,

@@ -11,7 +11,7 @@ import { ServerReflection } from "../../src/gen/grpc/reflection/v1/reflection_pb
 import { JobService } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
-import type { LimitOverrides } from "../../src/kernel/listen/limits.ts";
+import type { LimitOverrides } from "../../src/kernel/listen/admission/limits.ts";
 import type { PlainRoute, Remote } from "../../src/kernel/service.ts";
 import { allServices } from "./all-services.ts";
 import { grpcClient, jobService, startGateway } from "./start-gateway.ts";

@@ -14,7 +14,7 @@ import { readHead } from "../../gateway/node-http.ts";
 import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "../../gateway/rpc-exchange.ts";
 import { JobService } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
-import { unlimitedBody } from "../../src/kernel/listen/body-budget.ts";
+import { unlimitedBody } from "../../src/kernel/listen/admission/body-budget.ts";
 import type { ServerRequest, ServerResponse } from "../../src/kernel/listen/exchange.ts";
 import { jobService, startGateway } from "./start-gateway.ts";
 

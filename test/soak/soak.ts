@@ -10,7 +10,7 @@ import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { writeDemoArchive } from "../../src/demo/archive.ts";
+import { writeDemoArchive } from "../support/demo-archive.ts";
 import {
   removeTemporaryFolders,
   startDaemon,

@@ -17,10 +17,10 @@ const rules: readonly Rule[] = [
   {
     of: "timers of Node",
     pattern: /"(?:node:)?timers(?:\/promises)?"|(?<![.\w])set(?:Timeout|Interval)\(/,
-    instead: "kernel/base/clock.ts: clock.timer or delay; kernel/base/wait.ts: waitFor",
+    instead: "kernel/base/clock.ts: clock.timer or delay; kernel/async/wait.ts: waitFor",
     except: {
       "src/kernel/base/clock.ts": "the clock itself",
-      "src/kernel/base/wait.ts": "keepAlive",
+      "src/kernel/async/wait.ts": "keepAlive",
       "src/kernel/state/writes/write-queue.ts": "keeps the process alive while changes are queued",
     },
     bad: "const timer = setTimeout(done, 5);",
@@ -28,36 +28,36 @@ const rules: readonly Rule[] = [
   {
     of: "deadlines on the system's clock",
     pattern: /AbortSignal\.timeout\(/,
-    instead: "kernel/base/deadline.ts: withDeadline",
+    instead: "kernel/async/deadline.ts: withDeadline",
     except: {},
     bad: "await load(AbortSignal.timeout(5_000));",
   },
   {
     of: "races",
     pattern: /Promise\.race\(/,
-    instead: "kernel/base/wait.ts: waitFor or orAborted; kernel/base/deadline.ts: withDeadline",
+    instead: "kernel/async/wait.ts: waitFor or orAborted; kernel/async/deadline.ts: withDeadline",
     except: {
       "gateway/rpc.ts": "an answer, or the end of its connection",
       "src/commands/report/output.ts": "two events of one stream",
       "src/dedup/api/sse.ts": "the next event, or a heartbeat",
       "src/kernel/supervisor/member.ts": "the start, or a failure that is reported meanwhile",
-      "src/kernel/telemetry/thread/pull-handler.ts": "the metrics, or the end of the request",
+      "src/kernel/telemetry/thread/pull/pull-handler.ts": "the metrics, or the end of the request",
     },
     bad: "await Promise.race([work, late]);",
   },
   {
     of: "yielding",
     pattern: /\bsetImmediate\b|\bscheduler\.yield\(/,
-    instead: "kernel/base/turns.ts: nextTurn, Turns or atEndOfTurn",
-    except: { "src/kernel/base/turns.ts": "yielding itself" },
+    instead: "kernel/async/turns.ts: nextTurn, Turns or atEndOfTurn",
+    except: { "src/kernel/async/turns.ts": "yielding itself" },
     bad: "await setImmediate();",
   },
   {
     of: "serial queues",
     pattern: /\bPromise<unknown> = Promise\.resolve\(\)|\.then\((\w+), \1\)/,
-    instead: "kernel/base/serial.ts: createSerial or createNamedSerial",
+    instead: "kernel/async/serial.ts: createSerial or createNamedSerial",
     except: {
-      "src/kernel/base/serial.ts": "the queue itself",
+      "src/kernel/async/serial.ts": "the queue itself",
       "src/kernel/state/file/last-write.ts": "the same end for success and failure",
       "src/kernel/supervisor/member.ts": "the work under way, of which there is one",
     },
@@ -66,9 +66,9 @@ const rules: readonly Rule[] = [
   {
     of: "counters of slots",
     pattern: /\b(?:running|taken|free|inFlight|active) -= 1\b/,
-    instead: "kernel/base/semaphore.ts: createSemaphore",
+    instead: "kernel/async/semaphore.ts: createSemaphore",
     except: {
-      "src/kernel/telemetry/thread/pull-stats.ts": "a gauge, which bounds nothing",
+      "src/kernel/telemetry/thread/pull/pull-stats.ts": "a gauge, which bounds nothing",
       "src/kernel/threads/main-host.ts": "a gauge, which bounds nothing",
     },
     bad: "inFlight -= 1;",
@@ -76,15 +76,15 @@ const rules: readonly Rule[] = [
   {
     of: "delays that double",
     pattern: /\* 2 \*\* (?!\d)|\b\w*[wW]aitMs \* 2\b|\b2 \* [\w.#]*(?:wait|retry|delay)Ms\b/i,
-    instead: "kernel/base/backoff.ts: backoffMs",
-    except: { "src/kernel/base/backoff.ts": "the backoff itself" },
+    instead: "kernel/async/backoff.ts: backoffMs",
+    except: { "src/kernel/async/backoff.ts": "the backoff itself" },
     bad: "const waitMs = firstMs * 2 ** (failures - 1);",
   },
   {
     of: "CORS headers",
     pattern: /access-control-(?!request)/i,
-    instead: "kernel/listen/cors.ts",
-    except: { "src/kernel/listen/cors.ts": "the headers themselves" },
+    instead: "kernel/listen/headers/cors.ts",
+    except: { "src/kernel/listen/headers/cors.ts": "the headers themselves" },
     bad: 'headers["access-control-allow-origin"] = origin;',
   },
   {

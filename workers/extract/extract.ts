@@ -170,6 +170,7 @@ async function extractInto(
     title: cleanTitle(extracted.title ?? "") || cleanTitle(titleByName(name)) || name,
     text,
     truncated,
+    ...(depth === 0 && isStoredAs(text, source) && { stored: true as const }),
     ...(createdDate && { createdDate: createdDate.slice(0, 40) }),
     ...(correspondent && { correspondent: cleanTitle(correspondent) }),
     notes: [
@@ -180,6 +181,16 @@ async function extractInto(
         : []),
     ],
   });
+}
+
+/** Whether the file itself holds just this text in UTF-8, so that it can be read again there. */
+function isStoredAs(text: string, { member, bytes, whole }: Source): boolean {
+  return (
+    whole &&
+    member === "" &&
+    Buffer.byteLength(text) === bytes.byteLength &&
+    Buffer.from(text).equals(bytes)
+  );
 }
 
 /** What stands in place of a compressed file, under its name without the ending. */

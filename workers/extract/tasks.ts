@@ -33,6 +33,8 @@ export interface ExtractedText {
   readonly text: string;
   /** The text goes on in the file. */
   readonly truncated: boolean;
+  /** The file's bytes are this text in UTF-8 and nothing else. */
+  readonly stored?: true;
   readonly createdDate?: string;
   readonly correspondent?: string;
   /** What was done to the text to read it. */

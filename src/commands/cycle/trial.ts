@@ -33,8 +33,8 @@ import { stewardVersion } from "../../daemon/version.ts";
 import { checkExpositions } from "./exposition.ts";
 import { exportAll, hasReceiver } from "./export.ts";
 import type { CycleOutcome } from "./outcome.ts";
-import { waitFor } from "../../kernel/base/wait.ts";
-import { createDeadline, type Deadline } from "../../kernel/base/deadline.ts";
+import { waitFor } from "../../kernel/async/wait.ts";
+import { createDeadline, type Deadline } from "../../kernel/async/deadline.ts";
 
 /** What a trial works with; the signal ends it at once. */
 export interface TrialDeps {

@@ -10,7 +10,7 @@ import {
 import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { redactUrl } from "../../kernel/config/redact.ts";
-import type { CertificateStatus } from "../../kernel/listen/certificates.ts";
+import type { CertificateStatus } from "../../kernel/listen/tls/certificates.ts";
 import type { ProfilingStatus } from "../../profiling/status.ts";
 import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";

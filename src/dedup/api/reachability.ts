@@ -2,8 +2,8 @@
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Archive } from "../archives/archive.ts";
-import { createDeadline } from "../../kernel/base/deadline.ts";
-import { late, waitFor } from "../../kernel/base/wait.ts";
+import { createDeadline } from "../../kernel/async/deadline.ts";
+import { late, waitFor } from "../../kernel/async/wait.ts";
 
 const CHECK_MS = 5_000;
 const KEPT_MS = 10_000;
@@ -18,6 +18,9 @@ const classes: Readonly<Record<string, string>> = {
   ELOOP: "link loop",
   EIO: "input/output error",
   ESTALE: "stale file handle",
+  transport: "connection failed",
+  timeout: "timeout",
+  server: "server error",
 };
 
 /** An archive that cannot be reached, with the class of the failure. */

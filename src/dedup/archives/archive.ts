@@ -2,6 +2,10 @@
  * What an archive is to the rest of the document service: something that can be checked and read
  * through, document by document.
  */
+import type { TextLocation } from "../../../workers/text/location.ts";
+
+/** A stretch of a file that holds a text, and the state the file was in. */
+export type DocumentLocation = Omit<TextLocation, "identity">;
 
 /** A document as an archive gives it. Dates are the archive's own text, unchanged. */
 export interface ArchiveDocument {
@@ -27,14 +31,25 @@ export interface ArchiveDocument {
   readonly documentType?: string;
   readonly tags: readonly string[];
   readonly paperlessId?: number;
+  /** Where the text can be read again as it is; absent when it had to be unpacked or converted. */
+  readonly location?: DocumentLocation;
   /** What was done to the text to read it, e.g. "read as windows-1252". */
   readonly notes: readonly string[];
+}
+
+/** Names that an archive gives to documents, and may change without changing any document. */
+export interface DocumentLabels {
+  readonly tags: readonly string[];
+  readonly correspondent?: string;
+  readonly documentType?: string;
 }
 
 /** A document that is there and has the version that is known. It was not read. */
 export interface UnchangedDocument {
   readonly kind: "unchanged";
   readonly ref: string;
+  /** The labels it has now, where the version does not cover them. */
+  readonly labels?: DocumentLabels;
   /** The known documents below its ref are unchanged, too: it is a file that holds others. */
   readonly below?: true;
 }
@@ -90,7 +105,7 @@ export interface ReadOptions {
 export interface Archive {
   readonly name: string;
   /** `file` is a single file that was named by itself. */
-  readonly kind: "folder" | "jsonl" | "file";
+  readonly kind: "folder" | "jsonl" | "paperless" | "file";
   /**
    * Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists
    * nothing.
@@ -101,6 +116,13 @@ export interface Archive {
    * throws only when the archive itself cannot be read to its end.
    */
   read(options: ReadOptions): AsyncIterable<ArchiveBatch>;
+  /**
+   * Which of these documents the archive still has. Given where a reading may miss a document while
+   * others are deleted; asked before anything is removed. Throws as `read` does.
+   */
+  stillThere?(refs: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Ends its connections; nothing is read afterwards. */
+  close?(): Promise<void>;
 }
 
 const READ_ALREADY = "read already";

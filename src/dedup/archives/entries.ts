@@ -2,7 +2,7 @@
  * The entries of one folder in a stable order, however many there are, without holding the thread.
  */
 import { opendir } from "node:fs/promises";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 /** Kind of a directory entry; `unknown` when the file system does not report it. */
 export type EntryKind = "file" | "folder" | "link" | "other" | "unknown";

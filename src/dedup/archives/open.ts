@@ -2,9 +2,14 @@
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { StewardError } from "../../kernel/base/errors.ts";
+import { assert, StewardError } from "../../kernel/base/errors.ts";
+import type { Secret } from "../../kernel/base/secret.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
+import { PAPERLESS_PAGE_SIZE, PAPERLESS_TIMEOUT_MS } from "../config.ts";
 import type { ArchiveConfig } from "../config.ts";
+import { createPaperlessArchive } from "../paperless/archive.ts";
+import type { PaperlessArchiveOptions } from "../paperless/archive.ts";
+import type { PaperlessDeps } from "../paperless/client.ts";
 import type { Archive } from "./archive.ts";
 import { createFileArchive, createFolderArchive } from "./folder.ts";
 import { createJsonlArchive } from "./jsonl.ts";
@@ -12,14 +17,38 @@ import { isJsonLines } from "./peek.ts";
 import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 
+/** What archives of all kinds need. */
+export interface OpenDeps extends PaperlessDeps {
+  readonly pool: Pool;
+}
+
 /** The archive of a configuration row. Touches nothing yet. */
-export function openArchive(deps: { readonly pool: Pool }, row: ArchiveConfig): Archive {
-  if (row.kind === "folder") return createFolderArchive(deps, row);
-  return createJsonlArchive(deps, {
-    name: row.name,
-    source: { path: row.path },
-    fields: { id: row.idField, text: row.textField },
-  });
+export function openArchive(deps: OpenDeps, row: ArchiveConfig): Archive {
+  const { name, path = "" } = row;
+  switch (row.kind) {
+    case "folder":
+      return createFolderArchive(deps, { ...row, path });
+    case "jsonl":
+      return createJsonlArchive(deps, {
+        name,
+        source: { path },
+        fields: { id: row.idField, text: row.textField },
+      });
+    case "paperless":
+      return createPaperlessArchive(deps, paperlessOptions(row));
+  }
+}
+
+function paperlessOptions(row: ArchiveConfig): PaperlessArchiveOptions {
+  const { name, url = "", token, username = "", password } = row;
+  assert(token !== undefined || password !== undefined, `archive ${name} has a credential`);
+  return {
+    name,
+    url,
+    credential: token === undefined ? { username, password: password as Secret } : { token },
+    timeoutMs: row.timeoutMs ?? PAPERLESS_TIMEOUT_MS,
+    pageSize: row.pageSize ?? PAPERLESS_PAGE_SIZE,
+  };
 }
 
 /** How paths of the command line are read. */

@@ -5,7 +5,7 @@
  * when the reader stops early.
  */
 export async function* mapInOrder<T, R>(
-  source: AsyncIterable<T>,
+  source: AsyncIterable<T> | Iterable<T>,
   limit: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {

@@ -6,6 +6,8 @@ import { cleanTitle } from "../../../workers/extract/titles.ts";
 export interface LineRecord {
   readonly id: string;
   readonly content: string;
+  /** Where the content was found. */
+  readonly field: string;
   readonly title?: string;
   readonly correspondent?: string;
   readonly documentType?: string;
@@ -36,8 +38,10 @@ const texts = [
   ["modifiedDate", ["modifiedDate", "modified_date", "modified"]],
 ] as const;
 
-const NAME_UNITS = 300;
-const TAGS = 200;
+/** The longest name of a tag, correspondent or type that is kept. */
+export const NAME_UNITS = 300;
+/** The most tags of a document. */
+export const TAGS = 200;
 
 /**
  * The record of the value of line `number`, or the end of a sentence about the problem. Unknown
@@ -79,7 +83,7 @@ export function readRecord(
           ? cleanTitle(text.toWellFormed())
           : text.toWellFormed().slice(0, NAME_UNITS);
   }
-  return { ...record, id, content: content.toWellFormed(), tags: tags.tags };
+  return { ...record, id, content: content.toWellFormed(), field: textField, tags: tags.tags };
 }
 
 function isAbsent(value: unknown): boolean {

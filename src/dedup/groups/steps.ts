@@ -3,7 +3,7 @@
  * decides whether to stop, to run other work, or to continue.
  */
 import type { Clock } from "../../kernel/base/clock.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 /** A computation in steps; each step takes well under a millisecond. */
 export type Steps<T> = Generator<void, T>;

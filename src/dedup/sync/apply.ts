@@ -3,7 +3,7 @@ import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { cutText } from "../../../workers/text/decode.ts";
 import { setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch, DigestedDocument } from "./digest.ts";
-import { planRow } from "./plan.ts";
+import { planLabels, planRow } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { commit } from "./run.ts";
 import type { ArchiveRun, SyncRun } from "./run.ts";
@@ -18,8 +18,9 @@ const ROW_BYTES = 256 * 1024;
 /** The most of a remark that the job's row keeps: it is written with every commit. */
 const NOTE_UNITS = 200;
 
+/** The text is given where it is new. */
 interface Planned extends Plan {
-  readonly zstd: Uint8Array;
+  readonly zstd?: Uint8Array;
 }
 
 /**
@@ -49,7 +50,10 @@ export async function applyBatch(
       const row = matched.get(item.ref);
       matched.delete(item.ref);
       if (item.below === true) part.seen.hideBelow(item.ref);
-      if (row !== undefined) keep(run, part, row);
+      if (row === undefined) continue;
+      const relabelled = item.labels && planLabels(row, item.labels, run);
+      if (relabelled === undefined) keep(run, part, row);
+      else plans.push(relabelled);
       continue;
     }
     for (const note of item.document.notes)
@@ -100,7 +104,9 @@ async function writePlans(
   await run.store.putTexts(
     plans
       .filter(({ row, newText }) => newText && row.contentHash.length > 0)
-      .map(({ row, zstd }) => ({ docNo: row.docNo, contentHash: row.contentHash, zstd })),
+      .flatMap(({ row, zstd }) =>
+        zstd === undefined ? [] : [{ docNo: row.docNo, contentHash: row.contentHash, zstd }],
+      ),
   );
   await Promise.all(boundedRows(plans).map((rows) => writeRows(run, rows)));
   for (const { row } of plans) part.seen.add(row.docNo);
@@ -146,6 +152,7 @@ function writeRows(run: SyncRun, rows: readonly Planned[]): Promise<void> {
   const inserted = rows.filter(({ before }) => before === undefined).length;
   run.tally.inserted += inserted;
   run.tally.updated += rows.length - inserted;
+  run.tally.reworded += rows.filter(({ before, newText }) => before && newText).length;
   const settled = rows.filter(({ row }) => run.rewriting.delete(row.docNo)).length;
   const left = [...run.rewriting];
   const { nextDocNo } = run;

@@ -20,7 +20,7 @@ interface Digest {
   /** SHA-256 of the normalised text. */
   readonly hash: Uint8Array;
   readonly wordCount: number;
-  /** The full text, zstd. */
+  /** The full text, zstd; empty when it can be read again at its location. */
   readonly zstd: Uint8Array;
 }
 
@@ -37,6 +37,15 @@ type DigestedItem = DigestedDocument | UnchangedDocument | SkippedItem;
 export interface DigestedBatch {
   readonly items: readonly DigestedItem[];
   readonly fraction: number;
+  /** The signatures of the texts, when they were wanted. */
+  readonly block?: ArrayBuffer;
+}
+
+/** What else to do with the texts. */
+export interface DigestOptions {
+  readonly signal: AbortSignal;
+  /** Sign them in the same pass, and compress only those that cannot be read again. */
+  readonly sign?: Required<DigestInput>["sign"];
 }
 
 /**
@@ -46,14 +55,22 @@ export interface DigestedBatch {
 export async function* digestBatches(
   batches: AsyncIterable<ArchiveBatch>,
   pool: Pool,
-  signal: AbortSignal,
+  options: DigestOptions,
 ): AsyncGenerator<DigestedBatch> {
+  const { signal, sign } = options;
   const underWay: ArchiveBatch[] = [];
   async function* textsOf(): AsyncGenerator<DigestInput> {
     for await (const batch of batches) {
       const cut = cutTexts(batch);
       underWay.push(cut);
-      yield { texts: cut.items.flatMap((item) => (item.kind === "document" ? [item.text] : [])) };
+      const read = cut.items.filter((item) => item.kind === "document");
+      yield {
+        texts: read.map(({ text }) => text),
+        ...(sign && {
+          sign,
+          rereadable: Uint8Array.from(read, ({ location }) => (location ? 1 : 0)),
+        }),
+      };
     }
   }
   for await (const output of pool.map(digestTask, textsOf(), { signal })) {
@@ -100,7 +117,8 @@ async function joinDigests(
         : await shorten(document, text, pool, signal),
     );
   }
-  return { items, fraction: batch.fraction };
+  const { block } = output;
+  return { items, fraction: batch.fraction, ...(block && { block }) };
 }
 
 // Text that hardly packs, such as random characters of three bytes, is halved until it fits a

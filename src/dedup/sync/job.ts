@@ -19,7 +19,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { purge, reconcile } from "./reconcile.ts";
 import { createTally, progressCodec, syncInput } from "./result.ts";
 import type { SyncInput, SyncResult } from "./result.ts";
-import { commit } from "./run.ts";
+import { commit, isArchiveFailure } from "./run.ts";
 import type { ArchiveRun, GroupsSide, SyncRun } from "./run.ts";
 import { createSeen } from "./seen.ts";
 
@@ -35,7 +35,7 @@ export interface SyncDeps {
   readonly ids: Ids;
   /**
    * Called near the end of each sync that read at least one archive, with the number of documents
-   * inserted, updated and removed.
+   * inserted, given another text, and removed.
    */
   readonly afterSync?: (changed: number) => void | Promise<void>;
 }
@@ -104,7 +104,7 @@ async function begin(
     groups,
     clock,
     ids,
-    tally: createTally(before ?? { inserted: 0, updated: 0, reconciled: 0 }),
+    tally: createTally(before ?? { inserted: 0, updated: 0, reconciled: 0, reworded: 0 }),
     serial: before?.serial ?? stored.serial + 1,
     startedAtMs: before?.startedAtMs ?? clock.now(),
     syncType: before?.syncType ?? (force || purge || stored.first ? "full" : "incremental"),
@@ -141,14 +141,14 @@ async function readArchive(
     await archive.check(signal);
     step(0, `reading ${archive.name}`);
     for await (const batch of oneAhead(
-      digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, signal),
+      digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, { signal }),
     )) {
       await applyBatch(run, part, batch, matched);
       step(batch.fraction, progressMessage(run, archive.name));
     }
     const listed = run.tally.fetched - fetchedBefore;
     if (listed === 0 && part.known > 0 && !part.seen.hidesSomething && !input.force)
-      throw emptyArchive(archive.name, part.known);
+      throw emptyArchive(archive, part.known);
   } catch (error) {
     // A broken store or a cancelled job ends the sync; only the archive's own failure lets the
     // others go on.
@@ -159,17 +159,16 @@ async function readArchive(
   return part;
 }
 
-function isArchiveFailure(error: unknown): boolean {
-  return error instanceof StewardError && error.code === "upstream";
-}
-
-function emptyArchive(name: string, known: number): StewardError {
+function emptyArchive({ name, kind }: Archive, known: number): StewardError {
   return new StewardError(
     "upstream",
     `archive ${name} is empty, but ${known} documents of it are known; run sync with force if it really is empty`,
     {
       rule: "EMPTY",
-      remedy: "check that the archive is mounted, or run sync with force",
+      remedy:
+        kind === "paperless"
+          ? `check that the user of archive "${name}" may still view documents, or run sync with force`
+          : "check that the archive is mounted, or run sync with force",
     },
   );
 }
@@ -184,7 +183,8 @@ async function finish(
   parts: readonly ArchiveRun[],
 ): Promise<SyncResult> {
   const { tally } = run;
-  const changed = tally.inserted + tally.updated + tally.reconciled;
+  // New metadata alone give an analysis nothing to compare.
+  const changed = tally.inserted + tally.reworded + tally.reconciled;
   const broken = parts.filter((part) => part.error !== undefined);
   stepper(run.job, "finish")(
     0,

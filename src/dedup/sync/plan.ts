@@ -2,6 +2,7 @@
 import { create, equals } from "@bufbuild/protobuf";
 import { DocumentRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import type { DocumentLabels } from "../archives/archive.ts";
 import type { DigestedDocument } from "./digest.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
@@ -59,6 +60,30 @@ export function planRow(
   });
   if (before !== undefined && saysTheSame(before, row)) return undefined;
   return { row, before, newText };
+}
+
+/** The row with the labels that its archive shows now; undefined when it has them already. */
+export function planLabels(
+  before: DocumentRow,
+  labels: DocumentLabels,
+  { serial, startedAtMs }: { readonly serial: number; readonly startedAtMs: number },
+): Plan | undefined {
+  const { correspondent, documentType, ...rest } = before;
+  const isSame =
+    correspondent === labels.correspondent &&
+    documentType === labels.documentType &&
+    before.tags.length === labels.tags.length &&
+    before.tags.every((tag, at) => tag === labels.tags[at]);
+  if (isSame) return undefined;
+  const row = create(DocumentRowSchema, {
+    ...rest,
+    tags: [...labels.tags],
+    syncedAtMs: startedAtMs,
+    seenIn: serial,
+    ...present("correspondent", labels.correspondent),
+    ...present("documentType", labels.documentType),
+  });
+  return { row, before, newText: false };
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {

@@ -2,13 +2,16 @@
  * Removes documents that are gone from their archives, and at a purge all of them, in bounded
  * transactions.
  */
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import { documents } from "../tables.ts";
-import { commit } from "./run.ts";
+import { commit, isArchiveFailure } from "./run.ts";
 import type { ArchiveRun, SyncRun } from "./run.ts";
 
 /** Documents removed in one transaction, each taken out of its groups. */
 const AT_ONCE = 16;
 const PURGED_AT_ONCE = 64;
+/** More documents than this, and more than half, are not removed without force. */
+const MASS_FROM = 20;
 
 /** Removes what the archives that were read to their end no longer list. */
 export async function reconcile(
@@ -24,7 +27,41 @@ export async function reconcile(
   const { force } = run.job.input;
   if (!force) remarkStrangers(run, strangers);
   if (complete && (strangers.length === 0 || !force)) return;
-  const gone: number[] = [];
+  const { gone, spared } = await findGone(run, byName);
+  for (const [part, count] of spared) {
+    run.tally.remark(
+      `${part.archive.name}: ${count} documents are no longer listed but kept, because ${part.seen.anywhere} lines could not be read; fix those lines or run sync with force`,
+    );
+  }
+  const removable: number[] = [];
+  for (const [part, found] of Map.groupBy(gone, ({ part }) => part))
+    for (const docNo of part === undefined
+      ? found.map((one) => one.docNo)
+      : await confirmed(run, part, found))
+      removable.push(docNo);
+  for (let at = 0; at < removable.length; at += AT_ONCE) {
+    await removeGone(run, removable.slice(at, at + AT_ONCE));
+    step(
+      Math.min(1, (at + AT_ONCE) / removable.length),
+      `${Math.min(removable.length, at + AT_ONCE)} of ${removable.length} deleted documents removed`,
+    );
+  }
+}
+
+/** A known document that its archive did not list; without a part its archive is gone, too. */
+interface Gone {
+  readonly docNo: number;
+  readonly ref: string;
+  readonly part: ArchiveRun | undefined;
+}
+
+/** What was not listed, and how many stay because unreadable lines may hide them. */
+async function findGone(
+  run: SyncRun,
+  byName: ReadonlyMap<string, ArchiveRun>,
+): Promise<{ readonly gone: Gone[]; readonly spared: Map<ArchiveRun, number> }> {
+  const { force } = run.job.input;
+  const gone: Gone[] = [];
   const spared = new Map<ArchiveRun, number>();
   await run.env.scan(
     documents,
@@ -39,23 +76,47 @@ export async function reconcile(
           continue;
         if (part !== undefined && part.seen.anywhere > 0 && !force)
           spared.set(part, (spared.get(part) ?? 0) + 1);
-        else gone.push(docNo);
+        else gone.push({ docNo, ref: row.archiveRef, part });
       }
     },
     { sliceMs: 5, signal: run.job.signal },
   );
-  for (const [part, count] of spared) {
-    run.tally.remark(
-      `${part.archive.name}: ${count} documents are no longer listed but kept, because ${part.seen.anywhere} lines could not be read; fix those lines or run sync with force`,
+  return { gone, spared };
+}
+
+/**
+ * Those of them that the archive confirms to be gone. It lists what its user may see, so that a
+ * user who loses rights looks like a mass deletion: that fails the archive, and nothing is removed.
+ */
+async function confirmed(run: SyncRun, part: ArchiveRun, gone: readonly Gone[]): Promise<number[]> {
+  const { archive } = part;
+  const { signal, input } = run.job;
+  if (archive.stillThere === undefined) return gone.map(({ docNo }) => docNo);
+  try {
+    if (!input.force && gone.length > MASS_FROM && gone.length * 2 > part.known)
+      throw massDeletion(archive.name, gone.length, part.known);
+    const there = await archive.stillThere(
+      gone.map(({ ref }) => ref),
+      signal,
     );
+    return gone.filter(({ ref }) => !there.has(ref)).map(({ docNo }) => docNo);
+  } catch (error) {
+    if (signal.aborted || !isArchiveFailure(error)) throw error;
+    part.error = error;
+    run.tally.remark(toStewardError(error).message);
+    return [];
   }
-  for (let at = 0; at < gone.length; at += AT_ONCE) {
-    await removeGone(run, gone.slice(at, at + AT_ONCE));
-    step(
-      Math.min(1, (at + AT_ONCE) / gone.length),
-      `${Math.min(gone.length, at + AT_ONCE)} of ${gone.length} deleted documents removed`,
-    );
-  }
+}
+
+function massDeletion(name: string, gone: number, known: number): StewardError {
+  return new StewardError(
+    "upstream",
+    `archive ${name} no longer lists ${gone} of ${known} known documents; they are kept. Run sync with force if they really were deleted`,
+    {
+      rule: "VANISHED",
+      remedy: `check that the user of archive "${name}" may still view all documents, or run sync with force`,
+    },
+  );
 }
 
 function remarkStrangers(run: SyncRun, strangers: readonly string[]): void {

@@ -44,6 +44,8 @@ export interface Progress {
   readonly inserted: number;
   readonly updated: number;
   readonly reconciled: number;
+  /** Of the updated ones those with a new text; absent in a cursor of an earlier release. */
+  readonly reworded?: number;
 }
 
 /** The stored form of the counts: the job's cursor. */
@@ -59,6 +61,7 @@ export interface Tally {
   fetched: number;
   inserted: number;
   updated: number;
+  reworded: number;
   unchanged: number;
   reconciled: number;
   /** Counts something that was not taken. */
@@ -69,7 +72,9 @@ export interface Tally {
 }
 
 /** Counts that go on from what was stored before a crash. */
-export function createTally(before: Pick<Progress, "inserted" | "updated" | "reconciled">): Tally {
+export function createTally(
+  before: Pick<Progress, "inserted" | "updated" | "reconciled" | "reworded">,
+): Tally {
   const errors: string[] = [];
   const reasons = new Map<string, number>();
   let failed = 0;
@@ -83,6 +88,7 @@ export function createTally(before: Pick<Progress, "inserted" | "updated" | "rec
     unchanged: 0,
     inserted: before.inserted,
     updated: before.updated,
+    reworded: before.reworded ?? 0,
     reconciled: before.reconciled,
     skip(archive, { ref, reason, detail, failure }) {
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);

@@ -1,5 +1,6 @@
 /** What the steps of one sync share. */
 import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { JobContext } from "../../kernel/jobs/types.ts";
 import type { Env, Tx } from "../../kernel/state/types.ts";
@@ -51,10 +52,15 @@ export interface ArchiveRun {
   error?: unknown;
 }
 
+/** Whether only this archive failed, so that the sync goes on with the others. */
+export function isArchiveFailure(error: unknown): boolean {
+  return error instanceof StewardError && error.code === "upstream";
+}
+
 /** One transaction of the job; the counts as they stand are stored with it. */
 export function commit(run: SyncRun, change: (tx: Tx) => void): Promise<void> {
   const { serial, startedAtMs, syncType, purged } = run;
-  const { inserted, updated, reconciled } = run.tally;
+  const { inserted, updated, reworded, reconciled } = run.tally;
   const progress: Progress = {
     serial,
     startedAtMs,
@@ -62,6 +68,7 @@ export function commit(run: SyncRun, change: (tx: Tx) => void): Promise<void> {
     purged,
     inserted,
     updated,
+    reworded,
     reconciled,
   };
   return run.job.commit(change, progressCodec.write(progress));

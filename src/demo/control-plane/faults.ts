@@ -9,6 +9,8 @@ export type Fault =
       readonly message?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
+  /** The request takes effect, and yet its answer is an error. */
+  | { readonly kind: "done_but_error"; readonly status: number }
   /** 429, with `Retry-After` in seconds, as an HTTP date, or without. */
   | { readonly kind: "limited"; readonly retryAfterS?: number; readonly as?: "seconds" | "date" }
   /** The page of a proxy; default 502. With 200 it is a success that holds no JSON. */

@@ -60,6 +60,9 @@ function replacement(fault: Fault, { refuse, perform, clock }: Victim): Reply | 
   switch (fault.kind) {
     case "status":
       return withHeaders(refuse(fault.status, fault.message ?? "simulated failure"), fault.headers);
+    case "done_but_error":
+      perform();
+      return refuse(fault.status, "simulated failure");
     case "limited":
       return withHeaders(refuse(429, "rate limit exceeded"), retryAfter(fault, clock.now()));
     case "html":

@@ -6,6 +6,8 @@ export interface Reply {
   readonly body?: string | Buffer;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** How long the answer takes. Default: none. */
+  readonly delayMs?: number;
 }
 
 /** A request as operations see it. */

@@ -144,14 +144,12 @@ async function serve<Operation extends string>(
       ? undefined
       : send(response, dressed(spec.refuse(413, "request too large")));
   see({ operation, method, path, query, headers: request.headers, body, atMs: clock.now() });
-  if (
-    latencyMs > 0 &&
-    !(await delay(clock, latencyMs, closing(response)).then(
+  const waited = (ms: number): Promise<boolean> =>
+    delay(clock, ms, closing(response)).then(
       () => true,
       () => false,
-    ))
-  )
-    return;
+    );
+  if (latencyMs > 0 && !(await waited(latencyMs))) return;
   const perform = (): Reply =>
     spec.answer({
       operation,
@@ -164,7 +162,11 @@ async function serve<Operation extends string>(
       nowMs: clock.now(),
     });
   const fault = faults.take(operation);
-  if (fault === undefined) return send(response, dressed(perform()));
+  if (fault === undefined) {
+    const reply = perform();
+    if ((reply.delayMs ?? 0) > 0 && !(await waited(reply.delayMs ?? 0))) return;
+    return send(response, dressed(reply));
+  }
   return misbehave(fault, {
     request,
     response,

@@ -5,7 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { StewardError } from "../base/errors.ts";
 import type { Breaker } from "./breaker.ts";
-import { createDeadline, type Deadline } from "../base/deadline.ts";
+import { createDeadline, type Deadline } from "../async/deadline.ts";
 import type { Traces } from "./exchange.ts";
 import { failed, type Failure, type FailureClass, failureOf, named, toFailed } from "./failure.ts";
 import { healthOf, type Ledger } from "./ledger.ts";

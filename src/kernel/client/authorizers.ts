@@ -5,8 +5,8 @@
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import { orAborted } from "../base/wait.ts";
-import { createDeadline } from "../base/deadline.ts";
+import { orAborted } from "../async/wait.ts";
+import { createDeadline } from "../async/deadline.ts";
 import type { Authorizer } from "./types.ts";
 
 function fixed(value: Secret | undefined): Authorizer {

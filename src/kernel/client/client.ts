@@ -14,7 +14,7 @@ import { createSkew, type Skew } from "./skew.ts";
 import { createTransport } from "./transport.ts";
 import type { CallRequest, Client, ClientFactory, ClientSpec, Reply } from "./types.ts";
 import { addressOf, checkBase } from "./url.ts";
-import { createSemaphore } from "../base/semaphore.ts";
+import { createSemaphore } from "../async/semaphore.ts";
 
 /** Shared by all clients. */
 export interface ClientDeps {

@@ -3,7 +3,7 @@
  * type.
  */
 import type { Secret } from "../base/secret.ts";
-import { orAborted } from "../base/wait.ts";
+import { orAborted } from "../async/wait.ts";
 import { ACCEPT_ENCODING, type BodyLimits, plainBody, readPrefix } from "./body.ts";
 import { classifyStatus, failed, failureOf } from "./failure.ts";
 import { retryAfterMs } from "./retry.ts";

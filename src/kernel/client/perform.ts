@@ -3,7 +3,7 @@ import { type Clock, delay } from "../base/clock.ts";
 import type { StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { type Attempt, type AttemptDeps, beginAttempt, unavailable } from "./attempt.ts";
-import { createDeadline } from "../base/deadline.ts";
+import { createDeadline } from "../async/deadline.ts";
 import { exchange, type ExchangeDeps, type Opened, type Prepared } from "./exchange.ts";
 import { failed, type Failure, failureClasses, failureOf, named } from "./failure.ts";
 import { type RetryBudget, retryDelayMs } from "./retry.ts";

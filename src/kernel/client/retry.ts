@@ -1,7 +1,7 @@
 /** Retry delays, and the retry budget over all calls. */
 import type { RetryRule } from "./types.ts";
 import type { ReplyHeaders } from "./reply-headers.ts";
-import { backoffMs } from "../base/backoff.ts";
+import { backoffMs } from "../async/backoff.ts";
 
 /** A longer Retry-After is reduced to this. */
 const MAX_RETRY_AFTER_MS = 86_400_000;

@@ -15,7 +15,7 @@ import { createJobRun, updateRunning } from "./job-run.ts";
 import type { JobRun } from "./job-run.ts";
 import { createWatchers } from "./watchers.ts";
 import type { Watchers } from "./watchers.ts";
-import { waitFor } from "../base/wait.ts";
+import { waitFor } from "../async/wait.ts";
 
 const HEARTBEAT_MS = 500;
 const RETRY_MS = 1_000;

@@ -4,7 +4,7 @@
  * refused early.
  */
 import { StewardError } from "../base/errors.ts";
-import { Turns } from "../base/turns.ts";
+import { Turns } from "../async/turns.ts";
 import { brokenJson } from "./budget.ts";
 import { JsonScanner } from "./scanner.ts";
 import { Utf8Check } from "./utf8.ts";

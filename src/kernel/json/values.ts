@@ -5,9 +5,9 @@
  */
 import { type Clock, systemClock } from "../base/clock.ts";
 import { brokenJson, type JsonBudget, type JsonPath } from "./budget.ts";
-import { orAborted } from "../base/wait.ts";
+import { orAborted } from "../async/wait.ts";
 import { createWalker, type Missing, type Walker } from "./walker.ts";
-import { Turns } from "../base/turns.ts";
+import { Turns } from "../async/turns.ts";
 
 /**
  * Bytes scanned and parsed at once: about 0.3 ms of work. Only a single larger element takes

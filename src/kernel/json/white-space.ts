@@ -1,5 +1,5 @@
 /** White space and the byte order mark before a JSON text. */
-import { Turns } from "../base/turns.ts";
+import { Turns } from "../async/turns.ts";
 
 const STEP_BYTES = 256 * 1024;
 

@@ -1,8 +1,8 @@
 /** What a listener calls for each request, and what it grants to it. */
 import type { StewardError } from "../base/errors.ts";
-import type { BodyAllowance } from "./body-budget.ts";
+import type { BodyAllowance } from "./admission/body-budget.ts";
 import type { ServerRequest, ServerResponse } from "./exchange.ts";
-import type { Share } from "./shares.ts";
+import type { Share } from "./admission/shares.ts";
 
 /**
  * Sets the common headers of every response. Called once per request, before anything else: must

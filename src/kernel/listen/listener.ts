@@ -12,25 +12,25 @@ import {
   RELOAD_MS,
   type Certificates,
   type CertificateStatus,
-} from "./certificates.ts";
+} from "./tls/certificates.ts";
 import {
   createClientAuthorities,
   type ClientAuthorities,
   type ClientCertificates,
-} from "./client-certificates.ts";
-import { createConnections, type Connections } from "./connections.ts";
+} from "./tls/client-certificates.ts";
+import { createConnections, type Connections } from "./admission/connections.ts";
 import type { Handler, Prepare, Refuse } from "./handler.ts";
-import { createHttp1Side, type Http1Side } from "./h1.ts";
-import { createHttp2Side, type Http2Side } from "./h2.ts";
-import type { TlsFiles } from "./key-pair.ts";
-import { resolveLimits, type LimitOverrides, type ListenLimits } from "./limits.ts";
-import { createRefusals, type RefusalCount } from "./refusals.ts";
+import { createHttp1Side, type Http1Side } from "./http/h1.ts";
+import { createHttp2Side, type Http2Side } from "./http/h2.ts";
+import type { TlsFiles } from "./tls/key-pair.ts";
+import { resolveLimits, type LimitOverrides, type ListenLimits } from "./admission/limits.ts";
+import { createRefusals, type RefusalCount } from "./admission/refusals.ts";
 import { createRequests, refuseAsText, type Requests } from "./requests.ts";
-import { everybodyIsOwner, type Classify } from "./shares.ts";
-import { sniff, type Protocol } from "./sniff.ts";
-import { createTlsSide, type TlsSide } from "./tls-side.ts";
-import { createUncommonMethods, type UncommonMethod } from "./uncommon-methods.ts";
-import { waitFor } from "../base/wait.ts";
+import { everybodyIsOwner, type Classify } from "./admission/shares.ts";
+import { sniff, type Protocol } from "./http/sniff.ts";
+import { createTlsSide, type TlsSide } from "./tls/tls-side.ts";
+import { createUncommonMethods, type UncommonMethod } from "./http/uncommon-methods.ts";
+import { waitFor } from "../async/wait.ts";
 
 /** TLS of a port; such a port speaks only TLS. */
 export interface ListenTls extends TlsFiles {

@@ -6,8 +6,8 @@ import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { createBodyBudget, type BodyBudget } from "./body-budget.ts";
-import type { Connections } from "./connections.ts";
+import { createBodyBudget, type BodyBudget } from "./admission/body-budget.ts";
+import type { Connections } from "./admission/connections.ts";
 import {
   closeUnlessRestIsShort,
   dropRest,
@@ -18,12 +18,16 @@ import {
   type ServerResponse,
 } from "./exchange.ts";
 import type { Handler, Refuse } from "./handler.ts";
-import type { ListenLimits, ShareLimits } from "./limits.ts";
-import { createRequestSlots, type HeldRequest, type RequestSlots } from "./request-slots.ts";
-import type { Refusals } from "./refusals.ts";
-import { SHARES, type Classification, type Classify, type Share } from "./shares.ts";
-import { createStreams, type Streams } from "./streams.ts";
-import { endUnreadBody } from "./unread-body.ts";
+import type { ListenLimits, ShareLimits } from "./admission/limits.ts";
+import {
+  createRequestSlots,
+  type HeldRequest,
+  type RequestSlots,
+} from "./admission/request-slots.ts";
+import type { Refusals } from "./admission/refusals.ts";
+import { SHARES, type Classification, type Classify, type Share } from "./admission/shares.ts";
+import { createStreams, type Streams } from "./admission/streams.ts";
+import { endUnreadBody } from "./admission/unread-body.ts";
 
 /** Requests from their head to the end of their response. */
 export interface Requests {

@@ -15,7 +15,7 @@ import { mapOrdered } from "./map.ts";
 import { PROGRESS_MS, summed, throttled } from "./progress.ts";
 import type { OnUnits } from "./progress.ts";
 import type { Pool, RunOptions, Task } from "./types.ts";
-import { createSemaphore, type Semaphore } from "../base/semaphore.ts";
+import { createSemaphore, type Semaphore } from "../async/semaphore.ts";
 
 /** Both sizes have defaults from the machine. */
 export interface PoolOptions {

@@ -10,8 +10,8 @@ import type { Component } from "../supervisor/component.ts";
 import { stringKey, tupleKey } from "./keys.ts";
 import { defineTable } from "./table.ts";
 import type { AnyTable, Env, Snapshot, Table, Tx, ValueCodec } from "./types.ts";
-import { waitFor } from "../base/wait.ts";
-import { backoffMs, type Backoff } from "../base/backoff.ts";
+import { waitFor } from "../async/wait.ts";
+import { backoffMs, type Backoff } from "../async/backoff.ts";
 
 /** Maximum number of ids per batch. */
 const DUE_BATCH = 256;

@@ -1,5 +1,5 @@
 /** Types of the supervisor: components and their state. */
-import type { Backoff } from "../base/backoff.ts";
+import type { Backoff } from "../async/backoff.ts";
 
 /**
  * `degraded`: unhealthy or about to be restarted. `failed`: stays down. `refusing`: answers every

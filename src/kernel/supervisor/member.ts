@@ -11,7 +11,7 @@ import type { Log } from "../base/log.ts";
 import { createRestartPolicy, type RestartPolicy } from "./restart-policy.ts";
 import type { Component, ComponentState, Health, Phase } from "./component.ts";
 import { createStopDeadline, type StopDeadline } from "./stop-deadline.ts";
-import { late, waitFor } from "../base/wait.ts";
+import { late, waitFor } from "../async/wait.ts";
 
 const START_MS = 60_000;
 const STOP_MS = 10_000;

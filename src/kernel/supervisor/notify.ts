@@ -7,8 +7,8 @@ import { execFile } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "./component.ts";
-import { withDeadline } from "../base/deadline.ts";
-import { createSerial } from "../base/serial.ts";
+import { withDeadline } from "../async/deadline.ts";
+import { createSerial } from "../async/serial.ts";
 import { StewardError } from "../base/errors.ts";
 
 /** Timeout for one message. */

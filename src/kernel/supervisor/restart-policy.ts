@@ -1,5 +1,5 @@
 /** When a crashed component starts again; after five crashes in 60 s it is given up. */
-import { backoffMs, type Backoff } from "../base/backoff.ts";
+import { backoffMs, type Backoff } from "../async/backoff.ts";
 
 const WINDOW_MS = 60_000;
 const MAX_CRASHES = 5;

@@ -5,7 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Component } from "./component.ts";
 import { ScheduleRunner } from "./schedule-runner.ts";
 import type { Schedule, ScheduleHandle, Scheduler } from "./schedule.ts";
-import { waitFor } from "../base/wait.ts";
+import { waitFor } from "../async/wait.ts";
 
 const MAX_SCHEDULES = 1000;
 const MAX_HISTORY = 1000;

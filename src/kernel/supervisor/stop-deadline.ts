@@ -1,6 +1,6 @@
 /** The deadline of a stop, shared by its waits; can be brought forward, e.g. by a second Ctrl-C. */
 import type { Clock } from "../base/clock.ts";
-import { late } from "../base/wait.ts";
+import { late } from "../async/wait.ts";
 
 export interface StopDeadline {
   remainingMs(): number;

@@ -1,7 +1,7 @@
 /** Options of telemetry and their defaults. */
 import { Secret } from "../base/secret.ts";
 import type { Address } from "../config/address.ts";
-import type { ClientAuth } from "../listen/client-certificates.ts";
+import type { ClientAuth } from "../listen/tls/client-certificates.ts";
 import { defaultLogLimits } from "./writer/log-record.ts";
 import type { LogLimits } from "./writer/log-record.ts";
 import { LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";

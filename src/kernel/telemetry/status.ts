@@ -2,10 +2,10 @@
  * Delivery status per signal and error class, as kept by the telemetry thread and shown on the
  * status page.
  */
-import type { CertificateStatus } from "../listen/certificates.ts";
+import type { CertificateStatus } from "../listen/tls/certificates.ts";
 import type { SeriesFigures } from "./types.ts";
 import type { OutboxStatus } from "./writer/outbox.ts";
-import type { QueueStatus } from "../base/queue-count.ts";
+import type { QueueStatus } from "../async/queue-count.ts";
 
 export type Signal = "metrics" | "logs" | "traces";
 

@@ -4,7 +4,7 @@ import type { Health, Supervisor } from "../supervisor/component.ts";
 import { RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
 import type { ThreadHost } from "./hosted-service.ts";
 import { Topics } from "./topics.ts";
-import { waitFor } from "../base/wait.ts";
+import { waitFor } from "../async/wait.ts";
 
 export abstract class HostBase {
   readonly name: string;

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { RootLog } from "../base/log.ts";
 import type { Component } from "../supervisor/component.ts";
-import type { Backoff } from "../base/backoff.ts";
+import type { Backoff } from "../async/backoff.ts";
 import type { ResidentCode } from "./resident.ts";
 
 export interface HostDeps {

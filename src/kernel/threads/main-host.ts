@@ -8,7 +8,7 @@ import { HostBase, healthOf } from "./host-base.ts";
 import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
 import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./hosted-service.ts";
 import { startResident, type Resident } from "./resident.ts";
-import { withDeadline } from "../base/deadline.ts";
+import { withDeadline } from "../async/deadline.ts";
 
 export class MainHost extends HostBase implements ThreadHost {
   #resident: (Resident & { readonly answer: Answer }) | undefined;

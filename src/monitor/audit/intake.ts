@@ -19,7 +19,7 @@ import { createDriftWatch } from "./drift.ts";
 import { readAuditEvent } from "./record.ts";
 import type { AuditEvent } from "./record.ts";
 import { changeOf, fold } from "./vocabulary.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 export interface AuditIntakeDeps {
   readonly options: Pick<NetworkOptions, "name" | "selfObservability">;

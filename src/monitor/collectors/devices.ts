@@ -38,7 +38,7 @@ import {
 } from "./devices/section.ts";
 import { byVersion, outdated } from "./devices/versions.ts";
 import { forEachYielding } from "./yielding.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 /** Geographic metrics are emitted elsewhere, where a geo database is configured. */
 const emits: readonly AnyRow[] = [

@@ -1,5 +1,5 @@
 /** Iterates over large lists while yielding to the event loop. */
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 /** Entities per slice: about 2 ms for known series, 10 ms for new ones. */
 const STRETCH = 50;

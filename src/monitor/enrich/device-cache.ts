@@ -9,7 +9,7 @@ import type { EndpointReader } from "./addresses.ts";
 import { Suggestions } from "./suggestions.ts";
 import type { SuggestedNode } from "./suggestions.ts";
 import type { DeviceCache, KnownDevice } from "./types.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 const STRETCH = 500;
 

@@ -27,7 +27,7 @@ import { Tallies } from "./tallies.ts";
 import { createDirectTraffic, createRollupTraffic } from "./traffic-metrics.ts";
 import type { DedupSetStatus, FlowBatch, FlowIntake, IntakeReport } from "./types.ts";
 import { UniqueDestinations } from "./unique.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 export interface FlowIntakeDeps {
   readonly options: NetworkOptions;

@@ -21,7 +21,7 @@ import {
   isSensitiveRead,
   sessionTypeOf,
 } from "./vocabulary.ts";
-import { nextTurn } from "../../kernel/base/turns.ts";
+import { nextTurn } from "../../kernel/async/turns.ts";
 
 const AT_ONCE = 128;
 const UNKNOWN = "unknown";

@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Provider } from "../providers/provider.ts";
-import { withDeadline } from "../../kernel/base/deadline.ts";
+import { withDeadline } from "../../kernel/async/deadline.ts";
 
 export const OWN_NETWORK = "-";
 /** Longest wait for the lookup. */

@@ -40,7 +40,7 @@ import { networkName } from "./network-name.ts";
 import { reportNetwork } from "./network-report.ts";
 import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
-import { waitFor } from "../../kernel/base/wait.ts";
+import { waitFor } from "../../kernel/async/wait.ts";
 
 /**
  * The collector that fills the device cache, and how long others wait for its first successful run.

@@ -13,7 +13,7 @@ import { curatedLevels, curatedTotals } from "./curated.ts";
 import { ExpositionReader, linesOf, type Sample } from "./exposition.ts";
 import type { ForwardedRows } from "./forwarded-rows.ts";
 import type { RoundTarget } from "./targets.ts";
-import { Turns } from "../../kernel/base/turns.ts";
+import { Turns } from "../../kernel/async/turns.ts";
 
 /** Longest slice before yielding to the event loop. */
 const SLICE_MS = 5;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Evidence } from "../checkpoints/types.ts";
 import type { ObjectStoreOptions } from "../options.ts";
-import { backoffMs, type Backoff } from "../../kernel/base/backoff.ts";
+import { backoffMs, type Backoff } from "../../kernel/async/backoff.ts";
 
 /** An object that could not be read. */
 export interface Gap {

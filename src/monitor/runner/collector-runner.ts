@@ -25,7 +25,7 @@ import { reportFreshness, reportRun } from "./run-metrics.ts";
 import { beginTick } from "./tick.ts";
 import { WindowPosition } from "./window-position.ts";
 import { nextWindow, reachedBy } from "./windows.ts";
-import { orAborted } from "../../kernel/base/wait.ts";
+import { orAborted } from "../../kernel/async/wait.ts";
 
 /** First runs are spread over this time. */
 const STAGGER_MS = 3_000;

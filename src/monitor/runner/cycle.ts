@@ -2,7 +2,7 @@
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { StewardError } from "../../kernel/base/errors.ts";
 import type { CollectorRunner } from "./collector-runner.ts";
-import { waitFor } from "../../kernel/base/wait.ts";
+import { waitFor } from "../../kernel/async/wait.ts";
 
 export interface CollectorResult {
   readonly network: string;

@@ -20,7 +20,7 @@ import type { CardinalityGrowth } from "../../kernel/telemetry/series/cardinalit
 import { schemaVersion } from "../../kernel/wire/style.ts";
 import type { CardinalityOptions } from "../options.ts";
 import type { MergedMetric } from "./series-facts.ts";
-import { mapInTurns, type Turns } from "../../kernel/base/turns.ts";
+import { mapInTurns, type Turns } from "../../kernel/async/turns.ts";
 
 /** 0 disables a level. */
 export type Thresholds = Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;

@@ -16,7 +16,7 @@ import {
 import { every } from "./every.ts";
 import type { MetricFacts } from "./process-status.ts";
 import { mergeFacts, scopeFacts } from "./series-facts.ts";
-import { Turns } from "../../kernel/base/turns.ts";
+import { Turns } from "../../kernel/async/turns.ts";
 
 export interface SampledDeps {
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import {
   type Device as DeviceRow,
 } from "../../gen/steward/monitor/v1/collection_pb.ts";
 import type { Device } from "../providers/model.ts";
-import { mapInTurns, type Turns } from "../../kernel/base/turns.ts";
+import { mapInTurns, type Turns } from "../../kernel/async/turns.ts";
 
 /** Returns the same list for the same input, so that it is not serialized again. */
 export interface DeviceRows {

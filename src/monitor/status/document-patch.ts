@@ -4,7 +4,7 @@
  * mutated.
  */
 import type { DescField, DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
-import { Turns } from "../../kernel/base/turns.ts";
+import { Turns } from "../../kernel/async/turns.ts";
 import { jsonName } from "../../kernel/wire/style.ts";
 import { plainField, plainMessage } from "../../kernel/wire/write.ts";
 import { hasLargeParts } from "./document-writer.ts";

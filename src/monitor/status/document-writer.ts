@@ -10,7 +10,7 @@ import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { isWellKnown, jsonName } from "../../kernel/wire/style.ts";
 import { isWritten, plainField, plainMessage } from "../../kernel/wire/write.ts";
 import { TextBlocks, type Pieces } from "./text-blocks.ts";
-import { Turns } from "../../kernel/base/turns.ts";
+import { Turns } from "../../kernel/async/turns.ts";
 
 const INDENT = "  ";
 /** Messages with large parts, whose fields are serialized one by one. */

@@ -2,7 +2,7 @@
 import { SERIES_PREFIX } from "../../kernel/telemetry/series/cardinality-history.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
 import type { MetricFacts } from "./process-status.ts";
-import type { Turns } from "../../kernel/base/turns.ts";
+import type { Turns } from "../../kernel/async/turns.ts";
 
 /** Default limit of series per metric for scopes without one. */
 const DEFAULT_LIMIT = 10_000;

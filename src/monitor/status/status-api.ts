@@ -10,8 +10,8 @@ import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_p
 import { StatusService } from "../../gen/steward/monitor/v1/status_service_pb.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { bytesIn } from "../../kernel/base/pieces.ts";
-import { acceptsGzip } from "../../kernel/listen/accept-encoding.ts";
-import { acceptsManipulation, matchesTag } from "../../kernel/listen/conditional.ts";
+import { acceptsGzip } from "../../kernel/listen/headers/accept-encoding.ts";
+import { acceptsManipulation, matchesTag } from "../../kernel/listen/headers/conditional.ts";
 import {
   bindService,
   type BoundService,

@@ -33,7 +33,7 @@ import type { ProcessStatusClient } from "./process-status-client.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
 import { nodeDiscovery } from "./node-discovery.ts";
 import { seriesCounts } from "./series-facts.ts";
-import { Turns } from "../../kernel/base/turns.ts";
+import { Turns } from "../../kernel/async/turns.ts";
 
 export interface StatusDeps {
   readonly clock: Clock;

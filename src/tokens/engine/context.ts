@@ -5,8 +5,8 @@ import type { EngineMetrics } from "./metrics/engine-metrics.ts";
 import type { PlatformDeps } from "./platform/platform.ts";
 import type { Sessions } from "./session.ts";
 import type { BuildInfo } from "./types.ts";
-import { createSemaphore } from "../../kernel/base/semaphore.ts";
-import type { Serial } from "../../kernel/base/serial.ts";
+import { createSemaphore } from "../../kernel/async/semaphore.ts";
+import type { Serial } from "../../kernel/async/serial.ts";
 
 /** Concurrent mint calls, those waiting for a connection included. */
 const MAX_IN_FLIGHT = 256;

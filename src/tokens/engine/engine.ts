@@ -16,7 +16,7 @@ import { createSessions } from "./session.ts";
 import { CONFIG_KEY } from "./store.ts";
 import { ENGINE_TYPE } from "./type.ts";
 import type { BuildInfo } from "./types.ts";
-import { createSerial } from "../../kernel/base/serial.ts";
+import { createSerial } from "../../kernel/async/serial.ts";
 
 /** Options common to all mounts. */
 export interface EngineOptions {

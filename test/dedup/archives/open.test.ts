@@ -4,11 +4,19 @@ import { Readable } from "node:stream";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { openArchive, openPath } from "../../../src/dedup/archives/open.ts";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { systemIds } from "../../../src/kernel/base/ids.ts";
+import { Secret } from "../../../src/kernel/base/secret.ts";
+import { createClientFactory } from "../../../src/kernel/client/client.ts";
 import { pdf } from "../../support/documents.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import { folderWith, readAll, refsOf, skippedOf } from "./reading.ts";
 
-const deps = { pool: createInlinePool() };
+const deps = {
+  pool: createInlinePool(),
+  clock: systemClock,
+  clients: createClientFactory({ clock: systemClock, ids: systemIds, version: "test" }),
+};
 
 describe("opening an archive", () => {
   it("takes rows of the configuration", () => {
@@ -21,6 +29,10 @@ describe("opening an archive", () => {
       name: "a",
       kind: "jsonl",
     });
+    const paperless = { name: "p", include: [], exclude: [], url: "http://127.0.0.1:1" };
+    expect(
+      openArchive(deps, { ...paperless, kind: "paperless", token: Secret.of("t", "test") }),
+    ).toMatchObject({ name: "p", kind: "paperless" });
   });
 
   it("takes a folder, a file or standard input from the command line", async () => {

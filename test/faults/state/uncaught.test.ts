@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { writeDemoArchive } from "../../../src/demo/archive.ts";
+import { writeDemoArchive } from "../../support/demo-archive.ts";
 import { folderConfig } from "../../contract/corpus.ts";
 import {
   jobEnd,

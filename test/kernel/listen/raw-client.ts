@@ -7,9 +7,9 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import type { ServerRequest } from "../../../src/kernel/listen/exchange.ts";
 import type { Handler } from "../../../src/kernel/listen/handler.ts";
-import type { LimitOverrides } from "../../../src/kernel/listen/limits.ts";
+import type { LimitOverrides } from "../../../src/kernel/listen/admission/limits.ts";
 import { createListener, type Listener } from "../../../src/kernel/listen/listener.ts";
-import type { Classify } from "../../../src/kernel/listen/shares.ts";
+import type { Classify } from "../../../src/kernel/listen/admission/shares.ts";
 
 /** A connection whose every byte received is kept. */
 export interface RawClient {

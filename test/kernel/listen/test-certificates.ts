@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { TlsFiles } from "../../../src/kernel/listen/key-pair.ts";
+import type { TlsFiles } from "../../../src/kernel/listen/tls/key-pair.ts";
 
 /** Whether openssl can be run here. */
 export const hasOpenssl: boolean = spawnSync("openssl", ["version"]).status === 0;

@@ -17,7 +17,7 @@ import { lmdbError } from "../file/lmdb-error.ts";
 import { METADATA_STORE } from "../table.ts";
 import type { BackupReport } from "../types.ts";
 import { verifyFile } from "../file/verify-file.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../async/turns.ts";
 
 const BATCH_ROWS = 256;
 const BATCH_BYTES = 2 ** 18;

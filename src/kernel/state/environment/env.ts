@@ -26,7 +26,7 @@ import type {
   WriteOptions,
 } from "../types.ts";
 import { WriteQueue } from "../writes/write-queue.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../async/turns.ts";
 
 const SCAN_ROWS = 256;
 

@@ -12,7 +12,7 @@ import { METADATA_STORE } from "../table.ts";
 import type { FileTx } from "../writes/transaction.ts";
 import type { Keyring } from "../types.ts";
 import type { WriteQueue } from "../writes/write-queue.ts";
-import { createSerial } from "../../base/serial.ts";
+import { createSerial } from "../../async/serial.ts";
 
 export interface KeyringDeps {
   readonly file: LmdbFile;

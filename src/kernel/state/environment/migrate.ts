@@ -10,7 +10,7 @@ import type { Identity, MigrationRow } from "../rows/store-metadata.ts";
 import type { LmdbFile } from "../file/lmdb-file.ts";
 import type { EnvSpec, KeyPart, Migration } from "../types.ts";
 import type { WriteQueue } from "../writes/write-queue.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../async/turns.ts";
 
 export interface MigrateDeps {
   readonly file: LmdbFile;

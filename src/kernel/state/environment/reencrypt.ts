@@ -7,7 +7,7 @@ import { lmdbError } from "../file/lmdb-error.ts";
 import type { LmdbFile, Store } from "../file/lmdb-file.ts";
 import { justAfter } from "../rows/snapshot.ts";
 import type { WriteQueue } from "../writes/write-queue.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../async/turns.ts";
 
 /** Maximum number of rows per change. */
 const CHANGE_ROWS = 64;

@@ -6,7 +6,7 @@
  */
 import { systemClock } from "../../base/clock.ts";
 import { StewardError } from "../../base/errors.ts";
-import { keepAlive, late, waitFor } from "../../base/wait.ts";
+import { keepAlive, late, waitFor } from "../../async/wait.ts";
 
 const underWay = new Set<Promise<unknown>>();
 let halted = false;

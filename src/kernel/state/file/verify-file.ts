@@ -21,7 +21,7 @@ import type { Leaf, Meta, Tree } from "./lmdb-pages.ts";
 import { createRowCheck } from "../codec/row-check.ts";
 import type { RowCheck } from "../codec/row-check.ts";
 import { METADATA_STORE } from "../table.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../async/turns.ts";
 
 const YIELD_PAGES = 512;
 const MAX_TREE_DEPTH = 32;

@@ -15,7 +15,7 @@ import type { LmdbFile } from "../file/lmdb-file.ts";
 import { METADATA_STORE } from "../table.ts";
 import { writeOf } from "./unstored.ts";
 import type { Write } from "./unstored.ts";
-import { backoffMs, type Backoff } from "../../base/backoff.ts";
+import { backoffMs, type Backoff } from "../../async/backoff.ts";
 
 /** Delay before the first retry while the disk accepts no writes; doubles up to the maximum. */
 const RETRY: Backoff = { firstMs: 1_000, maxMs: 4_000 };

@@ -21,7 +21,7 @@ import type { Done, Group, Pending } from "./write-group.ts";
 import type { Reserve } from "../folder/reserve.ts";
 import type { WriteOptions } from "../types.ts";
 import { Unstored, writeOf } from "./unstored.ts";
-import { atEndOfTurn } from "../../base/turns.ts";
+import { atEndOfTurn } from "../../async/turns.ts";
 
 /** Maximum number of queued changes, and of their bytes, estimated from recent changes. */
 export const QUEUE_CHANGES = 10_000;

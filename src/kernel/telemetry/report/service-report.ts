@@ -1,5 +1,5 @@
 /** Reports of the pool, components and certificates, read just before a snapshot. */
-import type { CertificateStatus } from "../../listen/certificates.ts";
+import type { CertificateStatus } from "../../listen/tls/certificates.ts";
 import type { Pool } from "../../pool/types.ts";
 import * as metrics from "./service-metrics.ts";
 import {

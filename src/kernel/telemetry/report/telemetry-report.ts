@@ -13,7 +13,7 @@ import type {
 } from "../status.ts";
 import { signals } from "../status.ts";
 import type { Telemetry } from "../telemetry.ts";
-import type { QueueStatus } from "../../base/queue-count.ts";
+import type { QueueStatus } from "../../async/queue-count.ts";
 
 export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
 

@@ -9,7 +9,7 @@ import type {
   SignalLedger,
 } from "../status.ts";
 import { emptySignalLedger, noOtherWriters, noQueue } from "../status.ts";
-import type { QueueStatus } from "../../base/queue-count.ts";
+import type { QueueStatus } from "../../async/queue-count.ts";
 
 const MESSAGE_CHARACTERS = 300;
 

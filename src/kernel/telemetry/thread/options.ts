@@ -1,6 +1,6 @@
 /** Options of the telemetry thread, as plain data. */
 import type { Address } from "../../config/address.ts";
-import type { ClientAuth } from "../../listen/client-certificates.ts";
+import type { ClientAuth } from "../../listen/tls/client-certificates.ts";
 
 /** Where a signal is sent. */
 export interface WireTarget {

@@ -7,7 +7,7 @@ import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from ".
 import { exemplarReader, type Exemplar, type ExemplarReader } from "../series/exemplars.ts";
 import { Interner } from "../series/interner.ts";
 import type { Attributes, AttributeValue } from "../types.ts";
-import { late, waitFor } from "../../base/wait.ts";
+import { late, waitFor } from "../../async/wait.ts";
 import { systemClock } from "../../base/clock.ts";
 
 /** The rows of one writer by number. */

@@ -23,8 +23,8 @@ import type { RowTable } from "./remote-scope.ts";
 import { Scrapes } from "./pull/scrapes.ts";
 import { sdkAttributes } from "./sdk-resource.ts";
 import { WriterFiguresByPort } from "./writer-figures.ts";
-import { waitFor } from "../../base/wait.ts";
-import { atEndOfTurn } from "../../base/turns.ts";
+import { waitFor } from "../../async/wait.ts";
+import { atEndOfTurn } from "../../async/turns.ts";
 
 /**
  * About a third of the CPU share of a serving thread when both compete for a core: serving comes

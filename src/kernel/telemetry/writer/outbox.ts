@@ -4,7 +4,7 @@
  * sent ones do not.
  */
 import type { Clock } from "../../base/clock.ts";
-import { QueueCount, type QueueStatus } from "../../base/queue-count.ts";
+import { QueueCount, type QueueStatus } from "../../async/queue-count.ts";
 
 /** Maximum time a record waits for a batch. */
 const GATHER_MS = 100;

@@ -30,7 +30,7 @@ import type { CeilingLimits } from "../series/ceiling.ts";
 import { Ceiling } from "../series/ceiling.ts";
 import type { LabelChanges } from "../series/series-table.ts";
 import { noOtherWriters } from "../status.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../async/turns.ts";
 
 export interface WriterOptions {
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { stateOfError } from "../../capability/operation.ts";
 import type { ApiState, Operation } from "../../capability/operation.ts";
 import type { Device } from "../../providers/model.ts";
 import type { Tick } from "../collector.ts";
-import { nextTurn } from "../../../kernel/base/turns.ts";
+import { nextTurn } from "../../../kernel/async/turns.ts";
 
 /** Concurrent calls. */
 const IN_FLIGHT = 4;

@@ -1,7 +1,7 @@
 /** Calls that read the two logs of the hosted control plane in windows. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { createDeadline } from "../../../kernel/base/deadline.ts";
+import { createDeadline } from "../../../kernel/async/deadline.ts";
 import type { Page } from "../../../kernel/client/types.ts";
 import { text } from "../decode/fields.ts";
 import { wholeSeconds } from "../decode/time.ts";

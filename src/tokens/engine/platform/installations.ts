@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { orAborted } from "../../../kernel/base/wait.ts";
+import { orAborted } from "../../../kernel/async/wait.ts";
 import { isRawNumber, numberText, parseExact, type RawNumber } from "../../logical/json.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { Installation, Permissions } from "../types.ts";

@@ -16,7 +16,7 @@ import { dirname } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, systemCodeOf, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
-import { atEndOfTurn } from "../../../kernel/base/turns.ts";
+import { atEndOfTurn } from "../../../kernel/async/turns.ts";
 
 /** Bytes of lines that may wait, the batch under way not counted. */
 const QUEUE_BYTES = 16 * 2 ** 20;

@@ -1,5 +1,5 @@
 /** JSON text of large values in pieces, so that hashing does not block the event loop. */
-import { nextTurn } from "../../../kernel/base/turns.ts";
+import { nextTurn } from "../../../kernel/async/turns.ts";
 import { isRawNumber } from "../../logical/json.ts";
 import type { RunningHash } from "./hash.ts";
 import { isScalar, measure } from "./measure.ts";

@@ -9,7 +9,7 @@ import type { Mount } from "../mounts/mounts.ts";
 import type { AuditResponse, Intent, IssuedAuth, LeaseInfo, TokenEntry } from "../types.ts";
 import type { CoreAnswer, CoreDeps, RequestContext } from "./types.ts";
 import { goDurationText } from "./go-duration.ts";
-import { withDeadline } from "../../../kernel/base/deadline.ts";
+import { withDeadline } from "../../../kernel/async/deadline.ts";
 
 /** Deadline for revoking a token whose lease could not be stored. */
 const UNDO_MS = 30_000;

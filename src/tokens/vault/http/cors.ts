@@ -2,7 +2,11 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, RequestHeaders } from "../../../kernel/service.ts";
 import type { VaultCors } from "../system/cors.ts";
-import { isAllowedOrigin, originHeaders, preflightHeaders } from "../../../kernel/listen/cors.ts";
+import {
+  isAllowedOrigin,
+  originHeaders,
+  preflightHeaders,
+} from "../../../kernel/listen/headers/cors.ts";
 
 const METHODS = ["DELETE", "GET", "OPTIONS", "POST", "PUT", "LIST", "SCAN"];
 const HEADERS: readonly string[] = [

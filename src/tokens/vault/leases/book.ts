@@ -15,7 +15,7 @@ import {
   leaseTokens,
 } from "./tables.ts";
 import { leaseTimer } from "./timers.ts";
-import { backoffMs, type Backoff } from "../../../kernel/base/backoff.ts";
+import { backoffMs, type Backoff } from "../../../kernel/async/backoff.ts";
 
 /** Failed tries after which a lease is left alone. */
 const MAX_ATTEMPTS = 6;

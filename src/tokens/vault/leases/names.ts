@@ -4,7 +4,7 @@
  */
 import type { Env, Snapshot } from "../../../kernel/state/types.ts";
 import { leaseIds } from "./tables.ts";
-import { nextTurn } from "../../../kernel/base/turns.ts";
+import { nextTurn } from "../../../kernel/async/turns.ts";
 
 /** Leases that lie side by side are read in runs of this. */
 const RUN = 256;

@@ -7,8 +7,8 @@ import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { LeaseRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { RevokeBackend } from "../types.ts";
 import { leaseToRevoke } from "./rows.ts";
-import { withDeadline } from "../../../kernel/base/deadline.ts";
-import { createSemaphore } from "../../../kernel/base/semaphore.ts";
+import { withDeadline } from "../../../kernel/async/deadline.ts";
+import { createSemaphore } from "../../../kernel/async/semaphore.ts";
 
 /** How long a backend may take. */
 export const REVOKE_DEADLINE_MS = 30_000;

@@ -14,7 +14,7 @@ import type { AuditMount } from "../types.ts";
 import { assertFreePath, assertTtls } from "./rules.ts";
 import { clearStorage, createStorageView } from "./storage-view.ts";
 import { mountRows } from "./tables.ts";
-import { createSerial } from "../../../kernel/base/serial.ts";
+import { createSerial } from "../../../kernel/async/serial.ts";
 
 /** A mount that answers. */
 export interface Mount extends AuditMount {

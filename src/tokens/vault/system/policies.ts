@@ -5,7 +5,7 @@ import {
   PolicyFieldsSchema,
 } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { mapInTurns, Turns } from "../../../kernel/base/turns.ts";
+import { mapInTurns, Turns } from "../../../kernel/async/turns.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Data, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";

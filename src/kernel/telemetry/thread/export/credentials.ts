@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
 import { createSecureContext } from "node:tls";
-import { readPlainFile } from "../../../listen/key-pair.ts";
+import { readPlainFile } from "../../../listen/tls/key-pair.ts";
 import type { WireReload, WireTarget } from "../options.ts";
 
 /** The parts of a target that can be renewed. */

@@ -11,7 +11,7 @@ import type { Severity } from "../../types.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
 import { sdkResource } from "../sdk-resource.ts";
-import { QueueCount } from "../../../base/queue-count.ts";
+import { QueueCount } from "../../../async/queue-count.ts";
 
 const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = {
   debug: SeverityNumber.DEBUG,

@@ -8,7 +8,7 @@ import type { WireSpan, WireSpanContext } from "../../types.ts";
 import type { BatchOptions } from "../options.ts";
 import type { RemoteScope } from "../remote-scope.ts";
 import { sdkResource } from "../sdk-resource.ts";
-import { QueueCount } from "../../../base/queue-count.ts";
+import { QueueCount } from "../../../async/queue-count.ts";
 
 export interface SpanSinkOptions {
   /**

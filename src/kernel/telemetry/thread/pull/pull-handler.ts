@@ -8,7 +8,7 @@ import { delay, type Clock } from "../../../base/clock.ts";
 import { render } from "../../exposition/render.ts";
 import { acceptedFormat, contentTypes } from "../../exposition/text.ts";
 import type { ExpositionFormat } from "../../exposition/text.ts";
-import { acceptsGzip } from "../../../listen/accept-encoding.ts";
+import { acceptsGzip } from "../../../listen/headers/accept-encoding.ts";
 import { cut, refuse, type ServerRequest, type ServerResponse } from "../../../listen/exchange.ts";
 import type { Handler } from "../../../listen/handler.ts";
 import type { PullOutcome, PullRejection } from "../../status.ts";
@@ -16,7 +16,7 @@ import type { Gathering } from "./gatherings.ts";
 import type { WirePull } from "../options.ts";
 import { refusePull } from "./pull-auth.ts";
 import type { PullStats } from "./pull-stats.ts";
-import { nextTurn } from "../../../base/turns.ts";
+import { nextTurn } from "../../../async/turns.ts";
 
 export interface PullHandlerDeps {
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import type { WirePull } from "../options.ts";
 import { refusePull } from "./pull-auth.ts";
 import type { PullStats } from "./pull-stats.ts";
 import { createPullHandler, type PullHandlerDeps } from "./pull-handler.ts";
-import { backoffMs, type Backoff } from "../../../base/backoff.ts";
+import { backoffMs, type Backoff } from "../../../async/backoff.ts";
 
 const RETRY: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** Scrapers are few; more connections are a mistake or an attack. */

@@ -1,5 +1,5 @@
 /** Statistics of the pull endpoint since the thread started. */
-import type { CertificateStatus } from "../../../listen/certificates.ts";
+import type { CertificateStatus } from "../../../listen/tls/certificates.ts";
 import type {
   GatherErrorClass,
   Observed,

@@ -5,7 +5,7 @@ import type { ExposeQuery, HostReply } from "../../messages.ts";
 import { CHUNK_CREDIT } from "../../messages.ts";
 import type { Gatherings } from "./gatherings.ts";
 import type { Ledger } from "../ledger.ts";
-import { nextTurn } from "../../../base/turns.ts";
+import { nextTurn } from "../../../async/turns.ts";
 
 const MAX_SCRAPES = 16;
 

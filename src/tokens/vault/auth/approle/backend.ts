@@ -4,7 +4,7 @@ import type { Backend, Host } from "../../../logical/types.ts";
 import type { AuthDeps } from "../deps.ts";
 import type { ApproleContext } from "./context.ts";
 import { fieldPaths } from "./field-paths.ts";
-import { createNamedSerial } from "../../../../kernel/base/serial.ts";
+import { createNamedSerial } from "../../../../kernel/async/serial.ts";
 import { loginPath, renewalTerms } from "./login.ts";
 import { rolePaths } from "./role-paths.ts";
 import { secretIdPaths } from "./secret-id-paths.ts";

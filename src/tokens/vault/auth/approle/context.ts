@@ -2,7 +2,7 @@
 import { logicalError } from "../../../logical/occurred.ts";
 import type { Fields, Host } from "../../../logical/types.ts";
 import type { AuthDeps } from "../deps.ts";
-import type { NamedSerial } from "../../../../kernel/base/serial.ts";
+import type { NamedSerial } from "../../../../kernel/async/serial.ts";
 import type { ApproleStorage } from "./storage.ts";
 
 /** One mount. */

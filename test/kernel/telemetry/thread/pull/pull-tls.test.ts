@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClientAuth } from "../../../../../src/kernel/listen/client-certificates.ts";
+import type { ClientAuth } from "../../../../../src/kernel/listen/tls/client-certificates.ts";
 import type { PullTls } from "../../../../../src/kernel/telemetry/options.ts";
 import { reportCertificate } from "../../../../../src/kernel/telemetry/report/service-report.ts";
 import { createAuthority, hasOpenssl } from "../../../../support/otlp/authority.ts";

@@ -1,0 +1,69 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { TLSSocket } from "node:tls";
+import {
+  createClientAuthorities,
+  mayEnter,
+} from "../../../../src/kernel/listen/tls/client-certificates.ts";
+import { createManualClock } from "../../supervisor/manual-clock.ts";
+import { memoryLog } from "../../telemetry/fixtures.ts";
+import { hasOpenssl, makePair, testFolder } from "../test-certificates.ts";
+
+describe("mayEnter", () => {
+  const socket = (given: boolean, authorized: boolean) =>
+    ({ authorized, getPeerX509Certificate: () => (given ? {} : undefined) }) as Pick<
+      TLSSocket,
+      "authorized" | "getPeerX509Certificate"
+    >;
+
+  it.each([
+    ["none", true, true, true],
+    ["request", true, true, true],
+    ["require", false, true, true],
+    ["verify_if_given", true, false, true],
+    ["require_and_verify", false, false, true],
+  ] as const)(
+    "with %s lets in: without %s, with a foreign one %s, with a known one %s",
+    (mode, without, foreign, known) => {
+      expect([
+        mayEnter(mode, socket(false, false)),
+        mayEnter(mode, socket(true, false)),
+        mayEnter(mode, socket(true, true)),
+      ]).toEqual([without, foreign, known]);
+    },
+  );
+
+  it("takes no word for it that a client without a certificate is authorized", () => {
+    expect(mayEnter("require_and_verify", socket(false, true))).toBe(false);
+  });
+});
+
+describe.skipIf(!hasOpenssl)("createClientAuthorities", () => {
+  it("refuses to start with a file that holds no certificate, naming it", async () => {
+    const file = join(testFolder(), "ca.pem");
+    writeFileSync(file, "canary");
+    const authorities = createClientAuthorities(
+      file,
+      { clock: createManualClock(), log: memoryLog() },
+      1_000,
+    );
+    await expect(authorities.start()).rejects.toThrow(file);
+    await expect(authorities.start()).rejects.not.toThrow("canary");
+    expect(authorities.current()).toBeUndefined();
+  });
+
+  it("has what the file says when it was last looked at", async () => {
+    const file = join(testFolder(), "ca.pem");
+    const { cert } = makePair("a");
+    writeFileSync(file, cert);
+    const authorities = createClientAuthorities(
+      file,
+      { clock: createManualClock(), log: memoryLog() },
+      1_000,
+    );
+    await authorities.start();
+    expect(authorities.current()).toBe(cert);
+    authorities.stop();
+  });
+});
