@@ -2,7 +2,7 @@
  * Compares the members of a run, the classes that agree in one band, pair by pair: drops pairs that
  * met in an earlier band, then those whose sketches are not alike enough.
  */
-import { leastEqual, sketchStride } from "../sketch/estimate.ts";
+import { equalBytes, leastEqual, sketchStride } from "../sketch/estimate.ts";
 import { kernel } from "../wasm/kernel.ts";
 import type { Columns } from "./columns.ts";
 
@@ -23,6 +23,8 @@ export interface RunComparer {
 
 /** Sketches that the module holds at a time, the one that is compared included. */
 const HELD_BYTES = 3 * 2 ** 20;
+/** Runs up to this length are compared here. */
+const FEW = 6;
 /** The keys of this many bands are gathered for a run: most pairs that met before met there. */
 const GATHERED = 4;
 
@@ -48,30 +50,60 @@ export function createRunComparer(
   const least = leastEqual(floor, sketchSize) + padding;
   const held = Math.floor(HELD_BYTES / stride) - 1;
 
-  function metBefore(band: number, a: number, b: number): boolean {
+  function metBefore(from: number, band: number, a: number, b: number): boolean {
     const atA = a * numBands;
     const atB = b * numBands;
-    for (let i = GATHERED; i < band; i += 1) {
+    for (let i = from; i < band; i += 1) {
       const key = bands[atA + i] ?? 0;
       if (key === bands[atB + i] && !crowded[i]?.has(key)) return true;
     }
     return false;
   }
 
-  /** The keys of the members in a band; NaN, which equals nothing, for a crowded one. */
-  function keysIn(band: number, members: Uint32Array): Uint32Array | Float64Array {
-    const keys = members.map((member) => bands[member * numBands + band] ?? 0);
+  /**
+   * The keys of the members in a band before `end`; NaN, which equals nothing, for a crowded one
+   * and in other bands.
+   */
+  function keysIn(band: number, end: number, members: Uint32Array): Float64Array {
+    const keys = new Float64Array(members.length).fill(Number.NaN);
+    if (band >= end) return keys;
     const own = crowded[band];
-    return own ? Float64Array.from(keys, (key) => (own.has(key) ? Number.NaN : key)) : keys;
+    for (const [i, member] of members.entries()) {
+      const key = bands[member * numBands + band] ?? 0;
+      if (!own?.has(key)) keys[i] = key;
+    }
+    return keys;
+  }
+
+  /** Most runs have two members: these are not worth a call of the module. */
+  function compareFew(
+    band: number,
+    members: Uint32Array,
+    rows: { readonly from: number; readonly to: number },
+    found: (low: number, high: number, equal: number) => void,
+  ): void {
+    for (let row = rows.from; row < rows.to; row += 1)
+      for (let i = row + 1; i < members.length; i += 1) {
+        const a = members[row] ?? 0;
+        const b = members[i] ?? 0;
+        if (metBefore(0, band, a, b)) continue;
+        const equal = equalBytes(sketches, a * bytes, b * bytes, sketchSize);
+        if (equal + padding >= least) found(a, b, equal);
+      }
   }
 
   return {
     compare(band, members, rows, { found, rowDone }) {
+      if (members.length <= FEW) {
+        compareFew(band, members, rows, found);
+        rowDone(members.length ** 2);
+        return;
+      }
       const { functions, bytes: memory, words, units, at } = kernel();
-      const early = Array.from({ length: GATHERED }, (_, i) =>
-        i < band ? keysIn(i, members) : undefined,
-      );
-      const [key0, key1, key2, key3] = early;
+      const key0 = keysIn(0, band, members);
+      const key1 = keysIn(1, band, members);
+      const key2 = keysIn(2, band, members);
+      const key3 = keysIn(3, band, members);
       const put = (member: number, place: number): void => {
         const start = at.text + place * stride;
         memory.set(sketches.subarray(member * bytes, (member + 1) * bytes), start);
@@ -84,13 +116,12 @@ export function createRunComparer(
         for (let i = first; i < end; i += 1) put(members[i] ?? 0, i - first + 1);
         for (let row = rows.from; row < Math.min(rows.to, end - 1); row += 1) {
           const one = members[row] ?? 0;
+          const [own0, own1, own2, own3] = [key0[row], key1[row], key2[row], key3[row]];
           let count = 0;
           for (let i = Math.max(first, row + 1); i < end; i += 1) {
-            if (key0 && key0[i] === key0[row]) continue;
-            if (key1 && key1[i] === key1[row]) continue;
-            if (key2 && key2[i] === key2[row]) continue;
-            if (key3 && key3[i] === key3[row]) continue;
-            if (band > GATHERED && metBefore(band, one, members[i] ?? 0)) continue;
+            if (key0[i] === own0 || key1[i] === own1 || key2[i] === own2 || key3[i] === own3)
+              continue;
+            if (band > GATHERED && metBefore(GATHERED, band, one, members[i] ?? 0)) continue;
             words[list + count] = i - first + 1;
             count += 1;
           }
