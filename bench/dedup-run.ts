@@ -7,14 +7,18 @@
 import { readFileSync } from "node:fs";
 import { analyse } from "../src/dedup/analysis/engine.ts";
 import { createClassifier, documentPairs, groupDocuments } from "../src/dedup/analysis/outcome.ts";
-import { defaultParameters } from "../src/dedup/analysis/parameters.ts";
+import {
+  defaultParameters,
+  parametersFingerprint,
+  signatureParametersOf,
+} from "../src/dedup/analysis/parameters.ts";
 import type { AnalysisParameters } from "../src/dedup/analysis/parameters.ts";
 import { createMemorySketchStore } from "../src/dedup/analysis/sketch-store.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { createLog } from "../src/kernel/base/log.ts";
 import { createPool } from "../src/kernel/pool/pool.ts";
-import { compressText } from "../workers/text/compress.ts";
-import { identify } from "../workers/text/signature.ts";
+import { digest } from "../workers/tasks.ts";
+import type { DigestInput } from "../workers/tasks/digest.ts";
 
 /** What to run. */
 export interface DedupRun {
@@ -43,6 +47,9 @@ export interface DedupResult {
   readonly members: readonly (readonly number[])[];
 }
 
+/** Texts of one task. */
+const BATCH_TEXTS = 256;
+
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
@@ -54,7 +61,7 @@ async function run(task: DedupRun): Promise<DedupResult> {
   const startMs = performance.now();
   const start = cpuSeconds();
   const stages: Record<string, number> = {};
-  let stage = "identify";
+  let stage = "read and sign";
   let since = start;
   const begin = (next: string): void => {
     if (next === stage) return;
@@ -76,21 +83,37 @@ async function run(task: DedupRun): Promise<DedupResult> {
   });
   const { signal } = new AbortController();
   const classifier = createClassifier(parameters);
-  const utf8 = texts.map((text) => Buffer.from(text, "utf8"));
-  const wordCounts = utf8.map((text, number) => {
-    const { hash, words } = identify(text);
-    classifier.add(number, { hash, wordCount: words });
-    return words;
-  });
-  begin("sign");
+  const sketches = createMemorySketchStore({ once: true });
+  const wordCounts: number[] = [];
+  const sign = {
+    parameters: signatureParametersOf(parameters),
+    fingerprint: parametersFingerprint(parameters),
+  };
+  function* batches(): Generator<DigestInput> {
+    for (let at = 0; at < texts.length; at += BATCH_TEXTS) {
+      const batch = texts.slice(at, at + BATCH_TEXTS);
+      yield { texts: batch, rereadable: new Uint8Array(batch.length).fill(1), sign };
+    }
+  }
+  for await (const { hashes, wordCounts: counts, block } of pool.map(digest, batches(), {
+    signal,
+  })) {
+    for (const [i, wordCount] of counts.entries()) {
+      classifier.add(wordCounts.length, { hash: hashes.subarray(i * 32, i * 32 + 32), wordCount });
+      wordCounts.push(wordCount);
+    }
+    if (block) await sketches.save(block);
+  }
+  const text = (number: number | undefined): Uint8Array =>
+    Buffer.from(texts[number ?? -1] ?? "", "utf8");
   const outcome = await analyse({
     classes: classifier.classes,
-    text: (indexes) => indexes.map((index) => utf8[classifier.classes[index]?.documents[0] ?? -1]),
-    sketches: createMemorySketchStore(),
+    text: (indexes) => indexes.map((index) => text(classifier.classes[index]?.documents[0])),
+    sketches,
     parameters,
     pool,
     signal,
-    progress: (phase) => begin(phase),
+    progress: (phase) => begin(phase === "sign" ? "read and sign" : phase),
   });
   begin("groups");
   const groups = await groupDocuments({
@@ -101,7 +124,7 @@ async function run(task: DedupRun): Promise<DedupResult> {
       title: "",
       wordCount: wordCounts[number] ?? 0,
     }),
-    text: (number) => compressText(texts[number] ?? "", 1),
+    text,
     outcome,
     parameters,
     pool,

@@ -31,9 +31,3 @@ function unpack(bytes: Uint8Array): Buffer {
     });
   }
 }
-
-/** A text handed to a task, as a string. Throws like `storedText`. */
-export function decodeStored(bytes: Uint8Array): string {
-  const text = storedText(bytes);
-  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString("utf8");
-}

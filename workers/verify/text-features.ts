@@ -7,9 +7,9 @@ import type { HashedTokens } from "../score/discriminative.ts";
 import { wordSorted } from "../score/fuzzy.ts";
 import type { SortedSample } from "../score/fuzzy.ts";
 import { tokensOf } from "../score/tokens.ts";
-import { sampleOf } from "../text/normalise.ts";
 import { readText } from "../text/read-text.ts";
 import type { TextInput } from "../text/read-text.ts";
+import { decodeSample, sampleBytes } from "../text/sample.ts";
 import { shinglesOf } from "../text/shingles.ts";
 
 /** The parameters that features depend on; changing one makes every verdict useless. */
@@ -32,27 +32,23 @@ export interface TextFeatures {
   readonly sortedSample: SortedSample;
 }
 
-/** UTF-8 of a sample takes at most this much a UTF-16 unit. */
-const MAX_UNIT_BYTES = 3;
-
 /** Features of a text. Its shingles are made at once: every verification begins with them. */
 export function createTextFeatures(
   text: TextInput,
   { ngramSize, fuzzySampleSize }: FeatureParameters,
 ): TextFeatures {
   const reading = readText(text, ngramSize);
-  const head = Buffer.from(reading.normalForm.subarray(0, fuzzySampleSize * MAX_UNIT_BYTES));
+  const sample = sampleBytes(reading, fuzzySampleSize);
   const shingles = shinglesOf(reading);
-  const sample = (): string => sampleOf(head.toString("utf8"), fuzzySampleSize);
   let tokens: HashedTokens | undefined;
   let sortedSample: SortedSample | undefined;
   return {
     shingles,
     get tokens() {
-      return (tokens ??= hashTokens(tokensOf(sample())));
+      return (tokens ??= hashTokens(tokensOf(decodeSample(sample))));
     },
     get sortedSample() {
-      return (sortedSample ??= wordSorted(sample()));
+      return (sortedSample ??= wordSorted(decodeSample(sample)));
     },
   };
 }

@@ -25,6 +25,7 @@ interface Exports {
   readonly HISTOGRAM: Address;
   readonly WORDS: Address;
   compareSketches(count: number, stride: number): void;
+  listUnmet(first: number, end: number, bands: number, reach: number): number;
   read(length: number, ngramSize: number, folded: boolean): number;
   sketch(shingles: number, size: number, bands: number): void;
   distinct(shingles: number): number;

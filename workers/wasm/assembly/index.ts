@@ -18,4 +18,4 @@ export { distinct, sketch } from "./sketch";
 export { mergeBound, sortWords } from "./words";
 export { distance } from "./distance";
 export { common } from "./sets";
-export { compareSketches } from "./compare";
+export { compareSketches, listUnmet } from "./compare";
