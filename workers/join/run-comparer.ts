@@ -17,7 +17,10 @@ export interface RunComparer {
     band: number,
     members: Uint32Array,
     rows: { readonly from: number; readonly to: number },
-    calls: { found(low: number, high: number, equal: number): void; rowDone(steps: number): void },
+    calls: {
+      readonly found: (low: number, high: number, equal: number) => void;
+      readonly rowDone: (steps: number) => void;
+    },
   ): void;
 }
 
