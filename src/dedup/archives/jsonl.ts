@@ -198,6 +198,7 @@ async function readLine(
     version,
     title: title ?? id,
     text: content,
+    ...(parsed.beyond !== undefined && { beyond: parsed.beyond }),
     ...(file &&
       content.length <= TEXT_UNITS && {
         location: { ...file, offset, length: bytes.byteLength, form: "line" as const, field },
