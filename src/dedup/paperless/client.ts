@@ -64,6 +64,7 @@ const UNVERSIONED = "application/json";
 const RETRIES = 4;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
+const BACKOFF = { firstMs: BASE_DELAY_MS, maxMs: MAX_DELAY_MS };
 const PROBE_MS = 5_000;
 const CONNECT_MS = 10_000;
 const BODY_BYTES = 64 * 1024 * 1024;
@@ -152,11 +153,7 @@ export function createPaperlessClient(
           // behind it is read again as a whole.
           if (!progress.begun || !isPassing || attempt > RETRIES || signal.aborted)
             throw asPaperlessError(name, error);
-          await delay(
-            deps.clock,
-            backoffMs(attempt, { firstMs: BASE_DELAY_MS, maxMs: MAX_DELAY_MS }),
-            signal,
-          );
+          await delay(deps.clock, backoffMs(attempt, BACKOFF), signal);
         }
       }
     },

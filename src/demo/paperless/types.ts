@@ -1,6 +1,7 @@
 /** Rows of the simulated Paperless-ngx, and its options. */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { ControlPlaneDeps } from "../control-plane/server.ts";
+import type { ReferenceKind } from "./operations.ts";
 
 /** The two releases whose answers were captured. */
 export type Release = "3.0.5" | "2.20.15";
@@ -71,8 +72,6 @@ export interface ReferenceRow {
   /** Storage paths only. */
   readonly path: string;
 }
-
-export type ReferenceKind = "tags" | "correspondents" | "document_types" | "storage_paths";
 
 export interface FieldRow {
   readonly id: number;
