@@ -10,7 +10,7 @@ import type { VerifyInput, VerifyOutput } from "../../../workers/tasks/verify.ts
 import { verify } from "../../../workers/tasks.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 import { createBreath } from "./breath.ts";
-import type { CoverDeps, Star, StarPair } from "./cover-phase.ts";
+import type { CoverDeps, Star, StarPair } from "./star.ts";
 import { coverParametersOf } from "./parameters.ts";
 import { createSharedTexts } from "./shared-texts.ts";
 import type { SharedTextStore } from "./shared-texts.ts";

@@ -4,7 +4,7 @@
  * and the pool verifies its stars. Both give the same groups: a cover is a function of its
  * component.
  */
-import type { Pool, Task } from "../../kernel/pool/types.ts";
+import type { Task } from "../../kernel/pool/types.ts";
 import { createCover } from "../../../workers/cover/cover.ts";
 import { scoresAt } from "../../../workers/cover/score-columns.ts";
 import { pack } from "../../../workers/packed.ts";
@@ -12,42 +12,13 @@ import type { CoverInput, CoverOutput } from "../../../workers/tasks/cover.ts";
 import { cover as coverTask } from "../../../workers/tasks.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 import { SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
-import type { VertexGraph } from "../groups/vertices.ts";
 import type { Breath } from "./breath.ts";
 import { breathe, createBreath } from "./breath.ts";
 import { componentSteps, createSubgraphs } from "./components.ts";
 import type { Components, Subgraph } from "./components.ts";
 import { coverLarge } from "./cover-large.ts";
+import type { CoverDeps, Star, StarPair } from "./star.ts";
 import { coverParametersOf } from "./parameters.ts";
-import type { CoverParameters } from "./parameters.ts";
-import type { TextSource } from "./sign-phase.ts";
-import type { Verdicts } from "./verdicts.ts";
-
-/** A centre and a member of its group. */
-export interface StarPair {
-  readonly vertex: number;
-  readonly scores: PairScores;
-}
-
-/** A group as a cover found it: a centre, and every member with its verified pair. */
-export interface Star {
-  readonly centre: number;
-  readonly members: readonly StarPair[];
-}
-
-/** What covering needs. */
-export interface CoverDeps {
-  readonly vertices: VertexGraph;
-  /** Words of each text. */
-  readonly wordCount: (text: number) => number;
-  readonly text: TextSource;
-  readonly parameters: CoverParameters;
-  readonly verdicts: Verdicts;
-  readonly pool: Pool;
-  readonly signal: AbortSignal;
-  /** Vertices whose pairs are all settled. */
-  progress(done: number): void;
-}
 
 /** The groups in the order of their centres, and how many pairs were verified for them. */
 export interface CoverResult {

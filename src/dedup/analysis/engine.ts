@@ -12,7 +12,7 @@ import { createArena } from "./arena.ts";
 import { breathe, createBreath } from "./breath.ts";
 import { createClassIndex } from "./class-index.ts";
 import { coverAll } from "./cover-phase.ts";
-import type { Star } from "./cover-phase.ts";
+import type { Star } from "./star.ts";
 import { joinAll } from "./join-phase.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { checkParameters } from "./parameters.ts";

@@ -1,4 +1,5 @@
 /** Texts in shared memory for the tasks of a large component, read from the source once. */
+import { createSerial } from "../../kernel/async/serial.ts";
 import type { SharedTexts } from "../../../workers/tasks/verify.ts";
 import type { TextSource } from "./sign-phase.ts";
 
@@ -27,7 +28,7 @@ export function createSharedTexts(
   let buffer = createBuffer(limitBytes);
   let used = 0;
   let places = new Map<number, Place>();
-  let queue: Promise<unknown> = Promise.resolve();
+  const inTurn = createSerial();
 
   function renew(atLeast: number): void {
     buffer = createBuffer(Math.max(limitBytes, atLeast));
@@ -63,11 +64,7 @@ export function createSharedTexts(
 
   return {
     // One after the other, so that no text is read twice.
-    share(texts) {
-      const loaded = queue.then(() => load(texts));
-      queue = loaded.catch(() => undefined);
-      return loaded;
-    },
+    share: (texts) => inTurn(() => load(texts)),
   };
 }
 

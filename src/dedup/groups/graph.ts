@@ -6,7 +6,7 @@
  */
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 import { SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
-import type { Star, StarPair } from "../analysis/cover-phase.ts";
+import type { Star, StarPair } from "../analysis/star.ts";
 import type { Steps } from "./steps.ts";
 import type { Vertex } from "./vertices.ts";
 

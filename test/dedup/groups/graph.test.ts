@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createCover } from "../../../workers/cover/cover.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 import { SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
-import type { Star } from "../../../src/dedup/analysis/cover-phase.ts";
+import type { Star } from "../../../src/dedup/analysis/star.ts";
 import type { FoundGroup } from "../../../src/dedup/groups/graph.ts";
 import { groupSteps, PAIR_LIMIT } from "../../../src/dedup/groups/graph.ts";
 import { vertexSteps } from "../../../src/dedup/groups/vertices.ts";
