@@ -12,6 +12,7 @@ import { createLog } from "../src/kernel/base/log.ts";
 import { createPool } from "../src/kernel/pool/pool.ts";
 import type { Pool } from "../src/kernel/pool/types.ts";
 import { itemOf } from "../workers/packed.ts";
+import type { DigestInput } from "../workers/tasks/digest.ts";
 import { digest } from "../workers/tasks.ts";
 import { createCorpus, mulberry32 } from "./corpus.ts";
 
@@ -34,7 +35,7 @@ interface Digested {
 async function digestAll(pool: Pool, texts: readonly string[]): Promise<Digested> {
   const known = new Map<string, number>();
   const result: Digested = { classes: [], texts: [] };
-  function* batches(): Generator<{ texts: string[] }> {
+  function* batches(): Generator<DigestInput> {
     for (let at = 0; at < texts.length; at += BATCH) yield { texts: texts.slice(at, at + BATCH) };
   }
   for await (const { hashes, wordCounts, zstd } of pool.map(digest, batches(), { signal })) {
@@ -43,7 +44,7 @@ async function digestAll(pool: Pool, texts: readonly string[]): Promise<Digested
       const name = Buffer.from(hash).toString("latin1");
       if (known.has(name)) continue;
       known.set(name, result.classes.length);
-      result.classes.push({ hash, wordCount: wordCounts[i] ?? 0 });
+      result.classes.push({ hash, wordCount: wordCounts[i] ?? 0, documents: [known.size] });
       result.texts.push(itemOf(zstd, i));
     }
   }

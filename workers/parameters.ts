@@ -10,12 +10,10 @@ export interface SignatureParameters {
   readonly numBands: number;
   /** Words of a shingle. */
   readonly ngramSize: number;
-  /** UTF-16 units of the sample behind the fuzzy ratio and the tokens. */
-  readonly fuzzySampleSize: number;
 }
 
 /**
- * Raised whenever the same text and parameters give another signature than before: sketch, hash,
- * tokens or layout.
+ * Raised whenever the same text and parameters give another signature than before: sketch, hash
+ * or layout.
  */
 export const SIGNATURE_VERSION = 2;

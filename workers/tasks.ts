@@ -1,5 +1,6 @@
 /** The tasks of the workers as data, for those who hand them to the pool. */
 import type { TaskRow } from "./control.ts";
+import type { CoverInput, CoverOutput } from "./tasks/cover.ts";
 import type { DigestInput, DigestOutput } from "./tasks/digest.ts";
 import type { JoinInput, JoinOutput } from "./tasks/join.ts";
 import type { SignInput, SignOutput } from "./tasks/sign.ts";
@@ -11,7 +12,7 @@ export const digest: TaskRow<DigestInput, DigestOutput> = {
   file: new URL("./tasks/digest.ts", import.meta.url),
 };
 
-/** Compressed texts → one block of signatures. */
+/** Stored texts → one block of signatures. */
 export const sign: TaskRow<SignInput, SignOutput> = {
   name: "sign",
   file: new URL("./tasks/sign.ts", import.meta.url),
@@ -23,7 +24,13 @@ export const join: TaskRow<JoinInput, JoinOutput> = {
   file: new URL("./tasks/join.ts", import.meta.url),
 };
 
-/** Candidate pairs → scored edges. */
+/** Small components of candidate pairs → groups with their scores. */
+export const cover: TaskRow<CoverInput, CoverOutput> = {
+  name: "cover",
+  file: new URL("./tasks/cover.ts", import.meta.url),
+};
+
+/** Pairs of a large component → their scores. */
 export const verify: TaskRow<VerifyInput, VerifyOutput> = {
   name: "verify",
   file: new URL("./tasks/verify.ts", import.meta.url),

@@ -5,7 +5,11 @@ import { documentPairs, groupDocuments } from "../dedup/analysis/outcome.ts";
 import type { ReportableGroup } from "../dedup/analysis/outcome.ts";
 import { checkParameters, defaultParameters } from "../dedup/analysis/parameters.ts";
 import type { AnalysisParameters } from "../dedup/analysis/parameters.ts";
-import { createEnvSketchStore, createMemorySketchStore } from "../dedup/analysis/sketch-store.ts";
+import {
+  createEnvSketchStore,
+  createEnvVerdictStore,
+  createMemorySketchStore,
+} from "../dedup/analysis/sketch-store.ts";
 import type { SketchStore } from "../dedup/analysis/sketch-store.ts";
 import { openPath } from "../dedup/archives/open.ts";
 import { readCorpus } from "../dedup/corpus.ts";
@@ -60,13 +64,13 @@ const SHARES: Readonly<
   read: [0, 0.45],
   sign: [0.45, 0.75],
   join: [0.75, 0.82],
-  verify: [0.82, 0.95],
+  cover: [0.82, 0.95],
   group: [0.95, 1],
 };
 const DOING: Readonly<Record<AnalysisPhase, string>> = {
   sign: "signing",
   join: "finding candidates",
-  verify: "comparing",
+  cover: "comparing",
 };
 
 interface Run {
@@ -142,22 +146,19 @@ function parametersOf({ threshold, minWords }: DedupArguments): AnalysisParamete
 }
 
 async function findDuplicates(run: Run): Promise<DedupReport> {
-  // The state folder comes first: one that cannot be written to should not cost an hour of reading.
-  return await withSketches(run, (sketches) => reportOn(run, sketches));
-}
-
-async function reportOn(run: Run, sketches: SketchStore): Promise<DedupReport> {
   const startMs = systemClock.monotonic();
   const { parameters, pool, signal } = run;
   run.progress.update({ phase: "reading", fraction: 0, documents: 0 });
-  const corpus = await read(run);
-  const outcome = await compare(run, corpus, sketches);
+  // The state folder comes first: one that cannot be written to should not cost an hour of reading.
+  const { corpus, outcome } = await withStores(run, async (stores) => {
+    const read = await readAll(run, stores);
+    return { corpus: read, outcome: await compare(run, read, stores) };
+  });
   showStep(run, corpus, "group", "grouping", 0);
   const groups = await groupDocuments({
     document: (number) => corpus.document(number),
     text: (number) => corpus.text(number),
-    classes: corpus.classifier.classes,
-    edges: outcome.edges,
+    outcome,
     parameters,
     pool,
     clock: systemClock,
@@ -169,9 +170,9 @@ async function reportOn(run: Run, sketches: SketchStore): Promise<DedupReport> {
     summary: {
       documents,
       skipped: corpus.skipped(parameters),
-      notes: corpus.notes,
+      notes: [...corpus.notes, ...limitNotes(outcome)],
       ...(run.options.skipped && { skippedItems: corpus.leftOut }),
-      pairs: documentPairs(corpus.classifier.classes, outcome.edges),
+      pairs: documentPairs(outcome),
       groups: groups.length,
       durationMs,
       documentsPerSecond: durationMs === 0 ? 0 : Math.round((documents * 10_000) / durationMs) / 10,
@@ -182,7 +183,11 @@ async function reportOn(run: Run, sketches: SketchStore): Promise<DedupReport> {
   };
 }
 
-async function read({ options, parameters, pool, progress, signal }: Run): Promise<Corpus> {
+/** Texts are signed while they are read, unless a store may know them already. */
+async function readAll(
+  { options, parameters, pool, progress, signal }: Run,
+  { sketches }: Stores,
+): Promise<Corpus> {
   const [from, to] = SHARES.read;
   const archives = await Promise.all(
     options.paths.map((path) =>
@@ -197,6 +202,7 @@ async function read({ options, parameters, pool, progress, signal }: Run): Promi
     archives,
     paths: options.paths,
     parameters,
+    ...(options.state === undefined && { signed: (block) => sketches.save(block) }),
     pool,
     signal,
     listSkipped: options.skipped,
@@ -205,21 +211,31 @@ async function read({ options, parameters, pool, progress, signal }: Run): Promi
   });
 }
 
+interface Stores {
+  readonly sketches: SketchStore;
+  /** Only with a state folder. */
+  readonly verdicts?: SketchStore;
+}
+
 /**
- * Signatures stay in the state folder when there is one, so that the next run signs only what is
- * new.
+ * Signatures and scores stay in the state folder when there is one, so that the next run signs and
+ * verifies only what is new.
  */
-async function withSketches<T>(
+async function withStores<T>(
   { options, log }: Run,
-  use: (sketches: SketchStore) => Promise<T>,
+  use: (stores: Stores) => Promise<T>,
 ): Promise<T> {
-  if (options.state === undefined) return await use(createMemorySketchStore());
+  if (options.state === undefined)
+    return await use({ sketches: createMemorySketchStore({ once: true }) });
   const lock = lockStateDirectory(options.state);
   try {
     const state = createStateFactory({ directory: options.state, clock: systemClock, log });
     const env = await state.open(sketchStore);
     try {
-      return await use(createEnvSketchStore(env));
+      return await use({
+        sketches: createEnvSketchStore(env),
+        verdicts: createEnvVerdictStore(env),
+      });
     } finally {
       await env.close();
     }
@@ -228,13 +244,13 @@ async function withSketches<T>(
   }
 }
 
-async function compare(run: Run, corpus: Corpus, sketches: SketchStore): Promise<AnalysisOutcome> {
+async function compare(run: Run, corpus: Corpus, stores: Stores): Promise<AnalysisOutcome> {
   const { parameters, pool, signal } = run;
   const { classes } = corpus.classifier;
   return await analyse({
     classes,
     parameters,
-    sketches,
+    ...stores,
     pool,
     signal,
     text: (indexes) => indexes.map((index) => corpus.text(classes[index]?.documents[0] ?? -1)),
@@ -283,6 +299,14 @@ function reportGroup({
       };
     }),
   };
+}
+
+function limitNotes({ stats: { limitedClasses } }: AnalysisOutcome): string[] {
+  return limitedClasses === 0
+    ? []
+    : [
+        `${limitedClasses} texts have more than 1,024 candidates; only their best were compared, so their groups may lack members`,
+      ];
 }
 
 async function print(

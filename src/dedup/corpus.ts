@@ -4,12 +4,14 @@
  */
 import { join } from "node:path";
 import type { Pool } from "../kernel/pool/types.ts";
+import { writeLocation } from "../../workers/text/location.ts";
 import { createClassifier } from "./analysis/outcome.ts";
-import type { Classifier, ReportableDocument, SkipReasons } from "./analysis/outcome.ts";
+import type { Classifier, ReportableDocument, SkipReasons, TextClass } from "./analysis/outcome.ts";
+import { parametersFingerprint, signatureParametersOf } from "./analysis/parameters.ts";
 import type { AnalysisParameters } from "./analysis/parameters.ts";
-import type { Archive, SkippedItem } from "./archives/archive.ts";
+import type { Archive, DocumentLocation, SkippedItem } from "./archives/archive.ts";
 import { digestBatches } from "./sync/digest.ts";
-import type { DigestedDocument } from "./sync/digest.ts";
+import type { DigestedDocument, DigestOptions } from "./sync/digest.ts";
 
 /** Notes kept, each naming one thing; the rest is counted in `skipped`. */
 const MAX_NOTES = 1_000;
@@ -18,7 +20,7 @@ const MAX_NOTES = 1_000;
 const MAX_LISTED = 1_000_000;
 
 /** A file or line that was left out. */
-export interface LeftOut {
+interface LeftOut {
   readonly id: string;
   readonly reason: string;
   readonly detail: string;
@@ -31,7 +33,9 @@ export interface CorpusInput {
    * What each archive was called on the command line; the documents of a folder are named below it.
    */
   readonly paths: readonly string[];
-  readonly parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">;
+  readonly parameters: AnalysisParameters;
+  /** Takes blocks of signatures; without it the texts are not signed yet. */
+  readonly signed?: (block: ArrayBuffer) => Promise<unknown>;
   readonly pool: Pool;
   readonly signal: AbortSignal;
   /** Keep the name of everything that is left out. */
@@ -45,7 +49,9 @@ export interface Corpus {
   readonly size: number;
   readonly classifier: Classifier;
   document(number: number): ReportableDocument;
-  /** The full text, zstd; undefined for a number that is not there. */
+  /**
+   * The text for a task, under zstd or as a location; undefined for a number that is not there.
+   */
   text(number: number): Uint8Array | undefined;
   /** What was left out, by reason in words. */
   skipped(
@@ -59,7 +65,10 @@ export interface Corpus {
 
 interface Held {
   readonly document: ReportableDocument;
-  readonly text: Uint8Array;
+  /** Under zstd, or where it can be read again. */
+  readonly text: Uint8Array | DocumentLocation;
+  /** Undefined when the document is left out. */
+  readonly textClass: TextClass | undefined;
 }
 
 /** Reads every archive to its end. Throws when one cannot be read at all. */
@@ -77,6 +86,15 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
   };
   const words = describeReasons(input.parameters);
   const claim = input.archives.length > 1 ? createClaims() : undefined;
+  const options: DigestOptions = {
+    signal: input.signal,
+    ...(input.signed && {
+      sign: {
+        parameters: signatureParametersOf(input.parameters),
+        fingerprint: parametersFingerprint(input.parameters),
+      },
+    }),
+  };
   for (const [at, archive] of input.archives.entries()) {
     const name = nameIn(archive, input.paths[at] ?? archive.name);
     await archive.check(input.signal);
@@ -86,7 +104,8 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
       signal: input.signal,
       ...(claim && { claim }),
     });
-    for await (const { items, fraction } of digestBatches(batches, input.pool, input.signal)) {
+    for await (const { items, fraction, block } of digestBatches(batches, input.pool, options)) {
+      if (block) await input.signed?.(block);
       for (const item of items) {
         if (item.kind === "skipped") {
           skip(item, name, passed, note);
@@ -109,7 +128,7 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
     },
     document: (number) =>
       held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
-    text: (number) => held[number]?.text,
+    text: (number) => textOf(held[number]),
     skipped: (parameters) => {
       const { noContent, tooShort, shinglesFailed } = describeReasons(parameters);
       return withoutZeros({
@@ -125,12 +144,19 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
 function describeReasons({
   minWords,
   ngramSize,
-}: CorpusInput["parameters"]): Record<keyof SkipReasons, string> {
+}: Pick<AnalysisParameters, "minWords" | "ngramSize">): Record<keyof SkipReasons, string> {
   return {
     noContent: "without text",
     tooShort: `of fewer than ${minWords} words`,
     shinglesFailed: `of fewer than ${ngramSize} words, too few for a phrase`,
   };
+}
+
+function textOf(held: Held | undefined): Uint8Array | undefined {
+  if (!held) return undefined;
+  if (held.text instanceof Uint8Array) return held.text;
+  const identity = Buffer.from(held.textClass?.hash ?? new Uint8Array()).toString("hex");
+  return writeLocation({ ...held.text, identity });
 }
 
 /**
@@ -162,7 +188,7 @@ function add(
 ): keyof SkipReasons | undefined {
   const ref = name(document.ref);
   for (const remark of document.notes) note(`${ref}: ${remark}`);
-  const reason = classifier.add(held.length, digest);
+  const added = classifier.add(held.length, digest);
   const {
     title,
     correspondent,
@@ -174,7 +200,8 @@ function add(
     paperlessId,
   } = document;
   held.push({
-    text: digest.zstd,
+    text: digest.zstd.length === 0 && document.location ? document.location : digest.zstd,
+    textClass: typeof added === "string" ? undefined : added,
     document: {
       archive: "",
       archiveRef: ref,
@@ -192,7 +219,7 @@ function add(
       hardLink: document.hardLink,
     },
   });
-  return reason;
+  return typeof added === "string" ? added : undefined;
 }
 
 function skip(

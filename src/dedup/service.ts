@@ -17,7 +17,7 @@ import type { Env, EnvSpec, StateFactory } from "../kernel/state/types.ts";
 import type { Scheduler, ScheduleHandle, ScheduleStatus } from "../kernel/supervisor/schedule.ts";
 import { createAnalysisJob } from "./analysis/job.ts";
 import { analysisKeys, analysisRules, readParameters } from "./analysis/settings.ts";
-import { createEnvSketchStore } from "./analysis/sketch-store.ts";
+import { createEnvSketchStore, createEnvVerdictStore } from "./analysis/sketch-store.ts";
 import { analysisHandlers } from "./api/analysis.ts";
 import { documentHandlers } from "./api/documents.ts";
 import { duplicateHandlers } from "./api/duplicates.ts";
@@ -145,6 +145,7 @@ async function assemble(
     documents: store,
     index,
     sketches: createEnvSketchStore(envs.sketch),
+    verdicts: createEnvVerdictStore(envs.sketch),
     pool,
     clock,
     parameters: () => readParameters({ settings, config, log }),

@@ -40,6 +40,8 @@ export const comments: Readonly<Record<string, string>> = {
   "steward.dedup.v1.GroupListMeta.total_member_count": "Members of all matching groups together.",
   "steward.dedup.v1.GroupMember.truncated": "Only the beginning of its text is kept and compared.",
   "steward.dedup.v1.GroupPair": "Two members whose similarity was verified.",
+  "steward.dedup.v1.GroupPair.discriminative_score": "1 when it was not computed, since the penalty was 0.",
+  "steward.dedup.v1.GroupPair.fuzzy_text_ratio": "0 when it was not computed, since its weight was 0.",
   "steward.dedup.v1.GroupSummary.archived_member_count": "Members at the time of deletion.",
   "steward.dedup.v1.GroupSummary.confidence_score": "Mean over the verified pairs, 0 to 1, not rounded.",
   "steward.dedup.v1.GroupSummary.member_count": "0 while the status is deleted.",

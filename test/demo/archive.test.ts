@@ -16,11 +16,10 @@ import { writeDemoArchive } from "../support/demo-archive.ts";
 import { confidence } from "../../workers/score/confidence.ts";
 import { discriminativeScore } from "../../workers/score/discriminative.ts";
 import { fuzzyRatio, wordSorted } from "../../workers/score/fuzzy.ts";
-import { jaccardOf } from "../../workers/score/jaccard.ts";
+import { jaccardAtLeast } from "../../workers/score/jaccard.ts";
 import { tokensOf } from "../../workers/score/tokens.ts";
 import { normalise } from "../../workers/text/normalise.ts";
-import { countWords } from "../workers/text/identity.ts";
-import { shingleSet } from "../../workers/text/shingles.ts";
+import { countWords, shingleSet } from "../workers/text/identity.ts";
 
 const defaults = {
   similarityThreshold: 0.75,
@@ -50,7 +49,7 @@ function scoreAll(files: readonly DemoFile[]): { found: Map<string, number>; unr
   let unrelated = 0;
   for (const [index, a] of documents.entries()) {
     for (const b of documents.slice(index + 1)) {
-      const jaccard = jaccardOf(a.shingles, 0, a.shingles.length, b.shingles, 0, b.shingles.length);
+      const jaccard = jaccardAtLeast(a.shingles, b.shingles, 0);
       if (jaccard < FLOOR) {
         unrelated = Math.max(unrelated, jaccard);
         continue;

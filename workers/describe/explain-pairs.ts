@@ -4,8 +4,8 @@ import { stopped } from "../control.ts";
 import { explain } from "../score/explain.ts";
 import type { TokenSets } from "../score/token-sets.ts";
 import { tokensOf } from "../score/tokens.ts";
-import { decompressText } from "../text/compress.ts";
-import { normalise, sampleOf } from "../text/normalise.ts";
+import { storedText } from "../text/compress.ts";
+import { sampleOfText } from "../text/sample.ts";
 import type { ExplainInput } from "./tasks.ts";
 
 /** In input order. Throws `cancelled`. */
@@ -14,7 +14,7 @@ export function run(
   control: TaskControl,
 ): string[][] {
   const tokens = (text: Uint8Array): TokenSets =>
-    tokensOf(sampleOf(normalise(decompressText(text)), sampleUnits));
+    tokensOf(sampleOfText(storedText(text), sampleUnits));
   return pairs.map(({ a, b, jaccard, fuzzy }) => {
     if (control.cancelled()) throw stopped();
     control.step(1);

@@ -1,7 +1,7 @@
 /** The tasks that put a group into words, as data for the pool. */
 import type { TaskRow } from "../control.ts";
 
-/** Two texts, in UTF-8 under zstd, and the scores of their pair. */
+/** Two texts, as stored, and the scores of their pair; NaN for a score that was not computed. */
 export interface PairToExplain {
   readonly a: Uint8Array;
   readonly b: Uint8Array;
@@ -18,7 +18,7 @@ export interface ExplainInput {
   readonly sampleUnits: number;
 }
 
-/** Texts in UTF-8 under zstd → share of ordinary characters of each, 0 to 1. */
+/** Texts as stored → share of ordinary characters of each, 0 to 1. */
 export const textQualities: TaskRow<readonly Uint8Array[], number[]> = {
   name: "text-qualities",
   file: new URL("./qualities.ts", import.meta.url),

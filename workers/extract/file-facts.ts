@@ -1,4 +1,5 @@
 /** What identifies one state of a file. */
+import { versionOf } from "../text/location.ts";
 import type { FileFacts } from "./tasks.ts";
 
 /** The facts of a file's bigint stats. */
@@ -11,7 +12,7 @@ export function factsOf(stats: {
 }): FileFacts {
   return {
     ...(stats.nlink > 1n && { hardLink: `${stats.dev}:${stats.ino}` }),
-    version: `${stats.size}:${stats.mtimeNs}:${stats.ino}`,
+    version: versionOf(stats),
     modifiedDate: new Date(Number(stats.mtimeNs / 1_000_000n)).toISOString(),
   };
 }

@@ -14,10 +14,6 @@ export interface Columns {
   readonly bands: SharedArrayBuffer;
   /** Low bytes, `sketchStride(sketchSize)` a class. */
   readonly sketches: SharedArrayBuffer;
-  /** u32: shingles of the class; 0 keeps it out of every pair. */
-  readonly setSizes: SharedArrayBuffer;
-  /** u32: first word of the class in `tokens`. */
-  readonly tokenStarts: SharedArrayBuffer;
-  /** Per class six 16-bit counts (three words), then the hashes. */
-  readonly tokens: SharedArrayBuffer;
+  /** u8: 1 for a class that has a signature; the others are in no pair. */
+  readonly signed: SharedArrayBuffer;
 }

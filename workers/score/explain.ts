@@ -1,7 +1,7 @@
 /** Explains in words why two texts match and where they differ. */
 import { CATEGORIES, type Category, type TokenSets } from "./token-sets.ts";
 
-/** The similarities of a pair, each 0 to 1. */
+/** The similarities of a pair, each 0 to 1; NaN for one that was not computed. */
 export interface ExplainedScores {
   readonly jaccard: number;
   readonly fuzzy: number;
@@ -49,7 +49,9 @@ export function explain(a: TokenSets, b: TokenSets, scores: ExplainedScores): st
   const phrases = scores.ngramSize === 1 ? "words" : `${words}-word phrases`;
   return [
     `${percent(scores.jaccard)} % of ${phrases} shared`,
-    `${percent(scores.fuzzy)} % alike letter by letter, whatever the order of the words`,
+    ...(Number.isNaN(scores.fuzzy)
+      ? []
+      : [`${percent(scores.fuzzy)} % alike letter by letter, whatever the order of the words`]),
     ...CATEGORIES.flatMap((category) => explainCategory(category, a[category], b[category])),
   ];
 }

@@ -1,24 +1,29 @@
 /** The exact Jaccard similarity of two sets kept as sorted, distinct 32-bit numbers. */
+import { kernel } from "../wasm/kernel.ts";
 
 /**
- * Size of the intersection over size of the union of `a[aStart…aEnd)` and `b[bStart…bEnd)`, from 0
- * to 1; two empty sets share nothing and give 0. Both ranges must be sorted and without repeats;
- * allocates nothing.
+ * Size of the intersection over size of the union, from 0 to 1, when it is at least `floor`; else
+ * NaN, mostly much sooner. Two empty sets share nothing and have 0. Both sets must be ascending,
+ * without repeats, and of at most 262,144 numbers.
  */
-export function jaccardOf(
-  a: Uint32Array,
-  aStart: number,
-  aEnd: number,
-  b: Uint32Array,
-  bStart: number,
-  bEnd: number,
-): number {
-  const common = commonOf(a, aStart, aEnd, b, bStart, bEnd);
-  const union = aEnd - aStart + (bEnd - bStart) - common;
-  return union === 0 ? 0 : common / union;
+export function jaccardAtLeast(a: Uint32Array, b: Uint32Array, floor: number): number {
+  const [smaller, larger] = a.length <= b.length ? [a.length, b.length] : [b.length, a.length];
+  if (smaller === 0) return floor > 0 ? Number.NaN : 0;
+  if (smaller < floor * larger) return Number.NaN;
+  const { functions, words, at } = kernel();
+  words.set(a, at.shingles >> 2);
+  words.set(b, at.otherShingles >> 2);
+  // common / (a + b - common) ≥ floor, less what rounding may add.
+  const least = Math.max(0, Math.ceil((floor * (smaller + larger)) / (1 + floor) - 1e-6));
+  const common = functions.common(a.length, b.length, least);
+  const jaccard = common / (smaller + larger - common);
+  return jaccard >= floor ? jaccard : Number.NaN;
 }
 
-/** How many numbers the two ranges share; terms as {@link jaccardOf}. */
+/**
+ * How many numbers `a[aStart…aEnd)` and `b[bStart…bEnd)` share. Both ranges must be ascending and
+ * without repeats; allocates nothing.
+ */
 export function commonOf(
   a: Uint32Array,
   aStart: number,

@@ -6,12 +6,13 @@ import { anyOf, ROUTE_LABELS } from "./labels.ts";
 import { collect, type Found } from "./token-sets.ts";
 
 const PLACE = "(?<![\\p{L}\\d])(\\p{L}{2,5})";
+/** Found from its dash backwards, since dashes are rarer than words. */
 const LABELLED = new RegExp(
-  `(?=\\p{L})(?<=(?<![\\p{L}\\d])${anyOf(ROUTE_LABELS)}[\\s:]{1,3})${PLACE}\\s?[-–—]\\s?(\\p{L}{2,5})(?![\\p{L}\\d])`,
+  `(?=[-–—])(?<=(?<![\\p{L}\\d])${anyOf(ROUTE_LABELS)}[\\s:]{1,3}${PLACE}\\s?)[-–—]\\s?(\\p{L}{2,5})(?![\\p{L}\\d])`,
   "gu",
 );
 const FROM_TO = new RegExp(
-  `(?<![\\p{L}\\d])(?:from\\s${PLACE}\\sto|von\\s${PLACE}\\snach)\\s(\\p{L}{2,5})(?![\\p{L}\\d])`,
+  `(?=[fv])(?<![\\p{L}\\d])(?:from\\s${PLACE}\\sto|von\\s${PLACE}\\snach)\\s(\\p{L}{2,5})(?![\\p{L}\\d])`,
   "gu",
 );
 

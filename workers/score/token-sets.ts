@@ -59,7 +59,7 @@ export function collect(
  * A character of the private use area: neither letter, digit, space nor punctuation, so no pattern
  * runs across it.
  */
-export const CLAIMED = "\uE000";
+export const CLAIMED = "\u0080";
 
 /**
  * The text with each found stretch overwritten by {@link CLAIMED}; positions stay. `found` must not

@@ -5,12 +5,12 @@
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
 import type { Columns } from "../join/columns.ts";
-import { createPairFilter } from "../join/pair-filter.ts";
-import type { PairFilter } from "../join/pair-filter.ts";
+import { compareFollowing, CROWDED } from "../join/crowded.ts";
+import { createRunComparer } from "../join/run-comparer.ts";
+import type { CrowdedKeys, RunComparer } from "../join/run-comparer.ts";
 import { createPairList } from "../join/pair-list.ts";
 import type { PairList, Pairs } from "../join/pair-list.ts";
 import { sortByKey } from "../join/sort.ts";
-import type { ScoreParameters } from "../score/confidence.ts";
 
 /** Classes that agree in a band, ascending; longer than a task should take at once. */
 export interface LongRun {
@@ -19,16 +19,20 @@ export interface LongRun {
   readonly members: SharedArrayBuffer;
 }
 
-/** What to do: whole bands from a position in the first one, or some rows of one long run. */
+/** What to do: find crowded keys, walk whole bands from a position in the first one, or some rows of one long run. */
 export type JoinWork =
   | { readonly kind: "bands"; readonly from: number; readonly to: number; readonly at: number }
-  | { readonly kind: "rows"; readonly run: LongRun; readonly from: number; readonly to: number };
+  | { readonly kind: "rows"; readonly run: LongRun; readonly from: number; readonly to: number }
+  | { readonly kind: "crowded"; readonly from: number; readonly to: number };
 
 /** A piece of the join. */
 export interface JoinInput {
   readonly columns: Columns;
-  readonly parameters: ScoreParameters;
+  /** The least Jaccard similarity of a duplicate. */
+  readonly floor: number;
   readonly work: JoinWork;
+  /** Keys of runs that are not compared in full, as found by work of kind `crowded`. */
+  readonly crowded: CrowdedKeys;
   /** The task returns once it has about so many pairs, and says where to go on. */
   readonly maxPairs: number;
   /** Runs above this many classes come back as work instead of being compared here. */
@@ -42,48 +46,59 @@ export interface JoinOutput extends Pairs {
   readonly rest: JoinWork | undefined;
   /** Bands finished by this piece. */
   readonly bandsDone: number;
+  /** Crowded keys with their bands, of work of that kind; a band and a key in turn. */
+  readonly crowded: readonly number[];
+  /** Classes that were in a crowded run; some more than once. */
+  readonly crowdedClasses: readonly Uint32Array[];
 }
 
 const CHECK_EVERY = 1_000;
 
 interface Join {
   readonly input: JoinInput;
-  readonly filter: PairFilter;
+  readonly comparer: RunComparer;
   readonly pairs: PairList;
   readonly control: TaskControl;
   readonly runs: LongRun[];
+  readonly crowdedClasses: Uint32Array[];
   sinceCheck: number;
 }
 
 /** Runs a piece. Throws `cancelled`. */
 export function run(input: JoinInput, control: TaskControl): JoinOutput {
+  if (input.work.kind === "crowded") return findCrowded(input, input.work, control);
   const join: Join = {
     input,
-    filter: createPairFilter(input.columns, input.parameters),
+    comparer: createRunComparer(input.columns, input.floor, input.crowded),
     pairs: createPairList(),
     control,
     runs: [],
+    crowdedClasses: [],
     sinceCheck: 0,
   };
   const { rest, bandsDone } =
-    input.work.kind === "rows"
-      ? { rest: joinRows(join, input.work), bandsDone: 0 }
-      : joinBands(join, input.work);
+    input.work.kind === "rows" ? joinRows(join, input.work) : joinBands(join, input.work);
   const pairs = join.pairs.take();
   control.transfer(pairs.low.buffer);
   control.transfer(pairs.high.buffer);
   control.transfer(pairs.equal.buffer);
-  return { ...pairs, runs: join.runs, rest, bandsDone };
+  return {
+    ...pairs,
+    runs: join.runs,
+    rest,
+    bandsDone,
+    crowded: [],
+    crowdedClasses: join.crowdedClasses,
+  };
 }
 
-function joinRows(join: Join, work: JoinWork & { kind: "rows" }): JoinWork | undefined {
-  const members = new Uint32Array(work.run.members);
-  for (let row = work.from; row < work.to; row += 1) {
-    if (join.pairs.length >= join.input.maxPairs) return { ...work, from: row };
-    compareWithLater(join, work.run.band, members, row, members.length);
-    join.control.step(1);
-  }
-  return undefined;
+/** Rows are never cut short: how many pairs they can have is bounded by whoever gives them out. */
+function joinRows(
+  join: Join,
+  work: JoinWork & { kind: "rows" },
+): { rest: undefined; bandsDone: number } {
+  compareRun(join, work.run.band, new Uint32Array(work.run.members), work);
+  return { rest: undefined, bandsDone: 0 };
 }
 
 function joinBands(
@@ -109,33 +124,65 @@ function joinBand(join: Join, band: number, at: number): number | undefined {
     if (join.pairs.length >= join.input.maxPairs) return start;
     let end = start + 1;
     while (end < keys.length && keys[end] === keys[start]) end += 1;
-    if (end - start > join.input.maxRun)
+    if (end - start > CROWDED)
+      compareCrowded(join, { band, members: classes.subarray(start, end) });
+    else if (end - start > join.input.maxRun)
       join.runs.push({ band, members: shared(classes.subarray(start, end)) });
-    else
-      for (let row = start; row < end - 1; row += 1)
-        compareWithLater(join, band, classes, row, end);
+    else if (end - start > 1)
+      compareRun(join, band, classes.subarray(start, end), { from: 0, to: end - start });
     start = end;
   }
   return undefined;
 }
 
-/** Compares one class of a run with those behind it, which are all larger. */
-function compareWithLater(
+function compareCrowded(
+  join: Join,
+  run: { readonly band: number; readonly members: Uint32Array },
+): void {
+  const { columns, floor, crowded } = join.input;
+  join.crowdedClasses.push(run.members.slice());
+  compareFollowing(columns, floor, crowded, run, {
+    found: (low, high, equal) => join.pairs.push(low, high, equal),
+    rowDone: (steps) => check(join, steps),
+  });
+}
+
+function findCrowded(
+  { columns }: JoinInput,
+  { from, to }: JoinWork & { kind: "crowded" },
+  control: TaskControl,
+): JoinOutput {
+  const crowded: number[] = [];
+  for (let band = from; band < to; band += 1) {
+    if (control.cancelled()) throw stopped();
+    const { keys } = sortByKey(...keysOf(columns, band));
+    for (let start = 0; start + CROWDED < keys.length; start += 1) {
+      if (keys[start] !== keys[start + CROWDED]) continue;
+      const key = keys[start] ?? 0;
+      crowded.push(band, key);
+      while (keys[start + 1] === key) start += 1;
+    }
+  }
+  return {
+    ...createPairList().take(),
+    runs: [],
+    rest: undefined,
+    bandsDone: 0,
+    crowded,
+    crowdedClasses: [],
+  };
+}
+
+function compareRun(
   join: Join,
   band: number,
-  classes: Uint32Array,
-  row: number,
-  end: number,
+  members: Uint32Array,
+  rows: { readonly from: number; readonly to: number },
 ): void {
-  const { filter, pairs } = join;
-  const low = classes[row] ?? 0;
-  for (let i = row + 1; i < end; i += 1) {
-    const high = classes[i] ?? 0;
-    if (filter.metBefore(band, low, high)) continue;
-    const equal = filter.test(low, high);
-    if (equal >= 0) pairs.push(low, high, equal);
-  }
-  check(join, end - row);
+  join.comparer.compare(band, members, rows, {
+    found: (low, high, equal) => join.pairs.push(low, high, equal),
+    rowDone: (steps) => check(join, steps),
+  });
 }
 
 function check(join: Join, steps: number): void {
@@ -145,15 +192,15 @@ function check(join: Join, steps: number): void {
   if (join.control.cancelled()) throw stopped();
 }
 
-/** The keys of a band and their classes; classes without shingles are left out. */
+/** The keys of a band and their classes; classes without a signature are left out. */
 function keysOf(columns: Columns, band: number): [Uint32Array, Uint32Array] {
   const bands = new Uint32Array(columns.bands);
-  const setSizes = new Uint32Array(columns.setSizes);
+  const signed = new Uint8Array(columns.signed);
   const keys = new Uint32Array(columns.classes);
   const classes = new Uint32Array(columns.classes);
   let count = 0;
   for (let i = 0; i < columns.classes; i += 1) {
-    if (setSizes[i] === 0) continue;
+    if (signed[i] === 0) continue;
     keys[count] = bands[i * columns.numBands + band] ?? 0;
     classes[count] = i;
     count += 1;

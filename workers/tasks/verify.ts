@@ -1,153 +1,115 @@
 /**
- * Scores candidate pairs exactly: Jaccard of the sets, D of the tokens, fuzzy ratio of the samples.
+ * Verifies pairs of a component that is too large for one task. Features are kept between tasks of
+ * the same run, within a bound, since a text of such a component is compared many times.
  */
-import { COUNT_WORDS, TABLE_WORDS } from "../block.ts";
+import { createScoreColumns } from "../cover/score-columns.ts";
+import type { ScoreColumns } from "../cover/score-columns.ts";
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
-import { confidence, fuzzyNeeded } from "../score/confidence.ts";
 import type { ScoreParameters } from "../score/confidence.ts";
-import { discriminativeOfHashes } from "../score/discriminative.ts";
-import { fuzzyRatio, wordSorted } from "../score/fuzzy.ts";
-import type { SortedSample } from "../score/fuzzy.ts";
-import { jaccardOf } from "../score/jaccard.ts";
-import { decompressText } from "../text/compress.ts";
+import { storedText } from "../text/compress.ts";
+import { verifyPair } from "../verify/pair-verifier.ts";
+import type { PairScores } from "../verify/pair-verifier.ts";
+import { createTextFeatures } from "../verify/text-features.ts";
+import type { FeatureParameters, TextFeatures } from "../verify/text-features.ts";
 
-/** Payloads of some classes in shared memory, as in a block: a class is a slot. */
-export interface Payloads {
-  /** The payloads, one after the other. */
-  readonly words: SharedArrayBuffer;
-  /** Rows as in a block's table; positions refer to `words`. */
-  readonly table: SharedArrayBuffer;
-}
-
-/** Pairs to score: slot `a[i]` of `inA` with slot `b[i]` of `inB`. */
+/** Pairs of texts by their positions in `texts`. */
 export interface VerifyInput {
-  readonly inA: Payloads;
-  readonly inB: Payloads;
+  /** Names the run and its parameters: features of one are never used in another. */
+  readonly runId: string;
   readonly a: Uint32Array;
   readonly b: Uint32Array;
-  readonly parameters: ScoreParameters;
+  readonly texts: SharedTexts;
+  readonly parameters: ScoreParameters & FeatureParameters;
 }
 
-/**
- * The pairs that reach the threshold, ascending by `index`, their place in the input. All scores
- * are exact.
- */
+/** Texts in shared memory, so that only those are unpacked whose features are not known. */
+export interface SharedTexts {
+  readonly bytes: SharedArrayBuffer;
+  /** Where each text begins in `bytes`, and its length; 0 for a text that is gone. */
+  readonly starts: Float64Array;
+  readonly lengths: Uint32Array;
+  /** What the run calls each text. */
+  readonly ids: Uint32Array;
+}
+
+/** Scores in input order. */
 export interface VerifyOutput {
-  readonly index: Uint32Array<ArrayBuffer>;
-  readonly jaccard: Float64Array<ArrayBuffer>;
-  readonly fuzzy: Float64Array<ArrayBuffer>;
-  readonly discriminative: Float64Array<ArrayBuffer>;
-  readonly confidence: Float64Array<ArrayBuffer>;
+  readonly scores: ScoreColumns;
+  /** 1 for a pair with a text that is gone, which has no scores. */
+  readonly gone: Uint8Array<ArrayBuffer>;
 }
 
-/** Unpacked samples kept for the pairs to come, in UTF-16 units. */
-const MAX_KEPT_UNITS = 4_000_000;
+const UNKNOWN: PairScores = {
+  jaccard: Number.NaN,
+  discriminative: Number.NaN,
+  fuzzy: Number.NaN,
+  confidence: Number.NaN,
+};
 
-interface Side {
-  readonly words: Uint32Array;
-  readonly counts: Uint16Array;
-  readonly bytes: Uint8Array;
-  readonly table: Uint32Array;
-  readonly samples: Map<number, SortedSample>;
-  keptUnits: number;
-}
-
-interface Scored {
-  readonly jaccard: number;
-  readonly fuzzy: number;
-  readonly discriminative: number;
-  readonly confidence: number;
-}
-
-/** Scores a batch. Throws `cancelled`. */
+/** Verifies a batch. Throws `cancelled`, or `corrupt` for a text that cannot be unpacked. */
 export function run(input: VerifyInput, control: TaskControl): VerifyOutput {
-  const a = sideOf(input.inA);
-  const b = input.inB.words === input.inA.words ? a : sideOf(input.inB);
-  const index: number[] = [];
-  const scores: Scored[] = [];
-  for (let i = 0; i < input.a.length; i += 1) {
+  const { a, b, parameters } = input;
+  const scores = createScoreColumns();
+  const gone = new Uint8Array(a.length);
+  for (let i = 0; i < a.length; i += 1) {
     if (control.cancelled()) throw stopped();
-    const scored = scorePair(a, input.a[i] ?? 0, b, input.b[i] ?? 0, input.parameters);
+    const one = featuresOf(input, a[i] ?? 0);
+    const other = featuresOf(input, b[i] ?? 0);
+    gone[i] = one && other ? 0 : 1;
+    scores.push(one && other ? verifyPair(one, other, parameters) : UNKNOWN);
     control.step(1);
-    if (!scored) continue;
-    index.push(i);
-    scores.push(scored);
   }
-  const column = (name: keyof Scored): Float64Array<ArrayBuffer> =>
-    Float64Array.from(scores, (scored) => scored[name]);
-  return {
-    index: Uint32Array.from(index),
-    jaccard: column("jaccard"),
-    fuzzy: column("fuzzy"),
-    discriminative: column("discriminative"),
-    confidence: column("confidence"),
-  };
+  const columns = scores.take();
+  for (const column of Object.values(columns) as Float64Array<ArrayBuffer>[])
+    control.transfer(column.buffer);
+  return { scores: columns, gone };
 }
 
-/** The scores of a pair, or nothing when its confidence misses the threshold. Dearest test last. */
-function scorePair(
-  a: Side,
-  slotA: number,
-  b: Side,
-  slotB: number,
-  parameters: ScoreParameters,
-): Scored | undefined {
-  const [startA = 0, tokensA = 0, setA = 0] = row(a, slotA);
-  const [startB = 0, tokensB = 0, setB = 0] = row(b, slotB);
-  const jaccard = jaccardOf(
-    a.words,
-    startA + tokensA,
-    startA + tokensA + setA,
-    b.words,
-    startB + tokensB,
-    startB + tokensB + setB,
-  );
-  const discriminative = discriminativeOfHashes(
-    a.words,
-    a.counts,
-    startA + COUNT_WORDS,
-    b.words,
-    b.counts,
-    startB + COUNT_WORDS,
-    startA * 2,
-    startB * 2,
-  );
-  const needed = fuzzyNeeded(jaccard, discriminative, parameters);
-  if (needed > 1) return undefined;
-  const fuzzy = fuzzyRatio(sampleOf(a, slotA), sampleOf(b, slotB), needed);
-  const total = confidence(jaccard, fuzzy, discriminative, parameters);
-  return total >= parameters.similarityThreshold
-    ? { jaccard, fuzzy, discriminative, confidence: total }
-    : undefined;
+/** Bytes of features that a thread keeps, as estimated by `costOf`. */
+const MAX_KEPT_BYTES = 160 * 2 ** 20;
+
+interface Kept {
+  readonly features: TextFeatures;
+  readonly cost: number;
 }
 
-function sideOf(payloads: Payloads): Side {
-  return {
-    words: new Uint32Array(payloads.words),
-    counts: new Uint16Array(payloads.words),
-    bytes: new Uint8Array(payloads.words),
-    table: new Uint32Array(payloads.table),
-    samples: new Map(),
-    keptUnits: 0,
-  };
-}
+/** The features of one run, least recently used first. */
+const kept = { runId: "", features: new Map<number, Kept>(), bytes: 0 };
 
-function row(side: Side, slot: number): Uint32Array {
-  return side.table.subarray(slot * TABLE_WORDS, (slot + 1) * TABLE_WORDS);
-}
-
-function sampleOf(side: Side, slot: number): SortedSample {
-  const kept = side.samples.get(slot);
-  if (kept !== undefined) return kept;
-  const [start = 0, tokens = 0, set = 0, bytes = 0] = row(side, slot);
-  const at = (start + tokens + set) * 4;
-  const sample = wordSorted(decompressText(side.bytes.slice(at, at + bytes)));
-  if (side.keptUnits + sample.units.length > MAX_KEPT_UNITS) {
-    side.samples.clear();
-    side.keptUnits = 0;
+function featuresOf(input: VerifyInput, at: number): TextFeatures | undefined {
+  if (kept.runId !== input.runId) {
+    kept.features.clear();
+    Object.assign(kept, { runId: input.runId, bytes: 0 });
   }
-  side.samples.set(slot, sample);
-  side.keptUnits += sample.units.length;
-  return sample;
+  const id = input.texts.ids[at] ?? 0;
+  const known = kept.features.get(id);
+  if (known) {
+    kept.features.delete(id);
+    kept.features.set(id, known);
+    return known.features;
+  }
+  const length = input.texts.lengths[at] ?? 0;
+  if (length === 0) return undefined;
+  const bytes = new Uint8Array(input.texts.bytes, input.texts.starts[at] ?? 0, length);
+  const text = storedText(bytes.slice());
+  if (text.length === 0) return undefined;
+  const features = createTextFeatures(text, input.parameters);
+  keep(id, { features, cost: costOf(text, input.parameters) });
+  return features;
+}
+
+function keep(id: number, one: Kept): void {
+  kept.features.set(id, one);
+  kept.bytes += one.cost;
+  for (const [oldest, { cost }] of kept.features) {
+    if (kept.bytes <= MAX_KEPT_BYTES || oldest === id) return;
+    kept.features.delete(oldest);
+    kept.bytes -= cost;
+  }
+}
+
+/** Four bytes a shingle, of at least two bytes of text; and the sample, as text and as units. */
+function costOf(text: Uint8Array, { fuzzySampleSize }: FeatureParameters): number {
+  return 2_048 + 2 * text.length + 6 * Math.min(text.length, fuzzySampleSize);
 }

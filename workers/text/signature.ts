@@ -7,7 +7,7 @@
 import { hash } from "node:crypto";
 import { kernel } from "../wasm/kernel.ts";
 import { readText } from "./read-text.ts";
-import type { TextInput } from "./read-text.ts";
+import type { ReadText, TextInput } from "./read-text.ts";
 
 /** The shape of a sketch. */
 export interface SketchShape {
@@ -45,7 +45,21 @@ export function identify(text: TextInput): TextIdentity {
 
 /** Signs a text. */
 export function signText(text: TextInput, shape: SketchShape): TextSignature {
-  const { shingles } = readText(text, shape.ngramSize);
+  return signRead(readText(text, shape.ngramSize), shape);
+}
+
+/** Both in one reading of the text. */
+export function identifyAndSign(
+  text: TextInput,
+  shape: SketchShape,
+): TextIdentity & { readonly signature: TextSignature } {
+  const read = readText(text, shape.ngramSize);
+  const identity = hash("sha256", read.normalForm, "buffer");
+  return { hash: identity, words: read.words, signature: signRead(read, shape) };
+}
+
+/** Signs the text that the module has read last. */
+function signRead({ shingles }: ReadText, shape: SketchShape): TextSignature {
   const { numPermutations, numBands } = shape;
   const signature = {
     shingles,

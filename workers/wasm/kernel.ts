@@ -15,6 +15,7 @@ interface Exports {
   readonly TEXT: Address;
   readonly RESULT: Address;
   readonly SHINGLES: Address;
+  readonly SHINGLES_SCRATCH: Address;
   readonly BANDS: Address;
   readonly LOW_BYTES: Address;
   readonly FOLD_TWO: Address;
@@ -22,9 +23,13 @@ interface Exports {
   readonly ROWS: Address;
   readonly COLUMNS: Address;
   readonly HISTOGRAM: Address;
+  readonly WORDS: Address;
+  compareSketches(count: number, stride: number): void;
+  listUnmet(first: number, end: number, bands: number, reach: number): number;
   read(length: number, ngramSize: number, folded: boolean): number;
   sketch(shingles: number, size: number, bands: number): void;
   distinct(shingles: number): number;
+  common(countA: number, countB: number, least: number): number;
   sortWords(units: number): number;
   mergeBound(rows: number, columns: number): number;
   distance(rows: number, columns: number, limit: number, first: number): number;
@@ -42,11 +47,13 @@ export interface Kernel {
     readonly text: number;
     readonly result: number;
     readonly shingles: number;
+    readonly otherShingles: number;
     readonly bands: number;
     readonly lowBytes: number;
     readonly rows: number;
     readonly columns: number;
     readonly histogram: number;
+    readonly wordHashes: number;
   };
 }
 
@@ -75,11 +82,13 @@ function createKernel(): Kernel {
       text: functions.TEXT.value,
       result: functions.RESULT.value,
       shingles: functions.SHINGLES.value,
+      otherShingles: functions.SHINGLES_SCRATCH.value,
       bands: functions.BANDS.value,
       lowBytes: functions.LOW_BYTES.value,
       rows: functions.ROWS.value,
       columns: functions.COLUMNS.value,
       histogram: functions.HISTOGRAM.value,
+      wordHashes: functions.WORDS.value,
     },
   };
 }

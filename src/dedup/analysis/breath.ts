@@ -1,5 +1,6 @@
 /** Yields to the event loop every few thousand steps of long work. */
 import { nextTurn } from "../../kernel/async/turns.ts";
+import type { Steps } from "../groups/steps.ts";
 
 /** Counts cheap steps. */
 export interface Breath {
@@ -24,4 +25,13 @@ export function createBreath(signal: AbortSignal): Breath {
       return nextTurn(signal);
     },
   };
+}
+
+/** Runs a computation in steps, each of which takes about a millisecond. */
+export async function breathe<T>(steps: Steps<T>, breath: Breath): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await breath.step(STEPS / 4);
+  }
 }

@@ -1,14 +1,18 @@
 /**
- * The analysis: distinct texts in, verified pairs out. The edges depend on the texts and the
- * parameters alone: not on the number of threads, the order of the classes, what a store remembered
- * or where a run was cut off.
+ * The analysis: distinct texts in, groups out. The groups depend on the texts, the parameters and
+ * the rejections alone: not on the number of threads, the order of the texts, what a store
+ * remembered or where a run was cut off.
  */
 import type { Pool } from "../../kernel/pool/types.ts";
+import { jaccardFloor } from "../../../workers/score/confidence.ts";
+import { bytesFor } from "../../../workers/sketch/estimate.ts";
+import { vertexSteps } from "../groups/vertices.ts";
+import type { VertexGraph } from "../groups/vertices.ts";
 import { createArena } from "./arena.ts";
-import { createBreath } from "./breath.ts";
+import { breathe, createBreath } from "./breath.ts";
 import { createClassIndex } from "./class-index.ts";
-import { sortedEdges } from "./edges.ts";
-import type { Edges } from "./edges.ts";
+import { coverAll } from "./cover-phase.ts";
+import type { Star } from "./cover-phase.ts";
 import { joinAll } from "./join-phase.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { checkParameters } from "./parameters.ts";
@@ -16,28 +20,32 @@ import type { AnalysisParameters } from "./parameters.ts";
 import { signAll } from "./sign-phase.ts";
 import type { TextSource } from "./sign-phase.ts";
 import type { SketchStore } from "./sketch-store.ts";
-import { verifyAll } from "./verify-phase.ts";
+import { orderByHash } from "./text-order.ts";
+import { createNoVerdicts, loadVerdicts } from "./verdicts.ts";
 
 /** One distinct normalised text with words enough. */
 export interface TextClass {
   /** SHA-256 of the normalised text, 32 bytes. */
   readonly hash: Uint8Array;
   readonly wordCount: number;
+  /** Numbers of the documents that have it. */
+  readonly documents: readonly number[];
 }
 
-/** The phases in their order: classes signed, bands joined, pairs verified. */
-export type AnalysisPhase = "sign" | "join" | "verify";
+/** The phases in their order: texts signed, bands joined, components covered. */
+export type AnalysisPhase = "sign" | "join" | "cover";
 
 /** What an analysis works on. */
 export interface AnalysisInput {
-  /** Distinct texts. Edges refer to their places here. */
+  /** Distinct texts. */
   readonly classes: readonly TextClass[];
-  /**
-   * Compressed texts (zstd) of classes that the store does not know; undefined for one that is gone
-   * meanwhile.
-   */
+  /** Texts by their place in `classes`. */
   readonly text: TextSource;
+  /** Sets of documents that a reviewer marked as no duplicates of each other. */
+  readonly rejections?: readonly (readonly number[])[];
   readonly sketches: SketchStore;
+  /** Keeps the scores of verified pairs for the next analysis; without it none are kept. */
+  readonly verdicts?: SketchStore;
   readonly parameters: AnalysisParameters;
   readonly pool: Pool;
   readonly signal: AbortSignal;
@@ -48,86 +56,108 @@ export interface AnalysisInput {
 /** Counts of an analysis. */
 export interface AnalysisStats {
   readonly classes: number;
-  /**
-   * Classes signed in this run, found in the store, and left out because their text was gone or
-   * another one.
-   */
+  /** Classes signed in this run, found in the store, and left out because their text was gone. */
   readonly signed: number;
   readonly reused: number;
   readonly missing: number;
-  /** Pairs that met in a band and passed the cheap tests. */
+  /** Pairs of texts that met in a band and whose sketches are alike enough. */
   readonly candidates: number;
-  /** Pairs scored exactly. */
+  /** Pairs of texts that were verified. */
   readonly verified: number;
+  /** Verified pairs at or above the threshold: those of the groups. */
   readonly edges: number;
   /**
-   * Classes with more candidates than are looked at: such a class may lack edges to others like it.
+   * Texts with more candidates than are looked at: such a text may lack groups with others like it.
    */
   readonly limitedClasses: number;
 }
 
 /** What an analysis found. */
 export interface AnalysisOutcome {
-  readonly edges: Edges;
+  /** The texts in the order of their hashes. */
+  readonly texts: readonly TextClass[];
+  readonly vertices: VertexGraph;
+  readonly stars: readonly Star[];
   readonly stats: AnalysisStats;
 }
+
+/** A pair whose estimate is at least this is likely to be a duplicate. */
+const STRONG_ESTIMATE = 0.66;
+/** Keeps the floor on the safe side of rounding. */
+const ROUNDING = 1e-9;
 
 /**
  * Runs an analysis. Rejects with the signal's reason within 250 ms of it firing; throws `invalid`
  * for parameters out of range.
  */
 export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
-  const { classes, parameters, pool, signal, sketches: store } = input;
+  const { parameters, pool, signal, sketches: store } = input;
   checkParameters(parameters);
   signal.throwIfAborted();
-  const classIndex = createClassIndex(classes);
+  const breath = createBreath(signal);
+  const order = orderByHash(input.classes);
+  const texts = Array.from(order.inputOf, (place) => input.classes[place] as TextClass);
+  const source: TextSource = (own) => input.text(own.map((text) => order.inputOf[text] ?? 0));
+  const classIndex = createClassIndex(texts);
   const arena = createArena(classIndex, {
     numBands: parameters.numBands,
     sketchSize: parameters.numPermutations,
   });
   const signing = await signAll({
-    classes,
+    classes: texts,
+    readingOrder: order.rankOf,
     classIndex,
     arena,
     store,
     parameters,
-    text: input.text,
+    text: source,
     pool,
     signal,
-    progress: (done) => input.progress("sign", done, classes.length),
+    progress: (done) => input.progress("sign", done, texts.length),
   });
-  const neighbours = createNeighbours(classes.length, (a, b) => classIndex.compare(a, b));
+  const neighbours = createNeighbours(texts.length);
   await joinAll({
     columns: arena.columns(),
-    parameters,
+    floor: jaccardFloor(parameters) - ROUNDING,
     neighbours,
     pool,
     signal,
     progress: (done) => input.progress("join", done, parameters.numBands),
   });
   const limitedClasses = neighbours.limited;
-  const candidates = await neighbours.candidates(createBreath(signal));
-  const verified = candidates.highs.length;
-  input.progress("verify", 0, verified);
-  const edges = sortedEdges(
-    await verifyAll({
-      candidates,
-      arena,
-      store,
-      parameters,
-      pool,
-      signal,
-      progress: (done) => input.progress("verify", done, verified),
+  const vertices = await breathe(
+    vertexSteps({
+      documents: texts.map(({ documents }) => documents),
+      pairs: await neighbours.candidates(breath),
+      rejections: input.rejections ?? [],
+      strongFrom: bytesFor(STRONG_ESTIMATE, parameters.numPermutations),
     }),
+    breath,
   );
+  const total = vertices.textOf.length;
+  input.progress("cover", 0, total);
+  const verdicts = input.verdicts
+    ? await loadVerdicts(input.verdicts, classIndex, parameters, breath)
+    : createNoVerdicts();
+  const { stars, verified } = await coverAll({
+    vertices,
+    wordCount: (text) => texts[text]?.wordCount ?? 0,
+    text: source,
+    parameters,
+    verdicts,
+    pool,
+    signal,
+    progress: (done) => input.progress("cover", done, total),
+  });
+  await verdicts.end();
   const stats = {
-    classes: classes.length,
+    classes: texts.length,
     ...signing,
-    missing: classes.length - arena.signed,
+    missing: texts.length - arena.signed,
     candidates: neighbours.added,
     verified,
-    edges: edges.length,
+    edges: stars.reduce((sum, { members }) => sum + members.length, 0),
     limitedClasses,
   };
-  return { edges, stats };
+  return { texts, vertices, stars, stats };
 }

@@ -14,7 +14,7 @@ import { currentGeneration } from "../groups/generations.ts";
 import type { Identities } from "../groups/identity.ts";
 import { identitySteps } from "../groups/identity.ts";
 import type { GroupIndex } from "../groups/index.ts";
-import type { Continued, PlanDeps } from "../groups/plan.ts";
+import type { Continued, Known, PlanDeps } from "../groups/plan.ts";
 import { planFound, planKept, readKnown } from "../groups/plan.ts";
 import { ALGORITHM_VERSION } from "../groups/row.ts";
 import type { SliceOptions } from "../groups/steps.ts";
@@ -46,11 +46,14 @@ export interface AnalysisResult {
   readonly signaturesReused: number;
   /** Pairs of distinct texts that met. */
   readonly candidatePairsFound: number;
-  /** Pairs of distinct texts at or above the threshold. */
+  /** Distinct texts with more candidates than are compared: their groups may lack members. */
+  readonly textsLimited: number;
+  /** Verified pairs of distinct texts at or above the threshold: the pairs of the groups. */
   readonly candidatePairsScored: number;
   /** Pairs of documents at or above the threshold, equal texts included. */
   readonly documentPairs: number;
   readonly groupsCreated: number;
+  /** Known groups whose members, pairs, scores or reasons are others than before. */
   readonly groupsUpdated: number;
   readonly groupsRemoved: number;
   readonly durationMs: number;
@@ -62,6 +65,7 @@ export interface AnalysisJobDeps {
   readonly documents: Pick<DocumentStore, "put" | "text">;
   readonly index: GroupIndex;
   readonly sketches: SketchStore;
+  readonly verdicts: SketchStore;
   readonly pool: Pool;
   readonly clock: Clock;
   /** The parameters as they are set now. */
@@ -85,7 +89,7 @@ export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput,
       load: 0.05,
       sign: 0.4,
       join: 0.1,
-      verify: 0.2,
+      cover: 0.2,
       group: 0.05,
       write: 0.15,
       finish: 0.05,
@@ -122,19 +126,18 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   const parameters = deps.parameters();
   const [startMs, readAtMs] = [clock.monotonic(), clock.now()];
   const isFullRebuild = job.input.force || deps.env.read(currentGeneration) === 0;
-  if (job.input.force) await dropSketches(deps.sketches);
+  if (job.input.force) for (const store of [deps.sketches, deps.verdicts]) await dropBlocks(store);
   const corpus = await load(job, deps, parameters);
   const missing = new Set<number>();
-  const outcome = await compare(job, deps, { corpus, parameters, missing });
+  const { rejections } = await readKnown(deps.env, slices);
+  const outcome = await compare(job, deps, { corpus, parameters, rejections, missing });
 
   const phase = job.phase("group");
   await sweepGenerations((change) => job.commit(change));
   const writer = await createGenerationWriter((change) => job.commit(change), deps.index, readAtMs);
+  // Read anew: from here on a decision reaches the next generation, too.
   const known = await readKnown(deps.env, slices);
-  const found = await runInSlices(
-    foundGroups(corpus.classifier.classes, outcome.edges, known.rejections),
-    slices,
-  );
+  const found = await runInSlices(foundGroups(outcome), slices);
   phase.step(1, `${found.length} groups found`);
   const identities = await runInSlices(
     identitySteps(
@@ -165,7 +168,6 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   await complete(job, deps, corpus, missing);
   await sweepGenerations((change) => job.commit(change));
 
-  const updated = continued.filter((group) => group.known).length;
   const { classifier, total } = corpus;
   return {
     totalDocuments: total,
@@ -176,18 +178,19 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
     signaturesGenerated: outcome.stats.signed,
     signaturesReused: outcome.stats.reused,
     candidatePairsFound: outcome.stats.candidates,
-    candidatePairsScored: outcome.edges.length,
-    documentPairs: documentPairs(classifier.classes, outcome.edges),
-    groupsCreated: continued.length - updated,
-    groupsUpdated: updated,
+    textsLimited: outcome.stats.limitedClasses,
+    candidatePairsScored: outcome.stats.edges,
+    documentPairs: documentPairs(outcome),
+    groupsCreated: writer.count("created"),
+    groupsUpdated: writer.count("updated"),
     groupsRemoved: identities.removed.length,
     durationMs: Math.round(clock.monotonic() - startMs),
   };
 }
 
-/** Clears stored sketches of other parameters. */
-async function dropSketches(sketches: SketchStore): Promise<void> {
-  for await (const block of sketches.load(new Uint8Array())) await sketches.drop([block.id]);
+/** Clears a store: no block is made with parameters without a name. */
+async function dropBlocks(store: SketchStore): Promise<void> {
+  for await (const block of store.load(new Uint8Array())) await store.drop([block.id]);
 }
 
 /** The documents as they were when the analysis began: its version of the world. */
@@ -226,12 +229,13 @@ async function load(
 const progressText: Readonly<Record<AnalysisPhase, string>> = {
   sign: "texts signed",
   join: "bands searched",
-  verify: "pairs compared",
+  cover: "texts compared",
 };
 
 interface Comparison {
   readonly corpus: Corpus;
   readonly parameters: AnalysisParameters;
+  readonly rejections: Known["rejections"];
   /** Takes the classes whose text was gone or being replaced. */
   readonly missing: Set<number>;
 }
@@ -239,7 +243,7 @@ interface Comparison {
 async function compare(
   job: JobContext<AnalysisInput>,
   deps: AnalysisJobDeps,
-  { corpus, parameters, missing }: Comparison,
+  { corpus, parameters, rejections, missing }: Comparison,
 ): Promise<AnalysisOutcome> {
   const { classes } = corpus.classifier;
   let shown:
@@ -248,7 +252,9 @@ async function compare(
   return await analyse({
     classes,
     parameters,
+    rejections,
     sketches: deps.sketches,
+    verdicts: deps.verdicts,
     pool: deps.pool,
     signal: job.signal,
     text: (indexes) =>

@@ -3,8 +3,9 @@
  * on.
  */
 import type { Pool } from "../../kernel/pool/types.ts";
+import { CROWDED } from "../../../workers/join/crowded.ts";
+import type { CrowdedKeys } from "../../../workers/join/run-comparer.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
-import type { ScoreParameters } from "../../../workers/score/confidence.ts";
 import type { JoinInput, JoinOutput, JoinWork, LongRun } from "../../../workers/tasks/join.ts";
 import { join } from "../../../workers/tasks.ts";
 import { createBreath } from "./breath.ts";
@@ -13,7 +14,8 @@ import type { Neighbours } from "./neighbours.ts";
 
 export interface JoinDeps {
   readonly columns: Columns;
-  readonly parameters: ScoreParameters;
+  /** The least Jaccard similarity of a duplicate. */
+  readonly floor: number;
   readonly neighbours: Neighbours;
   readonly pool: Pool;
   readonly signal: AbortSignal;
@@ -36,27 +38,49 @@ const SORTED_CLASSES = 65_536;
 export async function joinAll(deps: JoinDeps): Promise<void> {
   const { columns, neighbours, pool, signal } = deps;
   const breath = createBreath(signal);
-  const parameters = scoreParametersOf(deps.parameters);
-  const work = bandWork(columns);
+  const work: JoinWork[] = bandWork(columns);
+  const crowded = await findCrowded(deps);
   let done = 0;
   while (work.length > 0) {
-    for await (const found of pool.map(join, pieces(work, columns, parameters), { signal })) {
+    for await (const found of pool.map(
+      join,
+      pieces(work, { columns, floor: deps.floor, crowded }),
+      { signal },
+    )) {
       // What is left of a piece goes first, so that little is waiting at any time.
       if (found.rest) work.unshift(found.rest);
       work.unshift(...found.runs.map(wholeRun));
       await addPairs(neighbours, found, breath);
+      for (const classes of found.crowdedClasses) {
+        for (const one of classes) neighbours.limit(one);
+        await breath.step(classes.length);
+      }
       done += found.bandsDone;
       deps.progress(done);
     }
   }
 }
 
-function bandWork(columns: Columns): JoinWork[] {
+function bandWork(columns: Columns): (JoinWork & { kind: "bands" })[] {
   const bands = Math.max(1, Math.floor(SORTED_CLASSES / Math.max(1, columns.classes)));
-  const work: JoinWork[] = [];
+  const work: (JoinWork & { kind: "bands" })[] = [];
   for (let from = 0; from < columns.numBands; from += bands)
     work.push({ kind: "bands", from, to: Math.min(columns.numBands, from + bands), at: 0 });
   return work;
+}
+
+/** The keys of runs that are not compared in full; none when there are not so many classes. */
+async function findCrowded({ columns, floor, pool, signal }: JoinDeps): Promise<CrowdedKeys> {
+  const keys: Set<number>[] = [];
+  if (columns.classes <= CROWDED) return keys;
+  const inputs = bandWork(columns).map(({ from, to }): JoinInput => {
+    const work = { kind: "crowded" as const, from, to };
+    return { columns, floor, crowded: [], work, maxPairs: 0, maxRun: 0 };
+  });
+  for await (const { crowded } of pool.map(join, inputs, { signal }))
+    for (let i = 0; i < crowded.length; i += 2)
+      (keys[crowded[i] ?? 0] ??= new Set()).add(crowded[i + 1] ?? 0);
+  return keys;
 }
 
 function wholeRun(run: LongRun): JoinWork {
@@ -66,13 +90,12 @@ function wholeRun(run: LongRun): JoinWork {
 /** Takes work from the list until it is empty; of a long run a slice of rows at a time. */
 function* pieces(
   work: JoinWork[],
-  columns: Columns,
-  parameters: ScoreParameters,
+  shared: Pick<JoinInput, "columns" | "floor" | "crowded">,
 ): Generator<JoinInput> {
   for (let next = work.shift(); next !== undefined; next = work.shift()) {
     const piece = next.kind === "rows" ? firstRows(next) : next;
     if (piece.to < next.to) work.unshift({ ...next, from: piece.to });
-    yield { columns, parameters, work: piece, maxPairs: MAX_PAIRS, maxRun: MAX_RUN };
+    yield { ...shared, work: piece, maxPairs: MAX_PAIRS, maxRun: MAX_RUN };
   }
 }
 
@@ -88,24 +111,8 @@ function firstRows(work: JoinWork & { kind: "rows" }): JoinWork & { kind: "rows"
 async function addPairs(neighbours: Neighbours, found: JoinOutput, breath: Breath): Promise<void> {
   for (let i = 0; i < found.low.length; i += 1) {
     neighbours.add(found.low[i] ?? 0, found.high[i] ?? 0, found.equal[i] ?? 0);
-    await breath.step(5);
+    // An await costs more than the pair.
+    const pause = breath.step(5);
+    if (pause) await pause;
   }
-}
-
-/** Only what the score needs, so that no more crosses threads. */
-export function scoreParametersOf(parameters: ScoreParameters): ScoreParameters {
-  const {
-    similarityThreshold,
-    confidenceWeightJaccard,
-    confidenceWeightFuzzy,
-    discriminativePenaltyStrength,
-    fuzzySampleSize,
-  } = parameters;
-  return {
-    similarityThreshold,
-    confidenceWeightJaccard,
-    confidenceWeightFuzzy,
-    discriminativePenaltyStrength,
-    fuzzySampleSize,
-  };
 }

@@ -8,11 +8,13 @@ import type { Breath } from "./breath.ts";
 const NEIGHBOUR_LIMIT = 1_024;
 
 /** Pairs by their lower class. */
-export interface Candidates {
+interface Candidates {
   /** Where the pairs of a class begin in `highs`; one entry more than there are classes. */
   readonly starts: Uint32Array;
   /** The higher classes, ascending in each row. */
   readonly highs: Uint32Array;
+  /** Equal sketch values of each pair. */
+  readonly equal: Uint16Array;
 }
 
 /**
@@ -22,10 +24,12 @@ export interface Candidates {
 export interface Neighbours {
   /** Pairs added so far. */
   readonly added: number;
-  /** Classes that had more candidates than they keep. */
+  /** Classes that had more candidates than they keep, or were not compared with all they met. */
   readonly limited: number;
   /** Each pair once. `equal` is its rank: the sketch values it shares. */
   add(low: number, high: number, equal: number): void;
+  /** Notes that a class was not compared with all it met. */
+  limit(one: number): void;
   /** What goes on. */
   candidates(breath: Breath): Promise<Candidates>;
 }
@@ -35,18 +39,20 @@ interface Kept {
   ranks: Uint16Array;
   count: number;
   limited: boolean;
+  /** Once more than the limit were there: what ranks below this is not among the best. */
+  least: number;
 }
 
+/** Candidates of each rank in a list, for `prune`; all 0 between two calls. */
+const ranked = new Uint32Array(2 ** 16);
+
 /**
- * Keeps the best `limit` of each of `classes` classes; `compareHash` orders classes whose pairs
- * rank alike.
+ * Keeps the best `limit` of each of `classes` classes, which are in the order of their hashes: of
+ * candidates that rank alike the lower ones.
  */
-export function createNeighbours(
-  classes: number,
-  compareHash: (a: number, b: number) => number,
-  limit: number = NEIGHBOUR_LIMIT,
-): Neighbours {
+export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMIT): Neighbours {
   const kept = new Map<number, Kept>();
+  const crowded = new Set<number>();
   let added = 0;
 
   function keep(one: number, other: number, rank: number): void {
@@ -59,8 +65,10 @@ export function createNeighbours(
           ranks: new Uint16Array(2),
           count: 0,
           limited: false,
+          least: 0,
         }),
       );
+    if (rank < list.least) return;
     if (list.count === 2 * limit) prune(list);
     if (list.count === list.others.length) grow(list, Math.min(2 * limit, list.count * 2));
     list.others[list.count] = other;
@@ -68,18 +76,42 @@ export function createNeighbours(
     list.count += 1;
   }
 
+  /** Keeps the best: all above a rank, and of that rank the lowest classes. Linear. */
   function prune(list: Kept): void {
     if (list.count <= limit) return;
-    const { others, ranks } = list;
-    const order = Array.from({ length: list.count }, (_, i) => i);
-    order.sort(
-      (a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || compareHash(others[a] ?? 0, others[b] ?? 0),
-    );
-    const best = order.slice(0, limit);
-    list.others.set(best.map((i) => others[i] ?? 0));
-    list.ranks.set(best.map((i) => ranks[i] ?? 0));
-    list.count = limit;
+    const { others, ranks, count } = list;
+    let highest = 0;
+    for (const rank of ranks.subarray(0, count)) {
+      ranked[rank] = (ranked[rank] ?? 0) + 1;
+      if (rank > highest) highest = rank;
+    }
+    let least = highest;
+    let above = 0;
+    while (above + (ranked[least] ?? 0) < limit) {
+      above += ranked[least] ?? 0;
+      least -= 1;
+    }
+    const equals: number[] = [];
+    let kept = 0;
+    for (let i = 0; i < count; i += 1) {
+      const rank = ranks[i] ?? 0;
+      ranked[rank] = 0;
+      if (rank === least) equals.push(others[i] ?? 0);
+      if (rank <= least) continue;
+      others[kept] = others[i] ?? 0;
+      ranks[kept] = rank;
+      kept += 1;
+    }
+    for (const other of Uint32Array.from(equals)
+      .sort()
+      .subarray(0, limit - kept)) {
+      others[kept] = other;
+      ranks[kept] = least;
+      kept += 1;
+    }
+    list.count = kept;
     list.limited = true;
+    list.least = least;
   }
 
   return {
@@ -87,8 +119,9 @@ export function createNeighbours(
       return added;
     },
     get limited() {
-      let count = 0;
-      for (const list of kept.values()) if (list.limited || list.count > limit) count += 1;
+      let count = crowded.size;
+      for (const [one, list] of kept)
+        if ((list.limited || list.count > limit) && !crowded.has(one)) count += 1;
       return count;
     },
     add(low, high, equal) {
@@ -96,6 +129,7 @@ export function createNeighbours(
       keep(low, high, equal);
       keep(high, low, equal);
     },
+    limit: (one) => void crowded.add(one),
     async candidates(breath) {
       for (const list of kept.values()) {
         prune(list);
@@ -128,32 +162,43 @@ async function toRows(
   }
   for (let row = 0; row < classes; row += 1)
     starts[row + 1] = (starts[row + 1] ?? 0) + (starts[row] ?? 0);
-  const highs = new Uint32Array(starts[classes] ?? 0);
+  // A pair is the higher class with its rank below it, so that a sort keeps them together.
+  const pairs = new Float64Array(starts[classes] ?? 0);
   const next = starts.slice();
   for (const [one, list] of kept) {
-    for (const other of list.others.subarray(0, list.count)) {
+    for (let i = 0; i < list.count; i += 1) {
+      const other = list.others[i] ?? 0;
       const low = Math.min(one, other);
-      highs[next[low] ?? 0] = Math.max(one, other);
+      pairs[next[low] ?? 0] = Math.max(one, other) * RANKS + (list.ranks[i] ?? 0);
       next[low] = (next[low] ?? 0) + 1;
     }
     await breath.step(list.count);
   }
-  return withoutRepeats({ starts, highs }, classes, breath);
+  return withoutRepeats(starts, pairs, breath);
 }
 
+/** More than the greatest rank. */
+const RANKS = 2 ** 16;
+
 async function withoutRepeats(
-  { starts, highs }: Candidates,
-  classes: number,
+  starts: Uint32Array,
+  pairs: Float64Array,
   breath: Breath,
 ): Promise<Candidates> {
+  const classes = starts.length - 1;
+  const highs = new Uint32Array(pairs.length);
+  const equal = new Uint16Array(pairs.length);
   let to = 0;
   let from = 0;
   for (let row = 0; row < classes; row += 1) {
     const end = starts[row + 1] ?? 0;
     const rowStart = to;
-    for (const high of highs.subarray(from, end).sort()) {
-      if (to > rowStart && highs[to - 1] === high) continue;
-      highs[to] = high;
+    let before = -1;
+    for (const pair of pairs.subarray(from, end).sort()) {
+      if (pair === before) continue;
+      before = pair;
+      highs[to] = Math.floor(pair / RANKS);
+      equal[to] = pair % RANKS;
       to += 1;
     }
     starts[row] = rowStart;
@@ -161,5 +206,5 @@ async function withoutRepeats(
     from = end;
   }
   starts[classes] = to;
-  return { starts, highs: highs.slice(0, to) };
+  return { starts, highs: highs.slice(0, to), equal: equal.slice(0, to) };
 }

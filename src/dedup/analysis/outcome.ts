@@ -13,8 +13,7 @@ import type { PrimaryCandidate } from "../groups/primary.ts";
 import type { Steps } from "../groups/steps.ts";
 import { createPause, runInSlices } from "../groups/steps.ts";
 import { compareText } from "../groups/vertices.ts";
-import type { Edge, Edges } from "./edges.ts";
-import { edgeAt } from "./edges.ts";
+import type { AnalysisOutcome } from "./engine.ts";
 import type { AnalysisParameters } from "./parameters.ts";
 
 /** What decides whether and with whom a document is compared. */
@@ -44,8 +43,8 @@ export interface SkipReasons {
 
 /** Sorts documents into texts, one at a time. */
 export interface Classifier {
-  /** Returns why the document is left out, undefined when it is not. */
-  add(document: number, digested: DigestedDocument): keyof SkipReasons | undefined;
+  /** The text that the document has, or why it is left out. */
+  add(document: number, digested: DigestedDocument): TextClass | keyof SkipReasons;
   /** In the order in which their first document came. */
   readonly classes: readonly TextClass[];
   readonly skipped: Readonly<SkipReasons>;
@@ -78,11 +77,12 @@ export function createClassifier(
       const known = byKey.get(key);
       if (known) {
         known.documents.push(document);
-        return undefined;
+        return known;
       }
       const made = { hash, key, wordCount, documents: [document] };
       byKey.set(key, made);
       classes.push(made);
+      return made;
     },
   };
 }
@@ -98,37 +98,22 @@ function skipReason(
 }
 
 /**
- * Verified pairs of documents: every edge for all documents that have its texts, and all documents
- * of one text.
+ * Verified pairs of documents: those that the groups' pairs stand for, and all documents of one
+ * text. A pair that was found in two groups counts once, since a pair is verified once.
  */
-export function documentPairs(
-  classes: readonly Pick<TextClass, "documents">[],
-  edges: Edges,
-): number {
+export function documentPairs({ texts, vertices, stars }: AnalysisOutcome): number {
   let pairs = 0;
-  for (const { documents } of classes) pairs += (documents.length * (documents.length - 1)) / 2;
-  for (let index = 0; index < edges.length; index++)
-    pairs +=
-      (classes[edges.low[index] ?? 0]?.documents.length ?? 0) *
-      (classes[edges.high[index] ?? 0]?.documents.length ?? 0);
+  for (const { documents } of texts) pairs += (documents.length * (documents.length - 1)) / 2;
+  for (const { centre, members } of stars) {
+    const own = vertices.vertex(centre).documents.length;
+    for (const { vertex } of members) pairs += own * vertices.vertex(vertex).documents.length;
+  }
   return pairs;
 }
 
-/** `rejections` are sets of documents that a reviewer marked as no duplicates of each other. */
-export function foundGroups(
-  classes: readonly TextClass[],
-  edges: Edges,
-  rejections: readonly (readonly number[])[],
-): Steps<FoundGroup[]> {
-  return groupSteps({
-    classes: classes.map(({ key, documents }) => ({ hash: key, documents })),
-    edges: eachEdge(edges),
-    rejections,
-  });
-}
-
-function* eachEdge(edges: Edges): Generator<Edge> {
-  for (let index = 0; index < edges.length; index++) yield edgeAt(edges, index);
+/** The groups of an outcome. */
+export function foundGroups({ texts, vertices, stars }: AnalysisOutcome): Steps<FoundGroup[]> {
+  return groupSteps({ documents: texts.map(({ documents }) => documents), vertices, stars });
 }
 
 /** A document as a report shows it. */
@@ -172,9 +157,7 @@ export interface GroupDocumentsInput {
   document(number: number): ReportableDocument;
   /** The full text in UTF-8 under zstd. */
   text(number: number): Uint8Array | undefined;
-  readonly classes: readonly TextClass[];
-  /** Verified pairs of classes, by index. */
-  readonly edges: Edges;
+  readonly outcome: AnalysisOutcome;
   readonly parameters: Pick<AnalysisParameters, "ngramSize" | "fuzzySampleSize">;
   readonly pool: Pool;
   readonly clock: Clock;
@@ -190,7 +173,7 @@ const GROUPS_AT_ONCE = 256;
  */
 export async function groupDocuments(input: GroupDocumentsInput): Promise<ReportableGroup[]> {
   const slices = { clock: input.clock, signal: input.signal };
-  const found = await runInSlices(foundGroups(input.classes, input.edges, []), slices);
+  const found = await runInSlices(foundGroups(input.outcome), slices);
   const pause = createPause(slices);
   const groups: ReportableGroup[] = [];
   for (let at = 0; at < found.length; at += GROUPS_AT_ONCE) {

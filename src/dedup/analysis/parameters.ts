@@ -4,6 +4,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Detail } from "../../kernel/base/errors.ts";
 import { SIGNATURE_VERSION } from "../../../workers/parameters.ts";
 import type { SignatureParameters } from "../../../workers/parameters.ts";
+import type { FeatureParameters } from "../../../workers/verify/text-features.ts";
 import type { ScoreParameters } from "../../../workers/score/confidence.ts";
 
 /** All settings. The first half names the signatures, the second decides the edges. */
@@ -107,12 +108,38 @@ function rangeFindings(name: NumberName, parameters: AnalysisParameters): Detail
   ];
 }
 
+/** Only what a signature depends on, so that no more crosses threads. */
+export function signatureParametersOf(parameters: SignatureParameters): SignatureParameters {
+  const { numPermutations, numBands, ngramSize } = parameters;
+  return { numPermutations, numBands, ngramSize };
+}
+
 /** Names everything that a signature depends on but the text: SHA-256, 32 bytes. */
 export function parametersFingerprint(parameters: SignatureParameters): Uint8Array {
-  const { numPermutations, numBands, ngramSize, fuzzySampleSize } = parameters;
   return createHash("sha256")
-    .update(
-      JSON.stringify({ SIGNATURE_VERSION, numPermutations, numBands, ngramSize, fuzzySampleSize }),
-    )
+    .update(JSON.stringify({ SIGNATURE_VERSION, ...signatureParametersOf(parameters) }))
     .digest();
+}
+
+/** What covering depends on. */
+export type CoverParameters = ScoreParameters & FeatureParameters;
+
+/** Only what covering needs, so that no more crosses threads. */
+export function coverParametersOf(parameters: CoverParameters): CoverParameters {
+  const {
+    ngramSize,
+    fuzzySampleSize,
+    similarityThreshold,
+    confidenceWeightJaccard,
+    confidenceWeightFuzzy,
+    discriminativePenaltyStrength,
+  } = parameters;
+  return {
+    ngramSize,
+    fuzzySampleSize,
+    similarityThreshold,
+    confidenceWeightJaccard,
+    confidenceWeightFuzzy,
+    discriminativePenaltyStrength,
+  };
 }

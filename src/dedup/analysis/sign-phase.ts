@@ -10,17 +10,22 @@ import type { SignInput } from "../../../workers/tasks/sign.ts";
 import { sign } from "../../../workers/tasks.ts";
 import type { Arena } from "./arena.ts";
 import type { ClassIndex } from "./class-index.ts";
-import { parametersFingerprint } from "./parameters.ts";
+import { parametersFingerprint, signatureParametersOf } from "./parameters.ts";
 import type { AnalysisParameters } from "./parameters.ts";
 import type { SketchStore } from "./sketch-store.ts";
 
-/** Compressed texts of classes, in their order; undefined for one that is gone. */
+/**
+ * Texts of classes, in their order: UTF-8, under zstd or plain; undefined for one that is gone. The
+ * source vouches that a text has the hash of its class.
+ */
 export type TextSource = (
   indexes: readonly number[],
 ) => Promise<readonly (Uint8Array | undefined)[]> | readonly (Uint8Array | undefined)[];
 
 export interface SignDeps {
   readonly classes: readonly { readonly wordCount: number }[];
+  /** All classes in the order in which their texts are best read. */
+  readonly readingOrder: Uint32Array;
   readonly classIndex: ClassIndex;
   readonly arena: Arena;
   readonly store: SketchStore;
@@ -76,16 +81,16 @@ async function* batches(
     const hashes = pack(
       batch.map((index) => deps.classIndex.hashes.subarray(index * 32, (index + 1) * 32)),
     ).bytes;
-    const { numPermutations, numBands, ngramSize, fuzzySampleSize } = deps.parameters;
     return {
       texts,
       hashes,
       fingerprint,
-      parameters: { numPermutations, numBands, ngramSize, fuzzySampleSize },
+      parameters: signatureParametersOf(deps.parameters),
     };
   };
-  for (const [index, { wordCount }] of deps.classes.entries()) {
+  for (const index of deps.readingOrder) {
     if (deps.arena.isSigned(index)) continue;
+    const { wordCount } = deps.classes[index] ?? { wordCount: 0 };
     if (batch.length === BLOCK_CLASSES || (batch.length > 0 && words + wordCount > BLOCK_WORDS)) {
       yield await input();
       batch = [];
@@ -111,7 +116,7 @@ async function adoptStored(deps: SignDeps, fingerprint: Uint8Array): Promise<voi
     deps.progress(arena.signed);
   }
   const total = seen.reduce((sum, block) => sum + block.total, 0);
-  if (arena.signed * 2 >= total) return;
+  if (!store.lasting || arena.signed * 2 >= total) return;
   await rewrite(
     deps,
     fingerprint,

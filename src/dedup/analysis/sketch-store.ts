@@ -1,6 +1,6 @@
 /**
- * Storage of finished signature blocks between analyses: in memory, or in an environment that can
- * be rebuilt.
+ * Storage of finished blocks between analyses, of signatures and of verdicts: in memory, or in an
+ * environment that can be rebuilt.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { numberKey, tupleKey } from "../../kernel/state/keys.ts";
@@ -8,6 +8,7 @@ import { defineTable } from "../../kernel/state/table.ts";
 import type { AnyTable, Env, Snapshot, Table } from "../../kernel/state/types.ts";
 import { bytesCodec } from "../../kernel/state/values.ts";
 import { readBlock } from "../../../workers/block.ts";
+import { fingerprintOfVerdicts } from "./verdict-block.ts";
 
 /** A stored block. Its id is never used again. */
 interface StoredBlock {
@@ -17,6 +18,8 @@ interface StoredBlock {
 
 /** Blocks by id. One analysis at a time uses it. */
 export interface SketchStore {
+  /** Whether blocks stay for another analysis, so that it pays to keep them dense. */
+  readonly lasting: boolean;
   /**
    * Every whole block made with these parameters, oldest first; all others are deleted on the way.
    */
@@ -28,15 +31,20 @@ export interface SketchStore {
   drop(ids: readonly number[]): Promise<void>;
 }
 
-/** A store that ends with the process. Its blocks are the very buffers given. */
-export function createMemorySketchStore(): SketchStore {
+/**
+ * A store that ends with the process. Its blocks are the very buffers given; with `once` a block is
+ * forgotten when it was loaded, so that signatures are in memory once.
+ */
+export function createMemorySketchStore({ once = false } = {}): SketchStore {
   const blocks = new Map<number, ArrayBuffer>();
   let last = 0;
   return {
+    lasting: !once,
     async *load(fingerprint) {
       for (const [id, buffer] of blocks) {
-        if (isMadeWith(buffer, fingerprint)) yield { id, buffer };
-        else blocks.delete(id);
+        const known = isMadeWith(signatures, buffer, fingerprint);
+        if (once || !known) blocks.delete(id);
+        if (known) yield { id, buffer };
       }
     },
     read: async (id) => await Promise.resolve(blocks.get(id) ?? missing(id)),
@@ -57,63 +65,92 @@ const PART_BYTES = 512 * 1_024;
 /** More than 5,000,000 texts need. */
 const MAX_BLOCKS = 1_000_000;
 
-/** Length in bytes of a block, by id; there only when all its parts are. */
-const blockHeads: Table<number, Uint8Array> = defineTable({
-  name: "block_heads",
-  key: numberKey,
-  value: bytesCodec,
-  limit: { rows: MAX_BLOCKS },
-});
+/** The tables of one kind of block, and how to tell with which parameters one was made. */
+interface BlockKind {
+  /** Length in bytes of a block, by id; there only when all its parts are. */
+  readonly heads: Table<number, Uint8Array>;
+  /** Bytes of blocks by (id, part). */
+  readonly parts: Table<[number, number], Uint8Array>;
+  /** Throws for what is no block of this kind. */
+  fingerprintOf(buffer: ArrayBuffer): Uint8Array;
+}
 
-/** Bytes of blocks by (id, part). */
-const blockParts: Table<[number, number], Uint8Array> = defineTable({
-  name: "block_parts",
-  key: tupleKey<[number, number]>(),
-  value: bytesCodec,
-  limit: { rows: MAX_BLOCKS * 16 },
-});
+function blockKind(name: string, fingerprintOf: BlockKind["fingerprintOf"]): BlockKind {
+  return {
+    heads: defineTable({
+      name: `${name}_heads`,
+      key: numberKey,
+      value: bytesCodec,
+      limit: { rows: MAX_BLOCKS },
+    }),
+    parts: defineTable({
+      name: `${name}_parts`,
+      key: tupleKey<[number, number]>(),
+      value: bytesCodec,
+      limit: { rows: MAX_BLOCKS * 16 },
+    }),
+    fingerprintOf,
+  };
+}
+
+const signatures = blockKind("block", (buffer) => readBlock(buffer).fingerprint);
+const verdicts = blockKind("verdict", fingerprintOfVerdicts);
 
 /** The tables of the environment `dedup-sketch`, which is derived. */
-export const sketchTables: readonly AnyTable[] = [blockHeads, blockParts];
+export const sketchTables: readonly AnyTable[] = [
+  signatures.heads,
+  signatures.parts,
+  verdicts.heads,
+  verdicts.parts,
+];
 
 /** Raised with the shape of these tables; what a block looks like has a version of its own. */
-export const SKETCH_SCHEMA = 1;
+export const SKETCH_SCHEMA = 2;
 
-/**
- * A store over an open environment with `sketchTables`. A block is its parts, then its head:
- * without the head it never was.
- */
+/** The store of signatures in an open environment with `sketchTables`. */
 export function createEnvSketchStore(env: Env): SketchStore {
+  return createBlockStore(env, signatures);
+}
+
+/** The store of verdicts in the same environment. */
+export function createEnvVerdictStore(env: Env): SketchStore {
+  return createBlockStore(env, verdicts);
+}
+
+/** A block is its parts, then its head: without the head it never was. */
+function createBlockStore(env: Env, kind: BlockKind): SketchStore {
+  const { heads: blockHeads, parts: blockParts } = kind;
   let last: number | undefined;
 
   async function read(id: number): Promise<ArrayBuffer> {
-    return env.read((snapshot) => assemble(snapshot, id));
+    return env.read((snapshot) => assemble(snapshot, kind, id));
   }
 
   async function drop(ids: readonly number[]): Promise<void> {
     for (const id of ids) {
       await env.write((tx) => {
         tx.delete(blockHeads, id);
-        for (const key of partKeys(tx, id)) tx.delete(blockParts, key);
+        for (const key of partKeys(tx, kind, id)) tx.delete(blockParts, key);
       });
     }
   }
 
   return {
+    lasting: true,
     read,
     drop,
     async *load(fingerprint) {
-      await drop(env.read(headless));
+      await drop(env.read((snapshot) => headless(snapshot, kind)));
       for (const id of env.read((snapshot) =>
         [...snapshot.range(blockHeads)].map(([key]) => key),
       )) {
         const buffer = await read(id).catch((error: unknown) => unlessCorrupt(error));
-        if (buffer && isMadeWith(buffer, fingerprint)) yield { id, buffer };
+        if (buffer && isMadeWith(kind, buffer, fingerprint)) yield { id, buffer };
         else await drop([id]);
       }
     },
     async save(buffer) {
-      last = (last ?? env.read(lastId)) + 1;
+      last = (last ?? env.read((snapshot) => lastId(snapshot, kind))) + 1;
       const id = last;
       for (let part = 0; part * PART_BYTES < buffer.byteLength; part += 1) {
         const at = part * PART_BYTES;
@@ -133,9 +170,9 @@ export function createEnvSketchStore(env: Env): SketchStore {
   };
 }
 
-function isMadeWith(buffer: ArrayBuffer, fingerprint: Uint8Array): boolean {
+function isMadeWith(kind: BlockKind, buffer: ArrayBuffer, fingerprint: Uint8Array): boolean {
   try {
-    return Buffer.compare(readBlock(buffer).fingerprint, fingerprint) === 0;
+    return Buffer.compare(kind.fingerprintOf(buffer), fingerprint) === 0;
   } catch {
     // A block that cannot be read is one that has to be made again, like one made with other
     // parameters.
@@ -143,43 +180,44 @@ function isMadeWith(buffer: ArrayBuffer, fingerprint: Uint8Array): boolean {
   }
 }
 
-function assemble(snapshot: Snapshot, id: number): ArrayBuffer {
-  const head = snapshot.get(blockHeads, id) ?? missing(id);
+function assemble(snapshot: Snapshot, kind: BlockKind, id: number): ArrayBuffer {
+  const head = snapshot.get(kind.heads, id) ?? missing(id);
   const bytes = new Uint8Array(
     new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0, true),
   );
   let at = 0;
-  for (const [, part] of snapshot.range(blockParts, { prefix: [id] })) {
+  for (const [, part] of snapshot.range(kind.parts, { prefix: [id] })) {
     if (at + part.length > bytes.length)
-      throw new StewardError("corrupt", `block ${id} of signatures is longer than its head says`);
+      throw new StewardError("corrupt", `block ${id} is longer than its head says`);
     bytes.set(part, at);
     at += part.length;
   }
   if (at !== bytes.length)
-    throw new StewardError("corrupt", `block ${id} of signatures is shorter than its head says`);
+    throw new StewardError("corrupt", `block ${id} is shorter than its head says`);
   return bytes.buffer;
 }
 
 /** Ids of parts that a crash left without a head. */
-function headless(snapshot: Snapshot): number[] {
+function headless(snapshot: Snapshot, kind: BlockKind): number[] {
   const ids = new Set<number>();
-  for (const [[id]] of snapshot.range(blockParts, { start: [lastHead(snapshot) + 1] })) ids.add(id);
+  for (const [[id]] of snapshot.range(kind.parts, { start: [lastHead(snapshot, kind) + 1] }))
+    ids.add(id);
   return [...ids];
 }
 
-function lastHead(snapshot: Snapshot): number {
-  for (const [id] of snapshot.range(blockHeads, { reverse: true, limit: 1 })) return id;
+function lastHead(snapshot: Snapshot, kind: BlockKind): number {
+  for (const [id] of snapshot.range(kind.heads, { reverse: true, limit: 1 })) return id;
   return 0;
 }
 
-function lastId(snapshot: Snapshot): number {
-  for (const [[id]] of snapshot.range(blockParts, { reverse: true, limit: 1 }))
-    return Math.max(id, lastHead(snapshot));
-  return lastHead(snapshot);
+function lastId(snapshot: Snapshot, kind: BlockKind): number {
+  for (const [[id]] of snapshot.range(kind.parts, { reverse: true, limit: 1 }))
+    return Math.max(id, lastHead(snapshot, kind));
+  return lastHead(snapshot, kind);
 }
 
-function partKeys(snapshot: Snapshot, id: number): [number, number][] {
-  return [...snapshot.range(blockParts, { prefix: [id] })].map(([key]) => key);
+function partKeys(snapshot: Snapshot, kind: BlockKind, id: number): [number, number][] {
+  return [...snapshot.range(kind.parts, { prefix: [id] })].map(([key]) => key);
 }
 
 function unlessCorrupt(error: unknown): undefined {
@@ -188,5 +226,5 @@ function unlessCorrupt(error: unknown): undefined {
 }
 
 function missing(id: number): never {
-  throw new StewardError("not_found", `there is no block ${id} of signatures`);
+  throw new StewardError("not_found", `there is no block ${id}`);
 }

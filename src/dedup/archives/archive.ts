@@ -2,6 +2,10 @@
  * What an archive is to the rest of the document service: something that can be checked and read
  * through, document by document.
  */
+import type { TextLocation } from "../../../workers/text/location.ts";
+
+/** A stretch of a file that holds a text, and the state the file was in. */
+export type DocumentLocation = Omit<TextLocation, "identity">;
 
 /** A document as an archive gives it. Dates are the archive's own text, unchanged. */
 export interface ArchiveDocument {
@@ -27,6 +31,13 @@ export interface ArchiveDocument {
   readonly documentType?: string;
   readonly tags: readonly string[];
   readonly paperlessId?: number;
+  /**
+   * Of a document that is longer than `text`: SHA-256, in hexadecimal, of what makes it another one
+   * than a document with the same beginning.
+   */
+  readonly beyond?: string;
+  /** Where the text can be read again as it is; absent when it had to be unpacked or converted. */
+  readonly location?: DocumentLocation;
   /** What was done to the text to read it, e.g. "read as windows-1252". */
   readonly notes: readonly string[];
 }

@@ -34,7 +34,7 @@ const PARSED_HERE_BYTES = 256 * 1024;
 const TURN_MS = 5;
 
 /** A file, or a stream that is read once and has no size. */
-export type JsonlSource = { readonly path: string } | { readonly stream: Readable };
+type JsonlSource = { readonly path: string } | { readonly stream: Readable };
 
 export interface JsonlOptions {
   readonly name: string;
@@ -119,11 +119,13 @@ async function* streamChunks(stream: Readable, signal: AbortSignal): AsyncGenera
 }
 
 async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Chunk> {
-  const { stream, sizeBytes } = await openSource(path, signal);
+  const { stream, sizeBytes, version } = await openSource(path, signal);
+  const plain = version === undefined ? {} : { file: { path: resolve(path), version } };
   for await (const chunk of stream)
     yield {
       bytes: chunk as Uint8Array,
       fraction: sizeBytes > 0 ? Math.min(1, stream.bytesRead / sizeBytes) : 0,
+      ...plain,
     };
 }
 
@@ -136,13 +138,15 @@ async function* readLines(
   const splitter = createLineSplitter(LINE_BYTES);
   const firstLines = new Map<string, number>();
   let fraction = 0;
+  let file: Chunk["file"];
   let turnEnds = performance.now() + TURN_MS;
   const position = async (line: Line): Promise<PositionedItem | undefined> => {
-    const item = await readLine(pool, line, fields, firstLines, options);
+    const at = { ...line, ...(file && { file }) };
+    const item = await readLine(pool, at, fields, firstLines, options);
     return item && { item, fraction };
   };
   for await (const chunk of chunks) {
-    fraction = chunk.fraction;
+    ({ fraction, file } = chunk);
     for (const line of splitter.push(chunk.bytes)) {
       const positioned = await position(line);
       if (positioned !== undefined) yield positioned;
@@ -159,7 +163,7 @@ async function* readLines(
 
 async function readLine(
   pool: Pool,
-  { number, bytes }: Line,
+  { number, bytes, offset, file }: Line & Pick<Chunk, "file">,
   fields: LineFields,
   firstLines: Map<string, number>,
   options: ReadOptions,
@@ -175,7 +179,7 @@ async function readLine(
   if ("error" in parsed) return broken(parsed.error);
   const record = readRecord(parsed.value, number, fields);
   if ("wrong" in record) return broken(record.wrong);
-  const { id, content, title, ...rest } = record;
+  const { id, content, field, title, ...rest } = record;
   const first = firstLines.get(id);
   if (first !== undefined)
     return failed(
@@ -194,6 +198,11 @@ async function readLine(
     version,
     title: title ?? id,
     text: content,
+    ...(parsed.beyond !== undefined && { beyond: parsed.beyond }),
+    ...(file &&
+      content.length <= TEXT_UNITS && {
+        location: { ...file, offset, length: bytes.byteLength, form: "line" as const, field },
+      }),
     notes: [],
   };
 }

@@ -5,6 +5,8 @@ export interface Line {
   /** From 1. */
   readonly number: number;
   readonly bytes: Uint8Array | undefined;
+  /** Where the bytes begin in the stream. */
+  readonly offset: number;
 }
 
 /** Takes chunks, gives lines. */
@@ -26,6 +28,7 @@ export function createLineSplitter(limitBytes: number): LineSplitter {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   let number = 0;
+  let begins = 0;
   const hold = (part: Uint8Array): void => {
     heldBytes += part.byteLength;
     // Past the limit only the length is tracked; one more byte allows for the CR of a line that
@@ -36,11 +39,15 @@ export function createLineSplitter(limitBytes: number): LineSplitter {
   const finish = (): Line => {
     number += 1;
     const fits = heldBytes <= limitBytes + 1;
-    const whole = fits ? trimEnd(join(held), number) : undefined;
+    const joined = fits ? join(held) : undefined;
+    const whole = joined && trimEnd(joined, number);
+    const offset = begins + startOf(joined, number);
+    begins += heldBytes + 1;
     held = [];
     heldBytes = 0;
     return {
       number,
+      offset,
       bytes: whole !== undefined && whole.byteLength <= limitBytes ? whole : undefined,
     };
   };
@@ -67,6 +74,9 @@ function join(parts: readonly Uint8Array[]): Uint8Array {
 
 function trimEnd(bytes: Uint8Array, number: number): Uint8Array {
   const end = bytes[bytes.byteLength - 1] === CR ? bytes.byteLength - 1 : bytes.byteLength;
-  const start = number === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  return bytes.subarray(start, end);
+  return bytes.subarray(startOf(bytes, number), end);
+}
+
+function startOf(bytes: Uint8Array | undefined, number: number): number {
+  return number === 1 && bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }

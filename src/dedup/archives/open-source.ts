@@ -8,6 +8,8 @@ import { addAbortSignal } from "node:stream";
 import type { Readable } from "node:stream";
 import { isatty, ReadStream } from "node:tty";
 import { promisify } from "node:util";
+import { versionOf } from "../../../workers/text/location.ts";
+import type { DocumentLocation } from "./archive.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 const openFile = promisify(open);
@@ -18,6 +20,8 @@ const closeFile = promisify(close);
 export interface Chunk {
   readonly bytes: Uint8Array;
   readonly fraction: number;
+  /** Of a plain file: lines can be read again. */
+  readonly file?: Pick<DocumentLocation, "path" | "version">;
 }
 
 /** Bytes on their way, with how many came so far. */
@@ -29,6 +33,8 @@ export interface OpenSource {
   readonly stream: SourceStream;
   /** 0 for what has no size, such as a pipe. */
   readonly sizeBytes: number;
+  /** Identifies the state of a regular file; undefined for anything else. */
+  readonly version: string | undefined;
 }
 
 /**
@@ -41,9 +47,13 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Ope
   // all files, and nothing ends that.
   const fd = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const facts = await factsOf(fd);
+    const facts = await factsOf(fd, { bigint: true });
     signal.throwIfAborted();
-    return { stream: addAbortSignal(signal, streamOf(fd, facts.isFIFO())), sizeBytes: facts.size };
+    return {
+      stream: addAbortSignal(signal, streamOf(fd, facts.isFIFO())),
+      sizeBytes: Number(facts.size),
+      version: facts.isFile() ? versionOf(facts) : undefined,
+    };
   } catch (error) {
     await closeFile(fd);
     throw error;

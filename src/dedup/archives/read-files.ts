@@ -2,6 +2,7 @@
  * Reads files on the pool: cheap ones together, each costly one alone and within the deadline of its
  * kind, so that a file that hangs or ends its thread costs only itself.
  */
+import { resolve } from "node:path";
 import { formats } from "../../../workers/extract/formats.ts";
 import type { FormatName } from "../../../workers/extract/formats.ts";
 import { extractFiles } from "../../../workers/extract/tasks.ts";
@@ -9,7 +10,7 @@ import type { ExtractedFile } from "../../../workers/extract/tasks.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
-import type { ArchiveItem } from "./archive.ts";
+import type { ArchiveItem, DocumentLocation } from "./archive.ts";
 import { failed, refFits } from "./archive.ts";
 import { unreadable } from "./unreadable.ts";
 
@@ -48,7 +49,7 @@ export async function readFiles(
         : await readOne(pool, file.path, { alone: false, deadlineMs: BATCH_MS }, signal);
     const result =
       first?.kind === "costly" ? await readAlone(pool, file, first.format, signal) : first;
-    items.push(itemsOf(file.ref, result ?? { kind: "failed", code: "internal", deadlineMs: 0 }));
+    items.push(itemsOf(file, result ?? { kind: "failed", code: "internal", deadlineMs: 0 }));
   }
   return items;
 }
@@ -98,10 +99,10 @@ async function runTask(
   }
 }
 
-function itemsOf(ref: string, file: ExtractedFile | Failure): ArchiveItem[] {
+function itemsOf({ ref, path }: FileToRead, file: ExtractedFile | Failure): ArchiveItem[] {
   switch (file.kind) {
     case "read":
-      return readItems(ref, file);
+      return readItems({ ref, path }, file);
     case "changed":
       return [
         failed(ref, "changed", "changed while it was read; the next sync reads it again", "below"),
@@ -125,7 +126,7 @@ function failureOf(ref: string, { code, deadlineMs }: Failure): ArchiveItem {
 }
 
 function readItems(
-  ref: string,
+  { ref, path }: FileToRead,
   { facts, items }: Extract<ExtractedFile, { readonly kind: "read" }>,
 ): ArchiveItem[] {
   const version = items.length > 1 ? versionWithMembers(facts.version) : facts.version;
@@ -145,14 +146,20 @@ function readItems(
       title,
       text,
       truncated,
+      ...(item.beyond !== undefined && { beyond: item.beyond }),
       modifiedDate: facts.modifiedDate,
       ...(createdDate !== undefined && { createdDate }),
       ...(correspondent !== undefined && { correspondent }),
+      ...(item.stored === true && { location: wholeFile(path, text, facts.version) }),
       ...(facts.hardLink !== undefined && item.member === "" && { hardLink: facts.hardLink }),
       tags: [],
       notes,
     };
   });
+}
+
+function wholeFile(path: string, text: string, version: string): DocumentLocation {
+  return { path: resolve(path), offset: 0, length: Buffer.byteLength(text), form: "text", version };
 }
 
 /**

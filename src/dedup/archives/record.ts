@@ -6,6 +6,8 @@ import { cleanTitle } from "../../../workers/extract/titles.ts";
 export interface LineRecord {
   readonly id: string;
   readonly content: string;
+  /** Where the content was found. */
+  readonly field: string;
   readonly title?: string;
   readonly correspondent?: string;
   readonly documentType?: string;
@@ -81,7 +83,7 @@ export function readRecord(
           ? cleanTitle(text.toWellFormed())
           : text.toWellFormed().slice(0, NAME_UNITS);
   }
-  return { ...record, id, content: content.toWellFormed(), tags: tags.tags };
+  return { ...record, id, content: content.toWellFormed(), field: textField, tags: tags.tags };
 }
 
 function isAbsent(value: unknown): boolean {

@@ -116,13 +116,19 @@ function* present<T, V>(
   }
 }
 
-function textsToRead({ members, texts }: FoundGroup, deps: DescribeDeps): number[] {
+/** Members that stand for the texts with most words; of equally long ones the lower by hash. */
+function textsToRead({ members, texts, ranks }: FoundGroup, deps: DescribeDeps): number[] {
   const distinct = [...new Set(texts)];
   if (distinct.length < 2) return [];
   const words = new Map(
     distinct.map((member) => [member, deps.facts(members[member] ?? 0)?.wordCount ?? 0]),
   );
-  return distinct.sort((a, b) => (words.get(b) ?? 0) - (words.get(a) ?? 0)).slice(0, QUALITY_TEXTS);
+  return distinct
+    .sort(
+      (a, b) =>
+        (words.get(b) ?? 0) - (words.get(a) ?? 0) || (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b,
+    )
+    .slice(0, QUALITY_TEXTS);
 }
 
 function suggest(
@@ -143,16 +149,29 @@ function suggest(
 
 /**
  * The primary's best pair with another text, else the group's best; none when all texts are equal.
+ * Of equally good ones that with the lower text by hash; the primary's text comes first, else the
+ * lower one.
  */
-function pairToExplain({ pairs, texts }: FoundGroup, primary: number): FoundPair | undefined {
+function pairToExplain(
+  { pairs, texts, ranks }: FoundGroup,
+  primary: number,
+): FoundPair | undefined {
   const text = texts[primary];
+  const key = ({ a, b, confidence }: FoundPair): readonly number[] => {
+    const [low = 0, high = 0] = [ranks[a] ?? 0, ranks[b] ?? 0].sort((x, y) => x - y);
+    return [a === text || b === text ? 0 : 1, -confidence, low, high];
+  };
   let best: FoundPair | undefined;
-  for (const pair of pairs) {
-    const [own, bestOwn] = [pair, best].map((one) => one && (one.a === text || one.b === text));
-    if (!best || (own && !bestOwn) || (own === bestOwn && pair.confidence > best.confidence))
-      best = pair;
-  }
-  return best && best.b === text ? { ...best, a: best.b, b: best.a } : best;
+  for (const pair of pairs) if (!best || isBefore(key(pair), key(best))) best = pair;
+  if (!best) return undefined;
+  const turned =
+    best.b === text || (best.a !== text && (ranks[best.b] ?? 0) < (ranks[best.a] ?? 0));
+  return turned ? { ...best, a: best.b, b: best.a } : best;
+}
+
+function isBefore(a: readonly number[], b: readonly number[]): boolean {
+  for (const [at, value] of a.entries()) if (value !== b[at]) return value < (b[at] ?? 0);
+  return false;
 }
 
 async function explainAll(

@@ -22,7 +22,12 @@ export interface PlannedGroup {
    * gone.
    */
   readonly kept: boolean;
+  /** Beside the generation before. */
+  readonly change: GroupChange;
 }
+
+/** What becomes of a group in the next generation. */
+type GroupChange = "created" | "updated" | "none";
 
 /** Writes one generation. */
 export interface GenerationWriter {
@@ -33,6 +38,8 @@ export interface GenerationWriter {
   write(planned: readonly PlannedGroup[]): Promise<void>;
   /** Groups written so far. */
   readonly written: number;
+  /** Groups written so far with this change. */
+  count(change: GroupChange): number;
   /** Lets readers see the generation. */
   flip(facts: { readonly atMs: number; readonly fingerprint: string }): Promise<void>;
 }
@@ -56,18 +63,21 @@ export async function createGenerationWriter(
   });
   index.forget(generation);
   let written = 0;
+  const changes: Record<GroupChange, number> = { created: 0, updated: 0, none: 0 };
   return {
     generation,
     get written() {
       return written;
     },
+    count: (change) => changes[change],
     async write(planned) {
       for (const batch of boundedBatches(planned)) {
-        let count = 0;
+        let some: PlannedGroup[] = [];
         await commit((tx) => {
-          count = batch.filter((group) => writeOne(tx, index, generation, group, nowMs)).length;
+          some = batch.filter((group) => writeOne(tx, index, generation, group, nowMs));
         });
-        written += count;
+        written += some.length;
+        for (const { change } of some) changes[change] += 1;
       }
     },
     flip: ({ atMs, fingerprint }) =>

@@ -1,19 +1,20 @@
 /**
- * From verified pairs to groups: the stars of the graph, and texts that several documents share and
- * that are like no other. The scores of a group are the mean over its verified pairs of
- * *documents*: an edge between two texts counts once for each pair of documents it stands for, a
- * pair of equal texts counts as 1/1/1/1.
+ * From the stars of a cover to groups of documents, and texts that several documents share and that
+ * are like no other. The scores of a group are the mean over its verified pairs of *documents*: the
+ * pair of a centre with a member counts once for each pair of documents it stands for, a pair of
+ * equal texts counts as 1/1/1/1.
  */
+import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
+import { SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
+import type { Star, StarPair } from "../analysis/cover-phase.ts";
 import type { Steps } from "./steps.ts";
-import { starSteps } from "./stars.ts";
-import type { Graph, GraphInput, Scores } from "./vertices.ts";
-import { graphSteps } from "./vertices.ts";
+import type { Vertex } from "./vertices.ts";
 
 /** The most pairs a group keeps. */
 export const PAIR_LIMIT = 4_096;
 
 /** A verified pair of members that have different texts, by their index in `members`. */
-export interface FoundPair extends Scores {
+export interface FoundPair extends PairScores {
   readonly a: number;
   readonly b: number;
 }
@@ -27,92 +28,138 @@ export interface FoundGroup {
    * equal texts.
    */
   readonly texts: readonly number[];
+  /** For each member the rank of its text among all: what decides between equals. */
+  readonly ranks: readonly number[];
   /**
-   * One pair for each two texts, at most PAIR_LIMIT: those of the star's centre first, then by
-   * confidence.
+   * The centre with each other text, at most PAIR_LIMIT: by confidence, then by the rank of the
+   * text.
    */
   readonly pairs: readonly FoundPair[];
-  /** Means over all verified pairs of documents. */
-  readonly scores: Scores;
+  /** Means over all verified pairs of documents; NaN for a score that was not computed. */
+  readonly scores: PairScores;
   /** Verified pairs of documents, not limited. */
   readonly verified: number;
 }
 
+/** What groups are made from: an analysis' outcome. */
+export interface GraphInput {
+  /** The documents of each text, by its rank. */
+  readonly documents: readonly (readonly number[])[];
+  readonly vertices: { readonly textOf: Uint32Array; vertex(number: number): Vertex };
+  readonly stars: readonly Star[];
+}
+
 /** All groups, in an order that depends on their texts alone. */
-export function* groupSteps(input: GraphInput): Steps<FoundGroup[]> {
-  const graph = yield* graphSteps(input);
+export function* groupSteps({ documents, vertices, stars }: GraphInput): Steps<FoundGroup[]> {
   const groups: FoundGroup[] = [];
-  const marks = new Int32Array(graph.vertices.length).fill(-1);
-  for (const star of yield* starSteps(graph)) groups.push(yield* describeSteps(graph, star, marks));
-  for (const [index, vertex] of graph.vertices.entries()) {
-    const alone = graph.start[index] === graph.start[index + 1];
-    if (alone && vertex.equal && vertex.documents.length > 1)
-      groups.push(yield* describeSteps(graph, [index], marks));
+  const inStar = new Uint8Array(vertices.textOf.length);
+  const first = firstVertices(vertices.textOf, documents.length);
+  for (const { centre, members } of stars) {
+    inStar[centre] = 1;
+    for (const { vertex } of members) inStar[vertex] = 1;
+    groups.push(describe(vertices.vertex(centre), members, vertices));
+    if (groups.length % 64 === 0 || members.length > 64) yield;
+  }
+  for (const [text, own] of documents.entries()) {
+    if (own.length > 1)
+      for (const vertex of verticesOf(text, first, vertices, own))
+        if (vertex.documents.length > 1 && vertex.equal && !inStar[vertex.number])
+          groups.push(describe(vertex, [], vertices));
+    if (text % 4_096 === 4_095) yield;
   }
   return groups;
 }
 
-/** `marks` holds for each vertex the last star it was seen in, by its centre. */
-function* describeSteps(
-  graph: Graph,
-  star: readonly number[],
-  marks: Int32Array,
-): Steps<FoundGroup> {
-  const centre = star[0] ?? 0;
-  const members = star
-    .flatMap((vertex) => graph.vertices[vertex]?.documents ?? [])
-    .sort((a, b) => a - b);
-  const indexOf = new Map<number, number>();
-  for (const [index, member] of members.entries()) indexOf.set(member, index);
-  const representatives = new Map<number, readonly number[]>();
-  const texts = members.map((_, index) => index);
-  const mean = createMean();
-  for (const vertex of star) {
-    marks[vertex] = centre;
-    const { documents, equal } = graph.vertices[vertex] ?? { documents: [], equal: false };
-    const own = documents.map((document) => indexOf.get(document) ?? 0);
-    representatives.set(vertex, equal ? own.slice(0, 1) : own);
-    if (!equal) continue;
-    for (const member of own) texts[member] = own[0] ?? 0;
-    mean.add(
-      { confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 },
-      (own.length * (own.length - 1)) / 2,
-    );
-  }
-  const best = createBestPairs();
-  const inside = star.toSorted((a, b) => a - b);
-  let steps = 0;
-  for (const low of inside) {
-    for (
-      let at = graph.start[low] as number;
-      at < (graph.start[low + 1] as number);
-      at++, steps++
-    ) {
-      const high = graph.to[at] as number;
-      const scores = graph.edges[graph.edge[at] as number];
-      if (high < low || marks[high] !== centre || !scores) continue;
-      mean.add(scores, sizeOf(graph, low) * sizeOf(graph, high));
-      const central = low === centre || high === centre;
-      for (const a of representatives.get(low) ?? [])
-        for (const b of representatives.get(high) ?? [])
-          best.add({ a: Math.min(a, b), b: Math.max(a, b), ...scores }, central);
-    }
-    if (steps > 2048) {
-      steps = 0;
-      yield;
-    }
-  }
-  yield;
-  return { members, texts, pairs: best.pairs(), scores: mean.scores(), verified: mean.count() };
+/** The first vertex of each text; the one after the last at the end. */
+function firstVertices(textOf: Uint32Array, texts: number): Uint32Array {
+  const first = new Uint32Array(texts + 1);
+  for (const text of textOf) first[text + 1] = (first[text + 1] ?? 0) + 1;
+  for (let text = 0; text < texts; text += 1)
+    first[text + 1] = (first[text + 1] ?? 0) + (first[text] ?? 0);
+  return first;
 }
 
-function sizeOf(graph: Graph, vertex: number): number {
-  return graph.vertices[vertex]?.documents.length ?? 0;
+/** The vertices of a text; one that is in no pair has none, and stands for itself. */
+function verticesOf(
+  text: number,
+  first: Uint32Array,
+  vertices: GraphInput["vertices"],
+  documents: readonly number[],
+): (Vertex & { readonly number: number })[] {
+  const from = first[text] ?? 0;
+  const count = (first[text + 1] ?? 0) - from;
+  if (count === 0) return [{ text, documents, equal: true, number: -1 }];
+  return Array.from({ length: count }, (_, i) => ({
+    ...vertices.vertex(from + i),
+    number: from + i,
+  }));
+}
+
+/** A document on its way into a group. */
+interface Member {
+  readonly document: number;
+  readonly rank: number;
+  /** The document that represents its text. */
+  readonly representative: number;
+}
+
+function describe(
+  centre: Vertex,
+  pairs: readonly StarPair[],
+  vertices: GraphInput["vertices"],
+): FoundGroup {
+  const others = pairs.map(({ vertex: number, scores }) => ({
+    ...vertices.vertex(number),
+    scores,
+  }));
+  const members = [centre, ...others].flatMap(membersOf).sort((a, b) => a.document - b.document);
+  const indexOf = new Map(members.map(({ document }, index) => [document, index]));
+  const mean = createMean();
+  for (const { documents, equal } of [centre, ...others])
+    if (equal) mean.add(SAME_TEXT, (documents.length * (documents.length - 1)) / 2);
+  for (const { documents, scores } of others)
+    mean.add(scores, documents.length * centre.documents.length);
+  const best = others
+    .toSorted((a, b) => b.scores.confidence - a.scores.confidence || a.text - b.text)
+    .slice(0, PAIR_LIMIT)
+    .flatMap((other) => textPairs(centre, other, indexOf))
+    .slice(0, PAIR_LIMIT);
+  return {
+    members: members.map(({ document }) => document),
+    texts: members.map(({ representative }) => indexOf.get(representative) ?? 0),
+    ranks: members.map(({ rank }) => rank),
+    pairs: best,
+    scores: mean.scores(),
+    verified: mean.count(),
+  };
+}
+
+function membersOf({ documents, equal, text }: Vertex): Member[] {
+  const first = documents.reduce((least, document) => Math.min(least, document), Infinity);
+  return documents.map((document) => ({
+    document,
+    rank: text,
+    representative: equal ? first : document,
+  }));
+}
+
+/** One pair for each two representatives. */
+function textPairs(
+  centre: Vertex,
+  other: Vertex & { readonly scores: PairScores },
+  indexOf: ReadonlyMap<number, number>,
+): FoundPair[] {
+  const representatives = (vertex: Vertex): number[] => [
+    ...new Set(membersOf(vertex).map(({ representative }) => indexOf.get(representative) ?? 0)),
+  ];
+  return representatives(centre).flatMap((a) =>
+    representatives(other).map((b) => ({ ...other.scores, a: Math.min(a, b), b: Math.max(a, b) })),
+  );
 }
 
 interface Mean {
-  add(scores: Scores, times: number): void;
-  scores(): Scores;
+  add(scores: PairScores, times: number): void;
+  scores(): PairScores;
   count(): number;
 }
 
@@ -121,6 +168,7 @@ function createMean(): Mean {
   let [confidence, jaccard, fuzzy, discriminative] = [0, 0, 0, 0];
   return {
     add(scores, times) {
+      if (times === 0) return;
       count += times;
       confidence += scores.confidence * times;
       jaccard += scores.jaccard * times;
@@ -135,41 +183,4 @@ function createMean(): Mean {
     }),
     count: () => count,
   };
-}
-
-interface RankedPair {
-  readonly pair: FoundPair;
-  readonly central: boolean;
-}
-
-/** Keeps the best PAIR_LIMIT pairs; never holds more than twice as many. */
-function createBestPairs(): { add(pair: FoundPair, central: boolean): void; pairs(): FoundPair[] } {
-  const kept: RankedPair[] = [];
-  let worst: RankedPair | undefined;
-  const cut = (): void => {
-    kept.sort(compareRanked);
-    kept.length = Math.min(kept.length, PAIR_LIMIT);
-  };
-  return {
-    add(pair, central) {
-      const ranked = { pair, central };
-      if (worst && compareRanked(ranked, worst) > 0) return;
-      if (kept.push(ranked) < 2 * PAIR_LIMIT) return;
-      cut();
-      worst = kept.at(-1);
-    },
-    pairs() {
-      cut();
-      return kept.map(({ pair }) => pair);
-    },
-  };
-}
-
-function compareRanked(x: RankedPair, y: RankedPair): number {
-  return (
-    Number(y.central) - Number(x.central) ||
-    y.pair.confidence - x.pair.confidence ||
-    x.pair.a - y.pair.a ||
-    x.pair.b - y.pair.b
-  );
 }

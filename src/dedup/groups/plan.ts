@@ -86,7 +86,7 @@ export async function planFound(
   let at = 0;
   return continued.map(({ found, known }, index) => {
     const same = before[index];
-    if (same) return { row: same, kept: false };
+    if (same) return { row: same, kept: false, change: "none" };
     const { primary = found.members[0] ?? 0, reasons = [] } = descriptions[at++] ?? {};
     const id =
       known?.id ??
@@ -103,6 +103,7 @@ export async function planFound(
         updatedAtMs: deps.readAtMs,
       }),
       kept: false,
+      change: known ? "updated" : "created",
     };
   });
 }
@@ -149,7 +150,7 @@ function unchangedRow(
 }
 
 function equal(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((value, index) => value === b[index]);
+  return a.length === b.length && a.every((value, index) => Object.is(value, b[index]));
 }
 
 /**
@@ -170,7 +171,7 @@ export function planKept(
             .filter((docNo) => !decided.has(docNo))
             .reduce((left, docNo) => withoutMember(left, docNo, deps.readAtMs), group.row)
         : group.row;
-      return [{ row, kept: true }];
+      return [{ row, kept: true, change: row === group.row ? "none" : "updated" }];
     }),
   );
 }

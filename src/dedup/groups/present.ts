@@ -180,8 +180,8 @@ function showPairs(
           docB,
           confidenceScore: confidence,
           jaccardSimilarity: jaccard,
-          fuzzyTextRatio: fuzzy,
-          discriminativeScore: discriminative,
+          fuzzyTextRatio: Number.isNaN(fuzzy) ? 0 : fuzzy,
+          discriminativeScore: Number.isNaN(discriminative) ? 1 : discriminative,
         },
       ];
     },

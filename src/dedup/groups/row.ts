@@ -6,10 +6,10 @@ import { create } from "@bufbuild/protobuf";
 import { GroupRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { FoundGroup } from "./graph.ts";
-import type { Scores } from "./vertices.ts";
+import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 
 /** Names the way groups and scores are made; a change of either changes it. */
-export const ALGORITHM_VERSION = "2.0.0";
+export const ALGORITHM_VERSION = "3.0.0";
 
 /** What the analysis adds to a found group. */
 export interface RowFacts {
@@ -34,8 +34,7 @@ export function groupRow(
     suggestedPrimary: facts.suggestedPrimary,
     confidence,
     jaccard,
-    fuzzy,
-    discriminative,
+    ...known({ fuzzy, discriminative }),
     algorithmVersion: ALGORITHM_VERSION,
     updatedAtMs: facts.updatedAtMs,
     pairMembers: found.pairs.flatMap((pair) => [pair.a, pair.b]),
@@ -50,8 +49,15 @@ export function groupRow(
   });
 }
 
+/** The scores that were computed. */
+function known<T extends Readonly<Record<string, number>>>(scores: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(scores).filter(([, score]) => !Number.isNaN(score)),
+  ) as Partial<T>;
+}
+
 /** A verified pair of members, by document number. */
-export interface MemberPair extends Scores {
+export interface MemberPair extends PairScores {
   readonly a: number;
   readonly b: number;
 }

@@ -2,6 +2,7 @@
  * The client of one Paperless-ngx: credential, API version, bounds and retries. Reads only; what a
  * response means is decided by its callers.
  */
+import { backoffMs } from "../../kernel/async/backoff.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
 import { anonymous, basic, bearer } from "../../kernel/client/authorizers.ts";
@@ -63,6 +64,7 @@ const UNVERSIONED = "application/json";
 const RETRIES = 4;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
+const BACKOFF = { firstMs: BASE_DELAY_MS, maxMs: MAX_DELAY_MS };
 const PROBE_MS = 5_000;
 const CONNECT_MS = 10_000;
 const BODY_BYTES = 64 * 1024 * 1024;
@@ -151,7 +153,7 @@ export function createPaperlessClient(
           // behind it is read again as a whole.
           if (!progress.begun || !isPassing || attempt > RETRIES || signal.aborted)
             throw asPaperlessError(name, error);
-          await delay(deps.clock, BASE_DELAY_MS * 2 ** (attempt - 1), signal);
+          await delay(deps.clock, backoffMs(attempt, BACKOFF), signal);
         }
       }
     },

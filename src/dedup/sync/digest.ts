@@ -2,6 +2,7 @@
  * Batches of an archive through the pool: each text normalised, hashed and packed there, in order,
  * a few batches under way.
  */
+import { hash } from "node:crypto";
 import { itemOf } from "../../../workers/packed.ts";
 import { digest as digestTask } from "../../../workers/tasks.ts";
 import type { DigestInput, DigestOutput } from "../../../workers/tasks/digest.ts";
@@ -20,7 +21,7 @@ interface Digest {
   /** SHA-256 of the normalised text. */
   readonly hash: Uint8Array;
   readonly wordCount: number;
-  /** The full text, zstd. */
+  /** The full text, zstd; empty when it can be read again at its location. */
   readonly zstd: Uint8Array;
 }
 
@@ -37,6 +38,15 @@ type DigestedItem = DigestedDocument | UnchangedDocument | SkippedItem;
 export interface DigestedBatch {
   readonly items: readonly DigestedItem[];
   readonly fraction: number;
+  /** The signatures of the texts, when they were wanted. */
+  readonly block?: ArrayBuffer;
+}
+
+/** What else to do with the texts. */
+export interface DigestOptions {
+  readonly signal: AbortSignal;
+  /** Sign them in the same pass, and compress only those that cannot be read again. */
+  readonly sign?: Required<DigestInput>["sign"];
 }
 
 /**
@@ -46,14 +56,25 @@ export interface DigestedBatch {
 export async function* digestBatches(
   batches: AsyncIterable<ArchiveBatch>,
   pool: Pool,
-  signal: AbortSignal,
+  options: DigestOptions,
 ): AsyncGenerator<DigestedBatch> {
+  const { signal, sign } = options;
   const underWay: ArchiveBatch[] = [];
   async function* textsOf(): AsyncGenerator<DigestInput> {
     for await (const batch of batches) {
       const cut = cutTexts(batch);
       underWay.push(cut);
-      yield { texts: cut.items.flatMap((item) => (item.kind === "document" ? [item.text] : [])) };
+      const read = cut.items.filter((item) => item.kind === "document");
+      yield {
+        texts: read.map(({ text }) => text),
+        ...(read.some(({ beyond }) => beyond) && {
+          beyond: read.map(({ beyond }) => beyond ?? ""),
+        }),
+        ...(sign && {
+          sign,
+          rereadable: Uint8Array.from(read, ({ location }) => (location ? 1 : 0)),
+        }),
+      };
     }
   }
   for await (const output of pool.map(digestTask, textsOf(), { signal })) {
@@ -71,6 +92,7 @@ function cutTexts(batch: ArchiveBatch): ArchiveBatch {
       ? {
           ...item,
           text: cutText(item.text, TEXT_UNITS),
+          beyond: item.beyond ?? hash("sha256", item.text.slice(TEXT_UNITS)),
           truncated: true,
           notes: [...item.notes, "truncated to 500,000 characters"],
         }
@@ -97,17 +119,24 @@ async function joinDigests(
     items.push(
       digest.zstd.byteLength <= TEXT_BYTES
         ? { kind: "document", document, digest }
-        : await shorten(document, text, pool, signal),
+        : await shorten({ document, text, hash: digest.hash }, pool, signal),
     );
   }
-  return { items, fraction: batch.fraction };
+  const { block } = output;
+  return { items, fraction: batch.fraction, ...(block && { block }) };
+}
+
+interface TooLarge {
+  readonly document: Omit<ArchiveDocument, "text">;
+  readonly text: string;
+  /** The identity of the whole text, which stays that of the document. */
+  readonly hash: Uint8Array;
 }
 
 // Text that hardly packs, such as random characters of three bytes, is halved until it fits a
 // transaction.
 async function shorten(
-  document: Omit<ArchiveDocument, "text">,
-  text: string,
+  { document, text, hash: identity }: TooLarge,
   pool: Pool,
   signal: AbortSignal,
 ): Promise<DigestedDocument> {
@@ -127,7 +156,7 @@ async function shorten(
             `truncated to ${kept.length} characters, because it cannot be compressed further`,
           ],
         },
-        digest,
+        digest: { ...digest, hash: identity },
       };
     }
   }

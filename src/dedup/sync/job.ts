@@ -141,7 +141,7 @@ async function readArchive(
     await archive.check(signal);
     step(0, `reading ${archive.name}`);
     for await (const batch of oneAhead(
-      digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, signal),
+      digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, { signal }),
     )) {
       await applyBatch(run, part, batch, matched);
       step(batch.fraction, progressMessage(run, archive.name));

@@ -1,6 +1,7 @@
 /** The demo's documents in the simulated Paperless-ngx. */
 import { inventArchive } from "../archive.ts";
-import type { Estate, ReferenceKind } from "./types.ts";
+import type { ReferenceKind } from "./operations.ts";
+import type { Estate } from "./types.ts";
 
 /** Every so many documents one waits in the inbox. */
 const INBOX_EVERY = 9;

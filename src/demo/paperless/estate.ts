@@ -2,15 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { assert } from "../../kernel/base/errors.ts";
-import type {
-  DocumentRow,
-  Estate,
-  FieldRow,
-  ReferenceKind,
-  ReferenceRow,
-  Release,
-  User,
-} from "./types.ts";
+import type { ReferenceKind } from "./operations.ts";
+import type { DocumentRow, Estate, FieldRow, ReferenceRow, Release, User } from "./types.ts";
 
 const DEFAULT_COLOR = "#a6cee3";
 const WORKER_LAG_MS = 200;

@@ -2,9 +2,9 @@
 import { headerOf, json, type Call, type Reply } from "../control-plane/reply.ts";
 import { isVisible } from "./access.ts";
 import { detail, invalid } from "./answers.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation, ReferenceKind } from "./operations.ts";
 import { parseTime } from "./times.ts";
-import type { DocumentRow, Estate, ReferenceKind, ReferenceRow } from "./types.ts";
+import type { DocumentRow, Estate, ReferenceRow } from "./types.ts";
 import { listsAllIds, showDocument, showReference, type Shown, type Viewer } from "./views.ts";
 
 const DEFAULT_PAGE = 25;

@@ -1,6 +1,8 @@
 /** The paths of the archive's API that the simulator serves. */
 import { createRoutes, type Routes, type RouteLine } from "../routes.ts";
-import type { ReferenceKind } from "./types.ts";
+
+/** The lists of what labels documents, by their paths. */
+export type ReferenceKind = "tags" | "correspondents" | "document_types" | "storage_paths";
 
 /** `unknown` is every other path, and every path without its slash at the end. */
 export type Operation =

@@ -1,7 +1,7 @@
 /** Rows of the simulated Paperless-ngx, and its options. */
 import type { Secret } from "../../kernel/base/secret.ts";
-import type { ControlPlane, ControlPlaneDeps } from "../control-plane/server.ts";
-import type { Operation } from "./operations.ts";
+import type { ControlPlaneDeps } from "../control-plane/server.ts";
+import type { ReferenceKind } from "./operations.ts";
 
 /** The two releases whose answers were captured. */
 export type Release = "3.0.5" | "2.20.15";
@@ -72,8 +72,6 @@ export interface ReferenceRow {
   /** Storage paths only. */
   readonly path: string;
 }
-
-export type ReferenceKind = "tags" | "correspondents" | "document_types" | "storage_paths";
 
 export interface FieldRow {
   readonly id: number;
@@ -158,6 +156,3 @@ export interface PaperlessOptions extends ControlPlaneDeps {
   /** Default: a superuser `archivist`, a `viewer`, and a user `nobody` without rights. */
   readonly users?: readonly User[];
 }
-
-/** A running archive. */
-export type Paperless = ControlPlane<Operation> & { readonly estate: Estate };

@@ -1,7 +1,8 @@
 /** Rows as the API shows them, in the shape of the release and of the version asked for. */
 import { isVisible } from "./access.ts";
 import { formatTime } from "./times.ts";
-import type { DocumentRow, Estate, ReferenceKind, ReferenceRow, User } from "./types.ts";
+import type { ReferenceKind } from "./operations.ts";
+import type { DocumentRow, Estate, ReferenceRow, User } from "./types.ts";
 
 /** Who looks, and in which API version. */
 export interface Viewer {

@@ -1,9 +1,9 @@
 /** Changes of documents and references by request, with the archive's checks. */
 import { json, type Call, type Reply } from "../control-plane/reply.ts";
 import { invalid, plain, serverError } from "./answers.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation, ReferenceKind } from "./operations.ts";
 import { fieldsOf } from "./listing.ts";
-import type { CustomValue, DocumentRow, Estate, ReferenceKind } from "./types.ts";
+import type { CustomValue, DocumentRow, Estate } from "./types.ts";
 import { showDocument, showReference, type Viewer } from "./views.ts";
 
 const TITLE_CHARACTERS = 128;

@@ -7,20 +7,19 @@ type Pair = readonly [low: number, high: number, rank: number];
 
 const CLASSES = 14;
 const signal = new AbortController().signal;
-/** An order of hashes that is not the order of numbers. */
-const compare = (a: number, b: number): number => ((a * 5) % CLASSES) - ((b * 5) % CLASSES);
 
 async function kept(
   pairs: readonly Pair[],
   limit: number,
 ): Promise<{ rows: string[]; limited: number }> {
-  const neighbours = createNeighbours(CLASSES, compare, limit);
+  const neighbours = createNeighbours(CLASSES, limit);
   for (const [low, high, rank] of pairs) neighbours.add(low, high, rank);
   const limited = neighbours.limited;
-  const { starts, highs } = await neighbours.candidates(createBreath(signal));
+  const { starts, highs, equal } = await neighbours.candidates(createBreath(signal));
   const rows: string[] = [];
   for (let low = 0; low < CLASSES; low += 1)
-    for (const high of highs.subarray(starts[low], starts[low + 1])) rows.push(`${low} ${high}`);
+    for (let at = starts[low] ?? 0; at < (starts[low + 1] ?? 0); at += 1)
+      rows.push(`${low} ${highs[at]} ${equal[at]}`);
   return { rows, limited };
 }
 
@@ -30,13 +29,13 @@ function expected(pairs: readonly Pair[], limit: number): { rows: string[]; limi
     const mine = pairs
       .filter(([low, high]) => low === one || high === one)
       .map(([low, high, rank]) => ({ other: low === one ? high : low, rank }));
-    return mine.sort((a, b) => b.rank - a.rank || compare(a.other, b.other));
+    return mine.sort((a, b) => b.rank - a.rank || a.other - b.other);
   });
   const keeps = (one: number, other: number): boolean =>
     best[one]?.slice(0, limit).some((kept) => kept.other === other) ?? false;
   const rows = pairs
     .filter(([low, high]) => keeps(low, high) || keeps(high, low))
-    .map(([low, high]) => [low, high] as const);
+    .map(([low, high, rank]) => [low, high, rank] as const);
   return {
     rows: rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((row) => row.join(" ")),
     limited: best.filter((list) => list.length > limit).length,
@@ -81,7 +80,7 @@ describe("the neighbours of a class", () => {
   });
 
   it("give way to other work on long walks and stop when the caller leaves", async () => {
-    const neighbours = createNeighbours(400, (a, b) => a - b);
+    const neighbours = createNeighbours(400);
     for (let low = 0; low < 400; low += 1)
       for (let high = low + 1; high < 400; high += 1) neighbours.add(low, high, 1);
     expect(neighbours.added).toBe(79_800);

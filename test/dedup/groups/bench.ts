@@ -8,7 +8,11 @@ import { createAnalysisJob } from "../../../src/dedup/analysis/job.ts";
 import type { AnalysisParameters } from "../../../src/dedup/analysis/parameters.ts";
 import { defaultParameters } from "../../../src/dedup/analysis/parameters.ts";
 import type { SketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
-import { createMemorySketchStore } from "../../../src/dedup/analysis/sketch-store.ts";
+import {
+  createEnvVerdictStore,
+  createMemorySketchStore,
+  sketchTables,
+} from "../../../src/dedup/analysis/sketch-store.ts";
 import type { DocumentStore } from "../../../src/dedup/documents/store.ts";
 import { openDocumentStore } from "../../../src/dedup/documents/store.ts";
 import type { GroupIndex } from "../../../src/dedup/groups/index.ts";
@@ -29,6 +33,7 @@ import { compressText } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { countWords, textHash } from "../../workers/text/identity.ts";
 import { openEnv, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
+import type { InlinePool } from "../inline-pool.ts";
 import { createInlinePool } from "../inline-pool.ts";
 
 /** What a document may have beside its text. */
@@ -43,6 +48,8 @@ export interface Bench {
   readonly index: GroupIndex;
   readonly membership: Membership;
   readonly sketches: SketchStore;
+  /** Runs each task here and counts it. */
+  readonly pool: InlinePool;
   readonly clock: Clock & { advance(ms: number): void };
   readonly job: JobType<AnalysisInput, AnalysisResult>;
   /** Stores a document, or its new text and fields; a new text waits for the next analysis. */
@@ -90,6 +97,9 @@ export async function openBench(
   const index = await openGroupIndex(env, { signal });
   const clock = createTestClock();
   const sketches = options.sketches ?? createMemorySketchStore();
+  const sketchEnv = await openEnv(`${directory}/sketch`, { tables: sketchTables });
+  const verdicts = createEnvVerdictStore(sketchEnv);
+  const pool = createInlinePool();
   const parameters = { ...defaultParameters, ...options.parameters };
   const membership = createMembership(index);
   const job = createAnalysisJob({
@@ -97,7 +107,8 @@ export async function openBench(
     documents: store,
     index,
     sketches,
-    pool: createInlinePool(),
+    verdicts,
+    pool,
     clock,
     parameters: () => parameters,
   });
@@ -107,6 +118,7 @@ export async function openBench(
     index,
     membership,
     sketches,
+    pool,
     clock,
     job,
     async put(docNo, text, fields = {}) {
@@ -157,6 +169,7 @@ export async function openBench(
     async close() {
       await env.close();
       await textEnv.close();
+      await sketchEnv.close();
     },
   };
 }

@@ -9,18 +9,23 @@ import type { GroupRow } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
 /** Texts {10, 30}, {20}, {40}: the first like both others. */
 function row(): GroupRow {
   const scores = { confidence: 0.8, jaccard: 0.7, fuzzy: 0.9, discriminative: 1 };
+  const documents = [[30, 10], [20], [40]];
   const [found] = runAtOnce(
     groupSteps({
-      classes: [
-        { hash: "a", documents: [30, 10] },
-        { hash: "b", documents: [20] },
-        { hash: "c", documents: [40] },
+      documents,
+      vertices: {
+        textOf: Uint32Array.of(0, 1, 2),
+        vertex: (text) => ({ text, documents: documents[text] ?? [], equal: true }),
+      },
+      stars: [
+        {
+          centre: 0,
+          members: [
+            { vertex: 1, scores },
+            { vertex: 2, scores: { ...scores, confidence: 0.9 } },
+          ],
+        },
       ],
-      edges: [
-        { low: 0, high: 1, ...scores },
-        { low: 0, high: 2, ...scores, confidence: 0.9 },
-      ],
-      rejections: [],
     }),
   );
   return groupRow(found as FoundGroup, {

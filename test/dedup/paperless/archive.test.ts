@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Archive, ArchiveDocument, ArchiveItem } from "../../../src/dedup/archives/archive.ts";
-import type { Paperless } from "../../../src/demo/paperless/types.ts";
+import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { archiveOf, fillWith, readAll, simulate, tokenOf } from "./support.ts";
@@ -167,7 +168,7 @@ describe("reading Paperless-ngx", () => {
     });
     sim.faults.next("documents", { kind: "oversize", bytes: 1 }, 1);
     sim.faults.next("documents", { kind: "gzip_bomb", bytes: 70 * 1024 * 1024 }, 1);
-    const items = await readAll(archiveOf(sim, { timeoutMs: 1_000_000 }));
+    const items = await readAll(archiveOf(sim, { clock: systemClock, timeoutMs: 300_000 }));
     expect(documentsOf(items).size).toBe(8);
     expect(countRequests(sim).texts).toBe(3);
   });
@@ -262,10 +263,13 @@ describe("what fails", () => {
 
   it("is alive for the probe whatever it answers, and not when nothing does", async () => {
     const sim = await simulate(fillWith(2));
-    await archiveOf(sim, { token: Secret.of("wrong", "test") }).check(never);
+    const clock = systemClock;
+    await archiveOf(sim, { clock, token: Secret.of("wrong", "test") }).check(never);
     sim.faults.next("unknown", { kind: "html", status: 503 });
-    expect(await failureOf(archiveOf(sim).check(never))).toMatchObject({ rule: "server" });
-    const archive = archiveOf(sim);
+    expect(await failureOf(archiveOf(sim, { clock }).check(never))).toMatchObject({
+      rule: "server",
+    });
+    const archive = archiveOf(sim, { clock });
     await sim.stop();
     expect(await failureOf(archive.check(never))).toMatchObject({ rule: "transport" });
   });

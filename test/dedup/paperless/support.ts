@@ -3,7 +3,8 @@ import { onTestFinished } from "vitest";
 import { createPaperlessArchive } from "../../../src/dedup/paperless/archive.ts";
 import type { Archive, ArchiveItem, ReadOptions } from "../../../src/dedup/archives/archive.ts";
 import { startPaperless } from "../../../src/demo/paperless/paperless.ts";
-import type { Estate, Paperless, Release } from "../../../src/demo/paperless/types.ts";
+import type { Estate, Release } from "../../../src/demo/paperless/types.ts";
+import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
 import { systemClock, type Clock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import type { Secret } from "../../../src/kernel/base/secret.ts";
@@ -67,19 +68,22 @@ export function archiveOf(
     readonly token?: Secret;
     readonly pageSize?: number;
     readonly timeoutMs?: number;
+    /** For what takes its time on a busy machine. */
+    readonly clock?: Clock;
     readonly password?: { readonly username: string; readonly password: Secret };
   } = {},
 ): Archive {
+  const clock = options.clock ?? fastClock;
   const archive = createPaperlessArchive(
     {
-      clock: fastClock,
-      clients: createClientFactory({ clock: fastClock, ids: systemIds, version: "test" }),
+      clock,
+      clients: createClientFactory({ clock, ids: systemIds, version: "test" }),
     },
     {
       name: "papers",
       url: options.url ?? sim.url,
       credential: options.password ?? { token: options.token ?? tokenOf(sim as Paperless) },
-      timeoutMs: options.timeoutMs ?? 30_000,
+      timeoutMs: options.timeoutMs ?? 100_000,
       pageSize: options.pageSize ?? 10,
     },
   );

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { run as explainPairs } from "../../../workers/describe/explain-pairs.ts";
 import { run as qualities } from "../../../workers/describe/qualities.ts";
@@ -13,6 +14,18 @@ describe("the quality of a text", () => {
     expect(textQuality("Привет, мир!")).toBe(1);
     expect(textQuality("ab|~^\uFFFD#=")).toBeLessThan(0.5);
     expect(textQuality("")).toBe(0);
+  });
+
+  it("is the share that one pattern over the text finds", () => {
+    const ordinary = /[\p{L}\p{M}\p{N}\s.,;:!?'"()/%&+\-–—’“”„€$£§]+/gu;
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", minLength: 1 }), (text) => {
+        const sample = text.toWellFormed();
+        const found = [...sample.matchAll(ordinary)].reduce((sum, [run]) => sum + run.length, 0);
+        expect(textQuality(text)).toBe(found / sample.length);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it("is told for each stored text, and not for a caller who has gone", () => {

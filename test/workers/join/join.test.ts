@@ -2,22 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mulberry32 } from "../../../bench/corpus.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
-import { createPairFilter } from "../../../workers/join/pair-filter.ts";
+import { createRunComparer } from "../../../workers/join/run-comparer.ts";
 import { sortByKey } from "../../../workers/join/sort.ts";
-import type { ScoreParameters } from "../../../workers/score/confidence.ts";
+import { leastEqual } from "../../../workers/sketch/estimate.ts";
 import { run } from "../../../workers/tasks/join.ts";
 import type { JoinInput, JoinWork } from "../../../workers/tasks/join.ts";
 import { control } from "../control.ts";
 
 const SKETCH = 16;
 const BANDS = 8;
-const parameters: ScoreParameters = {
-  similarityThreshold: 0.75,
-  confidenceWeightJaccard: 60,
-  confidenceWeightFuzzy: 40,
-  discriminativePenaltyStrength: 70,
-  fuzzySampleSize: 10_000,
-};
+const floor = 0.58;
 
 function shared(values: readonly number[]): SharedArrayBuffer {
   const words = new Uint32Array(new SharedArrayBuffer(values.length * 4));
@@ -25,7 +19,13 @@ function shared(values: readonly number[]): SharedArrayBuffer {
   return words.buffer;
 }
 
-/** Classes whose bands agree often; all tokens empty, sizes alike. */
+function sharedBytes(values: readonly number[]): SharedArrayBuffer {
+  const bytes = new Uint8Array(new SharedArrayBuffer(values.length));
+  bytes.set(values);
+  return bytes.buffer;
+}
+
+/** Classes whose bands agree often. */
 function columnsOf(classes: number, seed: number, variety = 3): Columns {
   const random = mulberry32(seed);
   const bands = Array.from({ length: classes * BANDS }, () => Math.floor(random() * variety));
@@ -36,18 +36,20 @@ function columnsOf(classes: number, seed: number, variety = 3): Columns {
     sketchSize: SKETCH,
     bands: shared(bands),
     sketches: shared(sketches),
-    setSizes: shared(
-      Array.from({ length: classes }, (_, i) => (i % 10 === 9 ? 0 : 90 + (i % 3) * 10)),
-    ),
-    tokenStarts: shared(Array.from({ length: classes }, (_, i) => i * 3)),
-    tokens: shared(Array.from({ length: classes * 3 }, () => 0)),
+    signed: sharedBytes(Array.from({ length: classes }, (_, i) => Number(i % 10 !== 9))),
   };
 }
 
 function expected(columns: Columns): string[] {
-  const filter = createPairFilter(columns, parameters);
+  const least = leastEqual(floor, SKETCH);
+  const sketches = new Uint8Array(columns.sketches);
+  const equalBytes = (a: number, b: number): number =>
+    Array.from(
+      { length: SKETCH },
+      (_, i) => sketches[a * SKETCH + i] === sketches[b * SKETCH + i],
+    ).filter(Boolean).length;
   const bands = new Uint32Array(columns.bands);
-  const sizes = new Uint32Array(columns.setSizes);
+  const signed = new Uint8Array(columns.signed);
   const pairs: string[] = [];
   for (let a = 0; a < columns.classes; a += 1)
     for (let b = a + 1; b < columns.classes; b += 1) {
@@ -55,8 +57,8 @@ function expected(columns: Columns): string[] {
         { length: BANDS },
         (_, i) => bands[a * BANDS + i] === bands[b * BANDS + i],
       ).includes(true);
-      const equal = meet && sizes[a] !== 0 && sizes[b] !== 0 ? filter.test(a, b) : -1;
-      if (equal >= 0) pairs.push(`${a} ${b} ${equal}`);
+      const equal = meet && signed[a] === 1 && signed[b] === 1 ? equalBytes(a, b) : -1;
+      if (equal >= least) pairs.push(`${a} ${b} ${equal}`);
     }
   return pairs.sort();
 }
@@ -69,7 +71,7 @@ function joined(columns: Columns, limits: Pick<JoinInput, "maxPairs" | "maxRun">
   ];
   const pairs: string[] = [];
   for (let next = work.shift(); next; next = work.shift()) {
-    const found = run({ columns, parameters, work: next, ...limits }, control());
+    const found = run({ columns, floor, crowded: [], work: next, ...limits }, control());
     if (found.rest) work.push(found.rest);
     for (const long of found.runs)
       work.push(
@@ -109,7 +111,8 @@ describe("joining", () => {
       run(
         {
           columns,
-          parameters,
+          floor,
+          crowded: [],
           work: { kind: "bands", from: 0, to: BANDS, at: 0 },
           maxPairs: 1e9,
           maxRun: 1e9,
@@ -121,58 +124,102 @@ describe("joining", () => {
   });
 });
 
-describe("the pair filter", () => {
-  it("drops a pair whose tokens differ too much for the threshold, and keeps it without the penalty", () => {
-    const columns: Columns = {
-      classes: 2,
-      numBands: BANDS,
-      sketchSize: SKETCH,
-      bands: shared(Array.from({ length: 2 * BANDS }, () => 1)),
-      sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]),
-      setSizes: shared([100, 100]),
-      tokenStarts: shared([0, 4]),
-      tokens: shared([1, 0, 0, 111, 1, 0, 0, 222]),
-    };
-    expect(createPairFilter(columns, parameters).test(0, 1)).toBe(-1);
-    expect(
-      createPairFilter(columns, { ...parameters, discriminativePenaltyStrength: 0 }).test(0, 1),
-    ).toBe(SKETCH);
-  });
-
-  it("keeps a pair that reaches the threshold only if all else is perfect, and drops the next one below", () => {
-    const numbers = (own: number, from: number): number[] => [
-      13 + own,
-      0,
-      0,
-      ...Array.from({ length: 13 }, (_, i) => i),
-      ...Array.from({ length: own }, (_, i) => from + i),
-    ];
-    const pair = (own: number): number => {
-      const [a, b] = [numbers(3, 100), numbers(own, 200)];
-      const columns = {
-        ...columnsOf(2, 1, 1),
-        sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]),
-        setSizes: shared([100, 100]),
-        tokenStarts: shared([0, a.length]),
-        tokens: shared([...a, ...b]),
-      };
-      return createPairFilter(columns, parameters).test(0, 1);
-    };
-    // D = 13/20 leaves 0.755 of a perfect base, D = 13/21 leaves 0.733.
-    expect(pair(4)).toBe(SKETCH);
-    expect(pair(5)).toBe(-1);
-  });
-
-  it("drops a pair whose sizes alone forbid the floor", () => {
+describe("a run of more than 8,192 classes", () => {
+  it("is compared in part: pairs are met where fewer agree, and each class with those that follow", () => {
+    const classes = 9_001;
+    const keys = Array.from({ length: classes }, (_, i) =>
+      Array.from({ length: BANDS }, (_unused, band) =>
+        band === 0 || band === 5 ? 1 : band === 3 ? 10 + (i >> 1) : 100_000 + i * BANDS + band,
+      ),
+    );
     const columns = {
-      ...columnsOf(2, 1, 1),
-      sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]),
-      setSizes: shared([58, 100]),
+      ...columnsOf(classes, 1, 1),
+      bands: shared(keys.flat()),
+      sketches: shared(Array.from({ length: (classes * SKETCH) / 4 }, () => 5)),
+      signed: sharedBytes(Array.from({ length: classes }, () => 1)),
     };
-    expect(createPairFilter(columns, parameters).test(0, 1)).toBe(-1);
-    expect(
-      createPairFilter({ ...columns, setSizes: shared([59, 100]) }, parameters).test(0, 1),
-    ).toBe(SKETCH);
+    const input = { columns, floor, maxPairs: 1e9, maxRun: 1_024 };
+    const bands = { from: 0, to: BANDS };
+    const found = run({ ...input, crowded: [], work: { kind: "crowded", ...bands } }, control());
+    expect(found.crowded).toEqual([0, 1, 5, 1]);
+    const one = new Set([1]);
+    const crowded = Array.from({ length: BANDS }, (_, band) =>
+      band === 0 || band === 5 ? one : undefined,
+    );
+    const { low, high } = run(
+      { ...input, crowded, work: { kind: "bands", ...bands, at: 0 } },
+      control(),
+    );
+    const pairs = new Set(Array.from(low, (a, i) => `${a} ${high[i]}`));
+    expect(pairs.size).toBe(low.length);
+    for (let i = 0; i + 1 < classes; i += 2) expect(pairs.has(`${i} ${i + 1}`)).toBe(true);
+    for (const [a, b] of [
+      [17, 18],
+      [17, 145],
+      [3, 8_999],
+    ])
+      expect(pairs.has(`${a} ${b}`)).toBe(true);
+    expect(pairs.size).toBe(classes * 128);
+  });
+});
+
+describe("comparing the members of a run", () => {
+  /** What a comparer finds among `members`, as "low high equal". */
+  function found(columns: Columns, band: number, members: readonly number[]): string[] {
+    const pairs: string[] = [];
+    createRunComparer(columns, floor, []).compare(
+      band,
+      Uint32Array.from(members),
+      { from: 0, to: members.length },
+      {
+        found: (low, high, equal) => void pairs.push(`${low} ${high} ${equal}`),
+        rowDone: () => undefined,
+      },
+    );
+    return pairs.sort();
+  }
+
+  it("keeps a pair whose estimate may belong to the floor, and drops one below", () => {
+    const size = 256;
+    const test = (equal: number): string[] => {
+      const bytes = new Uint8Array(2 * size);
+      bytes.fill(1, equal, size);
+      const sketches = shared([...new Uint32Array(bytes.buffer)]);
+      return found({ ...columnsOf(2, 1, 1), sketchSize: size, sketches }, 0, [0, 1]);
+    };
+    // An estimate of .48 is that of 124 equal bytes, chance included.
+    expect(test(124)).toEqual(["0 1 124"]);
+    expect(test(123)).toEqual([]);
+  });
+
+  it("counts equal bytes as they are, whatever the length of a sketch and the members of a run", () => {
+    for (const [size, classes] of [
+      [16, 40],
+      [63, 30],
+      [256, 30],
+      [1_024, 3_100],
+    ] as const) {
+      const random = mulberry32(size);
+      const stride = Math.ceil(size / 4) * 4;
+      const bytes = new Uint8Array(classes * stride);
+      for (let at = 0; at < classes; at += 1)
+        for (let i = 0; i < size; i += 1) bytes[at * stride + i] = random() < 0.8 ? 7 : at & 255;
+      const sketches = shared([...new Uint32Array(bytes.buffer)]);
+      const columns = { ...columnsOf(classes, 1, 1), classes, sketchSize: size, sketches };
+      // The first and the last lie in different loads of the module's memory.
+      const members = classes > 100 ? [...Array(classes).keys()] : [...Array(30).keys()];
+      const pairs = new Set(found(columns, 0, members));
+      for (const [a, b] of [
+        [0, 1],
+        [0, members.length - 1],
+        [5, 20],
+      ] as const) {
+        let equal = 0;
+        for (let i = 0; i < size; i += 1)
+          if (bytes[a * stride + i] === bytes[b * stride + i]) equal += 1;
+        expect(pairs.has(`${a} ${b} ${equal}`)).toBe(equal >= leastEqual(floor, size));
+      }
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import { confidence, type ScoreParameters } from "../../../workers/score/confide
 import { discriminativeScore } from "../../../workers/score/discriminative.ts";
 import { explain } from "../../../workers/score/explain.ts";
 import { fuzzyRatio, wordSorted } from "../../../workers/score/fuzzy.ts";
-import { jaccardOf } from "../../../workers/score/jaccard.ts";
+import { jaccardAtLeast } from "../../../workers/score/jaccard.ts";
 import { tokensOf } from "../../../workers/score/tokens.ts";
 
 const defaults: ScoreParameters = {
@@ -102,7 +102,7 @@ function exactJaccard(a: string, b: string): number {
     ).sort();
   });
   if (left === undefined || right === undefined) return 0;
-  return jaccardOf(left, 0, left.length, right, 0, right.length);
+  return jaccardAtLeast(left, right, 0);
 }
 
 describe.each(examples)("worked example $name", ({ a, b, fuzzy, D, overall, ownD }) => {

@@ -1,25 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { createCorpus } from "../../../bench/corpus.ts";
-import { COUNT_WORDS, TABLE_WORDS, readBlock, signatureAt } from "../../../workers/block.ts";
+import { readBlock, signatureAt } from "../../../workers/block.ts";
 import { itemOf, pack } from "../../../workers/packed.ts";
 import { confidence } from "../../../workers/score/confidence.ts";
 import { run as digest } from "../../../workers/tasks/digest.ts";
 import { run as sign } from "../../../workers/tasks/sign.ts";
 import { run as verify } from "../../../workers/tasks/verify.ts";
-import type { Payloads } from "../../../workers/tasks/verify.ts";
-import { compressText, decompressText } from "../../../workers/text/compress.ts";
+import type { SharedTexts } from "../../../workers/tasks/verify.ts";
+import { scoresAt } from "../../../workers/cover/score-columns.ts";
+import { run as cover } from "../../../workers/tasks/cover.ts";
+import { compressText } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
-import { textHash } from "../text/identity.ts";
-import { shingleSet } from "../../../workers/text/shingles.ts";
+import { signText } from "../../../workers/text/signature.ts";
+import { decodeStored, textHash, shingleSet } from "../text/identity.ts";
 import { control } from "../control.ts";
 
-const parameters = { numPermutations: 64, numBands: 16, ngramSize: 3, fuzzySampleSize: 500 };
+const parameters = { numPermutations: 64, numBands: 16, ngramSize: 3 };
 const score = {
   similarityThreshold: 0.75,
   confidenceWeightJaccard: 60,
   confidenceWeightFuzzy: 40,
   discriminativePenaltyStrength: 70,
   fuzzySampleSize: 500,
+  ngramSize: 3,
 };
 const fingerprint = new Uint8Array(32).fill(9);
 const [long = ""] = createCorpus({ documents: 1, words: 60, seed: 1 });
@@ -39,13 +42,18 @@ function signed(
   return readBlock(sign(input, control()).block);
 }
 
-function payloadsOf(texts: readonly string[]): Payloads {
-  const block = signed(texts);
-  const words = new Uint32Array(new SharedArrayBuffer(block.words.byteLength));
-  words.set(block.words);
-  const table = new Uint32Array(new SharedArrayBuffer(texts.length * TABLE_WORDS * 4));
-  table.set(block.table);
-  return { words: words.buffer, table: table.buffer };
+function sharedTexts(texts: readonly (string | undefined)[]): SharedTexts {
+  const { bytes, ends } = pack(
+    texts.map((text) => (text === undefined ? new Uint8Array(0) : compressText(text, 1))),
+  );
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  shared.set(bytes);
+  return {
+    bytes: shared.buffer,
+    starts: Float64Array.from(ends, (_, i) => ends[i - 1] ?? 0),
+    lengths: ends.map((end, i) => end - (ends[i - 1] ?? 0)),
+    ids: Uint32Array.from(texts.keys()),
+  };
 }
 
 describe("digesting", () => {
@@ -58,7 +66,7 @@ describe("digesting", () => {
       expect(out.hashes.slice(i * 32, (i + 1) * 32)).toEqual(
         new Uint8Array(textHash(normalise(text))),
       );
-      expect(decompressText(itemOf(out.zstd, i))).toBe(text);
+      expect(decodeStored(itemOf(out.zstd, i))).toBe(text);
     }
     expect(caller.units).toBe(4);
   });
@@ -73,28 +81,34 @@ describe("digesting", () => {
 });
 
 describe("signing", () => {
-  it("keeps what the score needs of each text", () => {
+  it("keeps identity, band keys and low bytes of each text, of plain ones as of compressed", () => {
     const block = signed([long, "too short"]);
     expect(block.classes).toBe(2);
     const first = signatureAt(block, 0);
-    expect(first.set).toEqual(shingleSet(normalise(long), 3));
-    expect(decompressText(first.sample)).toBe(normalise(long).slice(0, 500));
-    expect(signatureAt(block, 1).set).toHaveLength(0);
-    expect(first.tokens.length).toBeGreaterThanOrEqual(COUNT_WORDS);
+    const { bands, sketch } = signText(long, parameters);
+    expect([...first.bands]).toEqual([...bands]);
+    expect([...first.sketch]).toEqual([...sketch]);
+    const plain = sign(
+      {
+        texts: pack([new TextEncoder().encode(long)]),
+        hashes: textHash(normalise(long)),
+        parameters,
+        fingerprint,
+      },
+      control(),
+    );
+    expect(signatureAt(readBlock(plain.block), 0)).toEqual(first);
   });
 
-  it("leaves out a text that is gone and one that is not what its hash says", () => {
-    const block = signed(
-      [long, undefined, "another text"],
-      [textHash(normalise(long)), new Uint8Array(32), textHash("this text")],
-    );
+  it("leaves out a text that is gone", () => {
+    const block = signed([long, undefined]);
     expect(block.classes).toBe(1);
     expect([...block.hashes]).toEqual([...textHash(normalise(long))]);
   });
 
   it("reports a text that cannot be unpacked as corrupt, and stops when the caller leaves", () => {
     const input = {
-      texts: pack([new Uint8Array([1, 2])]),
+      texts: pack([new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 1, 2])]),
       hashes: new Uint8Array(32),
       parameters,
       fingerprint,
@@ -107,63 +121,77 @@ describe("signing", () => {
 describe("verifying", () => {
   const close = long.replace(/\w+$/, "changed");
   const [far = ""] = createCorpus({ documents: 1, words: 60, seed: 2 });
+  const texts = [long, close, far, undefined];
+  const input = {
+    runId: "one",
+    texts: sharedTexts(texts),
+    a: Uint32Array.of(0, 0, 1, 0),
+    b: Uint32Array.of(2, 1, 2, 3),
+    parameters: score,
+  };
 
-  it("answers the pairs at or above the threshold with all their scores", () => {
-    const payloads = payloadsOf([long, close, far]);
-    const out = verify(
-      {
-        inA: payloads,
-        inB: payloads,
-        a: Uint32Array.of(0, 0, 1),
-        b: Uint32Array.of(2, 1, 2),
-        parameters: score,
-      },
-      control(),
-    );
-    expect([...out.index]).toEqual([1]);
+  it("answers every pair: all scores of one that passes, what was needed of one that fails", () => {
+    const { scores: out, gone } = verify(input, control());
+    expect([...gone]).toEqual([0, 0, 0, 1]);
     const [a, b] = [shingleSet(normalise(long), 3), shingleSet(normalise(close), 3)];
     const common = a.filter((hash) => b.includes(hash)).length;
-    expect(out.jaccard[0]).toBe(common / (a.length + b.length - common));
-    expect(out.confidence[0]).toBe(
-      confidence(out.jaccard[0] ?? 0, out.fuzzy[0] ?? 0, out.discriminative[0] ?? 0, score),
+    const passed = scoresAt(out, 1);
+    expect(passed.jaccard).toBe(common / (a.length + b.length - common));
+    expect(passed.confidence).toBe(
+      confidence(passed.jaccard, passed.fuzzy, passed.discriminative, score),
     );
+    expect(scoresAt(out, 0)).toEqual({
+      jaccard: expect.any(Number) as number,
+      discriminative: Number.NaN,
+      fuzzy: Number.NaN,
+      confidence: Number.NaN,
+    });
+    expect(Object.values(scoresAt(out, 3))).toEqual([NaN, NaN, NaN, NaN]);
   });
 
-  it("scores across two sets of payloads as within one", () => {
-    const one = payloadsOf([long, close]);
-    const within = verify(
-      { inA: one, inB: one, a: Uint32Array.of(0), b: Uint32Array.of(1), parameters: score },
-      control(),
-    );
-    const across = verify(
+  it("does not take the features of another run", () => {
+    verify(input, control());
+    const other = verify(
       {
-        inA: payloadsOf([long]),
-        inB: payloadsOf([far, close]),
+        ...input,
+        runId: "two",
+        texts: sharedTexts([far, far]),
         a: Uint32Array.of(0),
         b: Uint32Array.of(1),
-        parameters: score,
       },
       control(),
     );
-    expect(across).toEqual(within);
-    expect(across.index).toHaveLength(1);
+    expect(other.scores.jaccard[0]).toBe(1);
   });
 
   it("stops at the pair after which the caller left", () => {
-    const payloads = payloadsOf([long, close]);
     const caller = control(1);
-    expect(() =>
-      verify(
-        {
-          inA: payloads,
-          inB: payloads,
-          a: Uint32Array.of(0, 0),
-          b: Uint32Array.of(1, 1),
-          parameters: score,
-        },
-        caller,
-      ),
-    ).toThrow(expect.objectContaining({ code: "cancelled" }));
+    expect(() => verify(input, caller)).toThrow(expect.objectContaining({ code: "cancelled" }));
     expect(caller.units).toBe(1);
+  });
+
+  it("gives in a cover the scores that it gives alone, and no group to a text that is gone", () => {
+    const { scores: alone } = verify(input, control());
+    // The centre 0 with all others.
+    const out = cover(
+      {
+        graph: {
+          starts: Uint32Array.of(0, 3, 4, 5, 6),
+          others: Uint32Array.of(1, 2, 3, 0, 0, 0),
+          pairs: Uint32Array.of(0, 1, 2, 0, 1, 2),
+          weights: Uint8Array.of(64, 1, 1),
+        },
+        textOf: Uint32Array.of(0, 1, 2, 3),
+        texts: pack(
+          texts.map((text) => (text === undefined ? new Uint8Array(0) : compressText(text, 1))),
+        ),
+        parameters: score,
+      },
+      control(),
+    );
+    expect([...out.stars]).toEqual([0, 1, 0]);
+    expect([...out.pairs]).toEqual([0, 1]);
+    expect(scoresAt(out.scores, 0)).toEqual(scoresAt(alone, 1));
+    expect(scoresAt(out.scores, 1)).toEqual(scoresAt(alone, 0));
   });
 });

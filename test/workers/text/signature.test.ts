@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { normalise } from "../../../workers/text/normalise.ts";
-import { countWords, textHash } from "./identity.ts";
-import { shingleSet } from "../../../workers/text/shingles.ts";
+import { normalise, sampleOf } from "../../../workers/text/normalise.ts";
+import { sampleOfText } from "../../../workers/text/sample.ts";
+import { countWords, textHash, shingleSet } from "./identity.ts";
 import { identify, signText } from "../../../workers/text/signature.ts";
 import { bandKeys, shinglesOf, sketchOf } from "../wasm/reference.ts";
 
@@ -64,6 +64,17 @@ describe("identity", () => {
   it("of an empty text has no words", () => {
     expect(identify("")).toEqual({ hash: textHash(""), words: 0 });
     expect(identify(" \n\u2003")).toEqual({ hash: textHash(""), words: 0 });
+  });
+});
+
+describe("a sample", () => {
+  it("is the head of the normal form, whatever its characters take", () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 200 }), (raw, units) => {
+        expect(sampleOfText(raw, units)).toBe(sampleOf(normalise(raw), units));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });
 

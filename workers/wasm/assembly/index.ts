@@ -9,9 +9,13 @@ export {
   RESULT,
   ROWS,
   SHINGLES,
+  SHINGLES_SCRATCH,
   TEXT,
+  WORDS,
 } from "./layout";
 export { read } from "./read";
 export { distinct, sketch } from "./sketch";
 export { mergeBound, sortWords } from "./words";
 export { distance } from "./distance";
+export { common } from "./sets";
+export { compareSketches, listUnmet } from "./compare";

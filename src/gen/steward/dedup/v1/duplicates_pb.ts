@@ -205,11 +205,15 @@ export type GroupPair = Message<"steward.dedup.v1.GroupPair"> & {
   jaccardSimilarity: number;
 
   /**
+   * 0 when it was not computed, since its weight was 0.
+   *
    * @generated from field: double fuzzy_text_ratio = 5;
    */
   fuzzyTextRatio: number;
 
   /**
+   * 1 when it was not computed, since the penalty was 0.
+   *
    * @generated from field: double discriminative_score = 6;
    */
   discriminativeScore: number;

@@ -1,0 +1,141 @@
+/** What an archive does not list is removed only when it confirms that it is gone. */
+import { describe, expect, it } from "vitest";
+import type { Archive, ArchiveItem, DocumentLabels } from "../../../src/dedup/archives/archive.ts";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
+import { openSide, type Side } from "./side.ts";
+
+/** Documents by ref; those of `unlisted` are there and not listed. */
+interface Papers {
+  readonly documents: Map<string, { readonly text: string; readonly labels: DocumentLabels }>;
+  readonly unlisted: Set<string>;
+  /** Refs that were asked for by name. */
+  readonly asked: string[];
+  failing: boolean;
+}
+
+const LABELS: DocumentLabels = { tags: ["inbox"], correspondent: "Northwind" };
+
+function fill(count: number): Papers {
+  const documents = Array.from(
+    { length: count },
+    (_, index) => [String(index + 1), { text: `words of ${index}`, labels: LABELS }] as const,
+  );
+  return { documents: new Map(documents), unlisted: new Set(), asked: [], failing: false };
+}
+
+function archiveOf(papers: Papers): Archive {
+  return {
+    name: "papers",
+    kind: "paperless",
+    check: () => Promise.resolve(),
+    async *read({ known, force }) {
+      const listed = [...papers.documents].filter(([ref]) => !papers.unlisted.has(ref));
+      const items = listed.map(([ref, { text, labels }]): ArchiveItem => {
+        if (!force && known(ref, text)) return { kind: "unchanged", ref, labels };
+        return { kind: "document", ref, version: text, title: ref, text, notes: [], ...labels };
+      });
+      yield { items, fraction: 1 };
+    },
+    stillThere(refs) {
+      papers.asked.push(...refs);
+      if (papers.failing) throw new StewardError("upstream", "archive papers: it is down");
+      return Promise.resolve(new Set(refs.filter((ref) => papers.documents.has(ref))));
+    },
+  };
+}
+
+async function synced(papers: Papers): Promise<Side> {
+  const side = await openSide([archiveOf(papers)]);
+  await side.sync();
+  side.changes.length = 0;
+  return side;
+}
+
+describe("documents that the list left out", () => {
+  it("stay when the archive has them, and go when it has not", async () => {
+    const papers = fill(30);
+    const side = await synced(papers);
+    papers.unlisted.add("3");
+    papers.documents.delete("7");
+    const result = await side.sync();
+    expect(papers.asked.toSorted()).toEqual(["3", "7"]);
+    expect(result.reconciled).toBe(1);
+    expect(side.store.byRef("papers", "3")).toBeDefined();
+    expect(side.store.byRef("papers", "7")).toBeUndefined();
+  });
+
+  it("stay when the archive cannot be asked, and the sync fails", async () => {
+    const papers = fill(30);
+    const side = await synced(papers);
+    papers.documents.delete("7");
+    papers.failing = true;
+    await expect(side.sync()).rejects.toThrow("archive papers: it is down");
+    expect(side.store.index.size).toBe(30);
+    papers.failing = false;
+    expect((await side.sync()).reconciled).toBe(1);
+  });
+
+  it.each([
+    { known: 50, left: 20, kept: true },
+    { known: 30, left: 15, kept: false },
+    { known: 20, left: 1, kept: false },
+  ])("of $known with $left left are kept: $kept", async ({ known, left, kept }) => {
+    const papers = fill(known);
+    const side = await synced(papers);
+    for (const ref of [...papers.documents.keys()].slice(left)) papers.documents.delete(ref);
+    const outcome = await side.sync().then(
+      () => undefined,
+      (error: unknown) => error as StewardError,
+    );
+    expect([outcome?.rule, side.store.index.size]).toEqual(
+      kept ? ["VANISHED", known] : [undefined, left],
+    );
+    expect((await side.sync({ force: true })).reconciled).toBe(kept ? known - left : 0);
+    expect(side.store.index.size).toBe(left);
+  });
+});
+
+describe("labels that changed without their document", () => {
+  it("are stored with the text and its analysis as they were", async () => {
+    const papers = fill(3);
+    const side = await synced(papers);
+    for (const [ref, { text }] of papers.documents)
+      papers.documents.set(ref, { text, labels: { tags: ["in", "tax"], documentType: "Bill" } });
+    const before = side.store.byRef("papers", "2");
+    const result = await side.sync();
+    const after = side.store.byRef("papers", "2");
+    expect(result).toMatchObject({ updated: 3, inserted: 0, skipped: 0 });
+    expect(after).toMatchObject({
+      docNo: before?.docNo,
+      contentHash: before?.contentHash,
+      pending: before?.pending,
+      tags: ["in", "tax"],
+      documentType: "Bill",
+    });
+    expect(after?.correspondent).toBeUndefined();
+    expect(after && (await side.store.fullText(after))).toBe("words of 1");
+    expect((await side.sync()).skipped).toBe(3);
+  });
+
+  it("start no analysis; a new text does", async () => {
+    const papers = fill(3);
+    const side = await synced(papers);
+    papers.documents.set("2", { text: "words of 1", labels: { tags: [] } });
+    await side.sync();
+    papers.documents.set("3", { text: "other words", labels: LABELS });
+    await side.sync();
+    papers.documents.delete("1");
+    await side.sync();
+    expect(side.changes).toEqual([0, 1, 1]);
+  });
+
+  it("are counted once by a sync that died and resumed", async () => {
+    const papers = fill(3);
+    const side = await synced(papers);
+    papers.documents.set("2", { text: "new words", labels: LABELS });
+    await expect(side.sync({}, { dieAt: 4 })).rejects.toThrow("died");
+    side.changes.length = 0;
+    expect(await side.sync({}, { resumed: true })).toMatchObject({ updated: 1 });
+    expect(side.changes).toEqual([1]);
+  });
+});
