@@ -193,7 +193,7 @@ describe("Exemplars", { timeout: 40_000 }, () => {
     });
     const scope = telemetry.scope(spec());
     scope.record(traced, 0.5, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(await scrape(telemetry, { format: "openmetrics" })).not.toContain(" # {");
     expect(
       receiver
