@@ -265,6 +265,43 @@ describe("several archives", () => {
   });
 });
 
+describe("the demo", () => {
+  it("shows the documents of a simulated Paperless-ngx, also after a restart", async () => {
+    const state = temporaryFolder();
+    for (let start = 1; start <= 2; start++) {
+      const daemon = await startDaemon({
+        args: ["-demo"],
+        env: {
+          STEWARD_GATEWAY__LISTEN: "127.0.0.1:0",
+          STEWARD_STATE__DIRECTORY: state,
+          STEWARD_SERVICES__MONITOR: "false",
+          STEWARD_SERVICES__TOKENS: "false",
+        },
+      });
+      try {
+        await expect
+          .poll(async () => (await jobsOf(daemon, "sync")).length, { timeout: 20_000 })
+          .toBe(start);
+        const [job] = await jobsOf(daemon, "sync");
+        await (await fetch(`${daemon.url}/api/v1/jobs/${job.id}/progress`)).text();
+        const { result } = (await rest(daemon, "GET", `/api/v1/jobs/${job.id}`)).json.data;
+        expect(result).toMatchObject({ totalFetched: 260, inserted: start === 1 ? 260 : 0 });
+        const [document] = await listOf(daemon);
+        expect(document).toMatchObject({
+          archive: "paperless",
+          paperlessId: expect.any(Number) as number,
+          tags: expect.arrayContaining([expect.stringMatching(/^\d{4}$/)]) as string[],
+        });
+        await analysed(daemon);
+        const { meta } = (await rest(daemon, "GET", "/api/v1/duplicates?limit=1")).json;
+        expect(meta.total).toBeGreaterThan(10);
+      } finally {
+        await daemon.stop();
+      }
+    }
+  });
+});
+
 describe("a sync that is killed", () => {
   it("goes on after the start, and reads no text twice that was stored", async () => {
     const sim = await startArchive();

@@ -9,7 +9,7 @@ import { fillWithSamples, sampleUsers } from "./sample.ts";
 interface Bench {
   readonly sim: Paperless;
   readonly clock: SetClock;
-  call(method: string, path: string, body?: unknown, user?: string): Promise<Answer>;
+  readonly call: (method: string, path: string, body?: unknown, user?: string) => Promise<Answer>;
 }
 
 async function bench(): Promise<Bench> {
@@ -113,7 +113,7 @@ describe("the simulated Paperless-ngx", () => {
       call("PATCH", "documents/5/", { tags: [1] }),
       call("PATCH", "documents/6/", { tags: [1] }),
     ]);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 500]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 500]));
   });
 
   it("keeps newer versions of a file out of lists, and shows the text of the newest", async () => {
