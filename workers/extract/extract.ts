@@ -30,7 +30,7 @@ interface Run {
   readonly units: number;
   leftUnits: number;
   readonly items: Item[];
-  cancelled(): boolean;
+  readonly cancelled: () => boolean;
 }
 
 /** Reads each file. Throws `cancelled`. */

@@ -34,7 +34,7 @@ const PARSED_HERE_BYTES = 256 * 1024;
 const TURN_MS = 5;
 
 /** A file, or a stream that is read once and has no size. */
-export type JsonlSource = { readonly path: string } | { readonly stream: Readable };
+type JsonlSource = { readonly path: string } | { readonly stream: Readable };
 
 export interface JsonlOptions {
   readonly name: string;
