@@ -137,7 +137,7 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
     summary: {
       documents,
       skipped: corpus.skipped(parameters),
-      notes: corpus.notes,
+      notes: [...corpus.notes, ...limitNotes(outcome)],
       pairs: documentPairs(outcome),
       groups: groups.length,
       durationMs,
@@ -253,6 +253,14 @@ function reportGroup({
       words: wordCount,
     })),
   };
+}
+
+function limitNotes({ stats: { limitedClasses } }: AnalysisOutcome): string[] {
+  return limitedClasses === 0
+    ? []
+    : [
+        `${limitedClasses} texts have more than 1,024 candidates; only their best were compared, so their groups may lack members`,
+      ];
 }
 
 async function print(

@@ -2,6 +2,7 @@
  * Parses one JSON text that is too large for the main thread and gives back only what fits in a
  * document.
  */
+import { hash } from "node:crypto";
 import type { JsonLine, JsonLineValue } from "./tasks.ts";
 
 /**
@@ -22,7 +23,9 @@ export function run({ bytes, units }: JsonLine): JsonLineValue {
     const record = value as Record<string, unknown>;
     const content = record["content"];
     const cut = typeof content === "string" && content.length > units;
-    return { value: cut ? { ...record, content: content.slice(0, units) } : record, cut };
+    if (!cut) return { value: record, cut };
+    const beyond = hash("sha256", content.slice(units));
+    return { value: { ...record, content: content.slice(0, units) }, cut, beyond };
   } catch (error) {
     return {
       error: `is not valid JSON: ${error instanceof Error ? error.message.slice(0, 120) : "unknown"}`,

@@ -19,9 +19,12 @@ export interface JsonLine {
   readonly units: number;
 }
 
-/** The parsed line, `cut` if its content was longer; or what is wrong with it. */
+/**
+ * The parsed line, `cut` if its content was longer, then with the SHA-256 of the rest in
+ * hexadecimal; or what is wrong with it.
+ */
 export type JsonLineValue =
-  | { readonly value: unknown; readonly cut: boolean }
+  | { readonly value: unknown; readonly cut: boolean; readonly beyond?: string }
   | { readonly error: string };
 
 /** HTML pages to text. */

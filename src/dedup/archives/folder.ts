@@ -2,6 +2,7 @@
  * A folder as an archive: every text, Markdown and HTML file below it is a document whose ref is
  * its path. Or one such file alone.
  */
+import { createHash } from "node:crypto";
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -185,6 +186,7 @@ function asDocument({ ref, type, path }: FoundFile, head: FileHead): ArchiveItem
     ref,
     version: head.facts.version,
     modifiedDate: head.facts.modifiedDate,
+    ...beyondOf(head, text),
     tags: [],
     notes: note === undefined ? [] : [note],
   };
@@ -209,4 +211,10 @@ function asDocument({ ref, type, path }: FoundFile, head: FileHead): ArchiveItem
     text: cutText(text, TEXT_UNITS + 2),
     ...(plain && { location }),
   };
+}
+
+/** What tells a document that is longer than its text from others with the same beginning. */
+function beyondOf({ bytes, whole, beyond }: FileHead, text: string): { beyond?: string } {
+  if (whole && text.length <= TEXT_UNITS) return {};
+  return { beyond: createHash("sha256").update(bytes).update(beyond).digest("hex") };
 }

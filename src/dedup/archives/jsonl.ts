@@ -213,6 +213,7 @@ async function readLine(
     version,
     title: title ?? id,
     text: content,
+    ...(parsed.beyond !== undefined && { beyond: parsed.beyond }),
     ...(file && { location: { ...file, offset, length: bytes.byteLength, form: "line" as const } }),
     notes: [],
   };

@@ -2,6 +2,8 @@
  * Reads the beginning of a file, unpacked if need be, with bounded memory and without ever waiting
  * on a pipe or a device.
  */
+import { createHash } from "node:crypto";
+import type { Hash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -14,6 +16,8 @@ import { systemCode } from "./unreadable.ts";
 
 /** The largest file, as stored and unpacked. */
 const FILE_BYTES = 64 * 1024 * 1024;
+/** What is read at a time of bytes that are only hashed. */
+const REST_BYTES = 256 * 1024;
 
 /** Identifies one state of a file. */
 export interface FileFacts {
@@ -30,6 +34,8 @@ export interface FileHead {
   readonly bytes: Uint8Array;
   /** Nothing follows these bytes. */
   readonly whole: boolean;
+  /** SHA-256 of the bytes that follow, in hexadecimal; "" when nothing does. */
+  readonly beyond: string;
 }
 
 /** How to read one. */
@@ -59,10 +65,12 @@ export async function readFileHead(
   const facts = factsOf(stats);
   if (facts.sizeBytes > FILE_BYTES)
     return failed(ref, "too large", "is larger than 64 MiB", "none");
+  const rest = createHash("sha256");
   const read = gzip
-    ? await unpackHead(handle, options)
+    ? await unpackHead(handle, options, rest)
     : await readHead(handle, Math.min(facts.sizeBytes, keepBytes), signal);
   if (!(read instanceof Uint8Array)) return read;
+  if (!gzip) await hashRest(handle, { from: read.byteLength, to: facts.sizeBytes, rest, signal });
   const after = factsOf(await handle.stat({ bigint: true }));
   if (after.version !== facts.version)
     return failed(
@@ -72,7 +80,7 @@ export async function readFileHead(
       "itself",
     );
   const whole = gzip ? read.byteLength < keepBytes : facts.sizeBytes <= keepBytes;
-  return { kind: "head", facts, bytes: read, whole };
+  return { kind: "head", facts, bytes: read, whole, beyond: whole ? "" : rest.digest("hex") };
 }
 
 async function readHead(
@@ -91,11 +99,33 @@ async function readHead(
   return buffer.subarray(0, filled);
 }
 
+/** Hashes the bytes of a file from one position to another, as far as there are any. */
+async function hashRest(
+  handle: FileHandle,
+  options: {
+    readonly from: number;
+    readonly to: number;
+    readonly rest: Hash;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  if (options.from >= options.to) return;
+  const chunk = Buffer.allocUnsafeSlow(REST_BYTES);
+  for (let at = options.from; at < options.to;) {
+    options.signal.throwIfAborted();
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
+    if (bytesRead === 0) return;
+    options.rest.update(chunk.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+}
+
 class Bomb extends Error {}
 
 async function unpackHead(
   handle: FileHandle,
   { ref, keepBytes, signal }: ReadFileOptions,
+  rest: Hash,
 ): Promise<Uint8Array | SkippedItem> {
   const kept: Uint8Array[] = [];
   let total = 0;
@@ -105,7 +135,9 @@ async function unpackHead(
       createGunzip(),
       async (source: AsyncIterable<Uint8Array>) => {
         for await (const chunk of source) {
-          if (total < keepBytes) kept.push(chunk.subarray(0, keepBytes - total));
+          const own = Math.max(0, Math.min(chunk.byteLength, keepBytes - total));
+          if (own > 0) kept.push(chunk.subarray(0, own));
+          if (own < chunk.byteLength) rest.update(chunk.subarray(own));
           total += chunk.byteLength;
           if (total > FILE_BYTES) throw new Bomb();
         }
