@@ -17,12 +17,17 @@ export interface RunComparer {
     band: number,
     members: Uint32Array,
     rows: { readonly from: number; readonly to: number },
-    calls: { found(low: number, high: number, equal: number): void; rowDone(steps: number): void },
+    calls: {
+      readonly found: (low: number, high: number, equal: number) => void;
+      readonly rowDone: (steps: number) => void;
+    },
   ): void;
 }
 
 /** Sketches that the module holds at a time, the one that is compared included. */
 const HELD_BYTES = 3 * 2 ** 20;
+/** The same in number: their gathered keys fill the module's room for them, 1 MiB. */
+const MAX_HELD = 65_536;
 /** Runs up to this length are compared here. */
 const FEW = 6;
 /** The keys of this many bands are gathered for a run: most pairs that met before met there. */
@@ -48,31 +53,16 @@ export function createRunComparer(
   const stride = Math.ceil(bytes / 16) * 16;
   const padding = stride - sketchSize;
   const least = leastEqual(floor, sketchSize) + padding;
-  const held = Math.floor(HELD_BYTES / stride) - 1;
+  const held = Math.min(MAX_HELD, Math.floor(HELD_BYTES / stride)) - 1;
 
-  function metBefore(from: number, band: number, a: number, b: number): boolean {
+  function metIn(some: readonly number[], a: number, b: number): boolean {
     const atA = a * numBands;
     const atB = b * numBands;
-    for (let i = from; i < band; i += 1) {
-      const key = bands[atA + i] ?? 0;
-      if (key === bands[atB + i] && !crowded[i]?.has(key)) return true;
+    for (const band of some) {
+      const key = bands[atA + band] ?? 0;
+      if (key === bands[atB + band] && !crowded[band]?.has(key)) return true;
     }
     return false;
-  }
-
-  /**
-   * The keys of the members in a band before `end`; NaN, which equals nothing, for a crowded one
-   * and in other bands.
-   */
-  function keysIn(band: number, end: number, members: Uint32Array): Float64Array {
-    const keys = new Float64Array(members.length).fill(Number.NaN);
-    if (band >= end) return keys;
-    const own = crowded[band];
-    for (const [i, member] of members.entries()) {
-      const key = bands[member * numBands + band] ?? 0;
-      if (!own?.has(key)) keys[i] = key;
-    }
-    return keys;
   }
 
   /** Most runs have two members: these are not worth a call of the module. */
@@ -82,11 +72,12 @@ export function createRunComparer(
     rows: { readonly from: number; readonly to: number },
     found: (low: number, high: number, equal: number) => void,
   ): void {
+    const earlier = Array.from({ length: band }, (_, i) => i);
     for (let row = rows.from; row < rows.to; row += 1)
       for (let i = row + 1; i < members.length; i += 1) {
         const a = members[row] ?? 0;
         const b = members[i] ?? 0;
-        if (metBefore(0, band, a, b)) continue;
+        if (metIn(earlier, a, b)) continue;
         const equal = equalBytes(sketches, a * bytes, b * bytes, sketchSize);
         if (equal + padding >= least) found(a, b, equal);
       }
@@ -100,14 +91,18 @@ export function createRunComparer(
         return;
       }
       const { functions, bytes: memory, words, units, at } = kernel();
-      const key0 = keysIn(0, band, members);
-      const key1 = keysIn(1, band, members);
-      const key2 = keysIn(2, band, members);
-      const key3 = keysIn(3, band, members);
+      // The module knows nothing of crowded keys.
+      const earlier = Array.from({ length: band }, (_, i) => i);
+      const gathered = earlier.filter((i) => !crowded[i]).slice(0, GATHERED);
+      const others = earlier.filter((i) => !gathered.includes(i));
+      const reach = held + 1;
+      const keys = at.otherShingles >> 2;
       const put = (member: number, place: number): void => {
         const start = at.text + place * stride;
         memory.set(sketches.subarray(member * bytes, (member + 1) * bytes), start);
         memory.fill(0, start + bytes, start + stride);
+        for (const [i, earlierBand] of gathered.entries())
+          words[keys + i * reach + place] = bands[member * numBands + earlierBand] ?? 0;
       };
       const list = at.wordHashes >> 2;
       const answers = at.shingles >> 1;
@@ -116,17 +111,20 @@ export function createRunComparer(
         for (let i = first; i < end; i += 1) put(members[i] ?? 0, i - first + 1);
         for (let row = rows.from; row < Math.min(rows.to, end - 1); row += 1) {
           const one = members[row] ?? 0;
-          const [own0, own1, own2, own3] = [key0[row], key1[row], key2[row], key3[row]];
-          let count = 0;
-          for (let i = Math.max(first, row + 1); i < end; i += 1) {
-            if (key0[i] === own0 || key1[i] === own1 || key2[i] === own2 || key3[i] === own3)
-              continue;
-            if (band > GATHERED && metBefore(GATHERED, band, one, members[i] ?? 0)) continue;
-            words[list + count] = i - first + 1;
-            count += 1;
+          put(one, 0);
+          const start = Math.max(first, row + 1) - first + 1;
+          let count = functions.listUnmet(start, end - first + 1, gathered.length, reach);
+          if (others.length > 0) {
+            const listed = count;
+            count = 0;
+            for (let i = 0; i < listed; i += 1) {
+              const place = words[list + i] ?? 0;
+              if (metIn(others, one, members[first + place - 1] ?? 0)) continue;
+              words[list + count] = place;
+              count += 1;
+            }
           }
           if (count > 0) {
-            put(one, 0);
             functions.compareSketches(count, stride);
             for (let i = 0; i < count; i += 1) {
               const equal = units[answers + i] ?? 0;

@@ -8,7 +8,7 @@ import type { Breath } from "./breath.ts";
 const NEIGHBOUR_LIMIT = 1_024;
 
 /** Pairs by their lower class. */
-export interface Candidates {
+interface Candidates {
   /** Where the pairs of a class begin in `highs`; one entry more than there are classes. */
   readonly starts: Uint32Array;
   /** The higher classes, ascending in each row. */
