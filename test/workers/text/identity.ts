@@ -1,6 +1,5 @@
 /** What the tests say of single texts: identity and words in plain TypeScript, shingles. */
 import { hash } from "node:crypto";
-import { storedText } from "../../../workers/text/compress.ts";
 import { readText } from "../../../workers/text/read-text.ts";
 import type { TextInput } from "../../../workers/text/read-text.ts";
 import { shinglesOf } from "../../../workers/text/shingles.ts";
@@ -18,9 +17,4 @@ export function countWords(normalised: string): number {
 /** The distinct shingles of a text, as the analysis makes them. */
 export function shingleSet(text: TextInput, ngramSize: number): Uint32Array<ArrayBuffer> {
   return shinglesOf(readText(text, ngramSize));
-}
-
-/** A stored text, as a string. */
-export function decodeStored(bytes: Uint8Array): string {
-  return Buffer.from(storedText(bytes)).toString("utf8");
 }
