@@ -67,8 +67,8 @@ it("each alert has a severity, a summary and a runbook with every section, each 
     expect(page.split("\n")[0]).toBe(`# ${alert}`);
     expect([...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual(sections);
   }
-  expect(rules.map(({ annotations }) => annotations["runbook_url"]).toSorted()).toEqual(
-    globSync("docs/runbooks/*.md", { cwd: root }).toSorted(),
+  expect(new Set(rules.map(({ annotations }) => annotations["runbook_url"]))).toEqual(
+    new Set(globSync("docs/runbooks/*.md", { cwd: root })),
   );
 });
 
