@@ -37,3 +37,6 @@ writeConfigDocs();
 
 const { writeMetricsDocs } = await import("./metrics-docs.ts");
 writeMetricsDocs();
+
+const { writeDashboards } = await import("./dashboards.ts");
+writeDashboards();

@@ -71,7 +71,7 @@ afterAll(removeTemporaryFolders);
 describe("the configurations of the documentation", () => {
   it("are found", () => {
     expect(configurations.length).toBeGreaterThanOrEqual(8);
-    expect(blocks.length - configurations.length).toBe(3);
+    expect(blocks.length - configurations.length).toBe(4);
   });
 
   it.each(configurations)("pass -validate without a warning: $name", async ({ text }) => {

@@ -28,6 +28,8 @@ interface FoundExemplar {
 export interface Prometheus extends AsyncDisposable {
   /** Asks until that many series answer; the test's own time limit ends the asking. */
   query(expression: string, series: number): Promise<Found[]>;
+  /** Asks once; empty while Prometheus does not answer. */
+  queryOnce(expression: string): Promise<Found[]>;
   /**
    * Asks until one series of the selector has an exemplar; the test's own time limit ends the
    * asking.
@@ -71,6 +73,7 @@ export async function runPrometheus(
         if (found.length >= series) return found;
       }
     },
+    queryOnce: async (expression) => await ask(port, expression),
     async exemplars(selector) {
       for (;;) {
         const found = await askExemplars(port, selector);
