@@ -13,7 +13,7 @@ import {
  * Groups of the process that no catalogue of the monitor lists, and its own additions to what it does
  * list.
  */
-const HOUSE_GROUPS: ReadonlySet<string> = new Set(["Gateway", "State", "Pool", "Jobs"]);
+const PROCESS_GROUPS: ReadonlySet<string> = new Set(["Gateway", "State", "Pool", "Jobs"]);
 const ADDITIONS: ReadonlySet<string> = new Set([
   "svc.export.lost",
   "process.resident_memory",
@@ -21,7 +21,7 @@ const ADDITIONS: ReadonlySet<string> = new Set([
   "process.max_fds",
   "process.start_time",
 ]);
-/** RESOLUTIONS M33. */
+/** Node has no value for them. */
 const WITHOUT_VALUE: readonly string[] = [
   "svc.runtime.gc.next_target",
   "svc.runtime.memory.heap_objects",
@@ -49,7 +49,7 @@ const sorted = (rows: readonly Fields[]): Fields[] =>
 
 describe("The catalogue of metrics", () => {
   const rows: readonly AnyRow[] = catalogue(processMetricRows, monitorMetrics).filter(
-    ({ name, group }) => !HOUSE_GROUPS.has(group) && !ADDITIONS.has(name),
+    ({ name, group }) => !PROCESS_GROUPS.has(group) && !ADDITIONS.has(name),
   );
   const told = readCsv("./metrics.csv");
 
