@@ -9,7 +9,7 @@ import { cleanEnvironment, rest, watchStart } from "../contract/daemon.ts";
 const root = join(import.meta.dirname, "../..");
 /** Configuration, stores and names of metrics are known, whatever runs. */
 const KNOWN =
-  /\/(config|settings|parameters|stores|tables|lease-codec|sketch-store|rules|type|metrics)\.ts$/;
+  /\/(config|settings|parameters|stores|tables|lease-codec|sketch-store|verdict-block|rules|type|metrics)\.ts$/;
 const PATIENTLY = { timeout: 30_000 };
 
 /** Writes the path of every module that a thread loads, a line each. */
