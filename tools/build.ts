@@ -1,7 +1,7 @@
 /**
  * `npm run build`: makes `dist/`, which runs Steward without its sources: `dist/bin/steward`. The
  * tree needs nothing outside of it and may be copied. It is made beside the old one and renamed, so
- * that a daemon that starts meanwhile finds a whole one.
+ * that a daemon that starts meanwhile finds a whole one. With `-- --archive` it is packed as well.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { commitOf } from "../src/daemon/version.ts";
+import { packTree } from "./build/archive.ts";
 import { bundleSources, UNBUNDLED } from "./build/bundle.ts";
 import { licenceText } from "./build/licences.ts";
 import { copyNode, copyPackages } from "./build/packages.ts";
@@ -31,6 +32,7 @@ try {
 } finally {
   for (const folder of [made, `${made}-old`]) rmSync(folder, { recursive: true, force: true });
 }
+if (process.argv.includes("--archive")) process.stdout.write(`${await packTree(target, root)}\n`);
 
 async function build(): Promise<void> {
   // The addon that the tree carries, also where nobody ran `npm run prepare`.

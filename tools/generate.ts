@@ -29,6 +29,9 @@ if (process.argv.includes("--baseline"))
 const { generateApiDocs } = await import("./api-docs.ts");
 await generateApiDocs(process.argv.includes("--baseline"));
 
+const { writeStatusTypes } = await import("./status-types.ts");
+writeStatusTypes();
+
 const { writeConfigDocs } = await import("./config-docs.ts");
 writeConfigDocs();
 

@@ -170,7 +170,7 @@ async function findDuplicates(run: Run): Promise<DedupReport> {
     summary: {
       documents,
       skipped: corpus.skipped(parameters),
-      notes: corpus.notes,
+      notes: [...corpus.notes, ...limitNotes(outcome)],
       ...(run.options.skipped && { skippedItems: corpus.leftOut }),
       pairs: documentPairs(outcome),
       groups: groups.length,
@@ -299,6 +299,14 @@ function reportGroup({
       };
     }),
   };
+}
+
+function limitNotes({ stats: { limitedClasses } }: AnalysisOutcome): string[] {
+  return limitedClasses === 0
+    ? []
+    : [
+        `${limitedClasses} texts have more than 1,024 candidates; only their best were compared, so their groups may lack members`,
+      ];
 }
 
 async function print(

@@ -20,7 +20,7 @@ const MAX_NOTES = 1_000;
 const MAX_LISTED = 1_000_000;
 
 /** A file or line that was left out. */
-export interface LeftOut {
+interface LeftOut {
   readonly id: string;
   readonly reason: string;
   readonly detail: string;

@@ -4,7 +4,7 @@ import { auditTables } from "./vault/audit/tables.ts";
 import { expiryTables } from "./vault/expiry/tables.ts";
 import { leaseTables } from "./vault/leases/tables.ts";
 import { mountTables } from "./vault/mounts/tables.ts";
-import { policyTables } from "./vault/policies/policies.ts";
+import { policyTables } from "./vault/policies/tables.ts";
 import { tokenTables } from "./vault/token-store/tables.ts";
 
 const GIB = 2 ** 30;

@@ -294,6 +294,7 @@ describe("documents (contract 4.5)", () => {
       "processingStatus",
       "archive",
       "archiveRef",
+      "truncated",
     ]);
     expect(list.data[0]).toMatchObject({
       id: expect.stringMatching(ID) as string,
@@ -348,6 +349,7 @@ describe("documents (contract 4.5)", () => {
       "syncedAt",
       "content",
       "groupMemberships",
+      "truncated",
     ]);
     expect(data.content).toMatchObject({
       fullText: smallArchive["minutes/fence-copy.txt"],

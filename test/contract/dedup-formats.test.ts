@@ -156,8 +156,15 @@ describe("a pile with hostile files", () => {
       "entities.xml": entities,
       "z.pdf": pdf([printed]),
     });
-    const { stdout, code } = await runSteward(["dedup", "--json", "--quiet", "--skipped", folder]);
-    expect(code).toBe(0);
+    const { stdout, stderr, code } = await runSteward([
+      "dedup",
+      "--json",
+      "--quiet",
+      "--skipped",
+      folder,
+    ]);
+    // A file that ends its thread is expected: its reason is in the list, and nothing else is said.
+    expect([code, stderr]).toEqual([0, ""]);
     const result = JSON.parse(stdout);
     expect(memberIds(result)).toEqual([
       ["a.txt", "entities.xml", "z.pdf"].map((name) => join(folder, name)),
@@ -294,7 +301,7 @@ describe("steward dedup", () => {
       reasons.filter((reason: string) => reason.includes("only the beginning of the text")),
     ).toHaveLength(1);
     const people = (await runSteward(["dedup", "--quiet", folder])).stdout;
-    expect(people).toContain(", hard link of a.txt)");
+    expect(people).toContain(", hard link)");
     expect(people).toContain(", truncated)");
   });
 

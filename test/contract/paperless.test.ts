@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPaperless } from "../../src/demo/paperless/paperless.ts";
-import type { Paperless } from "../../src/demo/paperless/types.ts";
+import type { Paperless } from "../../src/demo/paperless/paperless.ts";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { silent } from "../demo/control-plane/support.ts";

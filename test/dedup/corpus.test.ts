@@ -1,6 +1,7 @@
-import { copyFileSync, linkSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, linkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { openPath } from "../../src/dedup/archives/open.ts";
 import { defaultParameters } from "../../src/dedup/analysis/parameters.ts";
@@ -104,5 +105,38 @@ describe("documents of several paths", () => {
       [a],
       [`${b}: vanished while the archive was read`],
     ]);
+  });
+});
+
+describe("a text that is cut", () => {
+  const head = "word ".repeat(110_000);
+
+  it("is not identical to another one with the same beginning, be it a line, a file or packed", async () => {
+    const folder = folderWith({
+      "a.txt": `${head} one end`,
+      "b.txt": `${head} another end`,
+      "c.txt": `${head} one end`,
+    });
+    for (const name of ["a", "b"])
+      writeFileSync(
+        join(folder, `${name}.log.gz`),
+        gzipSync(`${"word ".repeat(500_000)} the end of ${name}`),
+      );
+    const lines = join(folderWith({}), "lines.jsonl");
+    writeFileSync(
+      lines,
+      ["one", "two", "one"]
+        .map((end, id) => JSON.stringify({ id, content: `${head} line ${end}` }))
+        .join("\n"),
+    );
+    const inFolder = await read(folder);
+    expect(inFolder.notes.join("\n")).toContain("truncated to 500,000 characters");
+    const refs = (corpus: Corpus): string[][] =>
+      corpus.classifier.classes.map(({ documents }) =>
+        documents.map((number) => corpus.document(number).ref.slice(folder.length + 1)),
+      );
+    expect(refs(inFolder)).toEqual([["a.log.gz"], ["a.txt", "c.txt"], ["b.log.gz"], ["b.txt"]]);
+    const inLines = await read(lines);
+    expect(inLines.classifier.classes.map(({ documents }) => documents)).toEqual([[0, 2], [1]]);
   });
 });

@@ -88,7 +88,12 @@ interface PdfOptions {
   readonly title?: string;
   /** Entries of the trailer, e.g. for encryption. */
   readonly trailer?: string;
+  /** The font of all pages. */
+  readonly font?: string;
 }
+
+const HELVETICA =
+  "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
 
 /** A PDF with a page for each of these. */
 export function pdf(pages: readonly PdfPage[], options: PdfOptions = {}): Uint8Array {
@@ -97,7 +102,7 @@ export function pdf(pages: readonly PdfPage[], options: PdfOptions = {}): Uint8A
   const objects: Uint8Array[] = [
     `<< /Type /Catalog /Pages 2 0 R >>`,
     `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
-    `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>`,
+    options.font ?? HELVETICA,
     `<< /Title (${options.title ?? ""}) /CreationDate (D:20240229120000+01'00') >>`,
   ].map((text) => Buffer.from(text));
   for (const [at, page] of pages.entries()) {

@@ -37,6 +37,12 @@ describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () =
     expect(existsSync(join(copy, "LICENSE"))).toBe(true);
   });
 
+  it("is what is installed: npm offers no command, since Node runs no TypeScript of a package", () => {
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as object;
+    expect(manifest).not.toHaveProperty("bin");
+    expect(manifest).toMatchObject({ private: true });
+  });
+
   it("runs the daemon: threads, stores, pages and pool tasks come from the copy alone", async () => {
     const state = join(parent, "state");
     const child = spawn(join(copy, "bin/steward"), ["-demo"], {

@@ -13,6 +13,8 @@ const ZIP = "PK\x03\x04";
 /** Old Office files, and new ones that are encrypted. */
 const COMPOUND_FILE = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
+const BZIP2_MAGICS: readonly string[] = ["1AY&SY", "\x17rE8P\x90"];
+
 const zipTypes: readonly (readonly [RegExp, FormatName])[] = [
   [/^application\/epub\+zip/, "epub"],
   [/^application\/vnd\.oasis\.opendocument\.text/, "odt"],
@@ -73,9 +75,9 @@ function byMagic(latin: string, named: FormatName | undefined): FormatName | und
   return undefined;
 }
 
-// "BZh" may begin a text; the magic number of a first block may not.
+// "BZh" may begin a text; the magic number of a first block, or of an empty file, may not.
 function isPacked(latin: string, format: FormatName): boolean {
-  return format !== "bzip2" || /^BZh[1-9](1AY&SY|\x17rE8P\x90)/.test(latin);
+  return format !== "bzip2" || BZIP2_MAGICS.includes(latin.slice(4, 10));
 }
 
 function zipFormat(latin: string, named: FormatName | undefined): FormatName {

@@ -2,6 +2,7 @@
  * Reads files on a worker thread: finds out what each is, extracts its text and goes into what is
  * packed in it. Runs on the pool because the slowest formats take seconds a file.
  */
+import { createHash, hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { stopped } from "../control.ts";
@@ -18,6 +19,8 @@ import { cleanTitle } from "./titles.ts";
 
 /** A cheap file larger than this is read alone, so that a batch stays small. */
 const BATCHED_BYTES = 128 * 1024;
+/** Read at a time to hash a file of which only the beginning is kept. */
+const PIECE_BYTES = 1024 * 1024;
 /** Files within files: a mail in a mail in a compressed file. */
 const MAX_DEPTH = 5;
 /** Text of all members of one file, in times of what one document keeps. */
@@ -30,7 +33,7 @@ interface Run {
   readonly units: number;
   leftUnits: number;
   readonly items: Item[];
-  cancelled(): boolean;
+  readonly cancelled: () => boolean;
 }
 
 /** Reads each file. Throws `cancelled`. */
@@ -99,10 +102,15 @@ async function readOpen(
     if (sizeBytes > limitBytes) return nothing(tooLarge(name));
     const bytes =
       sizeBytes <= head.byteLength ? head : readBytes(file, Math.min(sizeBytes, headBytes));
-    await extractInto(run, { member: "", name, bytes, whole: sizeBytes <= headBytes }, 0, {
-      format,
-      notes: note === undefined ? [] : [note],
-    });
+    const source = {
+      member: "",
+      name,
+      bytes,
+      whole: sizeBytes <= headBytes,
+      digest: () => digestFile(file, sizeBytes),
+    };
+    const notes = note === undefined ? [] : [note];
+    await extractInto(run, source, 0, { format, notes });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return nothing(error);
@@ -128,11 +136,26 @@ function readBytes(file: number, length: number): Uint8Array {
   return buffer.subarray(0, filled);
 }
 
+/** SHA-256 of a file, read piece by piece. */
+function digestFile(file: number, sizeBytes: number): string {
+  const digest = createHash("sha256");
+  const piece = Buffer.allocUnsafeSlow(Math.min(sizeBytes, PIECE_BYTES));
+  for (let at = 0; at < sizeBytes;) {
+    const read = readSync(file, piece, 0, piece.byteLength, at);
+    if (read === 0) break;
+    digest.update(piece.subarray(0, read));
+    at += read;
+  }
+  return digest.digest("hex");
+}
+
 interface Source {
   readonly member: string;
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly whole: boolean;
+  /** SHA-256 of all it holds, in hexadecimal, of which `bytes` may be the beginning. */
+  digest(): string;
 }
 
 /**
@@ -170,6 +193,7 @@ async function extractInto(
     title: cleanTitle(extracted.title ?? "") || cleanTitle(titleByName(name)) || name,
     text,
     truncated,
+    ...(truncated && { beyond: source.digest() }),
     ...(depth === 0 && isStoredAs(text, source) && { stored: true as const }),
     ...(createdDate && { createdDate: createdDate.slice(0, 40) }),
     ...(correspondent && { correspondent: cleanTitle(correspondent) }),
@@ -211,6 +235,7 @@ async function extractInner(
       name: inner,
       bytes: bytes.subarray(0, headBytes),
       whole: bytes.byteLength <= headBytes,
+      digest: () => hash("sha256", bytes),
     },
     depth + 1,
     { format, notes: note === undefined ? [] : [note] },
@@ -226,7 +251,8 @@ async function extractMember(
   if (run.cancelled()) throw stopped();
   try {
     if (depth === MAX_DEPTH) throw tooDeep();
-    await extractInner(run, { member, name, bytes, whole: true }, bytes, depth);
+    const source = { member, name, bytes, whole: true, digest: () => hash("sha256", bytes) };
+    await extractInner(run, source, bytes, depth);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     run.items.push(skipped(member, error));

@@ -7,7 +7,7 @@ export interface Extraction {
   /** False when the bytes are only the beginning of the file. */
   readonly whole: boolean;
   /** True once the caller has gone; read once a page or chapter. */
-  cancelled(): boolean;
+  readonly cancelled: () => boolean;
 }
 
 /** A part of a file that is a file itself, such as the attachment of a mail. */

@@ -2,6 +2,7 @@
  * Parses one JSON text that is too large for the main thread and gives back only what fits in a
  * document.
  */
+import { hash } from "node:crypto";
 import type { JsonLine, JsonLineValue } from "./tasks.ts";
 
 /**
@@ -19,7 +20,7 @@ export function run({ bytes, textFields, units }: JsonLine): JsonLineValue {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value))
       return { value: Array.isArray(value) ? [] : null };
-    return { value: withCutTexts(value as Record<string, unknown>, textFields, units) };
+    return cutTexts(value as Record<string, unknown>, textFields, units);
   } catch (error) {
     return {
       error: `is not valid JSON: ${error instanceof Error ? error.message.slice(0, 120) : "unknown"}`,
@@ -27,15 +28,18 @@ export function run({ bytes, textFields, units }: JsonLine): JsonLineValue {
   }
 }
 
-function withCutTexts(
+function cutTexts(
   record: Record<string, unknown>,
   textFields: readonly string[],
   units: number,
-): Record<string, unknown> {
+): JsonLineValue {
   const cut = { ...record };
+  let beyond: string | undefined;
   for (const field of textFields) {
     const text = cut[field];
-    if (typeof text === "string") cut[field] = text.slice(0, units);
+    if (typeof text !== "string" || text.length <= units) continue;
+    cut[field] = text.slice(0, units);
+    beyond ??= hash("sha256", text.slice(units));
   }
-  return cut;
+  return { value: cut, ...(beyond !== undefined && { beyond }) };
 }

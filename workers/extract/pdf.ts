@@ -7,6 +7,8 @@ import type { Extracted, Extraction, Extractor } from "./extractor.ts";
 
 /** The largest stream of a PDF as unpacked. */
 const STREAM_BYTES = 64 * 1024 * 1024;
+/** A file may claim any number of pages. */
+const MAX_PAGES = 20_000;
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -23,18 +25,26 @@ const options = {
 /** A PDF file, page after page until there is enough text. */
 export const extract: Extractor = (bytes, extraction) =>
   withBoundedBuffers(STREAM_BYTES, async () => {
-    const document = await open(bytes);
+    const missing = new Set<string>();
+    const document = await open(bytes, missing);
     try {
-      return await read(document, extraction);
+      return await read(document, extraction, missing);
     } finally {
       await document.loadingTask.destroy();
     }
   });
 
-async function open(bytes: Uint8Array): Promise<PdfDocument> {
+/** `missing` receives the names of character maps that a font asks for and that are not there. */
+async function open(bytes: Uint8Array, missing: Set<string>): Promise<PdfDocument> {
+  const BinaryDataFactory = class {
+    fetch({ kind, filename }: { readonly kind: string; readonly filename: string }): never {
+      if (kind === "cMapUrl") missing.add(filename);
+      throw new Error(`${filename} is not there`);
+    }
+  };
   try {
     // pdf.js takes the bytes for its own.
-    return await getDocumentProxy(new Uint8Array(bytes), options);
+    return await getDocumentProxy(new Uint8Array(bytes), { ...options, BinaryDataFactory });
   } catch (error) {
     throw (error as Error).name === "PasswordException"
       ? new Refusal("encrypted", "is encrypted and needs a password")
@@ -42,13 +52,18 @@ async function open(bytes: Uint8Array): Promise<PdfDocument> {
   }
 }
 
-async function read(document: PdfDocument, extraction: Extraction): Promise<Extracted> {
+async function read(
+  document: PdfDocument,
+  extraction: Extraction,
+  missing: ReadonlySet<string>,
+): Promise<Extracted> {
   const { units } = extraction;
   const pages: string[] = [];
   let length = 0;
   let broken = 0;
   let number = 1;
-  for (; number <= document.numPages && length <= units; number++) {
+  const last = Math.min(document.numPages, MAX_PAGES);
+  for (; number <= last && length <= units; number++) {
     if (extraction.cancelled()) throw stopped();
     try {
       const text = await readPage(document, number, units - length);
@@ -59,17 +74,29 @@ async function read(document: PdfDocument, extraction: Extraction): Promise<Extr
     }
   }
   const text = pages.join("\n");
-  if (text.trim() === "")
-    throw broken > 0
-      ? new Refusal("broken PDF", "has no page that can be read")
-      : new Refusal("no text layer (needs OCR)", "has no text layer and needs OCR", false);
+  if (text.trim() === "") throw withoutText(broken, missing);
   return {
     text,
     // A text without some of its pages is no whole text.
-    truncated: number <= document.numPages || broken > 0,
+    truncated: number <= document.numPages || broken > 0 || missing.size > 0,
     ...(await propertiesOf(document)),
-    notes: broken === 0 ? [] : [`${broken} of its ${document.numPages} pages could not be read`],
+    notes: [
+      ...(broken === 0 ? [] : [`${broken} of its ${document.numPages} pages could not be read`]),
+      ...(missing.size === 0 ? [] : ["some of its text is in fonts that cannot be read"]),
+    ],
   };
+}
+
+function withoutText(broken: number, missing: ReadonlySet<string>): Refusal {
+  const [map] = missing;
+  if (map !== undefined)
+    return new Refusal(
+      "unreadable fonts",
+      `has text in fonts that need a character map (${map.replace(/\.bcmap$/, "")}) and do not bring it`,
+    );
+  return broken > 0
+    ? new Refusal("broken PDF", "has no page that can be read")
+    : new Refusal("no text layer (needs OCR)", "has no text layer and needs OCR", false);
 }
 
 async function readPage(document: PdfDocument, number: number, units: number): Promise<string> {

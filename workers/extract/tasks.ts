@@ -33,6 +33,8 @@ export interface ExtractedText {
   readonly text: string;
   /** The text goes on in the file. */
   readonly truncated: boolean;
+  /** Of a truncated text: SHA-256 of all that the file or member holds, in hexadecimal. */
+  readonly beyond?: string;
   /** The file's bytes are this text in UTF-8 and nothing else. */
   readonly stored?: true;
   readonly createdDate?: string;
@@ -83,8 +85,13 @@ export interface JsonLine {
   readonly units: number;
 }
 
-/** The parsed line, or what is wrong with it. */
-export type JsonLineValue = { readonly value: unknown } | { readonly error: string };
+/**
+ * The parsed line, with the SHA-256 in hexadecimal of what was cut off its text; or what is wrong
+ * with it.
+ */
+export type JsonLineValue =
+  | { readonly value: unknown; readonly beyond?: string }
+  | { readonly error: string };
 
 /** A large JSON line to its value. */
 export const parseJsonLine: TaskRow<JsonLine, JsonLineValue> = {

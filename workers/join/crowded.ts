@@ -4,7 +4,7 @@
  * besides, each class is compared with the classes that follow it in the first crowded run it is
  * in, so that texts that agree everywhere still meet.
  */
-import { leastEqual, sketchStride } from "../sketch/estimate.ts";
+import { equalBytes, leastEqual, sketchStride } from "../sketch/estimate.ts";
 import type { Columns } from "./columns.ts";
 import type { CrowdedKeys } from "./run-comparer.ts";
 
@@ -46,9 +46,7 @@ export function compareFollowing(
     for (let step = 1; step <= following; step += 1) {
       const other = own[(row + step) % own.length] ?? 0;
       if (meetsElsewhere(member, other)) continue;
-      let equal = 0;
-      for (let i = 0; i < sketchSize; i += 1)
-        if (sketches[member * stride + i] === sketches[other * stride + i]) equal += 1;
+      const equal = equalBytes(sketches, member * stride, other * stride, sketchSize);
       if (equal >= least) calls.found(Math.min(member, other), Math.max(member, other), equal);
     }
     calls.rowDone(following);

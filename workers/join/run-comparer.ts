@@ -2,7 +2,7 @@
  * Compares the members of a run, the classes that agree in one band, pair by pair: drops pairs that
  * met in an earlier band, then those whose sketches are not alike enough.
  */
-import { leastEqual, sketchStride } from "../sketch/estimate.ts";
+import { equalBytes, leastEqual, sketchStride } from "../sketch/estimate.ts";
 import { kernel } from "../wasm/kernel.ts";
 import type { Columns } from "./columns.ts";
 
@@ -28,6 +28,8 @@ export interface RunComparer {
 const HELD_BYTES = 3 * 2 ** 20;
 /** The same in number: their gathered keys fill the module's room for them, 1 MiB. */
 const MAX_HELD = 65_536;
+/** Runs up to this length are compared here. */
+const FEW = 6;
 /** The keys of this many bands are gathered for a run: most pairs that met before met there. */
 const GATHERED = 4;
 
@@ -53,35 +55,54 @@ export function createRunComparer(
   const least = leastEqual(floor, sketchSize) + padding;
   const held = Math.min(MAX_HELD, Math.floor(HELD_BYTES / stride)) - 1;
 
-  function metIn(earlier: readonly number[], a: number, b: number): boolean {
+  function metIn(some: readonly number[], a: number, b: number): boolean {
     const atA = a * numBands;
     const atB = b * numBands;
-    for (const band of earlier) {
+    for (const band of some) {
       const key = bands[atA + band] ?? 0;
       if (key === bands[atB + band] && !crowded[band]?.has(key)) return true;
     }
     return false;
   }
 
-  /** Per band those before it: some whose keys are gathered, none crowded, and the others. */
-  const before = Array.from({ length: numBands }, (_, band) => {
+  /** Most runs have two members: these are not worth a call of the module. */
+  function compareFew(
+    band: number,
+    members: Uint32Array,
+    rows: { readonly from: number; readonly to: number },
+    found: (low: number, high: number, equal: number) => void,
+  ): void {
     const earlier = Array.from({ length: band }, (_, i) => i);
-    const gathered = earlier.filter((i) => !crowded[i]).slice(0, GATHERED);
-    return { gathered, others: earlier.filter((i) => !gathered.includes(i)) };
-  });
+    for (let row = rows.from; row < rows.to; row += 1)
+      for (let i = row + 1; i < members.length; i += 1) {
+        const a = members[row] ?? 0;
+        const b = members[i] ?? 0;
+        if (metIn(earlier, a, b)) continue;
+        const equal = equalBytes(sketches, a * bytes, b * bytes, sketchSize);
+        if (equal + padding >= least) found(a, b, equal);
+      }
+  }
 
   return {
     compare(band, members, rows, { found, rowDone }) {
+      if (members.length <= FEW) {
+        compareFew(band, members, rows, found);
+        rowDone(members.length ** 2);
+        return;
+      }
       const { functions, bytes: memory, words, units, at } = kernel();
-      const { gathered = [], others = [] } = before[band] ?? {};
+      // The module knows nothing of crowded keys.
+      const earlier = Array.from({ length: band }, (_, i) => i);
+      const gathered = earlier.filter((i) => !crowded[i]).slice(0, GATHERED);
+      const others = earlier.filter((i) => !gathered.includes(i));
       const reach = held + 1;
       const keys = at.otherShingles >> 2;
       const put = (member: number, place: number): void => {
         const start = at.text + place * stride;
         memory.set(sketches.subarray(member * bytes, (member + 1) * bytes), start);
         memory.fill(0, start + bytes, start + stride);
-        for (const [i, earlier] of gathered.entries())
-          words[keys + i * reach + place] = bands[member * numBands + earlier] ?? 0;
+        for (const [i, earlierBand] of gathered.entries())
+          words[keys + i * reach + place] = bands[member * numBands + earlierBand] ?? 0;
       };
       const list = at.wordHashes >> 2;
       const answers = at.shingles >> 1;

@@ -30,3 +30,10 @@ export function bytesFor(estimated: number, size: number): number {
   const share = estimated * (1 - CHANCE) + CHANCE;
   return Math.max(0, Math.ceil(share * size - 1e-9));
 }
+
+/** Equal bytes of two sketches in a column; positions in bytes. */
+export function equalBytes(column: Uint8Array, a: number, b: number, size: number): number {
+  let equal = 0;
+  for (let i = 0; i < size; i += 1) if (column[a + i] === column[b + i]) equal += 1;
+  return equal;
+}

@@ -1,4 +1,5 @@
 /** Takes raw texts to identity, words, compressed text and, in the same pass, signature. */
+import { createHash } from "node:crypto";
 import { writeBlock } from "../block.ts";
 import type { Signature } from "../block.ts";
 import { stopped } from "../control.ts";
@@ -12,6 +13,8 @@ import { identify, identifyAndSign } from "../text/signature.ts";
 /** Raw texts, as extracted. */
 export interface DigestInput {
   readonly texts: readonly string[];
+  /** What lies beyond each text and belongs to its identity; "" for a whole text, as when absent. */
+  readonly beyond?: readonly string[];
   /** 1 for a text that is not to be compressed, since it can be read again; none when absent. */
   readonly rereadable?: Uint8Array;
   /** Sign the texts, too; of those with at least `ngramSize` words. */
@@ -20,7 +23,7 @@ export interface DigestInput {
 
 /** Per text, in input order. */
 export interface DigestOutput {
-  /** 32 bytes each: SHA-256 of the normalised text. */
+  /** 32 bytes each: SHA-256 of the normalised text, and of what lies beyond it. */
   readonly hashes: Uint8Array<ArrayBuffer>;
   /** Words of the normalised text. */
   readonly wordCounts: Uint32Array<ArrayBuffer>;
@@ -41,9 +44,14 @@ export function run(input: DigestInput, control: TaskControl): DigestOutput {
   const signatures: Signature[] = [];
   for (const [i, text] of input.texts.entries()) {
     if (control.cancelled()) throw stopped();
-    const { hash, words, signature } = input.sign
+    const {
+      hash: ofText,
+      words,
+      signature,
+    } = input.sign
       ? identifyAndSign(text, input.sign.parameters)
       : { ...identify(text), signature: undefined };
+    const hash = wholeIdentity(ofText, input.beyond?.[i] ?? "");
     hashes.set(hash, i * 32);
     wordCounts[i] = words;
     if (signature && signature.shingles > 0) signatures.push({ hash, ...signature });
@@ -59,4 +67,9 @@ export function run(input: DigestInput, control: TaskControl): DigestOutput {
   const block = writeBlock(fingerprint, shape, signatures);
   control.transfer(block);
   return { hashes, wordCounts, zstd, block };
+}
+
+/** Two texts that were cut at the same place are equal only if what was cut off is. */
+function wholeIdentity(ofText: Uint8Array, beyond: string): Uint8Array {
+  return beyond === "" ? ofText : createHash("sha256").update(ofText).update(beyond).digest();
 }

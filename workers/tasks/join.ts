@@ -48,6 +48,8 @@ export interface JoinOutput extends Pairs {
   readonly bandsDone: number;
   /** Crowded keys with their bands, of work of that kind; a band and a key in turn. */
   readonly crowded: readonly number[];
+  /** Classes that were in a crowded run; some more than once. */
+  readonly crowdedClasses: readonly Uint32Array[];
 }
 
 const CHECK_EVERY = 1_000;
@@ -58,6 +60,7 @@ interface Join {
   readonly pairs: PairList;
   readonly control: TaskControl;
   readonly runs: LongRun[];
+  readonly crowdedClasses: Uint32Array[];
   sinceCheck: number;
 }
 
@@ -70,6 +73,7 @@ export function run(input: JoinInput, control: TaskControl): JoinOutput {
     pairs: createPairList(),
     control,
     runs: [],
+    crowdedClasses: [],
     sinceCheck: 0,
   };
   const { rest, bandsDone } =
@@ -78,7 +82,14 @@ export function run(input: JoinInput, control: TaskControl): JoinOutput {
   control.transfer(pairs.low.buffer);
   control.transfer(pairs.high.buffer);
   control.transfer(pairs.equal.buffer);
-  return { ...pairs, runs: join.runs, rest, bandsDone, crowded: [] };
+  return {
+    ...pairs,
+    runs: join.runs,
+    rest,
+    bandsDone,
+    crowded: [],
+    crowdedClasses: join.crowdedClasses,
+  };
 }
 
 /** Rows are never cut short: how many pairs they can have is bounded by whoever gives them out. */
@@ -129,6 +140,7 @@ function compareCrowded(
   run: { readonly band: number; readonly members: Uint32Array },
 ): void {
   const { columns, floor, crowded } = join.input;
+  join.crowdedClasses.push(run.members.slice());
   compareFollowing(columns, floor, crowded, run, {
     found: (low, high, equal) => join.pairs.push(low, high, equal),
     rowDone: (steps) => check(join, steps),
@@ -151,7 +163,14 @@ function findCrowded(
       while (keys[start + 1] === key) start += 1;
     }
   }
-  return { ...createPairList().take(), runs: [], rest: undefined, bandsDone: 0, crowded };
+  return {
+    ...createPairList().take(),
+    runs: [],
+    rest: undefined,
+    bandsDone: 0,
+    crowded,
+    crowdedClasses: [],
+  };
 }
 
 function compareRun(

@@ -5,7 +5,7 @@
 import { render } from "preact";
 import { landing, PANELS } from "../landing/landing.ts";
 import type { LandingFacts } from "../landing/process-summary.ts";
-import type { StatusJson } from "../landing/status.ts";
+import type { StatusJson } from "../../../src/gen/status-json.ts";
 import { watchAddress, readAddress } from "./address.ts";
 import { now } from "./clock.ts";
 import { startDialogs } from "./dialogs.ts";

@@ -2,7 +2,7 @@
  * Fetches the status: the whole document once, then only what changed since (RFC 3229 with JSON
  * Patch), which is a hundredth of it.
  */
-import type { StatusJson } from "../landing/status.ts";
+import type { StatusJson } from "../../../src/gen/status-json.ts";
 import { applyPatch, type PatchOperation } from "./patch.ts";
 
 const URL_PATH = "/api/status.json";

@@ -9,7 +9,7 @@ import { stateText } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
 import type { Scope } from "./scope.ts";
-import type { ApiEndpoint } from "./status-collection.ts";
+import type { ApiEndpoint } from "../../../src/gen/status-json.ts";
 
 export function apiPanel({ api }: Scope, state: PageState): Child {
   const { auth, rate_limit: limit, endpoints } = api;

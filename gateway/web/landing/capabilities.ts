@@ -7,10 +7,9 @@ import { part } from "../pieces/section.ts";
 import { badge, stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
-import type { StatusJson } from "./status.ts";
-import type { Capability, OperationState } from "./status-collection.ts";
+import type { StatusJson, Capability } from "../../../src/gen/status-json.ts";
 
-const OPERATION: Readonly<Record<OperationState, State>> = {
+const OPERATION: Readonly<Record<Capability["state"], State>> = {
   unknown: "unknown",
   disabled: "unknown",
   supported: "good",

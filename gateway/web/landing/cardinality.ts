@@ -9,7 +9,7 @@ import { badge, stateText } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { activeSeries } from "./overview.ts";
 import type { Scope } from "./scope.ts";
-import type { Cardinality, LabelValues } from "./status.ts";
+import type { CardinalityInfo, LabelValues } from "../../../src/gen/status-json.ts";
 
 export function cardinalityPanel({ cardinality: info }: Scope, state: PageState): Child {
   const { thresholds, total, total_series, schema_version } = info;
@@ -59,7 +59,7 @@ export function cardinalityPanel({ cardinality: info }: Scope, state: PageState)
   ];
 }
 
-function alerts({ alerts: rows = [] }: Cardinality): Child {
+function alerts({ alerts: rows = [] }: CardinalityInfo): Child {
   if (rows.length === 0) return undefined;
   return part(
     "Alerts",
@@ -71,7 +71,7 @@ function names(metric: string, exposition: string): View {
   return html`<span><code>${metric}</code><small>${exposition}</small></span>`;
 }
 
-function seriesTable({ series = [] }: Cardinality, state: PageState): View {
+function seriesTable({ series = [] }: CardinalityInfo, state: PageState): View {
   return table(
     {
       id: "series",
@@ -107,7 +107,7 @@ function seriesTable({ series = [] }: Cardinality, state: PageState): View {
   );
 }
 
-function labelTable({ labels = [] }: Cardinality, state: PageState): View {
+function labelTable({ labels = [] }: CardinalityInfo, state: PageState): View {
   return table(
     {
       id: "labels",
@@ -149,7 +149,7 @@ function labelMetrics({ metrics }: LabelValues): View {
     : html`<details><summary>${formatSome(metrics.length, "metric")}</summary><ul class="plain">${metrics.map((each) => html`<li><code title=${each.exposition_name}>${each.metric}</code> ${formatCount(each.distinct)}${each.capped ? " or more" : ""} values${each.examples === undefined ? undefined : html`<small>e.g. ${each.examples.join(", ")}</small>`}</li>`)}</ul></details>`;
 }
 
-function growthTable(growth: NonNullable<Cardinality["growth"]>, state: PageState): View {
+function growthTable(growth: NonNullable<CardinalityInfo["growth"]>, state: PageState): View {
   return table(
     {
       id: "growth",

@@ -18,8 +18,7 @@ import { badge, onOff, stateText, type State } from "../pieces/state.ts";
 import { table, type Column } from "../pieces/table.ts";
 import { duration, moment } from "../pieces/time.ts";
 import type { Scope } from "./scope.ts";
-import type { StatusJson } from "./status.ts";
-import type { Collector, NodeDiscovery } from "./status-collection.ts";
+import type { StatusJson, Collector, NodeDiscovery } from "../../../src/gen/status-json.ts";
 
 function collectorState(each: Collector): readonly [state: State, word: string] {
   if (!each.has_run) return ["unknown", "starting"];

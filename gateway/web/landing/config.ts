@@ -7,7 +7,7 @@ import { empty, part } from "../pieces/section.ts";
 import { onOff, stateText } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { certificates, components, deliveryTable, metricsServing, profiling } from "./export.ts";
-import type { ConfigSummary, ConfigValue, StatusJson } from "./status.ts";
+import type { ConfigSummary, ConfigValue, StatusJson } from "../../../src/gen/status-json.ts";
 
 export function configPanel(status: StatusJson, state: PageState): Child {
   const { config, receivers, advisories, telemetry } = status;

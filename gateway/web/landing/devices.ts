@@ -6,7 +6,7 @@ import { listView } from "../pieces/key-values.ts";
 import { stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
-import type { Device } from "./status-collection.ts";
+import type { Device } from "../../../src/gen/status-json.ts";
 
 /** A key that expires within this time is shown as a notice. */
 const KEY_SOON_MS = 14 * 86_400_000;

@@ -10,8 +10,12 @@ import { part } from "../pieces/section.ts";
 import { onOff, stateText, type State } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
 import { moment } from "../pieces/time.ts";
-import type { StatusJson } from "./status.ts";
-import type { Delivery, MetricsServing, Profiling } from "./status-stores.ts";
+import type {
+  StatusJson,
+  Delivery,
+  MetricsServing,
+  Profiling,
+} from "../../../src/gen/status-json.ts";
 
 /** The state of a signal with its words: a signal that never left is not one that arrives. */
 export function deliveryState(each: Delivery): readonly [state: State, word: string] {

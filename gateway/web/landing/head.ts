@@ -8,7 +8,7 @@ import { moment } from "../pieces/time.ts";
 import { deliveryState } from "./export.ts";
 import type { ArchiveFacts, LandingFacts, TokenFacts } from "./process-summary.ts";
 import { deviceCount, seriesCount } from "./overview.ts";
-import type { HealthProblem, StatusJson } from "./status.ts";
+import type { HealthProblem, StatusJson } from "../../../src/gen/status-json.ts";
 
 const HEALTH: Readonly<Record<StatusJson["health"], readonly [State, string]>> = {
   healthy: ["good", "Healthy"],

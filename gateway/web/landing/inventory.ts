@@ -8,7 +8,7 @@ import { table } from "../pieces/table.ts";
 import { deviceTable } from "./devices.ts";
 import { deviceCount, devicesRead } from "./overview.ts";
 import type { Scope } from "./scope.ts";
-import type { LogEvent, Metric, StatusJson } from "./status.ts";
+import type { LogEvent, Metric, StatusJson } from "../../../src/gen/status-json.ts";
 import { eventStore, flowStore, geoip, reverseDns } from "./stores.ts";
 
 export function inventoryPanel(status: StatusJson, scope: Scope, state: PageState): Child {

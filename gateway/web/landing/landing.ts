@@ -17,7 +17,7 @@ import type { LandingFacts } from "./process-summary.ts";
 import { inventoryPanel } from "./inventory.ts";
 import { overviewPanel } from "./overview.ts";
 import { networkSelector, scopeOf, type Scope } from "./scope.ts";
-import type { StatusJson } from "./status.ts";
+import type { StatusJson } from "../../../src/gen/status-json.ts";
 
 export function landing(facts: LandingFacts, state: PageState): View {
   const { status } = facts;

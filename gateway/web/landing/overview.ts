@@ -21,8 +21,7 @@ import { table } from "../pieces/table.ts";
 import { duration, moment } from "../pieces/time.ts";
 import { deliveryState } from "./export.ts";
 import type { Scope } from "./scope.ts";
-import type { StatusJson } from "./status.ts";
-import type { DeviceCache } from "./status-collection.ts";
+import type { StatusJson, DeviceCache } from "../../../src/gen/status-json.ts";
 
 const SAMPLE_SECONDS = 10;
 

@@ -1,6 +1,6 @@
 /** Data of the landing page about the process and the services besides the monitor. */
 import type { State } from "../pieces/state.ts";
-import type { HealthProblem, StatusJson } from "./status.ts";
+import type { HealthProblem, StatusJson } from "../../../src/gen/status-json.ts";
 
 export interface ArchiveFacts {
   readonly state: State;

@@ -9,7 +9,7 @@ import { moment } from "../pieces/time.ts";
 import { pageAnswer } from "../shell.ts";
 import type { ProcessSummary, LandingFacts } from "./process-summary.ts";
 import { landing } from "./landing.ts";
-import type { StatusJson } from "./status.ts";
+import type { StatusJson } from "../../../src/gen/status-json.ts";
 
 /** Timeout for each service; the page is then rendered without it. */
 const STATUS_MS = 3_000;

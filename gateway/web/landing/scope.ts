@@ -1,11 +1,11 @@
 /** Which network's part of the status is shown: one of several, or all together. */
 import { html, type View } from "../html.ts";
 import { linkWith, type PageState } from "../page-state.ts";
-import type { Network, StatusJson } from "./status.ts";
+import type { NetworkStatus, StatusJson } from "../../../src/gen/status-json.ts";
 
 /** What networks have each, and the process has together. */
 export type Scope = Pick<
-  Network,
+  NetworkStatus,
   "api" | "cardinality" | "collectors" | "device_cache" | "devices"
 > & {
   /** The network that was chosen; undefined for all. */

@@ -6,7 +6,7 @@ import { keyValues, listView } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { onOff, stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
-import type { EventStore, FlowStore, Geoip, ReverseDns } from "./status-stores.ts";
+import type { EventStore, FlowStore, Geoip, ReverseDns } from "../../../src/gen/status-json.ts";
 
 /** A disabled store, without its counters: all of them are zero. */
 function off(title: string, name: string): View {

@@ -1,5 +1,4 @@
 /** Groups of near-duplicates as text for people. */
-import { basename } from "node:path";
 import { printable } from "../../kernel/base/printable.ts";
 import { counted, displayWidth, formatPercent, shortenMiddle, wrapWords } from "./text.ts";
 import type { ReportGroup, ReportMember } from "./types.ts";
@@ -52,9 +51,7 @@ function formatMember(member: ReportMember, columns: number): string {
   const size = ` (${[
     counted(member.words, "word"),
     ...(member.truncated === true ? ["truncated"] : []),
-    ...(member.hardLinkOf === undefined
-      ? []
-      : [`hard link of ${printable(basename(member.hardLinkOf))}`]),
+    ...(member.hardLinkOf === undefined ? [] : ["hard link"]),
   ].join(", ")})`;
   const idRoom = Math.max(20, room - size.length);
   const shownId = columns === Infinity ? id : shortenMiddle(id, idRoom);

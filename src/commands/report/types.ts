@@ -28,7 +28,7 @@ export interface ReportGroup {
 }
 
 /** A file or line that was skipped. */
-export interface SkippedDocument {
+interface SkippedDocument {
   readonly id: string;
   readonly reason: string;
   readonly detail: string;

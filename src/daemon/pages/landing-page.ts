@@ -12,7 +12,7 @@ import type {
 } from "../../../gateway/web/landing/process-summary.ts";
 import { parseStatus } from "../../../gateway/web/landing/read-status.ts";
 import { landingRoutes, type LandingOptions } from "../../../gateway/web/landing/route.ts";
-import type { StatusJson } from "../../../gateway/web/landing/status.ts";
+import type { StatusJson } from "../../gen/status-json.ts";
 import type { FailedRun } from "../../dedup/last-runs.ts";
 import type { Dedup } from "../../dedup/service.ts";
 import { AnalysisService } from "../../gen/steward/dedup/v1/analysis_pb.ts";

@@ -46,6 +46,8 @@ export interface AnalysisResult {
   readonly signaturesReused: number;
   /** Pairs of distinct texts that met. */
   readonly candidatePairsFound: number;
+  /** Distinct texts with more candidates than are compared: their groups may lack members. */
+  readonly textsLimited: number;
   /** Verified pairs of distinct texts at or above the threshold: the pairs of the groups. */
   readonly candidatePairsScored: number;
   /** Pairs of documents at or above the threshold, equal texts included. */
@@ -176,6 +178,7 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
     signaturesGenerated: outcome.stats.signed,
     signaturesReused: outcome.stats.reused,
     candidatePairsFound: outcome.stats.candidates,
+    textsLimited: outcome.stats.limitedClasses,
     candidatePairsScored: outcome.stats.edges,
     documentPairs: documentPairs(outcome),
     groupsCreated: writer.count("created"),

@@ -51,6 +51,10 @@ export async function joinAll(deps: JoinDeps): Promise<void> {
       if (found.rest) work.unshift(found.rest);
       work.unshift(...found.runs.map(wholeRun));
       await addPairs(neighbours, found, breath);
+      for (const classes of found.crowdedClasses) {
+        for (const one of classes) neighbours.limit(one);
+        await breath.step(classes.length);
+      }
       done += found.bandsDone;
       deps.progress(done);
     }
@@ -107,6 +111,8 @@ function firstRows(work: JoinWork & { kind: "rows" }): JoinWork & { kind: "rows"
 async function addPairs(neighbours: Neighbours, found: JoinOutput, breath: Breath): Promise<void> {
   for (let i = 0; i < found.low.length; i += 1) {
     neighbours.add(found.low[i] ?? 0, found.high[i] ?? 0, found.equal[i] ?? 0);
-    await breath.step(5);
+    // An await costs more than the pair.
+    const pause = breath.step(5);
+    if (pause) await pause;
   }
 }

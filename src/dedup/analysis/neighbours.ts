@@ -8,7 +8,7 @@ import type { Breath } from "./breath.ts";
 const NEIGHBOUR_LIMIT = 1_024;
 
 /** Pairs by their lower class. */
-export interface Candidates {
+interface Candidates {
   /** Where the pairs of a class begin in `highs`; one entry more than there are classes. */
   readonly starts: Uint32Array;
   /** The higher classes, ascending in each row. */
@@ -24,10 +24,12 @@ export interface Candidates {
 export interface Neighbours {
   /** Pairs added so far. */
   readonly added: number;
-  /** Classes that had more candidates than they keep. */
+  /** Classes that had more candidates than they keep, or were not compared with all they met. */
   readonly limited: number;
   /** Each pair once. `equal` is its rank: the sketch values it shares. */
   add(low: number, high: number, equal: number): void;
+  /** Notes that a class was not compared with all it met. */
+  limit(one: number): void;
   /** What goes on. */
   candidates(breath: Breath): Promise<Candidates>;
 }
@@ -50,6 +52,7 @@ const ranked = new Uint32Array(2 ** 16);
  */
 export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMIT): Neighbours {
   const kept = new Map<number, Kept>();
+  const crowded = new Set<number>();
   let added = 0;
 
   function keep(one: number, other: number, rank: number): void {
@@ -116,8 +119,9 @@ export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMI
       return added;
     },
     get limited() {
-      let count = 0;
-      for (const list of kept.values()) if (list.limited || list.count > limit) count += 1;
+      let count = crowded.size;
+      for (const [one, list] of kept)
+        if ((list.limited || list.count > limit) && !crowded.has(one)) count += 1;
       return count;
     },
     add(low, high, equal) {
@@ -125,6 +129,7 @@ export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMI
       keep(low, high, equal);
       keep(high, low, equal);
     },
+    limit: (one) => void crowded.add(one),
     async candidates(breath) {
       for (const list of kept.values()) {
         prune(list);

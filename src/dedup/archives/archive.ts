@@ -31,6 +31,11 @@ export interface ArchiveDocument {
   readonly documentType?: string;
   readonly tags: readonly string[];
   readonly paperlessId?: number;
+  /**
+   * Of a document that is longer than `text`: SHA-256, in hexadecimal, of what makes it another one
+   * than a document with the same beginning.
+   */
+  readonly beyond?: string;
   /** Where the text can be read again as it is; absent when it had to be unpacked or converted. */
   readonly location?: DocumentLocation;
   /** What was done to the text to read it, e.g. "read as windows-1252". */

@@ -43,7 +43,7 @@ export async function* unpackBzip2Chunks(
 }
 
 /** A finder at the beginning of a stream. */
-export function createBlockFinder(): BlockFinder {
+function createBlockFinder(): BlockFinder {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   /** The first bit of the block under way within what is held; undefined between blocks. */

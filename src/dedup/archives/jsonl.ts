@@ -34,7 +34,7 @@ const PARSED_HERE_BYTES = 256 * 1024;
 const TURN_MS = 5;
 
 /** A file, or a stream that is read once and has no size. */
-export type JsonlSource = { readonly path: string } | { readonly stream: Readable };
+type JsonlSource = { readonly path: string } | { readonly stream: Readable };
 
 export interface JsonlOptions {
   readonly name: string;
@@ -198,6 +198,7 @@ async function readLine(
     version,
     title: title ?? id,
     text: content,
+    ...(parsed.beyond !== undefined && { beyond: parsed.beyond }),
     ...(file &&
       content.length <= TEXT_UNITS && {
         location: { ...file, offset, length: bytes.byteLength, form: "line" as const, field },

@@ -146,6 +146,7 @@ function readItems(
       title,
       text,
       truncated,
+      ...(item.beyond !== undefined && { beyond: item.beyond }),
       modifiedDate: facts.modifiedDate,
       ...(createdDate !== undefined && { createdDate }),
       ...(correspondent !== undefined && { correspondent }),

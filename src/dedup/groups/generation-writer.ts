@@ -27,7 +27,7 @@ export interface PlannedGroup {
 }
 
 /** What becomes of a group in the next generation. */
-export type GroupChange = "created" | "updated" | "none";
+type GroupChange = "created" | "updated" | "none";
 
 /** Writes one generation. */
 export interface GenerationWriter {

@@ -106,9 +106,12 @@ interface Member {
 function describe(
   centre: Vertex,
   pairs: readonly StarPair[],
-  { vertex }: GraphInput["vertices"],
+  vertices: GraphInput["vertices"],
 ): FoundGroup {
-  const others = pairs.map(({ vertex: number, scores }) => ({ ...vertex(number), scores }));
+  const others = pairs.map(({ vertex: number, scores }) => ({
+    ...vertices.vertex(number),
+    scores,
+  }));
   const members = [centre, ...others].flatMap(membersOf).sort((a, b) => a.document - b.document);
   const indexOf = new Map(members.map(({ document }, index) => [document, index]));
   const mean = createMean();

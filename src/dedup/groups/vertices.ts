@@ -12,7 +12,7 @@ import type { CandidateGraph } from "../../../workers/cover/cover.ts";
 import type { Steps } from "./steps.ts";
 
 /** Candidate pairs of texts, by their lower text. */
-export interface TextPairs {
+interface TextPairs {
   /** Where the pairs of a text begin; one entry more than there are texts. */
   readonly starts: Uint32Array;
   /** The higher texts, ascending in each row. */

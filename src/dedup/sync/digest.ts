@@ -2,6 +2,7 @@
  * Batches of an archive through the pool: each text normalised, hashed and packed there, in order,
  * a few batches under way.
  */
+import { hash } from "node:crypto";
 import { itemOf } from "../../../workers/packed.ts";
 import { digest as digestTask } from "../../../workers/tasks.ts";
 import type { DigestInput, DigestOutput } from "../../../workers/tasks/digest.ts";
@@ -66,6 +67,9 @@ export async function* digestBatches(
       const read = cut.items.filter((item) => item.kind === "document");
       yield {
         texts: read.map(({ text }) => text),
+        ...(read.some(({ beyond }) => beyond) && {
+          beyond: read.map(({ beyond }) => beyond ?? ""),
+        }),
         ...(sign && {
           sign,
           rereadable: Uint8Array.from(read, ({ location }) => (location ? 1 : 0)),
@@ -88,6 +92,7 @@ function cutTexts(batch: ArchiveBatch): ArchiveBatch {
       ? {
           ...item,
           text: cutText(item.text, TEXT_UNITS),
+          beyond: item.beyond ?? hash("sha256", item.text.slice(TEXT_UNITS)),
           truncated: true,
           notes: [...item.notes, "truncated to 500,000 characters"],
         }
@@ -114,18 +119,24 @@ async function joinDigests(
     items.push(
       digest.zstd.byteLength <= TEXT_BYTES
         ? { kind: "document", document, digest }
-        : await shorten(document, text, pool, signal),
+        : await shorten({ document, text, hash: digest.hash }, pool, signal),
     );
   }
   const { block } = output;
   return { items, fraction: batch.fraction, ...(block && { block }) };
 }
 
+interface TooLarge {
+  readonly document: Omit<ArchiveDocument, "text">;
+  readonly text: string;
+  /** The identity of the whole text, which stays that of the document. */
+  readonly hash: Uint8Array;
+}
+
 // Text that hardly packs, such as random characters of three bytes, is halved until it fits a
 // transaction.
 async function shorten(
-  document: Omit<ArchiveDocument, "text">,
-  text: string,
+  { document, text, hash: identity }: TooLarge,
   pool: Pool,
   signal: AbortSignal,
 ): Promise<DigestedDocument> {
@@ -145,7 +156,7 @@ async function shorten(
             `truncated to ${kept.length} characters, because it cannot be compressed further`,
           ],
         },
-        digest,
+        digest: { ...digest, hash: identity },
       };
     }
   }

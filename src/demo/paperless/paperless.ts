@@ -5,12 +5,15 @@
  */
 import type { Ids } from "../../kernel/base/ids.ts";
 import { Secret } from "../../kernel/base/secret.ts";
-import { startControlPlane } from "../control-plane/server.ts";
+import { startControlPlane, type ControlPlane } from "../control-plane/server.ts";
 import { plain, serverError } from "./answers.ts";
 import { createEstate } from "./estate.ts";
 import { ROUTES, type Operation } from "./operations.ts";
 import { perform, type Performing } from "./perform.ts";
-import type { Paperless, PaperlessOptions, User } from "./types.ts";
+import type { Estate, PaperlessOptions, User } from "./types.ts";
+
+/** A running archive. */
+export type Paperless = ControlPlane<Operation> & { readonly estate: Estate };
 
 const HEADERS: Readonly<Record<string, string>> = {
   vary: "Accept, Accept-Language, origin, Cookie",

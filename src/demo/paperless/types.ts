@@ -1,7 +1,7 @@
 /** Rows of the simulated Paperless-ngx, and its options. */
 import type { Secret } from "../../kernel/base/secret.ts";
-import type { ControlPlane, ControlPlaneDeps } from "../control-plane/server.ts";
-import type { Operation, ReferenceKind } from "./operations.ts";
+import type { ControlPlaneDeps } from "../control-plane/server.ts";
+import type { ReferenceKind } from "./operations.ts";
 
 /** The two releases whose answers were captured. */
 export type Release = "3.0.5" | "2.20.15";
@@ -156,6 +156,3 @@ export interface PaperlessOptions extends ControlPlaneDeps {
   /** Default: a superuser `archivist`, a `viewer`, and a user `nobody` without rights. */
   readonly users?: readonly User[];
 }
-
-/** A running archive. */
-export type Paperless = ControlPlane<Operation> & { readonly estate: Estate };

@@ -168,7 +168,10 @@ class PiscinaPool implements Pool {
           { cause: end.error },
         );
       this.#crashed += 1;
-      this.#log.warn("a worker thread died", { task: task.name, tries, error: end.error });
+      // Where it may cost one thread only, the caller expects it and says what became of the input.
+      if (options.tries === 1)
+        this.#log.debug("a worker thread died", { task: task.name, error: end.error });
+      else this.#log.warn("a worker thread died", { task: task.name, tries, error: end.error });
       if (tries >= (options.tries ?? MAX_TRIES) || options.transfer?.length)
         throw this.#death(task.name, tries, end);
     }

@@ -28,7 +28,7 @@ const FLUSH_MARGIN_MS = 250;
  * An export creates 100,000 short-lived points; without a limit V8 grows the young generation for
  * throughput that is not needed.
  */
-const YOUNG_MB = 3;
+const YOUNG_MB = 6;
 
 export interface TelemetryDeps {
   readonly clock: Clock;

@@ -23,7 +23,7 @@ const LOST_MS = 60_000;
  * Young generation of one thread: unbounded, V8 grows it to 100 MiB for a few per cent of speed and
  * longer pauses.
  */
-const YOUNG_MB = 6;
+const YOUNG_MB = 12;
 /** Part of a stop's deadline reserved for terminating the thread. */
 const TERMINATE_MS = 250;
 

@@ -32,6 +32,20 @@ describe("a group for people", () => {
     );
   });
 
+  it("marks what was cut and what is the same file", () => {
+    const [first, second] = group.members;
+    if (first === undefined || second === undefined) throw new Error("two members");
+    const members = [
+      { ...first, truncated: true as const },
+      { ...second, hardLinkOf: first.id },
+    ];
+    const lines = formatGroup({ ...group, members }, 1, { columns: undefined }).split("\n");
+    expect(lines.slice(1, 3)).toEqual([
+      '   * archive/minutes/fence.txt  "The garden fence" (29 words, truncated)',
+      "     archive/minutes/fence-copy.txt (1 word, hard link)",
+    ]);
+  });
+
   it("fits the terminal and keeps both ends of a path", () => {
     const long = {
       ...group,

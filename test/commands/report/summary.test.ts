@@ -25,6 +25,23 @@ describe("the summary for people", () => {
     );
   });
 
+  it("lists what was skipped when that was asked for, and notes nothing of it twice", () => {
+    const skippedItems = [
+      { id: "a\u001b.txt", reason: "unreadable", detail: "not text" },
+      { id: "b.txt", reason: "fewer than 20 words", detail: "fewer than 20 words" },
+    ];
+    const notes = [...summary.notes, "c.txt: read as windows-1252"];
+    expect(
+      formatSummary({ ...summary, notes, skippedItems })
+        .split("\n")
+        .slice(0, 3),
+    ).toEqual([
+      "skipped (unreadable): a\\u001b.txt: not text",
+      "skipped (fewer than 20 words): b.txt",
+      "note: c.txt: read as windows-1252",
+    ]);
+  });
+
   it("counts notes beyond twenty", () => {
     const text = formatSummary({
       ...summary,

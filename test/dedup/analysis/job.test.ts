@@ -44,6 +44,7 @@ describe("an analysis", () => {
       signaturesGenerated: 3,
       signaturesReused: 0,
       candidatePairsFound: expect.any(Number) as number,
+      textsLimited: 0,
       candidatePairsScored: 1,
       documentPairs: 3,
       groupsCreated: 1,

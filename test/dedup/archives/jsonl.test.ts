@@ -45,7 +45,8 @@ describe("JSON Lines as an archive", () => {
         ].join("\n"),
       ),
     );
-    expect(documentsOf(items).map(({ location: _, ...rest }) => rest)).toEqual([
+    for (const document of documentsOf(items)) expect(document.location?.form).toBe("line");
+    expect(documentsOf(items).map((one) => ({ ...one, location: undefined }))).toEqual([
       {
         kind: "document",
         ref: "a",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Archive, ArchiveDocument, ArchiveItem } from "../../../src/dedup/archives/archive.ts";
-import type { Paperless } from "../../../src/demo/paperless/types.ts";
+import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";

@@ -1,7 +1,7 @@
 /** What the simulator does beside plain answers: limits, half-done writes, late and missing changes. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startPaperless } from "../../../src/demo/paperless/paperless.ts";
-import type { Paperless } from "../../../src/demo/paperless/types.ts";
+import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { ask, setClock, silent, type Answer, type SetClock } from "../control-plane/support.ts";
 import { fillWithSamples, sampleUsers } from "./sample.ts";

@@ -1,7 +1,7 @@
 /** The simulator's answers beside those of a real archive, field by field. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startPaperless } from "../../../src/demo/paperless/paperless.ts";
-import type { Paperless } from "../../../src/demo/paperless/types.ts";
+import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { ask, setClock, silent, type Answer } from "../control-plane/support.ts";
 import {

@@ -2,7 +2,7 @@
 import { pageAssets } from "../../../gateway/web/assets.ts";
 import type { ProcessSummary } from "../../../gateway/web/landing/process-summary.ts";
 import { landingRoutes } from "../../../gateway/web/landing/route.ts";
-import type { StatusJson } from "../../../gateway/web/landing/status.ts";
+import type { StatusJson } from "../../../src/gen/status-json.ts";
 import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { PlainRoute } from "../../../src/kernel/service.ts";

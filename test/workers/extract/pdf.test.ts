@@ -32,6 +32,15 @@ describe("a PDF", () => {
     );
   });
 
+  it("whose fonts need a character map that is not there does not pass for a scan", async () => {
+    const font =
+      "<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 2 >> /FontDescriptor << /Type /FontDescriptor /FontName /STSong-Light /Flags 6 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >> >>] >>";
+    const page = { dictionary: "", stream: Buffer.from("BT /F1 12 Tf 72 700 Td <96ea> Tj ET") };
+    expect(await refusalOf("a.pdf", pdf([page], { font }))).toBe(
+      "unreadable fonts: has text in fonts that need a character map (UniGB-UCS2-H) and do not bring it",
+    );
+  });
+
   it("is read up to what a document keeps, however many pages follow", async () => {
     const pages = Array<string>(2_000).fill("a page of a few words");
     const text = await textOf("a.pdf", pdf(pages), { units: 1_000 });

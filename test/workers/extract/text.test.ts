@@ -92,7 +92,7 @@ describe("XML", () => {
   it("is read in the encoding that it declares", async () => {
     const xml = Buffer.from('<?xml version="1.0" encoding="ISO-8859-2"?><a>\xb1\xe6</a>', "latin1");
     expect(await textOf("a.xml", xml)).toMatchObject({
-      text: "\ną\ć\n".replace("\\", ""),
+      text: "\nąć\n",
       notes: ["read as iso-8859-2"],
     });
   });

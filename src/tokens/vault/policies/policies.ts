@@ -1,31 +1,17 @@
 /** Stored policies and their union, compiled on first use and cached until any policy changes. */
 import { create } from "@bufbuild/protobuf";
-import { PolicyRowSchema, type PolicyRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import { PolicyRowSchema } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Turns } from "../../../kernel/async/turns.ts";
-import { stringKey } from "../../../kernel/state/keys.ts";
-import { defineTable } from "../../../kernel/state/table.ts";
-import type { AnyTable, Env, Table } from "../../../kernel/state/types.ts";
-import { protobufCodec } from "../../../kernel/state/values.ts";
+import type { Env } from "../../../kernel/state/types.ts";
 import type { Acl, Policies, PolicyDocument } from "../types.ts";
 import { compileAcl, rootAcl } from "./acl.ts";
 import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY, WRAPPING_POLICY } from "./built-in.ts";
 import { concernsMount, lintPolicy, MAX_WARNINGS } from "./lint.ts";
 import { MAX_POLICY_LENGTH } from "./hcl-parser.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
-
-/** Stored policies by name. */
-const policyRows: Table<string, PolicyRow> = defineTable({
-  name: "policies",
-  key: stringKey,
-  value: protobufCodec(PolicyRowSchema),
-  limit: { rows: 10_000 },
-  sealed: true,
-});
-export const policyTables: readonly AnyTable[] = [
-  policyRows,
-] as readonly unknown[] as readonly AnyTable[];
+import { policyRows } from "./tables.ts";
 
 /** Compiled unions of policies in memory. */
 const MAX_COMPILED = 1_000;

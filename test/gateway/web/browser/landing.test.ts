@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import type { StatusJson } from "../../../../gateway/web/landing/status.ts";
+import type { StatusJson } from "../../../../src/gen/status-json.ts";
 import { fullStatus, healthyStatus, largeStatus, offStatus } from "../fixtures/status.ts";
 import { startLanding } from "../start-landing.ts";
 import { chromiumPath, openPage, ready, useChromium } from "./chromium.ts";

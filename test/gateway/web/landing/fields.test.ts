@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { landing } from "../../../../gateway/web/landing/landing.ts";
-import type { StatusJson } from "../../../../gateway/web/landing/status.ts";
+import type { StatusJson } from "../../../../src/gen/status-json.ts";
 import { StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { jsonName } from "../../../../src/kernel/wire/style.ts";
 import { fullStatus, healthyStatus, summary, NOW, offStatus } from "../fixtures/status.ts";
@@ -27,14 +27,17 @@ function shortened<T>(value: T): T {
     ) as T;
   const shapes = new Set<string>();
   return value
-    .filter(
-      (each: unknown, index) =>
-        shapes.size <
-          shapes.add(
-            typeof each === "object" && each !== null ? Object.keys(each).toSorted().join(" ") : "",
-          ).size || index < 2,
-    )
+    .filter((each: unknown, index) => shapes.size < shapes.add(shapeOf(each)).size || index < 2)
     .map((each: unknown) => shortened(each)) as T;
+}
+
+/** The names of the fields that have a value. */
+function shapeOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "";
+  return Object.entries(value)
+    .flatMap(([key, each]) => (each === null ? [] : [key]))
+    .toSorted()
+    .join(" ");
 }
 
 /** Every field of a value once, with the first place it is found at. */

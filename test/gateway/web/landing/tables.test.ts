@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deviceTable } from "../../../../gateway/web/landing/devices.ts";
 import { landing, PANELS } from "../../../../gateway/web/landing/landing.ts";
-import type { Device } from "../../../../gateway/web/landing/status-collection.ts";
+import type { Device } from "../../../../src/gen/status-json.ts";
 import { fullStatus, summary, NOW } from "../fixtures/status.ts";
 import { renderHtml } from "../render-html.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createPolicies, policyTables } from "../../../../src/tokens/vault/policies/policies.ts";
+import { createPolicies } from "../../../../src/tokens/vault/policies/policies.ts";
+import { policyTables } from "../../../../src/tokens/vault/policies/tables.ts";
 import { parsePolicy } from "../../../../src/tokens/vault/policies/policy-text.ts";
 import { DEFAULT_POLICY_TEXT } from "../../../../src/tokens/vault/policies/built-in.ts";
 import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";

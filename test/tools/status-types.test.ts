@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { STATUS_TYPES, statusTypes } from "../../tools/status-types.ts";
+
+it("the types of the status that pages use are those of its messages", () => {
+  expect(readFileSync(STATUS_TYPES, "utf8")).toBe(statusTypes());
+});
+
+it("say which fields may be absent or null, and the texts of enums", () => {
+  const types = statusTypes();
+  expect(types).toContain("readonly checkpoint: Checkpoint | null;");
+  expect(types).toContain("readonly last_error?: string;");
+  expect(types).toContain('readonly health: "healthy" | "degraded" | "starting";');
+  expect(types).toContain("readonly generated_at: string;");
+});
