@@ -45,8 +45,8 @@ export async function readNames(client: PaperlessClient, signal: AbortSignal): P
         ...(type === undefined ? {} : { documentType: type }),
       };
     },
-    async refresh(seeking, signal_) {
-      tables = await readTables(client, signal_);
+    async refresh(seeking, refreshSignal) {
+      tables = await readTables(client, refreshSignal);
       for (const [list, id] of seeking.flatMap(unknown)) absent[list].add(id);
     },
   };
