@@ -5,10 +5,14 @@ import { describe, expect, it } from "vitest";
 import type { ArchiveDocument } from "../../../src/dedup/archives/archive.ts";
 import { openPath } from "../../../src/dedup/archives/open.ts";
 import { writeLocation } from "../../../workers/text/location.ts";
+import { storedText } from "../../../workers/text/compress.ts";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { createInlinePool } from "../../dedup/inline-pool.ts";
 import { temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
-import { decodeStored, textHash } from "./identity.ts";
+import { textHash } from "./identity.ts";
+
+/** A text handed to a task, as a string. */
+const decoded = (bytes: Uint8Array): string => Buffer.from(storedText(bytes)).toString("utf8");
 
 const pool = createInlinePool();
 
@@ -25,7 +29,7 @@ async function read(path: string): Promise<ArchiveDocument[]> {
 function again({ location, text }: ArchiveDocument): string | undefined {
   if (!location) return undefined;
   const identity = Buffer.from(textHash(normalise(text))).toString("hex");
-  return decodeStored(writeLocation({ ...location, identity }));
+  return decoded(writeLocation({ ...location, identity }));
 }
 
 describe("the location of a text", () => {
