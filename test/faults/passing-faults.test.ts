@@ -3,7 +3,7 @@
  * cannot be stored is refused and shown, jobs end with their reason, and within ten seconds of the
  * fault's end everything works again without a restart.
  */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {
@@ -66,6 +66,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
   let injector: Injector;
   let daemon: Daemon;
   let state: string;
+  let archive: string;
   let audit: string;
   let round = 0;
 
@@ -73,6 +74,8 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
     injector = createInjector();
     const folder = temporaryFolder();
     state = join(folder, "state", "demo");
+    archive = join(folder, "archive");
+    mkdirSync(archive);
     audit = join(folder, "audit.log");
     daemon = await startDaemon({
       args: ["-demo"],
@@ -80,6 +83,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
       config: [
         'gateway: { listen: "127.0.0.1:0" }',
         `state: { directory: ${join(folder, "state")} }`,
+        `dedup: { archives: [{ name: rounds, kind: folder, path: ${archive} }] }`,
         `tokens: { audit: [{ file_path: ${audit} }] }`,
         "collectors: { flowlogs: { interval: 5s }, auditlogs: { interval: 5s } }",
       ].join("\n"),
@@ -141,7 +145,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
         (_, at) => `word${(round * 7_919 + index * 104_729 + at * 1_299_709) % 100_003}`,
       );
       writeFileSync(
-        join(state, "archive", `round-${index}.txt`),
+        join(archive, `round-${index}.txt`),
         `round ${round} ${words.join(" ")}\n`,
       );
     }
