@@ -32,7 +32,7 @@ try {
 } finally {
   for (const folder of [made, `${made}-old`]) rmSync(folder, { recursive: true, force: true });
 }
-if (process.argv.includes("--archive")) process.stdout.write(`${await packTree(target, root)}\n`);
+if (process.argv.includes("--archive")) process.stdout.write(`${packTree(target, root)}\n`);
 
 async function build(): Promise<void> {
   // The addon that the tree carries, also where nobody ran `npm run prepare`.

@@ -1,9 +1,8 @@
 /** Packs a built tree into the archive that is handed out: `steward-VERSION-linux-x64.tar.zst`. */
-import { execFileSync, spawn } from "node:child_process";
-import { createWriteStream, cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { constants, createZstdCompress } from "node:zlib";
+import { constants, zstdCompressSync } from "node:zlib";
 
 export interface ArchiveOptions {
   /** Of zstd, 1 to 19. 12 takes half a minute and leaves a third; 19 takes five times as long. */
@@ -14,17 +13,18 @@ export interface ArchiveOptions {
 
 const LEVEL = 12;
 const LIMIT_BYTES = 50e6;
+const MAX_TREE_BYTES = 2 ** 30;
 
 /**
  * Writes the archive of `tree` to the folder `target`; its path. Everything lies in one folder
  * named after the version. Symbols of Node's binary, which only a debugger reads, are left out:
  * 18 of 127 MB. Needs `strip` and GNU `tar`.
  */
-export async function packTree(
+export function packTree(
   tree: string,
   target: string,
   { level = LEVEL, limitBytes = LIMIT_BYTES }: ArchiveOptions = {},
-): Promise<string> {
+): string {
   const { name, version } = JSON.parse(readFileSync(join(tree, "package.json"), "utf8")) as {
     readonly name: string;
     readonly version: string;
@@ -35,7 +35,7 @@ export async function packTree(
     const copy = join(staging, `${name}-${version}`);
     cpSync(tree, copy, { recursive: true });
     stripBinary(join(copy, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node"));
-    await compress(copy, file, level);
+    compress(copy, file, level);
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
@@ -54,24 +54,14 @@ function stripBinary(file: string): void {
   }
 }
 
-async function compress(folder: string, file: string, level: number): Promise<void> {
+function compress(folder: string, file: string, level: number): void {
   // Equal trees give equal archives, whoever packs them and when.
   const same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"];
-  const tar = spawn("tar", ["-c", ...same, "-C", dirname(folder), basename(folder)], {
+  const tar = execFileSync("tar", ["-c", ...same, "-C", dirname(folder), basename(folder)], {
     stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: MAX_TREE_BYTES,
   });
-  const ended = new Promise<void>((resolve, reject) => {
-    tar.once("error", reject);
-    tar.once("close", (code) =>
-      code === 0 ? resolve() : reject(new Error(`tar ended with ${code}`)),
-    );
-  });
-  await Promise.all([
-    ended,
-    pipeline(
-      tar.stdout,
-      createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: level } }),
-      createWriteStream(file),
-    ),
-  ]);
+  // In one go: the bytes of a compressing stream depend on how the input was cut.
+  const params = { [constants.ZSTD_c_compressionLevel]: level };
+  writeFileSync(file, zstdCompressSync(tar, { params }));
 }

@@ -224,7 +224,8 @@ describe("an uncommon method over HTTP/1.1", () => {
     half.socket.write("LIS");
     letter.socket.write("L");
     expect(await slow.closed()).toMatch(/^HTTP\/1\.1 408/);
-    expect(await half.closed()).toMatch(/^HTTP\/1\.1 400/);
+    // Given up as a method nobody knows, or cut by Node's own limit, whose timer may fire first.
+    expect(await half.closed()).toMatch(/^HTTP\/1\.1 40[08]/);
     expect(await letter.closed()).toMatch(/^HTTP\/1\.1 408/);
   });
 });
