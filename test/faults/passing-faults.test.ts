@@ -144,10 +144,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
         { length: 80 },
         (_, at) => `word${(round * 7_919 + index * 104_729 + at * 1_299_709) % 100_003}`,
       );
-      writeFileSync(
-        join(archive, `round-${index}.txt`),
-        `round ${round} ${words.join(" ")}\n`,
-      );
+      writeFileSync(join(archive, `round-${index}.txt`), `round ${round} ${words.join(" ")}\n`);
     }
   }
 
