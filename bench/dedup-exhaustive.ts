@@ -3,7 +3,7 @@
  * threshold, found without sketches, and how many of them share a group.
  */
 import { defaultParameters } from "../src/dedup/analysis/parameters.ts";
-import { jaccardFloor } from "../workers/score/confidence.ts";
+import { safeJaccardFloor } from "../workers/score/confidence.ts";
 import { verifyPair } from "../workers/verify/pair-verifier.ts";
 import { createTextFeatures } from "../workers/verify/text-features.ts";
 import type { TextFeatures } from "../workers/verify/text-features.ts";
@@ -25,7 +25,7 @@ export function exhaustiveCheck(
   groups: readonly (readonly number[])[],
 ): ExhaustiveResult {
   const parameters = defaultParameters;
-  const floor = jaccardFloor(parameters) - 1e-9;
+  const floor = safeJaccardFloor(parameters);
   const groupsOf = new Map<number, Set<number>>();
   for (const [group, members] of groups.entries())
     for (const member of members) {

@@ -46,6 +46,14 @@ export function confidence(
   return baseScore(jaccard, fuzzy, parameters) * kept(discriminative, parameters);
 }
 
+/** Keeps a floor below similarities that reach it but for rounding. */
+const ROUNDING = 1e-9;
+
+/** `jaccardFloor` to compare computed similarities with: rounding never drops a pair at the floor. */
+export function safeJaccardFloor(parameters: ScoreParameters): number {
+  return jaccardFloor(parameters) - ROUNDING;
+}
+
 /**
  * The minimum Jaccard similarity with which a pair can reach the threshold if all else is perfect:
  * (T - wF) / wJ with the weights as fractions, at least 0. Above 1 when no pair can.

@@ -3,7 +3,7 @@
  * tokens, fuzzy ratio limited to what is still needed. A pair that reaches the threshold has all
  * its scores, exact; of one that does not, only those that were needed to say so are known.
  */
-import { confidence, fuzzyNeeded, jaccardFloor } from "../score/confidence.ts";
+import { confidence, fuzzyNeeded, safeJaccardFloor } from "../score/confidence.ts";
 import type { ScoreParameters } from "../score/confidence.ts";
 import { discriminativeOfHashes } from "../score/discriminative.ts";
 import { fuzzyRatio } from "../score/fuzzy.ts";
@@ -22,9 +22,6 @@ export interface PairScores {
 /** The scores of two documents with one text. */
 export const SAME_TEXT: PairScores = { jaccard: 1, discriminative: 1, fuzzy: 1, confidence: 1 };
 
-/** Keeps the floor on the safe side of rounding. */
-const ROUNDING = 1e-9;
-
 /**
  * The scores of a pair as far as they decide whether it reaches the threshold. Symmetric. A fuzzy
  * weight of 0 leaves F out, a penalty of 0 leaves D out: both stay NaN, also of a pair that passes.
@@ -36,10 +33,10 @@ export function verifyPair(
 ): PairScores {
   const scores = { jaccard: Number.NaN, discriminative: Number.NaN, fuzzy: Number.NaN };
   const missed = (): PairScores => ({ ...scores, confidence: Number.NaN });
-  scores.jaccard = jaccardAtLeast(a.shingles, b.shingles, jaccardFloor(parameters) - ROUNDING);
+  scores.jaccard = jaccardAtLeast(a.shingles, b.shingles, safeJaccardFloor(parameters));
   if (Number.isNaN(scores.jaccard)) return missed();
   if (parameters.discriminativePenaltyStrength > 0) scores.discriminative = discriminativeOf(a, b);
-  const needed = fuzzyNeeded(scores.jaccard, knownOr(1, scores.discriminative), parameters);
+  const needed = remainingFuzzy(scores, parameters);
   if (needed > 1) return missed();
   if (parameters.confidenceWeightFuzzy > 0)
     scores.fuzzy = fuzzyRatio(a.sortedSample, b.sortedSample, needed);
@@ -56,6 +53,14 @@ export function confidenceOf(
   parameters: ScoreParameters,
 ): number {
   return confidence(jaccard, knownOr(0, fuzzy), knownOr(1, discriminative), parameters);
+}
+
+/** The fuzzy ratio that the other scores leave to be reached; a D that was not computed counts as 1. */
+export function remainingFuzzy(
+  { jaccard, discriminative }: Pick<PairScores, "jaccard" | "discriminative">,
+  parameters: ScoreParameters,
+): number {
+  return fuzzyNeeded(jaccard, knownOr(1, discriminative), parameters);
 }
 
 function knownOr(otherwise: number, score: number): number {

@@ -4,7 +4,7 @@
  * remembered or where a run was cut off.
  */
 import type { Pool } from "../../kernel/pool/types.ts";
-import { jaccardFloor } from "../../../workers/score/confidence.ts";
+import { safeJaccardFloor } from "../../../workers/score/confidence.ts";
 import { bytesFor } from "../../../workers/sketch/estimate.ts";
 import { vertexSteps } from "../groups/vertices.ts";
 import type { VertexGraph } from "../groups/vertices.ts";
@@ -83,8 +83,6 @@ export interface AnalysisOutcome {
 
 /** A pair whose estimate is at least this is likely to be a duplicate. */
 const STRONG_ESTIMATE = 0.66;
-/** Keeps the floor on the safe side of rounding. */
-const ROUNDING = 1e-9;
 
 /**
  * Runs an analysis. Rejects with the signal's reason within 250 ms of it firing; throws `invalid`
@@ -118,7 +116,7 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
   const neighbours = createNeighbours(texts.length);
   await joinAll({
     columns: arena.columns(),
-    floor: jaccardFloor(parameters) - ROUNDING,
+    floor: safeJaccardFloor(parameters),
     neighbours,
     pool,
     signal,

@@ -4,11 +4,11 @@
  * run, so a change of a weight makes no score useless.
  */
 import { createHash } from "node:crypto";
-import { confidenceOf, SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
+import { confidenceOf, remainingFuzzy, SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 import { FEATURES_VERSION } from "../../../workers/verify/text-features.ts";
 import type { FeatureParameters } from "../../../workers/verify/text-features.ts";
-import { fuzzyNeeded, jaccardFloor } from "../../../workers/score/confidence.ts";
+import { safeJaccardFloor } from "../../../workers/score/confidence.ts";
 import type { Breath } from "./breath.ts";
 import type { ClassIndex } from "./class-index.ts";
 import type { CoverParameters } from "./parameters.ts";
@@ -45,8 +45,6 @@ export function createNoVerdicts(): Verdicts {
 const BLOCK_ROWS = 8_192;
 /** More than the greatest number of a text. */
 const TEXTS = 2 ** 26;
-/** Keeps the floor on the safe side of rounding. */
-const ROUNDING = 1e-9;
 
 /** The scores as they are kept, and whether the run has used them. */
 type Known = Pick<VerdictRow, "jaccard" | "discriminative" | "fuzzy"> & { used: boolean };
@@ -142,14 +140,14 @@ function verdictsFingerprint({ ngramSize, fuzzySampleSize }: FeatureParameters):
     .digest();
 }
 
-/** What to keep of scores, so that the verdict can be given again. */
+/** The part of scores to store: enough to decide the pair again, also with other weights. */
 function kept(scores: PairScores, parameters: CoverParameters): Omit<Known, "used"> {
   const { discriminative, fuzzy } = scores;
-  const floor = jaccardFloor(parameters) - ROUNDING;
+  const floor = safeJaccardFloor(parameters);
   const jaccard = Number.isNaN(scores.jaccard) ? -floor : scores.jaccard;
   if (!Number.isNaN(scores.confidence) || !Number.isNaN(fuzzy))
     return { jaccard, discriminative, fuzzy };
-  const needed = neededFuzzy(scores, parameters);
+  const needed = remainingFuzzy(scores, parameters);
   const tried = jaccard >= floor && needed <= 1;
   return { jaccard, discriminative, fuzzy: tried ? -needed : Number.NaN };
 }
@@ -157,7 +155,7 @@ function kept(scores: PairScores, parameters: CoverParameters): Omit<Known, "use
 /** The verdict on scores that were kept; undefined when one is missing. */
 function judge(one: Omit<Known, "used">, parameters: CoverParameters): PairScores | undefined {
   const { jaccard } = one;
-  const floor = jaccardFloor(parameters) - ROUNDING;
+  const floor = safeJaccardFloor(parameters);
   const missed: PairScores = {
     jaccard: jaccard < 0 ? Number.NaN : jaccard,
     discriminative: one.discriminative,
@@ -170,7 +168,7 @@ function judge(one: Omit<Known, "used">, parameters: CoverParameters): PairScore
   const penalised = parameters.discriminativePenaltyStrength > 0;
   if (penalised && Number.isNaN(one.discriminative)) return undefined;
   const discriminative = penalised ? one.discriminative : Number.NaN;
-  const needed = neededFuzzy({ jaccard, discriminative }, parameters);
+  const needed = remainingFuzzy({ jaccard, discriminative }, parameters);
   if (needed > 1) return missed;
   const fuzzy = parameters.confidenceWeightFuzzy > 0 ? one.fuzzy : 0;
   if (Number.isNaN(fuzzy)) return undefined;
@@ -182,11 +180,4 @@ function judge(one: Omit<Known, "used">, parameters: CoverParameters): PairScore
   };
   const confidence = confidenceOf(scores, parameters);
   return confidence >= parameters.similarityThreshold ? { ...scores, confidence } : missed;
-}
-
-function neededFuzzy(
-  { jaccard, discriminative }: Pick<PairScores, "jaccard" | "discriminative">,
-  parameters: CoverParameters,
-): number {
-  return fuzzyNeeded(jaccard, Number.isNaN(discriminative) ? 1 : discriminative, parameters);
 }
