@@ -4,7 +4,8 @@ import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
-import { archiveOf, fillWith, readAll, simulate, tokenOf } from "./support.ts";
+import { readAll } from "../archives/reading.ts";
+import { archiveOf, fillWith, simulate, tokenOf } from "./support.ts";
 
 const never = new AbortController().signal;
 

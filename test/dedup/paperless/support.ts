@@ -1,7 +1,7 @@
 /** A simulated Paperless-ngx with an archive that reads it, on a clock that runs a hundred times faster. */
 import { onTestFinished } from "vitest";
 import { createPaperlessArchive } from "../../../src/dedup/paperless/archive.ts";
-import type { Archive, ArchiveItem, ReadOptions } from "../../../src/dedup/archives/archive.ts";
+import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import { startPaperless } from "../../../src/demo/paperless/paperless.ts";
 import type { Estate, Release } from "../../../src/demo/paperless/types.ts";
 import type { Paperless } from "../../../src/demo/paperless/paperless.ts";
@@ -89,20 +89,4 @@ export function archiveOf(
   );
   onTestFinished(() => archive.close?.());
   return archive;
-}
-
-/** Everything that an archive yields. */
-export async function readAll(
-  archive: Archive,
-  options: Partial<ReadOptions> = {},
-): Promise<ArchiveItem[]> {
-  const items: ArchiveItem[] = [];
-  for await (const batch of archive.read({
-    known: () => false,
-    force: false,
-    signal: new AbortController().signal,
-    ...options,
-  }))
-    items.push(...batch.items);
-  return items;
 }
