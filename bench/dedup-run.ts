@@ -20,7 +20,7 @@ import { createPool } from "../src/kernel/pool/pool.ts";
 import { digest } from "../workers/tasks.ts";
 import type { DigestInput } from "../workers/tasks/digest.ts";
 
-/** What to run. */
+/** Input and options of a measured analysis. */
 export interface DedupRun {
   /** Path of a JSON array of texts. */
   readonly texts: string;
@@ -30,7 +30,7 @@ export interface DedupRun {
   readonly members?: boolean;
 }
 
-/** What a run took and found. */
+/** Cost and counts of a measured analysis. */
 export interface DedupResult {
   readonly cpuSeconds: number;
   readonly wallSeconds: number;

@@ -11,7 +11,7 @@ export interface CommandOutput {
   readonly stderr: (text: string) => void;
 }
 
-/** What the process gives a command. */
+/** Environment and output of the process, for a command. */
 export interface CommandContext {
   readonly environment: Environment;
   readonly output: CommandOutput;
@@ -35,7 +35,7 @@ export interface Command {
   readonly name: string;
   /** The line in the general help: name and operands, at most 29 characters. */
   readonly usage: string;
-  /** What it does, at most 48 characters. */
+  /** One line of the command list, at most 48 characters. */
   readonly summary: string;
   readonly options: OptionTable;
   /** Its help text: at most 80 columns, with examples and exit codes. */

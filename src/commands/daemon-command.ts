@@ -133,7 +133,7 @@ const modes: readonly Mode[] = [
   }),
 ];
 
-/** What the daemon's options ask for. Throws what `misuse` returns. */
+/** The mode that the daemon's options select. Throws what `misuse` returns. */
 export function parseDaemonMode(parsed: ParsedOptions, misuse: Misuse): Invocation {
   const { switches } = parsed;
   const [one, another] = switches.has("version")

@@ -5,7 +5,7 @@
 import { commonOf } from "./jaccard.ts";
 import { CATEGORIES, WEIGHTS, type TokenSets } from "./token-sets.ts";
 
-/** D when exactly one of two texts has any token. */
+/** D of a pair in which one text has tokens and the other has none. */
 const ONE_SIDED = 0.5;
 /**
  * Tokens of one category that the hashed form keeps; a sample of 100,000 units cannot hold so many.

@@ -1,4 +1,4 @@
-/** What `-preflight`, `-once` and `-exposition-check` are asked for. */
+/** Arguments of `-preflight`, `-once` and `-exposition-check`. */
 import type { DaemonArguments } from "../../daemon/configuration.ts";
 
 /** Mutually exclusive. */

@@ -121,10 +121,10 @@ export function parametersFingerprint(parameters: SignatureParameters): Uint8Arr
     .digest();
 }
 
-/** What covering depends on. */
+/** Parameters that the cover phase reads. */
 export type CoverParameters = ScoreParameters & FeatureParameters;
 
-/** Only what covering needs, so that no more crosses threads. */
+/** Only those parameters, so that no others are sent to a thread. */
 export function coverParametersOf(parameters: CoverParameters): CoverParameters {
   const {
     ngramSize,

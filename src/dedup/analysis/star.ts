@@ -18,7 +18,7 @@ export interface Star {
   readonly members: readonly StarPair[];
 }
 
-/** What covering needs. */
+/** Input and dependencies of the cover phase. */
 export interface CoverDeps {
   readonly vertices: VertexGraph;
   /** Words of each text. */

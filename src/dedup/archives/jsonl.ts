@@ -39,7 +39,7 @@ type JsonlSource = { readonly path: string } | { readonly stream: Readable };
 export interface JsonlOptions {
   readonly name: string;
   readonly source: JsonlSource;
-  /** What id and text are called in it, if not as usual. */
+  /** Names of the fields of id and text; the usual ones when absent. */
   readonly fields?: LineFields;
 }
 

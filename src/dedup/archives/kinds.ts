@@ -1,4 +1,4 @@
-/** What the walk leaves out by its name, without looking inside. */
+/** Names of files that a walk skips without opening them. */
 
 /** Folders in which a version control system keeps its own files. */
 export const versionControlFolders: ReadonlySet<string> = new Set([

@@ -17,7 +17,7 @@ import { isJsonLines } from "./peek.ts";
 import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 
-/** What archives of all kinds need. */
+/** Dependencies of archives of every kind. */
 export interface OpenDeps extends PaperlessDeps {
   readonly pool: Pool;
 }
