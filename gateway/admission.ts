@@ -5,7 +5,7 @@
  */
 import { type DescMethod } from "@bufbuild/protobuf";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
-import { isLoopback } from "../src/kernel/config/address.ts";
+import { isLoopback } from "../src/kernel/config/values/address.ts";
 import type { ServerRequest } from "../src/kernel/listen/exchange.ts";
 import { joinedHeader } from "../src/kernel/listen/headers/header.ts";
 import type { Classification, RequestKind } from "../src/kernel/listen/admission/shares.ts";

@@ -1,12 +1,12 @@
 /** Keys of the gateway: where it listens, whom it trusts, and the operator's token. */
 import { isIP } from "node:net";
-import { formatAddress, isLoopback } from "../src/kernel/config/address.ts";
+import { formatAddress, isLoopback } from "../src/kernel/config/values/address.ts";
 import { defineKey, type Schema } from "../src/kernel/config/key.ts";
 import type { Check } from "../src/kernel/config/load.ts";
-import { originRule } from "../src/kernel/config/origins.ts";
-import { guessable } from "../src/kernel/config/rules.ts";
-import { defineTlsFiles } from "../src/kernel/config/tls-files.ts";
-import { address, listOf, secret, string } from "../src/kernel/config/types.ts";
+import type { Complaint } from "../src/kernel/config/findings.ts";
+import { guessable } from "../src/kernel/config/checks/rules.ts";
+import { defineTlsFiles } from "../src/kernel/config/checks/tls-files.ts";
+import { address, listOf, secret, string } from "../src/kernel/config/values/types.ts";
 
 export const gatewayListen = defineKey({
   path: "gateway.listen",
@@ -115,3 +115,22 @@ export const tokenOffLoopback: Check = {
     ];
   },
 };
+
+/**
+ * Each is `*` alone or `http(s)://host[:port]` as a browser writes it; undefined when all are
+ * valid.
+ */
+function originRule(origins: readonly string[]): Complaint | undefined {
+  if (origins.includes("*") && origins.length > 1)
+    return { rule: "must be * alone or a list of origins", remedy: "remove the * or the rest." };
+  const wrong = origins.find((origin) => origin !== "*" && !isOrigin(origin));
+  if (wrong === undefined) return undefined;
+  return {
+    rule: `must be origins such as https://archive.example.org, got ${JSON.stringify(wrong.slice(0, 100))}`,
+    remedy: "write scheme, host and port as a browser does: lower case, no path.",
+  };
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}

@@ -5,7 +5,7 @@
 import type { Clock } from "../src/kernel/base/clock.ts";
 import type { Ids } from "../src/kernel/base/ids.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import type { Address } from "../src/kernel/config/address.ts";
+import type { Address } from "../src/kernel/config/values/address.ts";
 import { contentPolicy } from "../src/kernel/listen/headers/content-policy.ts";
 import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { Admitted, Handler, Refuse } from "../src/kernel/listen/handler.ts";

@@ -6,7 +6,7 @@ import { getOption, hasOption, type DescMessage, type DescMethod } from "@bufbui
 import { http as httpOption } from "../src/gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../src/gen/google/api/http_pb.ts";
 import { Access, method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
-import { assert } from "../src/kernel/base/errors.ts";
+import { assert, type StewardError } from "../src/kernel/base/errors.ts";
 import type {
   BoundService,
   JsonHandler,
@@ -37,6 +37,8 @@ export interface Method {
     | StreamHandler<DescMessage, DescMessage>;
   /** Writes the response itself, in the service's own thread; undefined where REST does. */
   readonly json: JsonHandler | undefined;
+  /** Why it is refused, whatever the request is. */
+  readonly refusal: StewardError | undefined;
   /** REST status of a success. */
   readonly httpStatus: number;
   /** Other REST statuses with the same response message. */
@@ -46,6 +48,10 @@ export interface Method {
   readonly raw: boolean;
   readonly attachment: string;
   readonly bodyBytes: number;
+  /** REST refuses a body without a JSON content type. */
+  readonly requireJson: boolean;
+  /** JSON text of an example body; empty when it is made from the fields. */
+  readonly example: string;
 }
 
 /** A route that answers with a message. */
@@ -164,12 +170,15 @@ function describeMethod(service: BoundService, rpc: DescMethod): Method {
     dialect,
     handler: service.handler(rpc),
     json: service.json?.(rpc),
+    refusal: service.refusal,
     raw: style.raw,
     attachment: style.attachment,
     httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus,
     otherStatuses: style.otherStatus,
     noToken: style.noToken,
     bodyBytes: style.bodyBytes === 0n ? dialectOf(dialect).bodyBytes : Number(style.bodyBytes),
+    requireJson: style.requireJson,
+    example: style.example,
   };
 }
 

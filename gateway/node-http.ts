@@ -8,9 +8,9 @@ import type { TLSSocket } from "node:tls";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import { unlimitedBody, type BodyAllowance } from "../src/kernel/listen/admission/body-budget.ts";
 import {
-  closeUnlessRestIsShort,
+  closeUnlessBodyIsShort,
   cut,
-  dropRest,
+  discardBody,
   streamOf,
   type ServerRequest,
   type ServerResponse,
@@ -125,7 +125,7 @@ export async function* bodyChunks(
       cause: error,
     });
   } finally {
-    dropRest(request);
+    discardBody(request);
   }
 }
 
@@ -143,7 +143,7 @@ export async function readBody(
     if (declaredBytes > limitBytes) throw bodyTooLarge(limitBytes);
     allowance.reserve(declaredBytes);
   } catch (error) {
-    dropRest(request);
+    discardBody(request);
     throw error;
   }
   return gathered(request, limitBytes, declaredBytes > 0 ? unlimitedBody : allowance);
@@ -171,7 +171,7 @@ function gathered(
       } catch (error) {
         chunks.length = 0;
         settle(() => reject(error));
-        dropRest(request);
+        discardBody(request);
       }
     };
     const whole = (): void =>
@@ -213,7 +213,7 @@ export async function writeAnswer(
   answer: RestAnswer,
   ends: StreamEnds,
 ): Promise<void> {
-  closeUnlessRestIsShort(request, response);
+  closeUnlessBodyIsShort(request, response);
   const bare = answer.status === 204 || answer.status === 304;
   const body = bare ? "" : answer.body;
   if (!isStream(body)) {

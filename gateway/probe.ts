@@ -1,5 +1,5 @@
 /** The probes `/healthz` and `/readyz`: one line, and optionally one per component. */
-import { printable } from "../src/kernel/base/printable.ts";
+import { printable } from "../src/kernel/base/text/printable.ts";
 import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { Head } from "./node-http.ts";
 

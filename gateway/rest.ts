@@ -148,6 +148,8 @@ async function callMethod(
   request: RestRequest,
 ): Promise<RestAnswer> {
   const { method } = route;
+  if (method.refusal !== undefined) throw method.refusal;
+  if (method.requireJson) checkJsonType(request);
   const body = route.binder.readsBody
     ? await readJsonBody(await readBody(request, method.bodyBytes))
     : undefined;
@@ -231,6 +233,18 @@ function plainRequest(
 
 function callOf({ requestId, remote, headers }: RestRequest, signal: AbortSignal): Call {
   return createCall({ signal, requestId, remote, headers });
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i;
+
+function checkJsonType({ headers }: RestRequest): void {
+  const type = headers["content-type"];
+  if (typeof type === "string" && JSON_TYPE.test(type)) return;
+  throw new StewardError(
+    "invalid",
+    "the body must have Content-Type application/json; send that header",
+    { rule: "content_type" },
+  );
 }
 
 /** A missing or form content type is read as JSON; a compressed body is not decompressed. */

@@ -25,9 +25,9 @@ import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import {
-  closeUnlessRestIsShort,
+  closeUnlessBodyIsShort,
   cut,
-  dropRest,
+  discardBody,
   type ServerRequest,
   type ServerResponse,
 } from "../src/kernel/listen/exchange.ts";
@@ -48,8 +48,7 @@ import { rpcError } from "./rpc-errors.ts";
 import { countedMessages, packings } from "./rpc-messages.ts";
 import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "./rpc-exchange.ts";
 import { ruleOf, type MethodRule } from "./rpc-rules.ts";
-import { withKnownFields } from "./unknown-fields.ts";
-import { asBadInput } from "./unreadable.ts";
+import { asBadInput, withKnownFields } from "./decode-errors.ts";
 import { untilAborted } from "./until-aborted.ts";
 import { orAborted } from "../src/kernel/async/wait.ts";
 
@@ -150,7 +149,7 @@ export function createRpc(deps: RpcDeps): Rpc {
         ),
       )
         .then((answer) => {
-          closeUnlessRestIsShort(request, response);
+          closeUnlessBodyIsShort(request, response);
           return universalResponseToNodeResponse(withReadableMessage(answer), response);
         })
         .catch((error: unknown) => {
@@ -168,7 +167,7 @@ function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerCont
   const refusal =
     rule === undefined || known === undefined
       ? new StewardError("internal", "an rpc without an access rule was called")
-      : deps.authorize(rule.access, rule.dialect, known.head);
+      : (deps.authorize(rule.access, rule.dialect, known.head) ?? refusalOf(deps, context.method));
   if (refusal !== undefined) throw seen(deps, context, refusal);
   // The library parses the message between here and the handler, and ends the context with the
   // error before it reports it to the client.
@@ -177,6 +176,10 @@ function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerCont
     () => explain(context.signal.reason, context.method.input),
     { once: true },
   );
+}
+
+function refusalOf({ services }: RpcDeps, { parent }: DescMethod): StewardError | undefined {
+  return services.find(({ desc }) => desc === parent)?.refusal;
 }
 
 /** Errors from handlers and access control; these are not parse errors, whatever their text. */
@@ -330,7 +333,7 @@ function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): Connec
 
 // For unknown methods the library sends a bare 404, which only Connect clients understand.
 function answerUnknownMethod(request: ServerRequest, response: ServerResponse, path: string): void {
-  dropRest(request);
+  discardBody(request);
   answerError(
     request,
     response,
@@ -342,7 +345,7 @@ function answerUnknownMethod(request: ServerRequest, response: ServerResponse, p
 function answerError(request: ServerRequest, response: ServerResponse, error: ConnectError): void {
   const type = request.headers["content-type"] ?? "";
   error.metadata.forEach((value, name) => response.setHeader(name, value));
-  closeUnlessRestIsShort(request, response);
+  closeUnlessBodyIsShort(request, response);
   if (/^application\/grpc(-web|-web-text)?(\+|;|$)/.test(type)) {
     // Set and not written: the status counts as trailers only when the head itself ends the stream.
     response.setHeader("content-type", type);

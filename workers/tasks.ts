@@ -1,13 +1,14 @@
 /** The tasks of the workers as data, for those who hand them to the pool. */
 import type { TaskRow } from "./control.ts";
 import type { CoverInput, CoverOutput } from "./tasks/cover.ts";
-import type { DigestInput, DigestOutput } from "./tasks/digest.ts";
+import type { DigestInput } from "./tasks/digest.ts";
 import type { JoinInput, JoinOutput } from "./tasks/join.ts";
 import type { SignInput, SignOutput } from "./tasks/sign.ts";
 import type { VerifyInput, VerifyOutput } from "./tasks/verify.ts";
+import type { DigestedTexts } from "./text/digester.ts";
 
 /** Raw texts → hashes, word counts, compressed texts. About 100 documents a batch. */
-export const digest: TaskRow<DigestInput, DigestOutput> = {
+export const digest: TaskRow<DigestInput, DigestedTexts> = {
   name: "digest",
   file: new URL("./tasks/digest.ts", import.meta.url),
 };

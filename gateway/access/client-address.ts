@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from "node:net";
 import { ipv6Prefix, unmapped } from "../../src/kernel/base/ip-address.ts";
-import { isLoopback } from "../../src/kernel/config/address.ts";
+import { isLoopback } from "../../src/kernel/config/values/address.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
 
 /** Addresses of trusted proxies. */

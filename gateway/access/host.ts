@@ -2,7 +2,7 @@
  * Checks the host name of a request. Without a token it must be this machine's own, else a foreign
  * page could reach the port by DNS rebinding.
  */
-import { isLoopback } from "../../src/kernel/config/address.ts";
+import { isLoopback } from "../../src/kernel/config/values/address.ts";
 
 /**
  * The parts of a `Host` or `:authority`: lower case, without brackets and trailing dot; an absent

@@ -267,7 +267,11 @@ function plainOperation(route: OtherRoute, { failures }: Describer): Operation |
 }
 
 function textAnswer(description: string, contentType: string): unknown {
-  return { description, content: { [contentType]: { schema: { type: "string" } } } };
+  const schema =
+    contentType === "application/json"
+      ? { type: "object", additionalProperties: true }
+      : { type: "string" };
+  return { description, content: { [contentType]: { schema } } };
 }
 
 /** The path with its variables named as in requests and responses. */
@@ -315,7 +319,7 @@ function parameter(
 }
 
 function bodyContent(
-  { rpc }: Method,
+  { rpc, example }: Method,
   body: string,
   fromPath: ReadonlySet<string>,
   { request }: Describer,
@@ -333,6 +337,7 @@ function bodyContent(
   );
   const { required: _all, ...rest } = whole;
   const schema = { ...rest, properties, ...(required.length === 0 ? {} : { required }) };
+  if (example !== "") return { schema, example: JSON.parse(example) as unknown };
   return {
     schema,
     example: Object.fromEntries(

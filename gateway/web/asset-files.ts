@@ -10,6 +10,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { assert } from "../../src/kernel/base/errors.ts";
+import { STYLES } from "./style-files.ts";
 
 /** A file for browsers. */
 export interface AssetFile {
@@ -26,13 +27,12 @@ export interface AssetFile {
 }
 
 const FOLDER = import.meta.dirname;
-const STYLES = ["tokens.css", "base.css", "pieces.css", "page.css"];
 /** The only packages a browser gets. */
 const PACKAGES: ReadonlySet<string> = new Set(["preact", "htm", "htm/preact"]);
 /** Statements only: the word `from` in a text is none. */
 const IMPORT = /((?:^|;)\s*(?:(?:import|export)\b[^;"'()]*\bfrom\s*|import\s*))"([^"]+)"/gm;
 /** The islands of the pages: names of modules in `browser/`. */
-const ISLANDS = ["landing", "docs", "plain"] as const;
+const ISLANDS = ["landing", "docs", "duplicates", "plan", "documents", "plain"] as const;
 
 /**
  * All files of all pages. Throws an assertion when a module imports what a browser must not get.

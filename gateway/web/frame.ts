@@ -48,6 +48,7 @@ export function createFrame(
   const nav = [
     { href: "/", label: options.home },
     { href: "/duplicates", label: "Duplicates" },
+    { href: "/documents", label: "Documents" },
     { href: "/docs", label: "API" },
   ].filter(({ href }) => options.serves(href));
   return {

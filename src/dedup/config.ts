@@ -4,8 +4,8 @@ import type { Config } from "../kernel/config/config.ts";
 import type { Complaint, Finding } from "../kernel/config/findings.ts";
 import { defineKey, type Schema } from "../kernel/config/key.ts";
 import type { Check } from "../kernel/config/load.ts";
-import { listOfObjects } from "../kernel/config/objects.ts";
-import { baseUrl, optionally, timer } from "../kernel/config/rules.ts";
+import { listOfObjects } from "../kernel/config/values/objects.ts";
+import { baseUrl, optionally, timer } from "../kernel/config/checks/rules.ts";
 import {
   boolean,
   duration,
@@ -16,8 +16,10 @@ import {
   secret,
   string,
   text,
-} from "../kernel/config/types.ts";
+} from "../kernel/config/values/types.ts";
+import { aiKeys } from "./ai/keys.ts";
 import { analysisSchema } from "./analysis/settings.ts";
+import { collectorNames } from "./paperless/figures/settings.ts";
 
 /** Where documents come from. Which fields an archive has depends on its kind. */
 export interface ArchiveConfig {
@@ -198,6 +200,22 @@ export const apiMetricsEnabled = defineKey({
   help: "Serves the metrics of the process and of the document service at /api/v1/metrics. When off, that path is 404.",
 });
 
+/** Whether metrics are read from the first Paperless-ngx. */
+export const paperlessMetricsEnabled = defineKey({
+  path: "dedup.paperless_metrics.enabled",
+  type: boolean,
+  default: false,
+  env: "PAPERLESS_METRICS_ENABLED",
+  help: "Reads the status, statistics and labels of the first Paperless-ngx every minute and emits them as metrics paperless_*.",
+});
+export const paperlessCollectors = defineKey({
+  path: "dedup.paperless_metrics.collectors",
+  type: listOf(oneOf(collectorNames)),
+  default: [],
+  env: "PAPERLESS_METRICS_COLLECTORS",
+  help: "What is read; an empty list reads everything.",
+});
+
 export const dedupKeys: Schema = [
   dedupArchives,
   paperlessUrl,
@@ -206,7 +224,10 @@ export const dedupKeys: Schema = [
   paperlessPassword,
   dedupSyncInterval,
   apiMetricsEnabled,
+  paperlessMetricsEnabled,
+  paperlessCollectors,
   ...analysisSchema,
+  ...aiKeys,
 ];
 
 /** The archive of the environment is complete, and not shadowed by those of the file. */

@@ -9,9 +9,14 @@ import { createClassifier } from "./analysis/outcome.ts";
 import type { Classifier, ReportableDocument, SkipReasons, TextClass } from "./analysis/outcome.ts";
 import { parametersFingerprint, signatureParametersOf } from "./analysis/parameters.ts";
 import type { AnalysisParameters } from "./analysis/parameters.ts";
-import type { Archive, DocumentLocation, SkippedItem } from "./archives/archive.ts";
-import { digestBatches } from "./sync/digest.ts";
-import type { DigestedDocument, DigestOptions } from "./sync/digest.ts";
+import type {
+  Archive,
+  DigestedDocument,
+  DocumentLocation,
+  SkippedItem,
+} from "./archives/archive.ts";
+import { digestRequest } from "./archives/digests.ts";
+import { readDigested } from "./sync/digest.ts";
 
 /** Notes kept, each naming one thing; the rest is counted in `skipped`. */
 const MAX_NOTES = 1_000;
@@ -40,8 +45,23 @@ export interface CorpusInput {
   readonly signal: AbortSignal;
   /** Keep the name of everything that is left out. */
   readonly listSkipped?: boolean;
+  /** Keep the version of every document, so that `source` is complete. */
+  readonly keepVersions?: boolean;
   /** Share read so far, 0 to 1, and documents read. */
   progress(fraction: number, documents: number): void;
+}
+
+/** Where a document was read. */
+export interface DocumentSource {
+  readonly kind: Archive["kind"];
+  /** The PATH of the command line; `-` for standard input. */
+  readonly path: string;
+  /** What the archive of that path calls the document. */
+  readonly ref: string;
+  /** As of `ArchiveDocument`; empty unless versions are kept. */
+  readonly version: string;
+  /** In JSON Lines, from 1. */
+  readonly line: number | undefined;
 }
 
 /** Documents by number, in the order they were read. */
@@ -53,6 +73,9 @@ export interface Corpus {
    * The text for a task, under zstd or as a location; undefined for a number that is not there.
    */
   text(number: number): Uint8Array | undefined;
+  /** SHA-256 of the normalised text; undefined for a document that is not compared. */
+  textHash(number: number): Uint8Array | undefined;
+  source(number: number): DocumentSource | undefined;
   /** What was left out, by reason in words. */
   skipped(
     parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">,
@@ -69,6 +92,11 @@ interface Held {
   readonly text: Uint8Array | DocumentLocation;
   /** Undefined when the document is left out. */
   readonly textClass: TextClass | undefined;
+  /** Place of its archive among all. */
+  readonly archive: number;
+  readonly ref: string;
+  readonly version: string;
+  readonly line: number | undefined;
 }
 
 /** Reads every archive to its end. Throws when one cannot be read at all. */
@@ -86,32 +114,33 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
   };
   const words = describeReasons(input.parameters);
   const claim = input.archives.length > 1 ? createClaims() : undefined;
-  const options: DigestOptions = {
+  const options = {
+    known: () => false,
+    force: true,
     signal: input.signal,
-    ...(input.signed && {
-      sign: {
+    ...(claim && { claim }),
+    digest: digestRequest(
+      input.signed && {
         parameters: signatureParametersOf(input.parameters),
         fingerprint: parametersFingerprint(input.parameters),
       },
-    }),
+    ),
   };
+  const lists = input.paths.filter((_, at) => input.archives[at]?.kind === "jsonl");
+  const hasSeveralLists = new Set(lists).size > 1;
   for (const [at, archive] of input.archives.entries()) {
-    const name = nameIn(archive, input.paths[at] ?? archive.name);
+    const name = nameIn(archive, input.paths[at] ?? archive.name, hasSeveralLists);
     await archive.check(input.signal);
-    const batches = archive.read({
-      known: () => false,
-      force: true,
-      signal: input.signal,
-      ...(claim && { claim }),
-    });
-    for await (const { items, fraction, block } of digestBatches(batches, input.pool, options)) {
-      if (block) await input.signed?.(block);
+    for await (const batch of readDigested(archive, input.pool, options)) {
+      const { items, fraction, blocks } = batch;
+      for (const block of blocks) await input.signed?.(block);
       for (const item of items) {
         if (item.kind === "skipped") {
           skip(item, name, passed, note);
           list({ id: name(item.ref), reason: item.reason, detail: item.detail });
-        } else if (item.kind === "document") {
-          const reason = add(item, name, held, classifier, note);
+        } else if (item.kind === "digested") {
+          const version = input.keepVersions === true ? item.document.version : "";
+          const reason = add(item, { name, archive: at, version }, held, classifier, note);
           if (reason !== undefined)
             list({ id: name(item.document.ref), reason: words[reason], detail: words[reason] });
         }
@@ -129,6 +158,14 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
     document: (number) =>
       held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
     text: (number) => textOf(held[number]),
+    textHash: (number) => held[number]?.textClass?.hash,
+    source(number) {
+      const one = held[number];
+      const archive = one && input.archives[one.archive];
+      if (!archive) return undefined;
+      const path = input.paths[one.archive] ?? archive.name;
+      return { kind: archive.kind, path, ref: one.ref, version: one.version, line: one.line };
+    },
     skipped: (parameters) => {
       const { noContent, tooShort, shinglesFailed } = describeReasons(parameters);
       return withoutZeros({
@@ -174,14 +211,26 @@ function createClaims(): (file: string) => boolean {
   };
 }
 
-/** A file is known by its path as a person would type it, a line by its id. */
-function nameIn(archive: Archive, path: string): (ref: string) => string {
-  return archive.kind === "folder" ? (ref) => join(path, ref) : (ref) => ref;
+/**
+ * A file is known by its path as a person would type it, a line by its id: behind the path where
+ * several files of lines are read, since their ids, or numbers of lines, may be the same.
+ */
+function nameIn(
+  { kind }: Pick<Archive, "kind">,
+  path: string,
+  hasSeveralLists: boolean,
+): (ref: string) => string {
+  if (kind === "folder") return (ref) => join(path, ref);
+  return kind === "jsonl" && hasSeveralLists ? (ref) => `${path}:${ref}` : (ref) => ref;
 }
 
 function add(
   { document, digest }: DigestedDocument,
-  name: (ref: string) => string,
+  {
+    name,
+    archive,
+    version,
+  }: Pick<Held, "archive" | "version"> & { readonly name: (ref: string) => string },
   held: Held[],
   classifier: Classifier,
   note: (text: string) => void,
@@ -202,11 +251,15 @@ function add(
   held.push({
     text: digest.zstd.length === 0 && document.location ? document.location : digest.zstd,
     textClass: typeof added === "string" ? undefined : added,
+    archive,
+    ref: document.ref,
+    version,
+    line: document.line,
     document: {
       archive: "",
       archiveRef: ref,
       ref,
-      title,
+      title: title === document.ref ? ref : title,
       wordCount: digest.wordCount,
       correspondent,
       documentType,

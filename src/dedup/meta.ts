@@ -1,6 +1,10 @@
 /** Typed access to the rows of the meta table: values about the whole document store. */
-import { create } from "@bufbuild/protobuf";
-import { MetaRowSchema } from "../gen/steward/state/v1/dedup_pb.ts";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  MetaRowSchema,
+  SkippedItemsRowSchema,
+  type SkippedItemRow,
+} from "../gen/steward/state/v1/dedup_pb.ts";
 import type { Snapshot, Tx } from "../kernel/state/types.ts";
 import { meta } from "./tables.ts";
 
@@ -8,8 +12,12 @@ import { meta } from "./tables.ts";
 export type MetaNumber =
   /** The number the next new document gets. Absent: 1. */
   | "nextDocNo"
+  /** The number the next feedback about an AI result gets. Absent: 1. */
+  | "nextFeedback"
   /** The generation of groups that readers see. Absent: 0, no analysis yet. */
   | "generation"
+  /** The generation whose rows lie below those of the current one. Absent: the current one. */
+  | "baseGeneration"
   /** Start of the last finished sync, milliseconds since 1970. */
   | "lastSyncAtMs"
   /** Documents inserted or updated by the last finished sync. */
@@ -19,12 +27,18 @@ export type MetaNumber =
   /** End of the last finished analysis, milliseconds since 1970. */
   | "lastAnalysisAtMs"
   /** Groups of any status after the last analysis. */
-  | "totalGroups";
+  | "totalGroups"
+  /** Groups that a decision has taken out of the status pending, ever. */
+  | "groupsActioned"
+  /** Documents deleted in archives, ever. */
+  | "documentsDeleted";
 
 /** Names of the text entries. */
 export type MetaText =
   /** The parameters that the stored groups were made with. */
-  "analysisFingerprint";
+  | "analysisFingerprint"
+  /** The weights that the scores of all stored groups were computed with. */
+  | "scoreWeights";
 
 /** Names of the entries that are lists of document numbers. */
 export type MetaDocNos =
@@ -43,6 +57,11 @@ export function metaNumber(snapshot: Snapshot, name: MetaNumber): number | undef
 export function setMetaNumber(tx: Tx, name: MetaNumber, value: number | undefined): void {
   if (value === undefined) tx.delete(meta, name);
   else tx.put(meta, name, create(MetaRowSchema, { number: value }));
+}
+
+/** A text, or undefined when it was never set. */
+export function metaText(snapshot: Snapshot, name: MetaText): string | undefined {
+  return snapshot.get(meta, name)?.text;
 }
 
 /** Sets a text; undefined forgets it. */
@@ -68,4 +87,19 @@ export function setMetaDocNos(tx: Tx, name: MetaDocNos, docNos: readonly number[
   const view = new DataView(new ArrayBuffer(docNos.length * 4));
   docNos.forEach((docNo, index) => view.setUint32(index * 4, docNo, true));
   tx.put(meta, name, create(MetaRowSchema, { data: new Uint8Array(view.buffer) }));
+}
+
+/** What syncs could not read; empty before the first sync. */
+export function skippedItems(snapshot: Snapshot): readonly SkippedItemRow[] {
+  const data = snapshot.get(meta, "skippedItems")?.data;
+  return data === undefined ? [] : fromBinary(SkippedItemsRowSchema, data).items;
+}
+
+export function setSkippedItems(tx: Tx, items: readonly SkippedItemRow[]): void {
+  if (items.length === 0) return void tx.delete(meta, "skippedItems");
+  const data = toBinary(
+    SkippedItemsRowSchema,
+    create(SkippedItemsRowSchema, { items: [...items] }),
+  );
+  tx.put(meta, "skippedItems", create(MetaRowSchema, { data }));
 }

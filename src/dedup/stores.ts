@@ -6,7 +6,18 @@ import { jobTables } from "../kernel/jobs/jobs.ts";
 import { settingsTable } from "../kernel/settings/table.ts";
 import type { AnyTable, EnvSpec } from "../kernel/state/types.ts";
 import { SKETCH_SCHEMA, sketchTables } from "./analysis/sketch-store.ts";
-import { decisions, documents, groups, meta, texts } from "./tables.ts";
+import {
+  aiCosts,
+  aiFeedback,
+  aiResults,
+  appConfig,
+  decisions,
+  deletions,
+  documents,
+  groups,
+  meta,
+  texts,
+} from "./tables.ts";
 
 const GIB = 2 ** 30;
 /** Version of the stored shapes of documents, groups, decisions and jobs, and of texts. */
@@ -17,7 +28,19 @@ type Spec = Omit<EnvSpec, "directory">;
 /** Documents, groups, decisions, jobs, and the settings that the API changed. */
 export const mainStore: Spec = {
   name: "dedup",
-  tables: anyTables([documents, groups, decisions, meta, settingsTable, ...jobTables]),
+  tables: anyTables([
+    documents,
+    groups,
+    decisions,
+    deletions,
+    meta,
+    aiResults,
+    aiFeedback,
+    aiCosts,
+    appConfig,
+    settingsTable,
+    ...jobTables,
+  ]),
   schema: SCHEMA,
   derived: false,
   maxBytes: 32 * GIB,

@@ -3,14 +3,22 @@
  * once and never again; everything inside refers to it, everything outside to the document's id.
  */
 import {
+  AiCostRowSchema,
+  AiFeedbackRowSchema,
+  AiResultRowSchema,
   DecisionRowSchema,
+  DeletionRowSchema,
   DocumentRowSchema,
   GroupRowSchema,
   MetaRowSchema,
   TextRowSchema,
 } from "../gen/steward/state/v1/dedup_pb.ts";
 import type {
+  AiCostRow,
+  AiFeedbackRow,
+  AiResultRow,
   DecisionRow,
+  DeletionRow,
   DocumentRow,
   GroupRow,
   MetaRow,
@@ -65,12 +73,30 @@ export const decisions: Table<string, DecisionRow> = defineTable({
   indexes: [],
 });
 
+/** The recorded plan of the running deletion, by (job id, number). */
+export const deletions: Table<readonly [string, number], DeletionRow> = defineTable({
+  name: "deletions",
+  key: tupleKey<readonly [string, number]>(),
+  value: protobufCodec(DeletionRowSchema),
+  limit: { rows: DOCUMENT_LIMIT },
+  indexes: [],
+});
+
 /** Facts about the whole store, by name: see `meta.ts`. */
 export const meta: Table<string, MetaRow> = defineTable({
   name: "meta",
   key: stringKey,
   value: protobufCodec(MetaRowSchema),
   limit: { rows: 1_000 },
+  indexes: [],
+});
+
+/** Settings that Steward does not know, by name: see `app-config.ts`. */
+export const appConfig: Table<string, MetaRow> = defineTable({
+  name: "app_config",
+  key: stringKey,
+  value: protobufCodec(MetaRowSchema),
+  limit: { rows: 10_000 },
   indexes: [],
 });
 
@@ -83,6 +109,33 @@ export const texts: Table<number, TextRow> = defineTable({
   key: numberKey,
   value: protobufCodec(TextRowSchema),
   limit: { rows: DOCUMENT_LIMIT },
+  indexes: [],
+});
+
+/** What a model suggested, by document number: at most one result a document. */
+export const aiResults: Table<number, AiResultRow> = defineTable({
+  name: "ai_results",
+  key: numberKey,
+  value: protobufCodec(AiResultRowSchema),
+  limit: { rows: DOCUMENT_LIMIT },
+  indexes: [{ name: "id", unique: true, of: (row) => [[row.id]] }],
+});
+
+/** What reviewers thought of results, by serial number. */
+export const aiFeedback: Table<number, AiFeedbackRow> = defineTable({
+  name: "ai_feedback",
+  key: numberKey,
+  value: protobufCodec(AiFeedbackRowSchema),
+  limit: { rows: DOCUMENT_LIMIT },
+  indexes: [],
+});
+
+/** What AI requests cost, by day (UTC), provider and model. */
+export const aiCosts: Table<readonly [string, string, string], AiCostRow> = defineTable({
+  name: "ai_costs",
+  key: tupleKey<readonly [string, string, string]>(),
+  value: protobufCodec(AiCostRowSchema),
+  limit: { rows: 1_000_000 },
   indexes: [],
 });
 

@@ -43,36 +43,53 @@ export interface Cover {
   select(limitPairs: number): OpenStar[];
   /** Takes the verdicts of a star: 1 for each neighbour that passed, else 0. */
   apply(star: OpenStar, passed: Uint8Array): void;
+  /**
+   * The same in steps of less than a millisecond, for a thread with other work. Between two steps
+   * other stars may be selected and applied.
+   */
+  applySteps(star: OpenStar, passed: Uint8Array): Generator<void, void>;
 }
 
 /** Vertices in a row that `select` may find not ready before it gives up looking for more. */
 const PATIENCE = 64;
+/** Entries of such vertices that it looks at: about a millisecond. */
+const PATIENCE_ENTRIES = 65_536;
+/** Entries of one step. */
+const STEP_ENTRIES = 32_768;
 
 /**
  * A cover of which nothing is verified; with `only`, of those vertices, which have to be whole
- * components. Takes 5 bytes an entry and 24 a vertex.
+ * components. Takes 5 bytes an entry and 28 a vertex.
  */
 export function createCover(graph: CandidateGraph, only?: Uint32Array): Cover {
+  return drain(coverSteps(graph, only));
+}
+
+/** `createCover` in steps. */
+export function* coverSteps(graph: CandidateGraph, only?: Uint32Array): Generator<void, Cover> {
   const { starts, others, weights } = graph;
   const vertices = starts.length - 1;
-  const entries = createOpenEntries(graph);
-  const { count, at, closed } = entries;
-  const degrees = degreesOf(graph);
+  const entries = yield* openEntries(graph);
+  const { count, left, at, closed } = entries;
+  const degrees = yield* degreesOf(graph);
   const heap = createHeap(degrees);
   // How many selected stars hold a vertex, and the last selection that has looked at it.
   const held = new Uint32Array(vertices);
   const seen = new Uint32Array(vertices);
-  const inStar = new Uint8Array(vertices);
+  // One more than the centre of the star that is being applied to a vertex.
+  const centreOf = new Uint32Array(vertices);
   let selection = 0;
   let open = 0;
   for (const vertex of only ?? count.keys()) {
     if (count[vertex] === 0) continue;
     open += 1;
     heap.push(vertex);
+    if (open % 8_192 === 0) yield;
   }
 
   /** Whether no better vertex is within two pairs; marks the neighbourhood as looked at. */
   function isReady(vertex: number): boolean {
+    entries.compact(vertex);
     let ready = held[vertex] === 0 && seen[vertex] !== selection;
     seen[vertex] = selection;
     const first = starts[vertex] ?? 0;
@@ -99,31 +116,53 @@ export function createCover(graph: CandidateGraph, only?: Uint32Array): Cover {
     };
   }
 
-  /** Drops closed pairs from a vertex's open ones. */
-  function settle(vertex: number): void {
-    const before = count[vertex] ?? 0;
-    entries.compact(vertex);
-    if (before > 0 && count[vertex] === 0) open -= 1;
-  }
-
   function close(pair: number, a: number, b: number): void {
     closed[pair] = 1;
-    degrees[a] = (degrees[a] ?? 0) - (weights[pair] ?? 0);
-    degrees[b] = (degrees[b] ?? 0) - (weights[pair] ?? 0);
+    for (const end of [a, b]) {
+      degrees[end] = (degrees[end] ?? 0) - (weights[pair] ?? 0);
+      left[end] = (left[end] ?? 0) - 1;
+      if (left[end] === 0) open -= 1;
+    }
   }
 
-  function coverInside(members: readonly number[]): void {
-    for (const member of members) inStar[member] = 1;
+  function* coverInside(members: readonly number[]): Generator<void, void> {
+    // Others may be applied between two steps; they share no member with this one.
+    const own = members[0] ?? 0;
+    for (const member of members) centreOf[member] = own + 1;
+    let steps = 0;
     for (const member of members) {
       const first = starts[member] ?? 0;
+      steps += count[member] ?? 0;
+      if (steps > STEP_ENTRIES) {
+        steps = 0;
+        yield;
+      }
       for (let i = 0; i < (count[member] ?? 0); i += 1) {
         const entry = at[first + i] ?? 0;
         const other = others[entry] ?? 0;
         const pair = graph.pairs[entry] ?? 0;
-        if (inStar[other] === 1 && closed[pair] === 0) close(pair, member, other);
+        if (closed[pair] === 0 && centreOf[other] === own + 1) close(pair, member, other);
       }
     }
-    for (const member of members) inStar[member] = 0;
+    for (const member of members) centreOf[member] = 0;
+  }
+
+  function* applySteps(star: OpenStar, passed: Uint8Array): Generator<void, void> {
+    const members = [star.centre];
+    for (const [i, neighbour] of star.neighbours.entries()) {
+      close(star.pairs[i] ?? 0, star.centre, neighbour);
+      if (passed[i] === 1) members.push(neighbour);
+    }
+    if (members.length > 2) yield* coverInside(members);
+    let steps = 0;
+    for (const vertex of [star.centre, ...star.neighbours]) {
+      steps += entries.tidy(vertex);
+      if (steps <= STEP_ENTRIES) continue;
+      steps = 0;
+      yield;
+    }
+    // Nobody may select what is near before its degrees are final.
+    hold(star, -1);
   }
 
   return {
@@ -135,15 +174,17 @@ export function createCover(graph: CandidateGraph, only?: Uint32Array): Cover {
       const stars: OpenStar[] = [];
       const waiting: number[] = [];
       let pairs = 0;
-      for (let misses = 0; pairs < limitPairs && misses < PATIENCE;) {
+      let [misses, entriesMissed] = [0, 0];
+      while (pairs < limitPairs && misses < PATIENCE && entriesMissed < PATIENCE_ENTRIES) {
         const vertex = heap.pop();
         if (vertex === undefined) break;
         if (!isReady(vertex)) {
           waiting.push(vertex);
           misses += 1;
+          entriesMissed += count[vertex] ?? 0;
           continue;
         }
-        misses = 0;
+        [misses, entriesMissed] = [0, 0];
         const star = starOf(vertex);
         hold(star, 1);
         stars.push(star);
@@ -152,62 +193,96 @@ export function createCover(graph: CandidateGraph, only?: Uint32Array): Cover {
       for (const vertex of waiting) heap.push(vertex);
       return stars;
     },
-    apply(star, passed) {
-      hold(star, -1);
-      const members = [star.centre];
-      for (const [i, neighbour] of star.neighbours.entries()) {
-        close(star.pairs[i] ?? 0, star.centre, neighbour);
-        if (passed[i] === 1) members.push(neighbour);
-      }
-      if (members.length > 2) coverInside(members);
-      settle(star.centre);
-      for (const neighbour of star.neighbours) settle(neighbour);
-    },
+    apply: (star, passed) => drain(applySteps(star, passed)),
+    applySteps,
   };
 }
 
-/** The open entries of each vertex: the first `count` in its stretch of `at`. */
+/** Runs a computation in steps to its end. */
+function drain<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/**
+ * The entries of each vertex: the first `count` in its stretch of `at`. At most half of them are
+ * closed, so that a vertex is compacted in time linear in its entries over a whole cover.
+ */
 interface OpenEntries {
   readonly count: Uint32Array;
+  /** Open pairs of each vertex. */
+  readonly left: Uint32Array;
   readonly at: Uint32Array;
   /** 1 for a pair that was verified or covered. */
   readonly closed: Uint8Array;
+  /** Drops the closed ones of a vertex. */
   compact(vertex: number): void;
+  /** The same once they are more than the open ones; answers the entries looked at. */
+  tidy(vertex: number): number;
 }
 
-function createOpenEntries({ starts, others, pairs, weights }: CandidateGraph): OpenEntries {
+function* openEntries({
+  starts,
+  others,
+  pairs,
+  weights,
+}: CandidateGraph): Generator<void, OpenEntries> {
   const at = new Uint32Array(others.length);
-  for (let entry = 0; entry < at.length; entry += 1) at[entry] = entry;
+  for (let entry = 0; entry < at.length; entry += 1) {
+    at[entry] = entry;
+    if (entry % 262_144 === 262_143) yield;
+  }
   const count = new Uint32Array(starts.length - 1);
   for (let vertex = 0; vertex < count.length; vertex += 1)
     count[vertex] = (starts[vertex + 1] ?? 0) - (starts[vertex] ?? 0);
+  yield;
+  const left = count.slice();
   const closed = new Uint8Array(weights.length);
+
+  function compact(vertex: number): void {
+    const first = starts[vertex] ?? 0;
+    const before = count[vertex] ?? 0;
+    if (before === left[vertex]) return;
+    let kept = 0;
+    for (let i = 0; i < before; i += 1) {
+      const entry = at[first + i] ?? 0;
+      if (closed[pairs[entry] ?? 0] === 1) continue;
+      at[first + kept] = entry;
+      kept += 1;
+    }
+    count[vertex] = kept;
+  }
+
   return {
     count,
+    left,
     at,
     closed,
-    compact(vertex) {
-      const first = starts[vertex] ?? 0;
+    compact,
+    tidy(vertex) {
       const before = count[vertex] ?? 0;
-      let kept = 0;
-      for (let i = 0; i < before; i += 1) {
-        const entry = at[first + i] ?? 0;
-        if (closed[pairs[entry] ?? 0] === 1) continue;
-        at[first + kept] = entry;
-        kept += 1;
-      }
-      count[vertex] = kept;
+      if (before <= 2 * (left[vertex] ?? 0)) return 1;
+      compact(vertex);
+      return 1 + before;
     },
   };
 }
 
-function degreesOf({ starts, pairs, weights }: CandidateGraph): Float64Array {
+function* degreesOf({ starts, pairs, weights }: CandidateGraph): Generator<void, Float64Array> {
   const degrees = new Float64Array(starts.length - 1);
+  let steps = 0;
   for (let vertex = 0; vertex < degrees.length; vertex += 1) {
     let degree = 0;
-    for (let entry = starts[vertex] ?? 0; entry < (starts[vertex + 1] ?? 0); entry += 1)
+    const end = starts[vertex + 1] ?? 0;
+    for (let entry = starts[vertex] ?? 0; entry < end; entry += 1)
       degree += weights[pairs[entry] ?? 0] ?? 0;
     degrees[vertex] = degree;
+    steps += 1 + end - (starts[vertex] ?? 0);
+    if (steps <= STEP_ENTRIES) continue;
+    steps = 0;
+    yield;
   }
   return degrees;
 }

@@ -8,13 +8,22 @@ import { basename } from "node:path";
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
 import { cutText } from "../text/decode.ts";
+import { createDigester } from "../text/digester.ts";
+import type { Digester } from "../text/digester.ts";
 import { broken, detectFormat, HEAD_BYTES, titleByName } from "./detect.ts";
 import { Refusal } from "./extractor.ts";
 import type { Extracted, Extraction } from "./extractor.ts";
 import { factsOf } from "./file-facts.ts";
 import { formatByName, formats, unpackedName } from "./formats.ts";
 import type { FormatName } from "./formats.ts";
-import type { ExtractedFile, ExtractedNothing, ExtractedText, ExtractInput } from "./tasks.ts";
+import type {
+  ExtractedFile,
+  ExtractedNothing,
+  ExtractedText,
+  ExtractInput,
+  ExtractOutput,
+  FileFacts,
+} from "./tasks.ts";
 import { cleanTitle } from "./titles.ts";
 
 /** A cheap file larger than this is read alone, so that a batch stays small. */
@@ -26,7 +35,19 @@ const MAX_DEPTH = 5;
 /** Text of all members of one file, in times of what one document keeps. */
 const MAX_TEXTS = 16;
 
-type Item = ExtractedText | ExtractedNothing;
+/** A text that is not digested yet. */
+export interface FoundText extends ExtractedText {
+  readonly text: string;
+  /** Of a truncated text: SHA-256 of all that the file or member holds, in hexadecimal. */
+  readonly beyond?: string;
+}
+
+/** What a file holds, before its texts are digested. */
+export type FoundFile =
+  | Exclude<ExtractedFile, { readonly kind: "read" }>
+  | { readonly kind: "read"; readonly facts: FileFacts; readonly items: readonly Item[] };
+
+type Item = FoundText | ExtractedNothing;
 
 /** What the members of one file share. */
 interface Run {
@@ -37,21 +58,45 @@ interface Run {
 }
 
 /** Reads each file. Throws `cancelled`. */
-export async function run(input: ExtractInput, control: TaskControl): Promise<ExtractedFile[]> {
+export async function run(input: ExtractInput, control: TaskControl): Promise<ExtractOutput> {
+  const digester = createDigester(input.digest, control);
+  const { alone, digest } = input;
+  const limits = { alone, units: digest.limits.units };
   const files: ExtractedFile[] = [];
   for (const path of input.paths) {
     if (control.cancelled()) throw stopped();
-    files.push(await readFile(path, input, control));
-    control.step(1);
+    const file = await readFile(path, limits, () => control.cancelled());
+    files.push(file.kind === "read" ? { ...file, items: digestItems(file.items, digester) } : file);
   }
-  return files;
+  return { files, digests: digester.end() };
 }
 
-async function readFile(
+function digestItems(
+  items: readonly Item[],
+  digester: Digester,
+): (ExtractedText | ExtractedNothing)[] {
+  return items.map((item) => {
+    if (item.kind === "skipped") return item;
+    const { text, beyond, ...found } = item;
+    digester.add({ text, beyond, rereadable: found.storedBytes !== undefined });
+    return found;
+  });
+}
+
+/** How a file is read. */
+interface FileLimits {
+  /** As of `ExtractInput`. */
+  readonly alone: boolean;
+  /** How much of a text to keep, in UTF-16 units. */
+  readonly units: number;
+}
+
+/** Reads one file. Throws `cancelled`. */
+export async function readFile(
   path: string,
-  input: ExtractInput,
-  control: TaskControl,
-): Promise<ExtractedFile> {
+  limits: FileLimits,
+  cancelled: () => boolean,
+): Promise<FoundFile> {
   let file: number;
   try {
     // Without O_NONBLOCK, a pipe that took the file's place would hold the thread for ever.
@@ -60,7 +105,7 @@ async function readFile(
     return unreadable(error);
   }
   try {
-    return await readOpen(file, basename(path), input, control);
+    return await readOpen(file, basename(path), limits, cancelled);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     return unreadable(error);
@@ -69,19 +114,19 @@ async function readFile(
   }
 }
 
-function unreadable(error: unknown): ExtractedFile {
+function unreadable(error: unknown): FoundFile {
   return { kind: "unreadable", code: (error as NodeJS.ErrnoException).code ?? "EIO" };
 }
 
 async function readOpen(
   file: number,
   name: string,
-  { alone, units }: ExtractInput,
-  control: TaskControl,
-): Promise<ExtractedFile> {
+  { alone, units }: FileLimits,
+  cancelled: () => boolean,
+): Promise<FoundFile> {
   const stats = fstatSync(file, { bigint: true });
   const facts = factsOf(stats);
-  const nothing = (refusal: Refusal): ExtractedFile => ({
+  const nothing = (refusal: Refusal): FoundFile => ({
     kind: "read",
     facts,
     items: [skipped("", refusal)],
@@ -92,7 +137,7 @@ async function readOpen(
     units,
     leftUnits: MAX_TEXTS * units,
     items: [],
-    cancelled: () => control.cancelled(),
+    cancelled,
   };
   try {
     const head = readBytes(file, Math.min(sizeBytes, HEAD_BYTES));
@@ -194,7 +239,7 @@ async function extractInto(
     text,
     truncated,
     ...(truncated && { beyond: source.digest() }),
-    ...(depth === 0 && isStoredAs(text, source) && { stored: true as const }),
+    ...(depth === 0 && isStoredAs(text, source) && { storedBytes: bytes.byteLength }),
     ...(createdDate && { createdDate: createdDate.slice(0, 40) }),
     ...(correspondent && { correspondent: cleanTitle(correspondent) }),
     notes: [

@@ -1,13 +1,15 @@
 /** The tasks that turn what archives hold into plain text. */
 import type { TaskRow } from "../control.ts";
+import type { DigestedTexts, DigestRequest } from "../text/digester.ts";
 import type { FormatName } from "./formats.ts";
+import type { LineFields, LineRecord } from "./record.ts";
 
 /** Files to read on a worker thread. */
 export interface ExtractInput {
   /** Absolute or relative to the working directory, which threads share. */
   readonly paths: readonly string[];
-  /** How much of a text to keep, in UTF-16 units. */
-  readonly units: number;
+  /** How the texts are digested, and how much of each is kept. */
+  readonly digest: DigestRequest;
   /**
    * A file that may cost a thread is read only alone, in a task with that format's deadline. In a
    * batch it comes back as `costly`.
@@ -30,13 +32,10 @@ export interface ExtractedText {
   /** Path of the member within the file, "" for the file itself. */
   readonly member: string;
   readonly title: string;
-  readonly text: string;
   /** The text goes on in the file. */
   readonly truncated: boolean;
-  /** Of a truncated text: SHA-256 of all that the file or member holds, in hexadecimal. */
-  readonly beyond?: string;
-  /** The file's bytes are this text in UTF-8 and nothing else. */
-  readonly stored?: true;
+  /** The file's bytes are this text in UTF-8 and nothing else: so many. */
+  readonly storedBytes?: number;
   readonly createdDate?: string;
   readonly correspondent?: string;
   /** What was done to the text to read it. */
@@ -70,33 +69,63 @@ export type ExtractedFile =
   /** The system's code, e.g. EACCES. */
   | { readonly kind: "unreadable"; readonly code: string };
 
-/** Files → texts, in order. */
-export const extractFiles: TaskRow<ExtractInput, readonly ExtractedFile[]> = {
+/** What became of the files, in order. */
+export interface ExtractOutput {
+  readonly files: readonly ExtractedFile[];
+  /** One for each text of the files that were read, in their order. */
+  readonly digests: DigestedTexts;
+}
+
+/** Files → documents. */
+export const extractFiles: TaskRow<ExtractInput, ExtractOutput> = {
   name: "extract",
   file: new URL("./extract.ts", import.meta.url),
 };
 
-/** One line of a JSON Lines file. */
-export interface JsonLine {
-  readonly bytes: Uint8Array;
-  /** The fields that may hold the text. */
-  readonly textFields: readonly string[];
-  /** How much of each to keep, in UTF-16 units. */
-  readonly units: number;
+/** Whole lines of a JSON Lines file. */
+export interface LinesInput {
+  /** In shared memory: a thread that dies takes nothing with it. */
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+  /** Number of the first line, from 1. */
+  readonly firstLine: number;
+  readonly fields: LineFields;
+  /** How the texts are digested; without it only the fields are read. */
+  readonly digest?: DigestRequest;
+  /** The texts can be read again in their file. */
+  readonly rereadable: boolean;
+  /** Numbers of the lines that are wanted; all when absent. */
+  readonly only?: readonly number[];
 }
 
-/**
- * The parsed line, with the SHA-256 in hexadecimal of what was cut off its text; or what is wrong
- * with it.
- */
-export type JsonLineValue =
-  | { readonly value: unknown; readonly beyond?: string }
-  | { readonly error: string };
+/** A line that is not blank. */
+export type ReadLine =
+  | {
+      readonly number: number;
+      /** Where it lies in the bytes. */
+      readonly offset: number;
+      readonly length: number;
+      readonly record: Omit<LineRecord, "content">;
+      /** SHA-256 of the line, in hexadecimal. */
+      readonly version: string;
+    }
+  | {
+      readonly number: number;
+      readonly reason: "too large" | "broken line";
+      /** The end of a sentence about the line. */
+      readonly wrong: string;
+    };
 
-/** A large JSON line to its value. */
-export const parseJsonLine: TaskRow<JsonLine, JsonLineValue> = {
-  name: "json-line",
-  file: new URL("./json-line.ts", import.meta.url),
+/** What the lines hold. */
+export interface LinesOutput {
+  readonly lines: readonly ReadLine[];
+  /** One for each record, in their order. */
+  readonly digests?: DigestedTexts;
+}
+
+/** Lines → documents. */
+export const readLines: TaskRow<LinesInput, LinesOutput> = {
+  name: "read-lines",
+  file: new URL("./read-lines.ts", import.meta.url),
 };
 
 /** A block of a bzip2 file that begins `bit` bits into `bytes`. */

@@ -1,8 +1,8 @@
 /**
  * Runs of so many classes that comparing all of them would take minutes: templates, and texts of
  * little of their own. Their pairs are met in other bands, where what is rare in a text decides;
- * besides, each class is compared with the classes that follow it in the first crowded run it is
- * in, so that texts that agree everywhere still meet.
+ * besides, each class is compared with some representatives of the first crowded run it is in.
+ * Where nearly all of a run are alike, these are centres of groups with nearly all of it.
  */
 import { equalBytes, leastEqual, sketchStride } from "../sketch/estimate.ts";
 import type { Columns } from "./columns.ts";
@@ -10,11 +10,15 @@ import type { CrowdedKeys } from "./run-comparer.ts";
 
 /** Classes of a run that are compared in full at most. */
 export const CROWDED = 8_192;
-/** Following classes that each member of a crowded run is compared with. */
-const FOLLOWING = 128;
+/** Representatives of a crowded run. */
+const REPRESENTATIVES = 128;
 
-/** Compares the members of a crowded run, ascending, with those that follow in a circle. */
-export function compareFollowing(
+/**
+ * Compares the members of a crowded run, ascending, with the first of them: classes are in the
+ * order of their hashes, so these are arbitrary ones. A member that was in a crowded run of an
+ * earlier band is only a representative here, hence no pair is found twice.
+ */
+export function compareRepresentatives(
   columns: Columns,
   floor: number,
   crowded: CrowdedKeys,
@@ -39,16 +43,20 @@ export function compareFollowing(
     }
     return false;
   };
-  const own = run.members.filter(isFirst);
-  // In a run of few, the circle must not lead back to a pair from its other end.
-  const following = Math.min(FOLLOWING, Math.floor((own.length - 1) / 2));
-  for (const [row, member] of own.entries()) {
-    for (let step = 1; step <= following; step += 1) {
-      const other = own[(row + step) % own.length] ?? 0;
+  const representatives = run.members.subarray(0, REPRESENTATIVES);
+  const areFirst = Array.from(representatives, isFirst);
+  for (const [row, member] of run.members.entries()) {
+    if (row < REPRESENTATIVES ? !areFirst[row] : !isFirst(member)) {
+      calls.rowDone(1);
+      continue;
+    }
+    for (const [place, other] of representatives.entries()) {
+      // Two representatives that are both here for the first time: once, from the later one.
+      if (place === row || (place > row && areFirst[place])) continue;
       if (meetsElsewhere(member, other)) continue;
       const equal = equalBytes(sketches, member * stride, other * stride, sketchSize);
       if (equal >= least) calls.found(Math.min(member, other), Math.max(member, other), equal);
     }
-    calls.rowDone(following);
+    calls.rowDone(representatives.length);
   }
 }

@@ -15,6 +15,8 @@ const MAX_RUN = 30;
 const ENGLISH = /^[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}(?:\.\d+)?$/;
 const CONTINENTAL = /^[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/;
 const SWISS = /^[1-9]\d{0,2}(?:'\d{3})+(?:[.,]\d+)?$/;
+/** Groups that do not go through to the front, as 4676,388.46: the decimals tell it from two numbers. */
+const PARTLY_GROUPED = /^[1-9]\d{3,}(?:(?:,\d{3})+\.\d{2}|(?:\.\d{3})+,\d{2})$/;
 const PLAIN = /^\d+(?:[.,]\d+)?$/;
 
 const SIGN = "[\\p{Sc}ƒ]";
@@ -69,7 +71,8 @@ function isAmount(text: string, start: number, end: number, sum: Sum): boolean {
 
 /** The sum that a run of digits and separators stands for, if it is well formed. */
 function readSum(run: string): Sum | undefined {
-  const grouped = ENGLISH.test(run) || CONTINENTAL.test(run) || SWISS.test(run);
+  const grouped =
+    ENGLISH.test(run) || CONTINENTAL.test(run) || SWISS.test(run) || PARTLY_GROUPED.test(run);
   if (!grouped && !PLAIN.test(run)) return undefined;
   // A grouped run has decimals after its last separator only if that one differs from the one that
   // groups.

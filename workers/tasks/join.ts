@@ -5,11 +5,12 @@
 import { stopped } from "../control.ts";
 import type { TaskControl } from "../control.ts";
 import type { Columns } from "../join/columns.ts";
-import { compareFollowing, CROWDED } from "../join/crowded.ts";
+import { compareRepresentatives, CROWDED } from "../join/crowded.ts";
 import { createRunComparer } from "../join/run-comparer.ts";
 import type { CrowdedKeys, RunComparer } from "../join/run-comparer.ts";
 import { createPairList } from "../join/pair-list.ts";
 import type { PairList, Pairs } from "../join/pair-list.ts";
+import { probe } from "../join/probe.ts";
 import { sortByKey } from "../join/sort.ts";
 
 /** Classes that agree in a band, ascending; longer than a task should take at once. */
@@ -19,11 +20,18 @@ export interface LongRun {
   readonly members: SharedArrayBuffer;
 }
 
-/** What to do: find crowded keys, walk whole bands from a position in the first one, or some rows of one long run. */
+/**
+ * What to do: find crowded keys, walk whole bands from a position in the first one, compare some
+ * rows of one long run, or compare new classes with all.
+ */
 export type JoinWork =
   | { readonly kind: "bands"; readonly from: number; readonly to: number; readonly at: number }
   | { readonly kind: "rows"; readonly run: LongRun; readonly from: number; readonly to: number }
-  | { readonly kind: "crowded"; readonly from: number; readonly to: number };
+  | { readonly kind: "crowded"; readonly from: number; readonly to: number }
+  | { readonly kind: "probe"; readonly fresh: Uint32Array };
+
+/** Work that can be given out in pieces. */
+export type DivisibleWork = Extract<JoinWork, { readonly kind: "bands" | "rows" }>;
 
 /** A piece of the join. */
 export interface JoinInput {
@@ -33,23 +41,34 @@ export interface JoinInput {
   readonly work: JoinWork;
   /** Keys of runs that are not compared in full, as found by work of kind `crowded`. */
   readonly crowded: CrowdedKeys;
-  /** The task returns once it has about so many pairs, and says where to go on. */
+  /**
+   * The task returns once it has about so many pairs, and says where to go on; a probe gives up.
+   */
   readonly maxPairs: number;
   /** Runs above this many classes come back as work instead of being compared here. */
   readonly maxRun: number;
+  /**
+   * u16 by class: pairs with fewer equal bytes than this for both their classes are counted only.
+   * Others may raise it meanwhile.
+   */
+  readonly leastRanks?: SharedArrayBuffer;
 }
 
 /** What a piece found. Each pair of classes is found by exactly one piece, whatever the pieces. */
 export interface JoinOutput extends Pairs {
+  /** Pairs that were found and left out as of no use. */
+  readonly skipped: number;
   readonly runs: readonly LongRun[];
   /** What is left of the work. */
-  readonly rest: JoinWork | undefined;
+  readonly rest: DivisibleWork | undefined;
   /** Bands finished by this piece. */
   readonly bandsDone: number;
   /** Crowded keys with their bands, of work of that kind; a band and a key in turn. */
   readonly crowded: readonly number[];
   /** Classes that were in a crowded run; some more than once. */
   readonly crowdedClasses: readonly Uint32Array[];
+  /** The work was a probe that met too many classes or pairs; it found nothing. */
+  readonly gaveUp: boolean;
 }
 
 const CHECK_EVERY = 1_000;
@@ -61,12 +80,15 @@ interface Join {
   readonly control: TaskControl;
   readonly runs: LongRun[];
   readonly crowdedClasses: Uint32Array[];
+  readonly leastRanks: Uint16Array;
+  skipped: number;
   sinceCheck: number;
 }
 
 /** Runs a piece. Throws `cancelled`. */
 export function run(input: JoinInput, control: TaskControl): JoinOutput {
   if (input.work.kind === "crowded") return findCrowded(input, input.work, control);
+  if (input.work.kind === "probe") return joinFresh(input, input.work.fresh, control);
   const join: Join = {
     input,
     comparer: createRunComparer(input.columns, input.floor, input.crowded),
@@ -74,6 +96,8 @@ export function run(input: JoinInput, control: TaskControl): JoinOutput {
     control,
     runs: [],
     crowdedClasses: [],
+    leastRanks: new Uint16Array(input.leastRanks ?? new SharedArrayBuffer(0)),
+    skipped: 0,
     sinceCheck: 0,
   };
   const { rest, bandsDone } =
@@ -84,13 +108,44 @@ export function run(input: JoinInput, control: TaskControl): JoinOutput {
   control.transfer(pairs.equal.buffer);
   return {
     ...pairs,
+    skipped: join.skipped,
     runs: join.runs,
     rest,
     bandsDone,
     crowded: [],
     crowdedClasses: join.crowdedClasses,
+    gaveUp: false,
   };
 }
+
+function joinFresh(input: JoinInput, fresh: Uint32Array, control: TaskControl): JoinOutput {
+  const pairs = createPairList();
+  let sinceCheck = 0;
+  const complete = probe(input.columns, input.floor, fresh, {
+    found(low, high, equal) {
+      pairs.push(low, high, equal);
+      return pairs.length < input.maxPairs;
+    },
+    classDone(steps) {
+      sinceCheck += steps;
+      if (sinceCheck < CHECK_EVERY) return;
+      sinceCheck = 0;
+      if (control.cancelled()) throw stopped();
+    },
+  });
+  const found = complete ? pairs.take() : createPairList().take();
+  return { ...NOTHING, ...found, gaveUp: !complete };
+}
+
+/** What is beside the pairs of work that only finds pairs. */
+const NOTHING = {
+  skipped: 0,
+  runs: [],
+  rest: undefined,
+  bandsDone: 0,
+  crowded: [],
+  crowdedClasses: [],
+} as const;
 
 /** Rows are never cut short: how many pairs they can have is bounded by whoever gives them out. */
 function joinRows(
@@ -104,7 +159,7 @@ function joinRows(
 function joinBands(
   join: Join,
   work: JoinWork & { kind: "bands" },
-): { rest: JoinWork | undefined; bandsDone: number } {
+): { rest: DivisibleWork | undefined; bandsDone: number } {
   let at = work.at;
   for (let band = work.from; band < work.to; band += 1) {
     check(join, CHECK_EVERY);
@@ -141,8 +196,8 @@ function compareCrowded(
 ): void {
   const { columns, floor, crowded } = join.input;
   join.crowdedClasses.push(run.members.slice());
-  compareFollowing(columns, floor, crowded, run, {
-    found: (low, high, equal) => join.pairs.push(low, high, equal),
+  compareRepresentatives(columns, floor, crowded, run, {
+    found: (low, high, equal) => push(join, low, high, equal),
     rowDone: (steps) => check(join, steps),
   });
 }
@@ -163,14 +218,7 @@ function findCrowded(
       while (keys[start + 1] === key) start += 1;
     }
   }
-  return {
-    ...createPairList().take(),
-    runs: [],
-    rest: undefined,
-    bandsDone: 0,
-    crowded,
-    crowdedClasses: [],
-  };
+  return { ...NOTHING, ...createPairList().take(), crowded, gaveUp: false };
 }
 
 function compareRun(
@@ -180,9 +228,15 @@ function compareRun(
   rows: { readonly from: number; readonly to: number },
 ): void {
   join.comparer.compare(band, members, rows, {
-    found: (low, high, equal) => join.pairs.push(low, high, equal),
+    found: (low, high, equal) => push(join, low, high, equal),
     rowDone: (steps) => check(join, steps),
   });
+}
+
+function push(join: Join, low: number, high: number, equal: number): void {
+  const { leastRanks } = join;
+  if (equal < (leastRanks[low] ?? 0) && equal < (leastRanks[high] ?? 0)) join.skipped += 1;
+  else join.pairs.push(low, high, equal);
 }
 
 function check(join: Join, steps: number): void {

@@ -70,46 +70,70 @@ export function run(input: VerifyInput, control: TaskControl): VerifyOutput {
 const MAX_KEPT_BYTES = 160 * 2 ** 20;
 
 interface Kept {
+  readonly id: number;
   readonly features: TextFeatures;
   readonly cost: number;
 }
 
-/** The features of one run, least recently used first. */
-const kept = { runId: "", features: new Map<number, Kept>(), bytes: 0 };
+/**
+ * The features of one run. One star after the other asks for nearly the same texts in the same
+ * order: if the least recently used gave way, a star with more texts than are kept would find none
+ * of them. So an arbitrary one gives way.
+ */
+const kept = {
+  runId: "",
+  all: [] as Kept[],
+  placeOf: new Map<number, number>(),
+  bytes: 0,
+  removed: 0,
+};
 
 function featuresOf(input: VerifyInput, at: number): TextFeatures | undefined {
   if (kept.runId !== input.runId) {
-    kept.features.clear();
-    Object.assign(kept, { runId: input.runId, bytes: 0 });
+    kept.placeOf.clear();
+    Object.assign(kept, { runId: input.runId, all: [], bytes: 0 });
   }
   const id = input.texts.ids[at] ?? 0;
-  const known = kept.features.get(id);
-  if (known) {
-    kept.features.delete(id);
-    kept.features.set(id, known);
-    return known.features;
-  }
+  const place = kept.placeOf.get(id);
+  if (place !== undefined) return kept.all[place]?.features;
   const length = input.texts.lengths[at] ?? 0;
   if (length === 0) return undefined;
   const bytes = new Uint8Array(input.texts.bytes, input.texts.starts[at] ?? 0, length);
   const text = storedText(bytes.slice());
   if (text.length === 0) return undefined;
   const features = createTextFeatures(text, input.parameters);
-  keep(id, { features, cost: costOf(text, input.parameters) });
+  keep({ id, features, cost: costOf(features, text, input.parameters) });
   return features;
 }
 
-function keep(id: number, one: Kept): void {
-  kept.features.set(id, one);
+function keep(one: Kept): void {
+  while (kept.all.length > 0 && kept.bytes + one.cost > MAX_KEPT_BYTES) removeOne();
+  kept.placeOf.set(one.id, kept.all.length);
+  kept.all.push(one);
   kept.bytes += one.cost;
-  for (const [oldest, { cost }] of kept.features) {
-    if (kept.bytes <= MAX_KEPT_BYTES || oldest === id) return;
-    kept.features.delete(oldest);
-    kept.bytes -= cost;
-  }
 }
 
-/** Four bytes a shingle, of at least two bytes of text; and the sample, as text and as units. */
-function costOf(text: Uint8Array, { fuzzySampleSize }: FeatureParameters): number {
-  return 2_048 + 2 * text.length + 6 * Math.min(text.length, fuzzySampleSize);
+/** A multiplier whose multiples modulo 2^32 hit all parts of a range alike. */
+const SPREAD = 0x9e3779b1;
+
+function removeOne(): void {
+  const place = (Math.imul((kept.removed += 1), SPREAD) >>> 0) % kept.all.length;
+  const gone = kept.all[place];
+  const last = kept.all.pop();
+  if (!gone || !last) return;
+  kept.placeOf.delete(gone.id);
+  kept.bytes -= gone.cost;
+  if (last === gone) return;
+  kept.all[place] = last;
+  kept.placeOf.set(last.id, place);
+}
+
+/** Shingles, the sample as bytes and as sorted units; the histogram, tokens and objects. */
+function costOf(
+  { shingles }: TextFeatures,
+  text: Uint8Array,
+  { fuzzySampleSize }: FeatureParameters,
+): number {
+  const units = Math.min(text.length, fuzzySampleSize);
+  return 2_048 + shingles.byteLength + Math.min(text.length, 3 * fuzzySampleSize) + 2 * units;
 }

@@ -15,7 +15,8 @@ export function readAddress(): Address {
 
 /**
  * Handles links and buttons with `data-stay`, links with `data-tab`, fields with `data-param`, and
- * the browser's back and forward; calls `changed` after each.
+ * the browser's back and forward; calls `changed` after each. With `data-step` as well, the back key
+ * returns from what a link opened.
  */
 export function watchAddress(changed: () => void): void {
   document.addEventListener("click", (event) => {
@@ -37,9 +38,10 @@ export function watchAddress(changed: () => void): void {
       link instanceof HTMLAnchorElement ? link.href : (link.dataset["href"] ?? ""),
       location.href,
     );
-    // A tab keeps the other choices; a choice makes no history entry.
-    if (link.dataset["tab"] === undefined)
-      history.replaceState(null, "", `${to.pathname}${to.search}${to.hash}`);
+    // A tab keeps the other choices; a choice makes no history entry unless it is a step.
+    const address = `${to.pathname}${to.search}${to.hash}`;
+    if (link.dataset["step"] !== undefined) history.pushState(null, "", address);
+    else if (link.dataset["tab"] === undefined) history.replaceState(null, "", address);
     else if (to.hash !== location.hash)
       history.pushState(null, "", `${location.pathname}${location.search}${to.hash}`);
     changed();
@@ -54,7 +56,11 @@ export function watchAddress(changed: () => void): void {
     const url = new URL(location.href);
     if (event.target.value === "") url.searchParams.delete(name);
     else url.searchParams.set(name, event.target.value);
-    url.searchParams.delete(name.replace(/\.q$/, ".rows"));
+    // Another filter begins at the first rows.
+    for (const choice of ["rows", "offset"]) {
+      const paged: string = name.replace(/(^|\.)q$/, `$1${choice}`);
+      if (paged !== name) url.searchParams.delete(paged);
+    }
     history.replaceState(null, "", url);
     changed();
   });

@@ -75,7 +75,10 @@ async function answer(
           ? [{ href: "/events", label: "Events" }]
           : []),
         ...(api && summary.archive !== undefined
-          ? [{ href: "/duplicates", label: "Duplicates" }]
+          ? [
+              { href: "/duplicates", label: "Duplicates" },
+              { href: "/documents", label: "Documents" },
+            ]
           : []),
         ...(api ? [{ href: "/docs", label: "API" }] : []),
       ],

@@ -19,7 +19,7 @@ interface Adopted {
 export interface Arena {
   /** Classes that have a signature. */
   readonly signed: number;
-  isSigned(index: number): boolean;
+  readonly isSigned: (index: number) => boolean;
   /** Takes the classes of a block that belong to the analysis and have no signature yet. */
   adopt(id: number, block: Block): Adopted;
   /** Notes that classes now live in another block. */

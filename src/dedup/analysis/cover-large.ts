@@ -3,13 +3,13 @@
  * another, a few at a time, and the cover goes on with whatever is ready.
  */
 import type { Pool } from "../../kernel/pool/types.ts";
-import { createCover } from "../../../workers/cover/cover.ts";
+import { coverSteps } from "../../../workers/cover/cover.ts";
 import type { Cover, OpenStar } from "../../../workers/cover/cover.ts";
 import { scoresAt } from "../../../workers/cover/score-columns.ts";
 import type { VerifyInput, VerifyOutput } from "../../../workers/tasks/verify.ts";
 import { verify } from "../../../workers/tasks.ts";
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
-import { createBreath } from "./breath.ts";
+import { breathe, createBreath } from "./breath.ts";
 import type { CoverDeps, Star, StarPair } from "./star.ts";
 import { coverParametersOf } from "./parameters.ts";
 import { createSharedTexts } from "./shared-texts.ts";
@@ -45,7 +45,8 @@ let runs = 0;
 /** Covers them all; answers how many pairs were verified. Rejects with the signal's reason. */
 export async function coverLarge(deps: LargeDeps): Promise<number> {
   const { graph } = deps.vertices;
-  const run = createRun(deps, createCover(graph, deps.only));
+  const cover = await breathe(coverSteps(graph, deps.only), createBreath(deps.signal));
+  const run = createRun(deps, cover);
   const stop = new AbortController();
   const signal = AbortSignal.any([deps.signal, stop.signal]);
   // One more than there are threads, so that none waits for this one.
@@ -81,7 +82,7 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
     changed = Promise.withResolvers<void>();
   }
 
-  function settle({ star, scores }: Pending): void {
+  async function settle({ star, scores }: Pending): Promise<void> {
     const passed = new Uint8Array(star.pairs.length);
     const members: StarPair[] = [];
     for (const [i, vertex] of star.neighbours.entries()) {
@@ -91,17 +92,19 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
       members.push({ vertex, scores: own });
     }
     if (members.length > 0) deps.found({ centre: star.centre, members });
-    cover.apply(star, passed);
+    await breathe(cover.applySteps(star, passed), breath);
+    announce();
   }
 
-  function know({ pending, neighbour }: Wanted, scores: PairScores): void {
+  /** Notes the scores of a pair; whether all of its star are known now. */
+  function know({ pending, neighbour }: Wanted, scores: PairScores): boolean {
     pending.scores[neighbour] = scores;
     pending.left -= 1;
-    if (pending.left === 0) settle(pending);
+    return pending.left === 0;
   }
 
   /** Takes stars whose turn it is; those that verdicts settle are done at once. */
-  function refill(): void {
+  async function refill(): Promise<void> {
     while (waiting.length < TASK_PAIRS) {
       const stars = cover.select(TASK_PAIRS);
       if (stars.length === 0) return;
@@ -110,8 +113,8 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
         for (const [neighbour, vertex] of star.neighbours.entries()) {
           const wanted = { pending, neighbour };
           const scores = verdicts.of(textOf[star.centre] ?? 0, textOf[vertex] ?? 0);
-          if (scores) know(wanted, scores);
-          else waiting.push(wanted);
+          if (!scores) waiting.push(wanted);
+          else if (know(wanted, scores)) await settle(pending);
         }
       }
     }
@@ -120,10 +123,13 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
   async function batch(signal: AbortSignal): Promise<Wanted[]> {
     for (;;) {
       signal.throwIfAborted();
-      refill();
+      // Taken first, so that no change during the refill is missed.
+      const next = changed.promise;
+      await refill();
       const some = waiting.splice(0, TASK_PAIRS);
+      if (waiting.length > 0) announce();
       if (some.length > 0 || cover.open === 0) return some;
-      await changed.promise;
+      await next;
     }
   }
 
@@ -140,8 +146,9 @@ function createRun(deps: LargeDeps, cover: Cover): Run {
             const { centre, neighbours } = wanted.pending.star;
             const neighbour = textOf[neighbours[wanted.neighbour] ?? 0] ?? 0;
             if (gone[at] !== 1) verdicts.note(textOf[centre] ?? 0, neighbour, own);
-            know(wanted, own);
-            await breath.step(20);
+            if (know(wanted, own)) await settle(wanted.pending);
+            const pause = breath.step(20);
+            if (pause) await pause;
           }
           verified += some.length;
           await verdicts.flush();

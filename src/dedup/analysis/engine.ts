@@ -13,7 +13,10 @@ import { breathe, createBreath } from "./breath.ts";
 import { createClassIndex } from "./class-index.ts";
 import { coverAll } from "./cover-phase.ts";
 import type { Star } from "./star.ts";
-import { joinAll } from "./join-phase.ts";
+import { joinAll, joinFresh } from "./join-phase.ts";
+import type { JoinDeps } from "./join-phase.ts";
+import { createJoinRecord } from "./join-record.ts";
+import type { JoinedTexts } from "./join-block.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { checkParameters } from "./parameters.ts";
 import type { AnalysisParameters } from "./parameters.ts";
@@ -46,6 +49,8 @@ export interface AnalysisInput {
   readonly sketches: SketchStore;
   /** Keeps the scores of verified pairs for the next analysis; without it none are kept. */
   readonly verdicts?: SketchStore;
+  /** Keeps the candidate pairs for the next analysis; without it every join is a full one. */
+  readonly joins?: SketchStore;
   readonly parameters: AnalysisParameters;
   readonly pool: Pool;
   readonly signal: AbortSignal;
@@ -82,7 +87,7 @@ export interface AnalysisOutcome {
 }
 
 /** A pair whose estimate is at least this is likely to be a duplicate. */
-const STRONG_ESTIMATE = 0.66;
+export const STRONG_ESTIMATE = 0.66;
 
 /**
  * Runs an analysis. Rejects with the signal's reason within 250 ms of it firing; throws `invalid`
@@ -114,19 +119,26 @@ export async function analyse(input: AnalysisInput): Promise<AnalysisOutcome> {
     progress: (done) => input.progress("sign", done, texts.length),
   });
   const neighbours = createNeighbours(texts.length);
-  await joinAll({
+  const joinDeps: JoinDeps = {
     columns: arena.columns(),
     floor: safeJaccardFloor(parameters),
     neighbours,
     pool,
     signal,
     progress: (done) => input.progress("join", done, parameters.numBands),
-  });
+  };
+  const record = input.joins && createJoinRecord(input.joins, parameters);
+  const joined: JoinedTexts = { classIndex, isSigned: arena.isSigned };
+  const known = await record?.load(joined, breath);
+  if (!known || !(await joinFresh(joinDeps, known))) await joinAll(joinDeps);
+  const candidates = await neighbours.candidates(breath);
   const limitedClasses = neighbours.limited;
+  if (!known || known.fresh.length + known.gone > 0 || limitedClasses > 0)
+    await record?.save(joined, limitedClasses > 0 ? undefined : candidates);
   const vertices = await breathe(
     vertexSteps({
       documents: texts.map(({ documents }) => documents),
-      pairs: await neighbours.candidates(breath),
+      pairs: candidates,
       rejections: input.rejections ?? [],
       strongFrom: bytesFor(STRONG_ESTIMATE, parameters.numPermutations),
     }),

@@ -9,23 +9,31 @@ import type { Pool } from "../../kernel/pool/types.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import type { GenerationWriter } from "../groups/generation-writer.ts";
-import { createGenerationWriter, sweepGenerations } from "../groups/generation-writer.ts";
+import {
+  createGenerationWriter,
+  repeatGeneration,
+  sweepGenerations,
+} from "../groups/generation-writer.ts";
 import { currentGeneration } from "../groups/generations.ts";
 import type { Identities } from "../groups/identity.ts";
 import { identitySteps } from "../groups/identity.ts";
 import type { GroupIndex } from "../groups/index.ts";
-import type { Continued, Known, PlanDeps } from "../groups/plan.ts";
-import { planFound, planKept, readKnown } from "../groups/plan.ts";
-import { ALGORITHM_VERSION } from "../groups/row.ts";
+import type { Continued, PlanDeps } from "../groups/plan.ts";
+import { planFound, planKept, readKnown, readRejections } from "../groups/plan.ts";
 import type { SliceOptions } from "../groups/steps.ts";
 import { createPause, runInSlices } from "../groups/steps.ts";
 import { documents } from "../tables.ts";
+import { bandWarnings } from "./band-plan.ts";
 import type { AnalysisOutcome, AnalysisPhase } from "./engine.ts";
 import { analyse } from "./engine.ts";
+import { createBreath } from "./breath.ts";
 import type { Classifier, SkipReasons } from "./outcome.ts";
 import { createClassifier, documentPairs, foundGroups } from "./outcome.ts";
 import type { AnalysisParameters } from "./parameters.ts";
+import type { Settled } from "./settled.ts";
+import { createSettled } from "./settled.ts";
 import type { SketchStore } from "./sketch-store.ts";
+import { analysisFingerprint, weightsFingerprint } from "./staleness.ts";
 
 export interface AnalysisInput {
   /** Sign and score everything again. */
@@ -56,16 +64,19 @@ export interface AnalysisResult {
   /** Known groups whose members, pairs, scores or reasons are others than before. */
   readonly groupsUpdated: number;
   readonly groupsRemoved: number;
+  /** What the parameters cannot find, in words. */
+  readonly warnings: readonly string[];
   readonly durationMs: number;
 }
 
 export interface AnalysisJobDeps {
   /** Holds documents, groups, decisions, meta and the jobs themselves. */
   readonly env: Env;
-  readonly documents: Pick<DocumentStore, "put" | "text">;
+  readonly documents: Pick<DocumentStore, "index" | "put" | "text">;
   readonly index: GroupIndex;
   readonly sketches: SketchStore;
   readonly verdicts: SketchStore;
+  readonly joins: SketchStore;
   readonly pool: Pool;
   readonly clock: Clock;
   /** The parameters as they are set now. */
@@ -77,6 +88,10 @@ export interface AnalysisJobDeps {
  * finished.
  */
 export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput, AnalysisResult> {
+  const settled = createSettled<AnalysisResult>({
+    documents: deps.documents.index,
+    groups: deps.index,
+  });
   return {
     type: "analysis",
     exclusive: "analysis",
@@ -94,42 +109,36 @@ export function createAnalysisJob(deps: AnalysisJobDeps): JobType<AnalysisInput,
       write: 0.15,
       finish: 0.05,
     },
-    run: (job) => run(job, deps),
+    run: (job) => run(job, deps, settled),
   };
 }
 
-/**
- * Names the parameters that decide which groups there are: when it differs, the groups are stale.
- */
-function analysisFingerprint({
-  numPermutations,
-  numBands,
-  ngramSize,
-  minWords,
-  similarityThreshold,
-  fuzzySampleSize,
-}: AnalysisParameters): string {
-  return JSON.stringify({
-    ALGORITHM_VERSION,
-    numPermutations,
-    numBands,
-    ngramSize,
-    minWords,
-    similarityThreshold,
-    fuzzySampleSize,
-  });
-}
-
-async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promise<AnalysisResult> {
+async function run(
+  job: JobContext<AnalysisInput>,
+  deps: AnalysisJobDeps,
+  settled: Settled<AnalysisResult>,
+): Promise<AnalysisResult> {
   const { clock } = deps;
   const slices: SliceOptions = { clock, signal: job.signal };
   const parameters = deps.parameters();
   const [startMs, readAtMs] = [clock.monotonic(), clock.now()];
+  const fingerprint = analysisFingerprint(parameters);
+  const last = job.input.force ? undefined : settled.result(fingerprint);
+  const settle = settled.begin(fingerprint);
+  if (last) {
+    await sweepGenerations((change) => job.commit(change));
+    await repeatGeneration((change) => job.commit(change), deps.index, clock.now());
+    job.phase("finish", 1).step(1, "nothing has changed since the last analysis");
+    const result = unchanged(last, Math.round(clock.monotonic() - startMs));
+    settle(result, 0);
+    return result;
+  }
   const isFullRebuild = job.input.force || deps.env.read(currentGeneration) === 0;
-  if (job.input.force) for (const store of [deps.sketches, deps.verdicts]) await dropBlocks(store);
+  if (job.input.force)
+    for (const store of [deps.sketches, deps.verdicts, deps.joins]) await dropBlocks(store);
   const corpus = await load(job, deps, parameters);
   const missing = new Set<number>();
-  const { rejections } = await readKnown(deps.env, slices);
+  const rejections = await readRejections(deps.env, slices);
   const outcome = await compare(job, deps, { corpus, parameters, rejections, missing });
 
   const phase = job.phase("group");
@@ -141,7 +150,7 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
   phase.step(1, `${found.length} groups found`);
   const identities = await runInSlices(
     identitySteps(
-      known.groups,
+      known,
       found.map(({ members }) => members),
     ),
     slices,
@@ -158,18 +167,23 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
     plan: {
       ...deps,
       text: (row) => deps.documents.text(row),
+      syncedAtMs: (docNo) => deps.documents.index.syncedAtMs(docNo),
       generation: writer.generation,
       readAtMs,
       parameters,
       signal: job.signal,
     },
   });
-  await writer.flip({ atMs: clock.now(), fingerprint: analysisFingerprint(parameters) });
-  await complete(job, deps, corpus, missing);
+  await writer.flip({
+    atMs: clock.now(),
+    fingerprint,
+    weights: weightsFingerprint(parameters),
+  });
+  const marked = await complete(job, deps, corpus, missing);
   await sweepGenerations((change) => job.commit(change));
 
   const { classifier, total } = corpus;
-  return {
+  const result: AnalysisResult = {
     totalDocuments: total,
     documentsAnalyzed: classifier.documents,
     documentsSkipped: total - classifier.documents,
@@ -184,7 +198,24 @@ async function run(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps): Promi
     groupsCreated: writer.count("created"),
     groupsUpdated: writer.count("updated"),
     groupsRemoved: identities.removed.length,
+    warnings: bandWarnings(parameters),
     durationMs: Math.round(clock.monotonic() - startMs),
+  };
+  settle(result, marked);
+  return result;
+}
+
+/** The result of an analysis in the state that one with this result left behind. */
+function unchanged(last: AnalysisResult, durationMs: number): AnalysisResult {
+  return {
+    ...last,
+    isFullRebuild: false,
+    signaturesGenerated: 0,
+    signaturesReused: last.signaturesGenerated + last.signaturesReused,
+    groupsCreated: 0,
+    groupsUpdated: 0,
+    groupsRemoved: 0,
+    durationMs,
   };
 }
 
@@ -209,19 +240,20 @@ async function load(
   const phase = job.phase("load");
   const classifier = createClassifier(parameters);
   const pending: { docNo: number; hash: Uint8Array }[] = [];
+  const breath = createBreath(job.signal);
   let total = 0;
-  await deps.env.scan(
-    documents,
-    (batch) => {
-      for (const [docNo, { contentHash: hash, wordCount, pending: waits }] of batch) {
-        classifier.add(docNo, { hash, wordCount });
-        if (waits) pending.push({ docNo, hash });
-      }
-      total += batch.length;
-      phase.step(0, `${total} documents read`);
-    },
-    { sliceMs: 5, signal: job.signal },
-  );
+  for (const {
+    docNo,
+    contentHash: hash,
+    wordCount,
+    pending: waits,
+  } of deps.documents.index.texts()) {
+    classifier.add(docNo, { hash, wordCount });
+    if (waits) pending.push({ docNo, hash });
+    total += 1;
+    const pause = breath.step(50);
+    if (pause) await pause;
+  }
   phase.step(1, `${total} documents, ${pending.length} of them new or changed`);
   return { total, classifier, pending };
 }
@@ -235,7 +267,7 @@ const progressText: Readonly<Record<AnalysisPhase, string>> = {
 interface Comparison {
   readonly corpus: Corpus;
   readonly parameters: AnalysisParameters;
-  readonly rejections: Known["rejections"];
+  readonly rejections: readonly (readonly number[])[];
   /** Takes the classes whose text was gone or being replaced. */
   readonly missing: Set<number>;
 }
@@ -255,6 +287,7 @@ async function compare(
     rejections,
     sketches: deps.sketches,
     verdicts: deps.verdicts,
+    joins: deps.joins,
     pool: deps.pool,
     signal: job.signal,
     text: (indexes) =>
@@ -304,6 +337,7 @@ async function write(
     await writer.write(planKept(identities.kept.slice(at, at + GROUPS_AT_ONCE), plan));
     await pause();
   }
+  await writer.remove(identities.removed.map(({ id }) => id));
   phase.step(total, `${writer.written} of ${total} groups written`);
 }
 
@@ -312,15 +346,16 @@ const MARKED_AT_ONCE = 64;
 
 /**
  * Marks what was analysed; a document that changed meanwhile, or whose text was not there, goes on
- * waiting.
+ * waiting. Answers how many were marked.
  */
 async function complete(
   job: JobContext<AnalysisInput>,
   deps: AnalysisJobDeps,
   { pending, classifier }: Corpus,
   missing: ReadonlySet<number>,
-): Promise<void> {
+): Promise<number> {
   const phase = job.phase("finish", pending.length);
+  let marked = 0;
   const waiting = new Set(
     [...missing].flatMap((index) => classifier.classes[index]?.documents ?? []),
   );
@@ -329,10 +364,13 @@ async function complete(
     await job.commit((tx) => {
       for (const { docNo, hash } of some) {
         const row = tx.get(documents, docNo);
-        if (row?.pending && !waiting.has(docNo) && Buffer.compare(row.contentHash, hash) === 0)
+        if (row?.pending && !waiting.has(docNo) && Buffer.compare(row.contentHash, hash) === 0) {
           deps.documents.put(tx, { ...row, pending: false });
+          tx.after(() => (marked += 1));
+        }
       }
     });
     phase.step(at + some.length, `${at + some.length} of ${pending.length} documents marked`);
   }
+  return marked;
 }

@@ -6,10 +6,12 @@ import type { Pool } from "../../kernel/pool/types.ts";
 import { CROWDED } from "../../../workers/join/crowded.ts";
 import type { CrowdedKeys } from "../../../workers/join/run-comparer.ts";
 import type { Columns } from "../../../workers/join/columns.ts";
-import type { JoinInput, JoinOutput, JoinWork, LongRun } from "../../../workers/tasks/join.ts";
+import type { Pairs } from "../../../workers/join/pair-list.ts";
+import type { DivisibleWork, JoinInput, LongRun } from "../../../workers/tasks/join.ts";
 import { join } from "../../../workers/tasks.ts";
 import { createBreath } from "./breath.ts";
 import type { Breath } from "./breath.ts";
+import type { KnownJoin } from "./join-record.ts";
 import type { Neighbours } from "./neighbours.ts";
 
 export interface JoinDeps {
@@ -29,6 +31,8 @@ const MAX_PAIRS = 500_000;
 const MAX_RUN = 1_024;
 /** Comparisons of one task in a longer run: some hundred milliseconds. */
 const COMPARISONS = 2_000_000;
+/** New classes are joined apart when they are at most one of so many. */
+const FRESH_SHARE = 8;
 /** Classes that a task sorts at least, so that it is worth its way. */
 const SORTED_CLASSES = 65_536;
 
@@ -38,18 +42,19 @@ const SORTED_CLASSES = 65_536;
 export async function joinAll(deps: JoinDeps): Promise<void> {
   const { columns, neighbours, pool, signal } = deps;
   const breath = createBreath(signal);
-  const work: JoinWork[] = bandWork(columns);
+  const work: DivisibleWork[] = bandWork(columns);
   const crowded = await findCrowded(deps);
   let done = 0;
   while (work.length > 0) {
     for await (const found of pool.map(
       join,
-      pieces(work, { columns, floor: deps.floor, crowded }),
+      pieces(work, { columns, floor: deps.floor, crowded, leastRanks: neighbours.leastRanks }),
       { signal },
     )) {
       // What is left of a piece goes first, so that little is waiting at any time.
       if (found.rest) work.unshift(found.rest);
       work.unshift(...found.runs.map(wholeRun));
+      neighbours.skip(found.skipped);
       await addPairs(neighbours, found, breath);
       for (const classes of found.crowdedClasses) {
         for (const one of classes) neighbours.limit(one);
@@ -61,9 +66,40 @@ export async function joinAll(deps: JoinDeps): Promise<void> {
   }
 }
 
-function bandWork(columns: Columns): (JoinWork & { kind: "bands" })[] {
+/**
+ * Feeds the neighbours with the pairs known before and those that new classes are in: the same as
+ * `joinAll`. False, and nothing fed, when that has to be done instead: the new classes are many, or
+ * in a run too long to be compared.
+ */
+export async function joinFresh(
+  deps: JoinDeps,
+  { pairs, fresh }: Pick<KnownJoin, "pairs" | "fresh">,
+): Promise<boolean> {
+  const { columns, floor, neighbours, pool, signal } = deps;
+  if (fresh.length * FRESH_SHARE > columns.classes) return false;
+  const breath = createBreath(signal);
+  if (fresh.length > 0) {
+    const input: JoinInput = {
+      columns,
+      floor,
+      crowded: [],
+      work: { kind: "probe", fresh },
+      maxPairs: MAX_PAIRS,
+      maxRun: 0,
+    };
+    for await (const found of pool.map(join, [input], { signal })) {
+      if (found.gaveUp) return false;
+      await addPairs(neighbours, found, breath);
+    }
+  }
+  await addPairs(neighbours, pairs, breath);
+  deps.progress(columns.numBands);
+  return true;
+}
+
+function bandWork(columns: Columns): (DivisibleWork & { kind: "bands" })[] {
   const bands = Math.max(1, Math.floor(SORTED_CLASSES / Math.max(1, columns.classes)));
-  const work: (JoinWork & { kind: "bands" })[] = [];
+  const work: (DivisibleWork & { kind: "bands" })[] = [];
   for (let from = 0; from < columns.numBands; from += bands)
     work.push({ kind: "bands", from, to: Math.min(columns.numBands, from + bands), at: 0 });
   return work;
@@ -83,14 +119,14 @@ async function findCrowded({ columns, floor, pool, signal }: JoinDeps): Promise<
   return keys;
 }
 
-function wholeRun(run: LongRun): JoinWork {
+function wholeRun(run: LongRun): DivisibleWork {
   return { kind: "rows", run, from: 0, to: run.members.byteLength / 4 };
 }
 
 /** Takes work from the list until it is empty; of a long run a slice of rows at a time. */
 function* pieces(
-  work: JoinWork[],
-  shared: Pick<JoinInput, "columns" | "floor" | "crowded">,
+  work: DivisibleWork[],
+  shared: Pick<JoinInput, "columns" | "floor" | "crowded" | "leastRanks">,
 ): Generator<JoinInput> {
   for (let next = work.shift(); next !== undefined; next = work.shift()) {
     const piece = next.kind === "rows" ? firstRows(next) : next;
@@ -100,7 +136,7 @@ function* pieces(
 }
 
 /** Rows compare with all behind them: the first ones with most. */
-function firstRows(work: JoinWork & { kind: "rows" }): JoinWork & { kind: "rows" } {
+function firstRows(work: DivisibleWork & { kind: "rows" }): DivisibleWork & { kind: "rows" } {
   const behind = work.run.members.byteLength / 4 - work.from;
   return {
     ...work,
@@ -108,11 +144,12 @@ function firstRows(work: JoinWork & { kind: "rows" }): JoinWork & { kind: "rows"
   };
 }
 
-async function addPairs(neighbours: Neighbours, found: JoinOutput, breath: Breath): Promise<void> {
+async function addPairs(neighbours: Neighbours, found: Pairs, breath: Breath): Promise<void> {
   for (let i = 0; i < found.low.length; i += 1) {
-    neighbours.add(found.low[i] ?? 0, found.high[i] ?? 0, found.equal[i] ?? 0);
+    const steps = neighbours.add(found.low[i] ?? 0, found.high[i] ?? 0, found.equal[i] ?? 0);
     // An await costs more than the pair.
-    const pause = breath.step(5);
+    const pause = breath.step(steps);
     if (pause) await pause;
   }
+  await neighbours.shrink(breath);
 }

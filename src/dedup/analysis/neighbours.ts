@@ -6,9 +6,14 @@ import type { Breath } from "./breath.ts";
 
 /** Candidates a class keeps. */
 const NEIGHBOUR_LIMIT = 1_024;
+/**
+ * Candidates of all classes together, 6 bytes each here and some 60 at the peak of what follows. A
+ * class keeps 1,024 as long as this is enough, else half of that, a quarter, and so on.
+ */
+const MAX_KEPT = 2 ** 25;
 
 /** Pairs by their lower class. */
-interface Candidates {
+export interface Candidates {
   /** Where the pairs of a class begin in `highs`; one entry more than there are classes. */
   readonly starts: Uint32Array;
   /** The higher classes, ascending in each row. */
@@ -17,20 +22,32 @@ interface Candidates {
   readonly equal: Uint16Array;
 }
 
-/**
- * Pairs on their way from the join to the verification. At most 2 × limit candidates a class are
- * held.
- */
+/** Pairs on their way from the join to the verification. */
 export interface Neighbours {
-  /** Pairs added so far. */
+  /** Pairs added or skipped so far. */
   readonly added: number;
-  /** Classes that had more candidates than they keep, or were not compared with all they met. */
+  /**
+   * Classes that had more candidates than they keep, or were not compared with all they met. Known
+   * once the candidates are.
+   */
   readonly limited: number;
-  /** Each pair once. `equal` is its rank: the sketch values it shares. */
-  add(low: number, high: number, equal: number): void;
+  /**
+   * u16 by class, shared: a pair that ranks lower for both its classes is of no use, and whoever
+   * finds it may skip it. Rises while pairs are added.
+   */
+  readonly leastRanks: SharedArrayBuffer;
+  /**
+   * Each pair once. `equal` is its rank: the sketch values it shares. Answers how many cheap steps
+   * it took.
+   */
+  add(low: number, high: number, equal: number): number;
+  /** Counts pairs that were found and skipped. */
+  skip(pairs: number): void;
   /** Notes that a class was not compared with all it met. */
   limit(one: number): void;
-  /** What goes on. */
+  /** Keeps fewer of each class while there are too many; call after every some 100,000 pairs. */
+  shrink(breath: Breath): Promise<void>;
+  /** What goes on. Nothing is held afterwards. */
   candidates(breath: Breath): Promise<Candidates>;
 }
 
@@ -38,80 +55,72 @@ interface Kept {
   others: Uint32Array;
   ranks: Uint16Array;
   count: number;
-  limited: boolean;
-  /** Once more than the limit were there: what ranks below this is not among the best. */
-  least: number;
+  /** Candidates that were there, also those that are not kept; at most one more than the limit. */
+  seen: number;
 }
 
 /** Candidates of each rank in a list, for `prune`; all 0 between two calls. */
 const ranked = new Uint32Array(2 ** 16);
 
+/** How many candidates are kept; both are for tests. */
+interface NeighbourLimits {
+  /** Of each class. */
+  readonly limit?: number;
+  /** Of all together. */
+  readonly maxKept?: number;
+}
+
 /**
- * Keeps the best `limit` of each of `classes` classes, which are in the order of their hashes: of
- * candidates that rank alike the lower ones.
+ * Keeps the best candidates of each of `classes` classes, which are in the order of their hashes:
+ * of candidates that rank alike the lower ones.
  */
-export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMIT): Neighbours {
+export function createNeighbours(
+  classes: number,
+  { limit: mostOfClass = NEIGHBOUR_LIMIT, maxKept = MAX_KEPT }: NeighbourLimits = {},
+): Neighbours {
   const kept = new Map<number, Kept>();
   const crowded = new Set<number>();
+  const leastRanks = new Uint16Array(new SharedArrayBuffer(2 * classes));
+  let limit = mostOfClass;
   let added = 0;
+  let limited = 0;
+  // What would be kept if every list were pruned now.
+  let total = 0;
 
-  function keep(one: number, other: number, rank: number): void {
+  /** Answers its steps. */
+  function keep(one: number, other: number, rank: number): number {
     let list = kept.get(one);
-    if (!list)
-      kept.set(
-        one,
-        (list = {
-          others: new Uint32Array(2),
-          ranks: new Uint16Array(2),
-          count: 0,
-          limited: false,
-          least: 0,
-        }),
-      );
-    if (rank < list.least) return;
-    if (list.count === 2 * limit) prune(list);
-    if (list.count === list.others.length) grow(list, Math.min(2 * limit, list.count * 2));
+    if (!list) {
+      list = { others: new Uint32Array(2), ranks: new Uint16Array(2), count: 0, seen: 0 };
+      kept.set(one, list);
+    }
+    if (list.seen <= limit) list.seen += 1;
+    if (list.seen <= limit) total += 1;
+    if (rank < (leastRanks[one] ?? 0)) return 1;
+    let steps = 2;
+    if (list.count === 2 * limit) {
+      steps += list.count;
+      leastRanks[one] = prune(list, limit);
+    }
+    if (list.count === list.others.length) resize(list, Math.min(2 * limit, list.count * 2));
     list.others[list.count] = other;
     list.ranks[list.count] = rank;
     list.count += 1;
+    return steps;
   }
 
-  /** Keeps the best: all above a rank, and of that rank the lowest classes. Linear. */
-  function prune(list: Kept): void {
-    if (list.count <= limit) return;
-    const { others, ranks, count } = list;
-    let highest = 0;
-    for (const rank of ranks.subarray(0, count)) {
-      ranked[rank] = (ranked[rank] ?? 0) + 1;
-      if (rank > highest) highest = rank;
+  async function shrink(breath: Breath): Promise<void> {
+    while (total > maxKept && limit > 1) {
+      limit = Math.ceil(limit / 2);
+      total = 0;
+      for (const [one, list] of kept) {
+        await breath.step(list.count);
+        if (list.count > limit) leastRanks[one] = prune(list, limit);
+        if (list.others.length > 2 * limit) resize(list, 2 * limit);
+        list.seen = Math.min(list.seen, limit + 1);
+        total += Math.min(list.seen, limit);
+      }
     }
-    let least = highest;
-    let above = 0;
-    while (above + (ranked[least] ?? 0) < limit) {
-      above += ranked[least] ?? 0;
-      least -= 1;
-    }
-    const equals: number[] = [];
-    let kept = 0;
-    for (let i = 0; i < count; i += 1) {
-      const rank = ranks[i] ?? 0;
-      ranked[rank] = 0;
-      if (rank === least) equals.push(others[i] ?? 0);
-      if (rank <= least) continue;
-      others[kept] = others[i] ?? 0;
-      ranks[kept] = rank;
-      kept += 1;
-    }
-    for (const other of Uint32Array.from(equals)
-      .sort()
-      .subarray(0, limit - kept)) {
-      others[kept] = other;
-      ranks[kept] = least;
-      kept += 1;
-    }
-    list.count = kept;
-    list.limited = true;
-    list.least = least;
   }
 
   return {
@@ -119,38 +128,79 @@ export function createNeighbours(classes: number, limit: number = NEIGHBOUR_LIMI
       return added;
     },
     get limited() {
-      let count = crowded.size;
-      for (const [one, list] of kept)
-        if ((list.limited || list.count > limit) && !crowded.has(one)) count += 1;
-      return count;
+      return limited;
     },
+    leastRanks: leastRanks.buffer,
     add(low, high, equal) {
       added += 1;
-      keep(low, high, equal);
-      keep(high, low, equal);
+      return 1 + keep(low, high, equal) + keep(high, low, equal);
     },
+    skip: (pairs) => void (added += pairs),
     limit: (one) => void crowded.add(one),
+    shrink,
     async candidates(breath) {
-      for (const list of kept.values()) {
-        prune(list);
+      await shrink(breath);
+      for (const [one, list] of kept) {
+        if (list.count > limit) prune(list, limit);
+        if (list.seen > limit) crowded.add(one);
         await breath.step(list.count);
       }
+      limited = crowded.size;
       return toRows(kept, classes, breath);
     },
   };
 }
 
-function grow(list: Kept, capacity: number): void {
+/**
+ * Keeps the best of more than `limit`: all above a rank, and of that rank the lowest classes.
+ * Answers that rank. Linear.
+ */
+function prune(list: Kept, limit: number): number {
+  const { others, ranks, count } = list;
+  let highest = 0;
+  for (const rank of ranks.subarray(0, count)) {
+    ranked[rank] = (ranked[rank] ?? 0) + 1;
+    if (rank > highest) highest = rank;
+  }
+  let least = highest;
+  let above = 0;
+  while (above + (ranked[least] ?? 0) < limit) {
+    above += ranked[least] ?? 0;
+    least -= 1;
+  }
+  const equals: number[] = [];
+  let kept = 0;
+  for (let i = 0; i < count; i += 1) {
+    const rank = ranks[i] ?? 0;
+    ranked[rank] = 0;
+    if (rank === least) equals.push(others[i] ?? 0);
+    if (rank <= least) continue;
+    others[kept] = others[i] ?? 0;
+    ranks[kept] = rank;
+    kept += 1;
+  }
+  for (const other of Uint32Array.from(equals)
+    .sort()
+    .subarray(0, limit - kept)) {
+    others[kept] = other;
+    ranks[kept] = least;
+    kept += 1;
+  }
+  list.count = kept;
+  return least;
+}
+
+function resize(list: Kept, capacity: number): void {
   const { others, ranks } = list;
   list.others = new Uint32Array(capacity);
   list.ranks = new Uint16Array(capacity);
-  list.others.set(others);
-  list.ranks.set(ranks);
+  list.others.set(others.subarray(0, list.count));
+  list.ranks.set(ranks.subarray(0, list.count));
 }
 
-/** Turns lists into rows; a pair that both ends keep is there once. */
+/** Turns lists into rows and empties them; a pair that both ends keep is there once. */
 async function toRows(
-  kept: ReadonlyMap<number, Kept>,
+  kept: Map<number, Kept>,
   classes: number,
   breath: Breath,
 ): Promise<Candidates> {
@@ -172,6 +222,7 @@ async function toRows(
       pairs[next[low] ?? 0] = Math.max(one, other) * RANKS + (list.ranks[i] ?? 0);
       next[low] = (next[low] ?? 0) + 1;
     }
+    kept.delete(one);
     await breath.step(list.count);
   }
   return withoutRepeats(starts, pairs, breath);

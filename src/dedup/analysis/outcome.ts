@@ -127,6 +127,8 @@ export interface ReportableDocument extends PrimaryCandidate {
 
 /** A member of a reported group. */
 interface ReportableMember {
+  /** Of the document. */
+  readonly number: number;
   readonly ref: string;
   readonly title: string;
   readonly primary: boolean;
@@ -149,6 +151,8 @@ export interface ReportableGroup {
   readonly reasons: readonly string[];
   /** Verified pairs of documents. */
   readonly pairs: number;
+  /** As the analysis found it, by the numbers of documents. */
+  readonly found: FoundGroup;
 }
 
 /** What groups are reported from. */
@@ -205,7 +209,7 @@ function report(
 ): ReportableGroup {
   const members = group.members.map((number) => {
     const { ref, title, wordCount, truncated, hardLink } = input.document(number);
-    return { ref, title, wordCount, truncated, hardLink, primary: number === primary };
+    return { number, ref, title, wordCount, truncated, hardLink, primary: number === primary };
   });
   members.sort((a, b) => Number(b.primary) - Number(a.primary) || compareText(a.ref, b.ref));
   return {
@@ -217,5 +221,6 @@ function report(
     members,
     reasons,
     pairs: group.verified,
+    found: group,
   };
 }

@@ -37,7 +37,7 @@ export const parameterRanges: Readonly<
   Record<NumberName, { readonly least: number; readonly most: number; readonly whole: boolean }>
 > = {
   numPermutations: { least: 16, most: 1_024, whole: true },
-  numBands: { least: 1, most: 100, whole: true },
+  numBands: { least: 1, most: 1_024, whole: true },
   ngramSize: { least: 1, most: 10, whole: true },
   minWords: { least: 1, most: 1_000, whole: true },
   similarityThreshold: { least: 0, most: 1, whole: false },

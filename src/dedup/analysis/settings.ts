@@ -6,8 +6,9 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
 import type { Check } from "../../kernel/config/load.ts";
-import { boolean, decimal, integer } from "../../kernel/config/types.ts";
+import { boolean, decimal, integer } from "../../kernel/config/values/types.ts";
 import type { ReadSetting, Settings, SettingsCheck } from "../../kernel/settings/types.ts";
+import { planBands } from "./band-plan.ts";
 import {
   brokenRules,
   defaultParameters,
@@ -19,11 +20,14 @@ import {
 /** What the settings' paths begin with. */
 export const ANALYSIS_SCOPE = "dedup.analysis";
 
+/** The value of the setting that leaves the number of bands to the planner. */
+const PLANNED_BANDS = 0;
+
 const help: Readonly<Record<keyof AnalysisParameters, string>> = {
   numPermutations:
     "Number of values of a text's signature. More values are slower and find more pairs close to the threshold.",
   numBands:
-    "Number of bands of a signature; texts that agree in one band are compared. More bands find more pairs and compare more.",
+    "Number of bands of a signature; texts that agree in one band are compared. More bands find more pairs and compare more. 0 chooses the fewest that find 99.9 % of the pairs that can just reach the threshold.",
   ngramSize: "Number of consecutive words in a phrase of the Jaccard similarity.",
   minWords: "Minimum number of words; shorter texts are not analysed.",
   similarityThreshold: "Minimum confidence of a pair of documents to form a group.",
@@ -120,9 +124,10 @@ export function readParameters({ settings, config, log }: ParametersDeps): Analy
 }
 
 function parametersFrom(get: ReadSetting): AnalysisParameters {
-  return {
+  const numBands = get(analysisKeys.numBands);
+  const parameters = {
     numPermutations: get(analysisKeys.numPermutations),
-    numBands: get(analysisKeys.numBands),
+    numBands,
     ngramSize: get(analysisKeys.ngramSize),
     minWords: get(analysisKeys.minWords),
     similarityThreshold: get(analysisKeys.similarityThreshold),
@@ -132,14 +137,16 @@ function parametersFrom(get: ReadSetting): AnalysisParameters {
     fuzzySampleSize: get(analysisKeys.fuzzySampleSize),
     autoAnalyze: get(analysisKeys.autoAnalyze),
   };
+  return bandsArePlanned(get) ? { ...parameters, numBands: planBands(parameters) } : parameters;
 }
 
 function numberKey(name: NumberName): Key<number> {
   const { least, most, whole } = parameterRanges[name];
+  const planned = name === "numBands";
   return defineKey({
     path: pathOf(name),
-    type: (whole ? integer : decimal)(least, most),
-    default: defaultParameters[name],
+    type: (whole ? integer : decimal)(planned ? PLANNED_BANDS : least, most),
+    default: planned ? PLANNED_BANDS : defaultParameters[name],
     owner: "runtime",
     help: help[name],
   });
@@ -150,6 +157,16 @@ function pathOf(name: keyof AnalysisParameters): string {
 }
 
 /** `ngramSize` as it stands in the file: `ngram_size`. */
-function leafOf(name: keyof AnalysisParameters): string {
+export function leafOf(name: keyof AnalysisParameters): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Whether the number of bands is chosen from the other parameters. */
+export function bandsArePlanned(get: ReadSetting): boolean {
+  return get(analysisKeys.numBands) === PLANNED_BANDS;
+}
+
+/** The name that the API gives a setting of the file: `ngramSize` for `ngram_size`. */
+export function fieldOf(leaf: string): string {
+  return leaf.replaceAll(/_[a-z]/g, (part) => part.slice(1).toUpperCase());
 }

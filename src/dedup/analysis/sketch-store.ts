@@ -1,6 +1,6 @@
 /**
- * Storage of finished blocks between analyses, of signatures and of verdicts: in memory, or in an
- * environment that can be rebuilt.
+ * Storage of finished blocks between analyses, of signatures, verdicts and joins: in memory, or
+ * in an environment that can be rebuilt.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { numberKey, tupleKey } from "../../kernel/state/keys.ts";
@@ -8,6 +8,7 @@ import { defineTable } from "../../kernel/state/table.ts";
 import type { AnyTable, Env, Snapshot, Table } from "../../kernel/state/types.ts";
 import { bytesCodec } from "../../kernel/state/values.ts";
 import { readBlock } from "../../../workers/block.ts";
+import { fingerprintOfJoin } from "./join-block.ts";
 import { fingerprintOfVerdicts } from "./verdict-block.ts";
 
 /** A stored block. Its id is never used again. */
@@ -24,6 +25,8 @@ export interface SketchStore {
    * Every whole block made with these parameters, oldest first; all others are deleted on the way.
    */
   load(fingerprint: Uint8Array): AsyncIterable<StoredBlock>;
+  /** Every whole block, also beside an analysis: deletes nothing and leaves out what is damaged. */
+  peek(): AsyncIterable<ArrayBuffer>;
   /** One block. Throws `not_found` or `corrupt`. */
   read(id: number): Promise<ArrayBuffer>;
   /** Resolves with the id when the block is durable. */
@@ -46,6 +49,9 @@ export function createMemorySketchStore({ once = false } = {}): SketchStore {
         if (once || !known) blocks.delete(id);
         if (known) yield { id, buffer };
       }
+    },
+    async *peek() {
+      yield* blocks.values();
     },
     read: async (id) => await Promise.resolve(blocks.get(id) ?? missing(id)),
     save(buffer) {
@@ -95,6 +101,7 @@ function blockKind(name: string, fingerprintOf: BlockKind["fingerprintOf"]): Blo
 
 const signatures = blockKind("block", (buffer) => readBlock(buffer).fingerprint);
 const verdicts = blockKind("verdict", fingerprintOfVerdicts);
+const joins = blockKind("join", fingerprintOfJoin);
 
 /** The tables of the environment `dedup-sketch`, which is derived. */
 export const sketchTables: readonly AnyTable[] = [
@@ -102,6 +109,8 @@ export const sketchTables: readonly AnyTable[] = [
   signatures.parts,
   verdicts.heads,
   verdicts.parts,
+  joins.heads,
+  joins.parts,
 ];
 
 /** Raised with the shape of these tables; what a block looks like has a version of its own. */
@@ -115,6 +124,11 @@ export function createEnvSketchStore(env: Env): SketchStore {
 /** The store of verdicts in the same environment. */
 export function createEnvVerdictStore(env: Env): SketchStore {
   return createBlockStore(env, verdicts);
+}
+
+/** The store of the record of the last join in the same environment. */
+export function createEnvJoinStore(env: Env): SketchStore {
+  return createBlockStore(env, joins);
 }
 
 /** A block is its parts, then its head: without the head it never was. */
@@ -139,6 +153,14 @@ function createBlockStore(env: Env, kind: BlockKind): SketchStore {
     lasting: true,
     read,
     drop,
+    async *peek() {
+      for (const id of env.read((snapshot) =>
+        [...snapshot.range(blockHeads)].map(([key]) => key),
+      )) {
+        const buffer = await read(id).catch(() => undefined);
+        if (buffer !== undefined) yield buffer;
+      }
+    },
     async *load(fingerprint) {
       await drop(env.read((snapshot) => headless(snapshot, kind)));
       for (const id of env.read((snapshot) =>

@@ -13,7 +13,7 @@ import type { Breath } from "./breath.ts";
 import type { ClassIndex } from "./class-index.ts";
 import type { CoverParameters } from "./parameters.ts";
 import type { SketchStore } from "./sketch-store.ts";
-import { readVerdicts, writeVerdicts } from "./verdict-block.ts";
+import { fingerprintOfVerdicts, readVerdicts, writeVerdicts } from "./verdict-block.ts";
 import type { VerdictRow } from "./verdict-block.ts";
 
 /** The scores of pairs of texts, by the numbers that the run gives them. */
@@ -46,8 +46,15 @@ const BLOCK_ROWS = 8_192;
 /** More than the greatest number of a text. */
 const TEXTS = 2 ** 26;
 
-/** The scores as they are kept, and whether the run has used them. */
-type Known = Pick<VerdictRow, "jaccard" | "discriminative" | "fuzzy"> & { used: boolean };
+/** The scores as they are kept. */
+type Kept = Pick<VerdictRow, "jaccard" | "discriminative" | "fuzzy">;
+
+interface Known extends Kept {
+  /** From the store, and not used by the run so far. */
+  unused: boolean;
+  /** Verified by this run. */
+  readonly fresh: boolean;
+}
 
 /** The verdicts of a store about the texts of a run. Reads the store once, in slices. */
 export async function loadVerdicts(
@@ -61,6 +68,7 @@ export async function loadVerdicts(
   let fresh: number[] = [];
   const blocks: number[] = [];
   let stored = 0;
+  let used = 0;
   for await (const { id, buffer } of store.load(fingerprint)) {
     blocks.push(id);
     for (const row of readVerdicts(buffer)) {
@@ -68,7 +76,7 @@ export async function loadVerdicts(
       const [a, b] = [classIndex.find(row.a), classIndex.find(row.b)];
       if (a < 0 || b < 0) continue;
       const { jaccard, discriminative, fuzzy } = row;
-      known.set(keyOf(a, b), { jaccard, discriminative, fuzzy, used: false });
+      known.set(keyOf(a, b), { jaccard, discriminative, fuzzy, unused: true, fresh: false });
     }
     await breath.step(BLOCK_ROWS * 8);
   }
@@ -107,27 +115,66 @@ export async function loadVerdicts(
       if (a === b) return SAME_TEXT;
       const one = known.get(keyOf(a, b));
       const scores = one && judge(one, parameters);
-      if (scores && one) one.used = true;
+      if (scores && one?.unused) {
+        one.unused = false;
+        used += 1;
+      }
       return scores;
     },
     note(a, b, scores) {
       if (a === b) return;
       const key = keyOf(a, b);
-      known.set(key, { ...kept(scores, parameters), used: true });
+      known.set(key, { ...kept(scores, parameters), unused: false, fresh: true });
       fresh.push(key);
     },
     async flush() {
       if (fresh.length >= BLOCK_ROWS) await saveFresh();
     },
     async end() {
-      const used = [...known].flatMap(([key, one]) => (one.used ? [key] : []));
-      if (2 * (used.length - fresh.length) >= stored) return saveFresh();
+      await saveFresh();
+      if (2 * used >= stored) return;
       // Written anew first: a crash between leaves scores twice, which are the same.
-      fresh = [];
-      await save(used);
+      let keys: number[] = [];
+      for (const [key, one] of known) {
+        if (!one.unused && !one.fresh) keys.push(key);
+        if (keys.length === BLOCK_ROWS) {
+          await save(keys);
+          keys = [];
+        }
+        const pause = breath.step(5);
+        if (pause) await pause;
+      }
+      await save(keys);
       await store.drop(blocks);
     },
   };
+}
+
+/**
+ * Whether a pair that was verified with some parameters passes with others and failed before, or
+ * the other way round, or may: a score that is missing, or no stored verdict at all, may.
+ */
+export async function mayDiffer(
+  store: Pick<SketchStore, "peek">,
+  before: CoverParameters,
+  now: CoverParameters,
+  breath: Breath,
+): Promise<boolean> {
+  const fingerprint = verdictsFingerprint(before);
+  let rows = 0;
+  for await (const buffer of store.peek()) {
+    if (Buffer.compare(fingerprintOfVerdicts(buffer), fingerprint) !== 0) continue;
+    for (const row of readVerdicts(buffer)) {
+      rows += 1;
+      const was = judge(row, before);
+      if (was === undefined) continue;
+      const is = judge(row, now);
+      if (is === undefined || Number.isNaN(is.confidence) !== Number.isNaN(was.confidence))
+        return true;
+    }
+    await breath.step(BLOCK_ROWS * 8);
+  }
+  return rows === 0;
 }
 
 function keyOf(a: number, b: number): number {
@@ -141,7 +188,7 @@ function verdictsFingerprint({ ngramSize, fuzzySampleSize }: FeatureParameters):
 }
 
 /** The part of scores to store: enough to decide the pair again, also with other weights. */
-function kept(scores: PairScores, parameters: CoverParameters): Omit<Known, "used"> {
+function kept(scores: PairScores, parameters: CoverParameters): Kept {
   const { discriminative, fuzzy } = scores;
   const floor = safeJaccardFloor(parameters);
   const jaccard = Number.isNaN(scores.jaccard) ? -floor : scores.jaccard;
@@ -153,7 +200,7 @@ function kept(scores: PairScores, parameters: CoverParameters): Omit<Known, "use
 }
 
 /** The verdict on scores that were kept; undefined when one is missing. */
-function judge(one: Omit<Known, "used">, parameters: CoverParameters): PairScores | undefined {
+function judge(one: Kept, parameters: CoverParameters): PairScores | undefined {
   const { jaccard } = one;
   const floor = safeJaccardFloor(parameters);
   const missed: PairScores = {

@@ -1,6 +1,6 @@
 /** Reading documents over the API. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { normalise } from "../../../workers/text/normalise.ts";
 import { DocumentService, ProcessingStatus } from "../../gen/steward/dedup/v1/documents_pb.ts";
 import type {
@@ -12,27 +12,37 @@ import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bindService } from "../../kernel/service.ts";
 import type { BoundService } from "../../kernel/service.ts";
-import type { DocumentFilter } from "../documents/index.ts";
+import { firstSeenAtMs, type DocumentFilter } from "../documents/index.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import { hexOf } from "../tables.ts";
+import { listSkipped, type SkippedDeps } from "./skipped-documents.ts";
 
-export interface DocumentsApiDeps {
+export interface DocumentsApiDeps extends SkippedDeps {
   readonly store: DocumentStore;
   /** The groups that a document is in. */
   readonly memberships: (
     docNo: number,
   ) => readonly MessageInitShape<typeof GroupMembershipSchema>[];
+  /** Whether there is an AI result for a document. */
+  readonly hasAiResult: (docNo: number) => boolean;
 }
 
-/** ListDocuments, GetDocument and GetDocumentContent. */
-export function documentHandlers({ store, memberships }: DocumentsApiDeps): BoundService {
+/** All methods of DocumentService. */
+export function documentHandlers({
+  store,
+  memberships,
+  hasAiResult,
+  minWords,
+  unreadable,
+}: DocumentsApiDeps): BoundService {
   return bindService(DocumentService, {
     listDocuments(request) {
       const page = { offset: request.offset, limit: request.limit ?? 50 };
-      const { docNos, total } = store.index.select(filterOf(request), page);
+      const { docNos, total } = store.index.select(filterOf(request, hasAiResult), page);
       const rows = docNos.flatMap((docNo) => store.row(docNo) ?? []);
       return { data: rows.map(showSummary), meta: { total, ...page } };
     },
+    listSkippedDocuments: (request) => listSkipped({ store, minWords, unreadable }, request),
     async getDocument({ id }) {
       const row = rowOf(store, id);
       const content = await contentOf(store, row);
@@ -41,6 +51,7 @@ export function documentHandlers({ store, memberships }: DocumentsApiDeps): Boun
           ...showSummary(row),
           fingerprint: hexOf(row.fingerprint),
           syncedAt: timestampFromMs(row.syncedAtMs),
+          ...(row.pageCount === undefined ? {} : { pageCount: row.pageCount }),
           groupMemberships: [...memberships(row.docNo)],
           ...(row.modifiedDate === undefined ? {} : { modifiedDate: row.modifiedDate }),
           ...(content === undefined ? {} : { content }),
@@ -57,16 +68,21 @@ export function documentHandlers({ store, memberships }: DocumentsApiDeps): Boun
   });
 }
 
-function filterOf(request: ListDocumentsRequest): DocumentFilter {
-  const { correspondent, documentType, tag, search, processingStatus } = request;
+function filterOf(
+  request: ListDocumentsRequest,
+  hasAiResult: (docNo: number) => boolean,
+): DocumentFilter {
+  const { correspondent, documentType, tag, search, processingStatus, since } = request;
   return {
     ...(correspondent === "" ? {} : { correspondent }),
     ...(documentType === "" ? {} : { documentType }),
     ...(tag === "" ? {} : { tag }),
     ...(search === "" ? {} : { search }),
+    ...(since === undefined ? {} : { sinceMs: timestampMs(since) }),
     ...(processingStatus === ProcessingStatus.UNSPECIFIED
       ? {}
       : { pending: processingStatus === ProcessingStatus.PENDING }),
+    ...(request.noAiResult ? { keep: (docNo: number) => !hasAiResult(docNo) } : {}),
   };
 }
 
@@ -100,6 +116,7 @@ function showSummary(row: DocumentRow) {
     tags,
     archive,
     archiveRef,
+    firstSeenAt: timestampFromMs(firstSeenAtMs(row)),
     processingStatus: row.pending ? ProcessingStatus.PENDING : ProcessingStatus.COMPLETED,
     ...(paperlessId === undefined ? {} : { paperlessId }),
     ...(correspondent === undefined ? {} : { correspondent }),

@@ -1,12 +1,13 @@
 /** Reading duplicate groups and deciding about them. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import {
   DuplicateService,
   GroupSort,
+  PlanFilter,
   SortOrder,
 } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
 import type { ListGroupsRequest } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
-import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { TextContentSchema } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
@@ -14,6 +15,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { BoundService } from "../../kernel/service.ts";
 import { bindService } from "../../kernel/service.ts";
 import type { Env } from "../../kernel/state/types.ts";
+import type { DocumentFilter } from "../documents/index.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import type { GroupFilter, GroupIndex, GroupOrder } from "../groups/index.ts";
 import type { ShownMember, ShownSummary } from "../groups/present.ts";
@@ -27,10 +29,11 @@ import {
 } from "../groups/review.ts";
 import type { StoredGroup } from "../groups/store.ts";
 import { readGroup } from "../groups/store.ts";
+import { groupFilterOf } from "./group-filter.ts";
 
 export interface DuplicatesApiDeps {
   readonly env: Env;
-  readonly documents: Pick<DocumentStore, "byId" | "fullText">;
+  readonly documents: Pick<DocumentStore, "byId" | "fullText" | "index">;
   readonly index: GroupIndex;
   readonly clock: Clock;
 }
@@ -41,11 +44,7 @@ export function duplicateHandlers(deps: DuplicatesApiDeps): BoundService {
   return bindService(DuplicateService, {
     listGroups(request) {
       const page = { offset: request.offset, limit: request.limit ?? 50 };
-      const { ids, total, totalMemberCount } = index.select(
-        filterOf(request),
-        sortOf(request),
-        page,
-      );
+      const { ids, total, totalMemberCount } = listedGroups(deps, request, page);
       const data = env.read((snapshot) =>
         ids.flatMap((id) => {
           const group = readGroup(snapshot, id);
@@ -97,17 +96,29 @@ export function duplicateHandlers(deps: DuplicatesApiDeps): BoundService {
   });
 }
 
-const notDeleted: ReadonlySet<GroupStatus> = new Set([
-  GroupStatus.PENDING,
-  GroupStatus.FALSE_POSITIVE,
-  GroupStatus.IGNORED,
-]);
+/** The groups that a request for a list asks for. */
+export function listedGroups(
+  { documents, index }: DuplicatesApiDeps,
+  request: ListGroupsRequest,
+  page: { readonly offset: number; readonly limit: number },
+): ReturnType<GroupIndex["select"]> {
+  const { search, since } = request;
+  const found = (filter: DocumentFilter): ReadonlySet<number> =>
+    new Set(documents.index.select(filter, { offset: 0, limit: Infinity }).docNos);
+  const sinceMs = since && timestampMs(since);
+  const filter = {
+    ...filterOf(request),
+    ...(search === "" ? {} : { members: found({ search }) }),
+    ...(sinceMs === undefined ? {} : { arrived: { sinceMs, documents: found({ sinceMs }) } }),
+  };
+  return index.select(filter, sortOf(request), page);
+}
 
-function filterOf({ minConfidence, maxConfidence, status }: ListGroupsRequest): GroupFilter {
+function filterOf(request: ListGroupsRequest): GroupFilter {
+  const { plan } = request;
   return {
-    minConfidence,
-    maxConfidence,
-    statuses: status.length === 0 ? notDeleted : new Set(status),
+    ...groupFilterOf(request),
+    ...(plan === PlanFilter.UNSPECIFIED ? {} : { accepted: plan === PlanFilter.IN }),
   };
 }
 

@@ -2,6 +2,10 @@
  * What an archive is to the rest of the document service: something that can be checked and read
  * through, document by document.
  */
+import type { ArchiveDescription } from "./description.ts";
+import type { ReadFigures } from "../paperless/figures/collectors.ts";
+import type { PaperlessWriter } from "../paperless/writer.ts";
+import type { DigestRequest } from "../../../workers/text/digester.ts";
 import type { TextLocation } from "../../../workers/text/location.ts";
 
 /** A stretch of a file that holds a text, and the state the file was in. */
@@ -17,6 +21,8 @@ export interface ArchiveDocument {
   readonly ref: string;
   /** Changes whenever anything about the document may have changed. */
   readonly version: string;
+  /** Its line in JSON Lines, from 1. */
+  readonly line?: number;
   readonly title: string;
   /** At most TEXT_UNITS of the document store are kept. */
   readonly text: string;
@@ -31,6 +37,8 @@ export interface ArchiveDocument {
   readonly documentType?: string;
   readonly tags: readonly string[];
   readonly paperlessId?: number;
+  /** Pages of its file, where the archive counts them. */
+  readonly pageCount?: number;
   /**
    * Of a document that is longer than `text`: SHA-256, in hexadecimal, of what makes it another one
    * than a document with the same beginning.
@@ -83,11 +91,32 @@ export interface SkippedItem {
   readonly hides: Hidden;
 }
 
-export type ArchiveItem = ArchiveDocument | UnchangedDocument | SkippedItem;
+/** What the pool finds out about a text. */
+interface Digest {
+  /** SHA-256 of the normalised text, and of what was cut off. */
+  readonly hash: Uint8Array;
+  readonly wordCount: number;
+  /** The text under zstd; empty when it can be read again at its location. */
+  readonly zstd: Uint8Array;
+}
 
-/** A bounded number of items: at most 128, and 4 MiB of text unless a single document is larger. */
+/** A document whose text was digested where it was read. */
+export interface DigestedDocument {
+  readonly kind: "digested";
+  readonly document: Omit<ArchiveDocument, "text" | "beyond" | "kind">;
+  readonly digest: Digest;
+}
+
+export type ArchiveItem = ArchiveDocument | DigestedDocument | UnchangedDocument | SkippedItem;
+
+/**
+ * A bounded number of items: of texts at most 128, and 4 MiB in memory unless a single document is
+ * larger; of digested documents those of some files, or of 512 KiB of lines.
+ */
 export interface ArchiveBatch {
   readonly items: readonly ArchiveItem[];
+  /** Signatures of the digested documents, when they were wanted. */
+  readonly blocks?: readonly ArrayBuffer[];
   /** Share of the archive read so far, 0 to 1, as far as it can be known; never falls. */
   readonly fraction: number;
 }
@@ -98,6 +127,8 @@ export interface ReadOptions {
   readonly known: (ref: string, version: string) => boolean;
   /** Read even what is known. */
   readonly force: boolean;
+  /** How texts are digested; by the archive itself where it reads them on the pool. */
+  readonly digest: DigestRequest;
   /**
    * Whether this file, by its real path, is this archive's to read, not one that another archive of
    * the run took before. Asked once for each file; without it all are.
@@ -116,6 +147,10 @@ export interface Archive {
    * nothing.
    */
   check(signal: AbortSignal): Promise<void>;
+  /** What it says about itself, with its credential. Absent where nothing but files is read. */
+  describe?(signal: AbortSignal): Promise<ArchiveDescription>;
+  /** Figures of a Paperless-ngx for its metrics; absent elsewhere. */
+  readonly figures?: ReadFigures;
   /**
    * Everything in it, in a stable order, no ref twice. What cannot be read becomes a skipped item;
    * throws only when the archive itself cannot be read to its end.
@@ -126,19 +161,13 @@ export interface Archive {
    * others are deleted; asked before anything is removed. Throws as `read` does.
    */
   stillThere?(refs: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Writes to a Paperless-ngx; absent where Steward does not change the archive. */
+  readonly writer?: PaperlessWriter;
   /** Ends its connections; nothing is read afterwards. */
   close?(): Promise<void>;
 }
 
 const READ_ALREADY = "read already";
-
-/** The longest ref in UTF-8: it is part of an index key. */
-const REF_BYTES = 1_200;
-
-/** Whether a ref can be stored. */
-export function refFits(ref: string): boolean {
-  return ref.length <= REF_BYTES && Buffer.byteLength(ref) <= REF_BYTES;
-}
 
 /** A skipped item that a person would want to know of. */
 export function failed(ref: string, reason: string, detail: string, hides: Hidden): SkippedItem {

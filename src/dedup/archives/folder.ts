@@ -8,8 +8,6 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
 import { readAlready, readAlreadyBelow } from "./archive.ts";
-import { inBatches } from "./batches.ts";
-import type { PositionedItem } from "./batches.ts";
 import { createGlobs } from "./globs.ts";
 import type { Globs } from "./globs.ts";
 import { mapInOrder } from "./ordered.ts";
@@ -55,14 +53,9 @@ export function createFileArchive(
     kind: "file",
     check: () => Promise.resolve(),
     async *read(read) {
-      const items = await readNamed(deps.pool, { kind: "file", path, ref: path }, read);
-      yield* inBatches(positioned(items));
+      yield await readNamed(deps.pool, { kind: "file", path, ref: path }, read);
     },
   };
-}
-
-async function* positioned(items: readonly ArchiveItem[]): AsyncGenerator<PositionedItem> {
-  for (const item of items) yield { item, fraction: 1 };
 }
 
 async function checkFolder(name: string, path: string, signal: AbortSignal): Promise<void> {
@@ -103,10 +96,7 @@ async function* readFolder(
   try {
     const found = inGroups(walk(root, globs, options.signal), FILES_OF_A_BATCH);
     // One group more than there are threads, so that none of them waits for this one.
-    const groups = mapInOrder(found, pool.status().threads + 1, (group) =>
-      readGroup(pool, group, options),
-    );
-    yield* inBatches(flat(groups));
+    yield* mapInOrder(found, pool.status().threads + 1, (group) => readGroup(pool, group, options));
     const after = await stat(root);
     if (after.ino !== before.ino || after.dev !== before.dev)
       throw new StewardError(
@@ -130,27 +120,24 @@ async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerat
   if (group.length > 0) yield group;
 }
 
-async function* flat<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
-  for await (const group of groups) yield* group;
-}
-
 async function readGroup(
   pool: Pool,
   group: readonly Found[],
   options: ReadOptions,
-): Promise<PositionedItem[]> {
+): Promise<ArchiveBatch> {
   // What is settled without reading; a file without an entry is read.
   const settled = await Promise.all(group.map(({ found }) => settle(found, options)));
   const unread: FileToRead[] = group.flatMap(({ found }, at) =>
     settled[at] === undefined && found.kind === "file" ? [found] : [],
   );
-  const read = unread.length === 0 ? [] : await readFiles(pool, unread, options.signal);
+  const read =
+    unread.length === 0 ? { items: [], blocks: [] } : await readFiles(pool, unread, options);
   let next = 0;
-  return group.flatMap(({ fraction }, at) => {
-    const item = settled[at];
-    const items = item === undefined ? (read[next++] ?? []) : [item];
-    return items.map((each) => ({ item: each, fraction }));
-  });
+  return {
+    items: settled.flatMap((item) => (item === undefined ? (read.items[next++] ?? []) : [item])),
+    blocks: read.blocks,
+    fraction: Math.max(...group.map(({ fraction }) => fraction)),
+  };
 }
 
 async function settle(
@@ -181,19 +168,25 @@ async function settleKnown(
   }
 }
 
-async function readNamed(
-  pool: Pool,
+async function readNamed(pool: Pool, file: FoundFile, options: ReadOptions): Promise<ArchiveBatch> {
+  const settled = await settleNamed(file, options);
+  if (settled !== undefined) return { items: [settled], fraction: 1 };
+  const { items, blocks } = await readFiles(pool, [file], options);
+  // It was asked for, so whatever was not read is worth a word.
+  const worded = items
+    .flat()
+    .map((item) => (item.kind === "skipped" ? { ...item, failure: true } : item));
+  return { items: worded, blocks, fraction: 1 };
+}
+
+async function settleNamed(
   file: FoundFile,
   options: ReadOptions,
-): Promise<ArchiveItem[]> {
+): Promise<ArchiveItem | undefined> {
   try {
-    if (options.claim?.(await realpath(file.path)) === false) return [readAlready(file.ref)];
+    if (options.claim?.(await realpath(file.path)) === false) return readAlready(file.ref);
   } catch (error) {
-    return [unreadable(file.ref, error, "below")];
+    return unreadable(file.ref, error, "below");
   }
-  const settled = await settleKnown(file, options);
-  if (settled !== undefined) return [settled];
-  const [items = []] = await readFiles(pool, [file], options.signal);
-  // It was asked for, so whatever was not read is worth a word.
-  return items.map((item) => (item.kind === "skipped" ? { ...item, failure: true } : item));
+  return await settleKnown(file, options);
 }

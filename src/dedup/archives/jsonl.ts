@@ -2,43 +2,54 @@
  * JSON Lines as an archive: each line is a document whose ref is its `id`. A broken line is named
  * by its number and harms no other.
  */
-import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { parseJsonLine } from "../../../workers/extract/tasks.ts";
-import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
-import { StewardError } from "../../kernel/base/errors.ts";
+import type { LineFields } from "../../../workers/extract/record.ts";
+import { readLines } from "../../../workers/extract/tasks.ts";
+import type { LinesInput, LinesOutput, ReadLine } from "../../../workers/extract/tasks.ts";
+import { versionOf } from "../../../workers/text/location.ts";
 import { nextTurn } from "../../kernel/async/turns.ts";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
-import { TEXT_UNITS } from "../documents/limits.ts";
-import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
+import type {
+  Archive,
+  ArchiveBatch,
+  ArchiveItem,
+  DigestedDocument,
+  ReadOptions,
+} from "./archive.ts";
 import { failed, readAlready } from "./archive.ts";
-import { inBatches } from "./batches.ts";
-import type { PositionedItem } from "./batches.ts";
-import { decodeUtf8 } from "../../../workers/text/decode.ts";
+import { withDigest } from "./digests.ts";
 import { asArchiveError } from "./folder.ts";
-import { createLineSplitter } from "./lines.ts";
-import type { Line } from "./lines.ts";
 import { openSource } from "./open-source.ts";
 import type { Chunk } from "./open-source.ts";
-import { readRecord, textFieldsOf } from "./record.ts";
-import type { LineFields } from "./record.ts";
+import { mapInOrder } from "./ordered.ts";
+import { failureOf } from "./read-files.ts";
+import { halve, sliceLines } from "./slices.ts";
+import type { Slice } from "./slices.ts";
 import { systemCode } from "./unreadable.ts";
 import { unpackChunks, UNPACKING_FAILED } from "./unpack-chunks.ts";
 
-const LINE_BYTES = 64 * 1024 * 1024;
-/** What the main thread may parse in one go. */
-const PARSED_HERE_BYTES = 256 * 1024;
-const TURN_MS = 5;
+/** A slice is enough that a message costs little beside the work. */
+const LIMITS = { slice: 512 * 1024, line: 64 * 1024 * 1024 };
+const LF = 10;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+/** For the lines of a slice. */
+const SLICE_MS = 60_000;
 
 /** A file, or a stream that is read once and has no size. */
 type JsonlSource = { readonly path: string } | { readonly stream: Readable };
 
+/** Receives the bytes of a source as they are read, in order. */
+export type RecordBytes = (bytes: Uint8Array) => Promise<void>;
+
 export interface JsonlOptions {
   readonly name: string;
   readonly source: JsonlSource;
+  /** Of a source that cannot be read twice. */
+  readonly record?: RecordBytes | undefined;
   /** Names of the fields of id and text; the usual ones when absent. */
   readonly fields?: LineFields;
 }
@@ -77,7 +88,7 @@ function identityOf(path: string): Promise<string> {
 
 async function* readSource(
   pool: Pool,
-  { name, source, fields = {} }: JsonlOptions,
+  { name, source, fields = {}, record }: JsonlOptions,
   options: ReadOptions,
 ): AsyncGenerator<ArchiveBatch> {
   await checkSource(name, source, options.signal);
@@ -85,15 +96,35 @@ async function* readSource(
     yield { items: [readAlready(name)], fraction: 1 };
     return;
   }
+  const slices = readSlices(pool, { name, source, record }, options.signal);
+  const firstLines = new Map<string, number>();
+  // One slice more than there are threads, so that none of them waits for this one.
+  const read = mapInOrder(slices, pool.status().threads + 1, async (slice) => ({
+    ...(await readSlice(pool, slice, fields, options)),
+    fraction: slice.fraction,
+  }));
+  for await (const { items, blocks, fraction } of read) {
+    yield { items: withoutEqualIds(items, firstLines), blocks, fraction };
+    await nextTurn(options.signal);
+  }
+}
+
+/**
+ * The lines of a source in slices, unpacked. Throws `upstream` when it cannot be read or unpacked,
+ * and the signal's reason.
+ */
+export async function* readSlices(
+  pool: Pool,
+  { name, source, record }: Omit<JsonlOptions, "fields">,
+  signal: AbortSignal,
+): AsyncGenerator<Slice> {
   try {
     const chunks =
-      "stream" in source
-        ? streamChunks(source.stream, options.signal)
-        : fileChunks(source.path, options.signal);
-    const unpacked = unpackChunks(chunks, pool, options.signal);
-    yield* inBatches(readLines(pool, unpacked, fields, options));
+      "stream" in source ? streamChunks(source.stream, signal) : fileChunks(source.path, signal);
+    const recorded = record === undefined ? chunks : recordChunks(chunks, record);
+    yield* sliceLines(unpackChunks(recorded, pool, signal), LIMITS);
   } catch (error) {
-    if (options.signal.aborted) throw error;
+    if (signal.aborted) throw error;
     const code = systemCode(error);
     if (code !== undefined && UNPACKING_FAILED.test(code))
       throw new StewardError("upstream", `archive ${name}: cannot be unpacked: ${code}`, {
@@ -101,6 +132,63 @@ async function* readSource(
         cause: error,
       });
     throw "path" in source ? asArchiveError(name, source.path, error) : error;
+  }
+}
+
+async function* recordChunks(
+  chunks: AsyncGenerator<Chunk>,
+  record: RecordBytes,
+): AsyncGenerator<Chunk> {
+  for await (const chunk of chunks) {
+    await record(chunk.bytes);
+    yield chunk;
+  }
+}
+
+/** The state of a regular file; undefined for anything else. Throws the system's error. */
+export async function sourceVersion(path: string): Promise<string | undefined> {
+  const facts = await stat(path, { bigint: true });
+  return facts.isFile() ? versionOf(facts) : undefined;
+}
+
+/** A line by its number, from 1; one over 64 MiB has no bytes. */
+export interface RawLine {
+  readonly number: number;
+  readonly bytes: Uint8Array | undefined;
+}
+
+/**
+ * The lines of a file of JSON Lines as they stand in it, unpacked: with a carriage return at the
+ * end, without the line feed and without a byte order mark. Numbered as documents are.
+ */
+export async function* readRawLines(
+  pool: Pool,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<RawLine> {
+  yield* rawLinesOf(readSlices(pool, { name: path, source: { path } }, signal), signal);
+}
+
+/** The lines of slices, one after the other. */
+export async function* rawLinesOf(
+  slices: AsyncIterable<Slice>,
+  signal: AbortSignal,
+): AsyncGenerator<RawLine> {
+  for await (const { bytes, firstLine } of slices) {
+    if (bytes === undefined) yield { number: firstLine, bytes };
+    else yield* rawLines(bytes, firstLine);
+    await nextTurn(signal);
+  }
+}
+
+function* rawLines(bytes: Uint8Array, firstLine: number): Generator<RawLine> {
+  let number = firstLine;
+  for (let at = 0; at < bytes.length; number += 1) {
+    const found = bytes.indexOf(LF, at);
+    const end = found < 0 ? bytes.length : found;
+    const isMarked = number === 1 && BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte);
+    yield { number, bytes: bytes.subarray(isMarked ? BYTE_ORDER_MARK.length : at, end) };
+    at = end + 1;
   }
 }
 
@@ -129,107 +217,155 @@ async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Ch
     };
 }
 
-async function* readLines(
+/** An item and the line it stands in. */
+interface LineItem {
+  readonly number: number;
+  readonly item: ArchiveItem;
+}
+
+interface SliceItems {
+  readonly items: readonly LineItem[];
+  readonly blocks: readonly ArrayBuffer[];
+}
+
+/** The documents of a slice; a line that ends its thread costs only itself. */
+async function readSlice(
   pool: Pool,
-  chunks: AsyncIterable<Chunk>,
+  slice: Slice,
   fields: LineFields,
   options: ReadOptions,
-): AsyncGenerator<PositionedItem> {
-  const splitter = createLineSplitter(LINE_BYTES);
-  const firstLines = new Map<string, number>();
-  let fraction = 0;
-  let file: Chunk["file"];
-  let turnEnds = performance.now() + TURN_MS;
-  const position = async (line: Line): Promise<PositionedItem | undefined> => {
-    const at = { ...line, ...(file && { file }) };
-    const item = await readLine(pool, at, fields, firstLines, options);
-    return item && { item, fraction };
-  };
-  for await (const chunk of chunks) {
-    ({ fraction, file } = chunk);
-    for (const line of splitter.push(chunk.bytes)) {
-      const positioned = await position(line);
-      if (positioned !== undefined) yield positioned;
-      if (performance.now() < turnEnds) continue;
-      await nextTurn(options.signal);
-      turnEnds = performance.now() + TURN_MS;
-    }
-  }
-  for (const line of splitter.end()) {
-    const positioned = await position(line);
-    if (positioned !== undefined) yield positioned;
+): Promise<SliceItems> {
+  const { bytes, firstLine } = slice;
+  const fail = (reason: string, detail: string): SliceItems => ({
+    items: [{ number: firstLine, item: failed(lineRef(firstLine), reason, detail, "any") }],
+    blocks: [],
+  });
+  if (bytes === undefined) return fail("too large", "is longer than 64 MiB");
+  const input = { bytes, firstLine, fields, rereadable: slice.file !== undefined };
+  try {
+    return await readKnown(pool, slice, input, options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const halves = halve(slice);
+    const failure = failureOf(toStewardError(error).code, SLICE_MS);
+    if (halves === undefined) return fail(failure.reason, failure.detail);
+    const [first, second] = [
+      await readSlice(pool, halves[0], fields, options),
+      await readSlice(pool, halves[1], fields, options),
+    ];
+    return {
+      items: [...first.items, ...second.items],
+      blocks: [...first.blocks, ...second.blocks],
+    };
   }
 }
 
-async function readLine(
+/** Digests the texts of those lines that are not known in their version. */
+async function readKnown(
   pool: Pool,
-  { number, bytes, offset, file }: Line & Pick<Chunk, "file">,
-  fields: LineFields,
-  firstLines: Map<string, number>,
+  slice: Slice,
+  input: LinesInput,
   options: ReadOptions,
-): Promise<ArchiveItem | undefined> {
-  const position = `line ${number}`;
-  const broken = (wrong: string): ArchiveItem => failed(position, "broken line", wrong, "any");
-  if (bytes === undefined) return failed(position, "too large", "is longer than 64 MiB", "any");
-  if (isBlank(bytes)) return undefined;
-  const parsed =
-    bytes.byteLength <= PARSED_HERE_BYTES
-      ? parseHere(bytes)
-      : await parseOnPool(pool, bytes, fields, options.signal);
-  if ("error" in parsed) return broken(parsed.error);
-  const record = readRecord(parsed.value, number, fields);
-  if ("wrong" in record) return broken(record.wrong);
-  const { id, content, field, title, ...rest } = record;
-  const first = firstLines.get(id);
-  if (first !== undefined)
-    return failed(
-      position,
-      "equal id",
-      `has the id ${JSON.stringify(id.slice(0, 80))} of line ${first}, which counts`,
-      "none",
-    );
-  firstLines.set(id, number);
-  const version = hash("sha256", bytes, "hex");
-  if (!options.force && options.known(id, version)) return { kind: "unchanged", ref: id };
+): Promise<SliceItems> {
+  if (options.force)
+    return itemsOf(slice, await runLines(pool, { ...input, digest: options.digest }, options));
+  const { lines } = await runLines(pool, input, options);
+  const isKnown = (line: ReadLine): boolean =>
+    "record" in line && options.known(line.record.id, line.version);
+  const known = new Set(lines.filter(isKnown).map(({ number }) => number));
+  const only = lines
+    .filter((line) => "record" in line && !known.has(line.number))
+    .map(({ number }) => number);
+  const fresh =
+    only.length === 0
+      ? { items: [], blocks: [] }
+      : itemsOf(slice, await runLines(pool, { ...input, only, digest: options.digest }, options));
+  const read = new Map(fresh.items.map(({ number, item }) => [number, item]));
+  return {
+    items: lines.map((line) => ({
+      number: line.number,
+      item: read.get(line.number) ?? unreadItem(line),
+    })),
+    blocks: fresh.blocks,
+  };
+}
+
+function unreadItem(line: ReadLine): ArchiveItem {
+  return "record" in line
+    ? { kind: "unchanged", ref: line.record.id }
+    : failed(lineRef(line.number), line.reason, line.wrong, "any");
+}
+
+async function runLines(
+  pool: Pool,
+  input: LinesInput,
+  { signal }: ReadOptions,
+): Promise<LinesOutput> {
+  const options = { signal, inFlight: 1, tries: 1, deadlineMs: SLICE_MS } as const;
+  for await (const output of pool.map(readLines, [input], options)) return output;
+  throw new StewardError("internal", "the task that reads lines gave nothing");
+}
+
+function itemsOf(slice: Slice, { lines, digests }: LinesOutput): SliceItems {
+  let at = 0;
+  const items = lines.map((line): LineItem => {
+    if (!("record" in line) || !digests) return { number: line.number, item: unreadItem(line) };
+    return { number: line.number, item: withDigest(documentOf(slice, line), digests, at++) };
+  });
+  return { items, blocks: digests?.block ? [digests.block] : [] };
+}
+
+function documentOf(
+  { file, offset }: Slice,
+  {
+    number,
+    record,
+    version,
+    offset: within,
+    length,
+  }: Extract<ReadLine, { readonly record: object }>,
+): DigestedDocument["document"] {
+  const { id, field, title, ...rest } = record;
+  const location = file && {
+    ...file,
+    offset: offset + within,
+    length,
+    form: "line" as const,
+    field,
+  };
   return {
     ...rest,
-    kind: "document",
     ref: id,
     version,
+    line: number,
     title: title ?? id,
-    text: content,
-    ...(parsed.beyond !== undefined && { beyond: parsed.beyond }),
-    ...(file &&
-      content.length <= TEXT_UNITS && {
-        location: { ...file, offset, length: bytes.byteLength, form: "line" as const, field },
-      }),
+    ...(location && { location }),
     notes: [],
   };
 }
 
-function isBlank(bytes: Uint8Array): boolean {
-  return bytes.byteLength < 256 && bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
+/** Of lines with one id the first counts. */
+function withoutEqualIds(
+  items: readonly LineItem[],
+  firstLines: Map<string, number>,
+): ArchiveItem[] {
+  return items.map(({ number, item }) => {
+    if (item.kind === "skipped") return item;
+    const id = item.kind === "digested" ? item.document.ref : item.ref;
+    const first = firstLines.get(id);
+    if (first === undefined) {
+      firstLines.set(id, number);
+      return item;
+    }
+    return failed(
+      lineRef(number),
+      "equal id",
+      `has the id ${JSON.stringify(id.slice(0, 80))} of line ${first}, which counts`,
+      "none",
+    );
+  });
 }
 
-function parseHere(bytes: Uint8Array): JsonLineValue {
-  const text = decodeUtf8(bytes, true);
-  if (text === undefined) return { error: "is not valid UTF-8" };
-  try {
-    const value: unknown = JSON.parse(text);
-    return { value };
-  } catch (error) {
-    return { error: `is not valid JSON: ${(error as Error).message.slice(0, 120)}` };
-  }
-}
-
-async function parseOnPool(
-  pool: Pool,
-  bytes: Uint8Array,
-  fields: LineFields,
-  signal: AbortSignal,
-): Promise<JsonLineValue> {
-  // Two units more than are kept, so that it is seen that something was cut off.
-  const line = { bytes, textFields: textFieldsOf(fields), units: TEXT_UNITS + 2 };
-  for await (const value of pool.map(parseJsonLine, [line], { signal, inFlight: 1 })) return value;
-  return { error: "cannot be parsed" };
+function lineRef(number: number): string {
+  return `line ${number}`;
 }

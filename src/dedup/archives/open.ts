@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Readable } from "node:stream";
+import type { LineFields } from "../../../workers/extract/record.ts";
 import { assert, StewardError } from "../../kernel/base/errors.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
@@ -13,8 +14,8 @@ import type { PaperlessDeps } from "../paperless/client.ts";
 import type { Archive } from "./archive.ts";
 import { createFileArchive, createFolderArchive } from "./folder.ts";
 import { createJsonlArchive } from "./jsonl.ts";
+import type { RecordBytes } from "./jsonl.ts";
 import { isJsonLines } from "./peek.ts";
-import type { LineFields } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 
 /** Dependencies of archives of every kind. */
@@ -57,6 +58,8 @@ export interface PathOptions {
   /** Of folders. */
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
+  /** Receives the bytes of a pipe or a stream, which cannot be read twice. */
+  readonly record?: RecordBytes | undefined;
 }
 
 /**
@@ -67,18 +70,21 @@ export async function openPath(
   deps: { readonly pool: Pool },
   path: string,
   input: Readable,
-  { fields = {}, include = [], exclude = [] }: PathOptions = {},
+  { fields = {}, include = [], exclude = [], record }: PathOptions = {},
 ): Promise<Archive> {
   const name = path;
-  if (path === "-") return createJsonlArchive(deps, { name, source: { stream: input }, fields });
+  if (path === "-")
+    return createJsonlArchive(deps, { name, source: { stream: input }, fields, record });
   try {
     const facts = await stat(path);
     if (facts.isDirectory())
       return createFolderArchive(deps, { name, path: resolve(path), include, exclude });
     // Bytes of a pipe could not be read a second time.
-    return facts.isFile() && !(await isJsonLines(path))
-      ? createFileArchive(deps, { name, path })
-      : createJsonlArchive(deps, { name, source: { path }, fields });
+    if (!facts.isFile())
+      return createJsonlArchive(deps, { name, source: { path }, fields, record });
+    return (await isJsonLines(path))
+      ? createJsonlArchive(deps, { name, source: { path }, fields })
+      : createFileArchive(deps, { name, path });
   } catch (error) {
     if (error instanceof StewardError) throw error;
     const code = systemCode(error);

@@ -5,13 +5,15 @@
 import { resolve } from "node:path";
 import { formats } from "../../../workers/extract/formats.ts";
 import type { FormatName } from "../../../workers/extract/formats.ts";
+import { refFits } from "../../../workers/extract/refs.ts";
 import { extractFiles } from "../../../workers/extract/tasks.ts";
-import type { ExtractedFile } from "../../../workers/extract/tasks.ts";
+import type { ExtractedFile, ExtractOutput } from "../../../workers/extract/tasks.ts";
+import type { DigestedTexts } from "../../../workers/text/digester.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
-import { TEXT_UNITS } from "../documents/limits.ts";
-import type { ArchiveItem, DocumentLocation } from "./archive.ts";
-import { failed, refFits } from "./archive.ts";
+import type { ArchiveItem, DocumentLocation, ReadOptions } from "./archive.ts";
+import { failed } from "./archive.ts";
+import { withDigest } from "./digests.ts";
 import { unreadable } from "./unreadable.ts";
 
 /** For a batch of small texts, and for finding out what a file is. */
@@ -23,6 +25,14 @@ export interface FileToRead {
   readonly ref: string;
 }
 
+/** What became of files. */
+export interface FilesRead {
+  /** Of each file: those of its members first, its own last. */
+  readonly items: readonly (readonly ArchiveItem[])[];
+  /** The signatures of the texts, when they were wanted. */
+  readonly blocks: readonly ArrayBuffer[];
+}
+
 /** How a file ended that its worker could not read. */
 interface Failure {
   readonly kind: "failed";
@@ -30,38 +40,42 @@ interface Failure {
   readonly deadlineMs: number;
 }
 
-/**
- * The items of each file, in order: those of its members first, its own last. Throws only the
- * signal's reason.
- */
+/** Reads files, in order. Throws only the signal's reason. */
 export async function readFiles(
   pool: Pool,
   files: readonly FileToRead[],
-  signal: AbortSignal,
-): Promise<ArchiveItem[][]> {
+  options: Pick<ReadOptions, "signal" | "digest">,
+): Promise<FilesRead> {
+  const blocks: ArrayBuffer[] = [];
+  const deps = { pool, blocks, ...options };
   const paths = files.map(({ path }) => path);
-  const together = await runTask(pool, paths, { alone: false, deadlineMs: BATCH_MS }, signal);
+  const together = await runTask(deps, paths, { alone: false, deadlineMs: BATCH_MS });
   const items: ArchiveItem[][] = [];
   for (const [at, file] of files.entries()) {
     const first =
       together.kind === "done"
         ? together.files[at]
-        : await readOne(pool, file.path, { alone: false, deadlineMs: BATCH_MS }, signal);
-    const result =
-      first?.kind === "costly" ? await readAlone(pool, file, first.format, signal) : first;
+        : await readOne(deps, file.path, { alone: false, deadlineMs: BATCH_MS });
+    const result = first?.kind === "costly" ? await readAlone(deps, file, first.format) : first;
     items.push(itemsOf(file, result ?? { kind: "failed", code: "internal", deadlineMs: 0 }));
   }
-  return items;
+  return { items, blocks };
+}
+
+/** What the tasks of one call share. */
+interface TaskDeps extends Pick<ReadOptions, "signal" | "digest"> {
+  readonly pool: Pool;
+  /** Takes the signatures. */
+  readonly blocks: ArrayBuffer[];
 }
 
 function readAlone(
-  pool: Pool,
+  deps: TaskDeps,
   { path }: FileToRead,
   format: FormatName,
-  signal: AbortSignal,
-): Promise<ExtractedFile | Failure> {
+): Promise<ReadFile | Failure> {
   const { deadlineMs } = formats[format];
-  return readOne(pool, path, { alone: true, deadlineMs }, signal);
+  return readOne(deps, path, { alone: true, deadlineMs });
 }
 
 interface TaskLimits {
@@ -70,28 +84,35 @@ interface TaskLimits {
 }
 
 async function readOne(
-  pool: Pool,
+  deps: TaskDeps,
   path: string,
   limits: TaskLimits,
-  signal: AbortSignal,
-): Promise<ExtractedFile | Failure> {
-  const result = await runTask(pool, [path], limits, signal);
+): Promise<ReadFile | Failure> {
+  const result = await runTask(deps, [path], limits);
   return result.kind === "failed"
     ? result
     : (result.files[0] ?? { kind: "failed", code: "internal", deadlineMs: limits.deadlineMs });
 }
 
+/** A file with where its digests begin among those of its task. */
+type ReadFile =
+  | Exclude<ExtractedFile, { readonly kind: "read" }>
+  | (Extract<ExtractedFile, { readonly kind: "read" }> & {
+      readonly digests: DigestedTexts;
+      readonly firstDigest: number;
+    });
+
 async function runTask(
-  pool: Pool,
+  { pool, digest, signal, blocks }: TaskDeps,
   paths: readonly string[],
   { alone, deadlineMs }: TaskLimits,
-  signal: AbortSignal,
-): Promise<{ readonly kind: "done"; readonly files: readonly ExtractedFile[] } | Failure> {
+): Promise<{ readonly kind: "done"; readonly files: readonly ReadFile[] } | Failure> {
   try {
-    const input = { paths, units: TEXT_UNITS, alone };
     const options = { signal, inFlight: 1, tries: 1, deadlineMs } as const;
-    for await (const files of pool.map(extractFiles, [input], options))
-      return { kind: "done", files };
+    for await (const output of pool.map(extractFiles, [{ paths, digest, alone }], options)) {
+      if (output.digests.block) blocks.push(output.digests.block);
+      return { kind: "done", files: withDigests(output) };
+    }
     return { kind: "failed", code: "internal", deadlineMs };
   } catch (error) {
     signal.throwIfAborted();
@@ -99,7 +120,17 @@ async function runTask(
   }
 }
 
-function itemsOf({ ref, path }: FileToRead, file: ExtractedFile | Failure): ArchiveItem[] {
+function withDigests({ files, digests }: ExtractOutput): ReadFile[] {
+  let firstDigest = 0;
+  return files.map((file) => {
+    if (file.kind !== "read") return file;
+    const read = { ...file, digests, firstDigest };
+    firstDigest += file.items.filter(({ kind }) => kind === "text").length;
+    return read;
+  });
+}
+
+function itemsOf({ ref, path }: FileToRead, file: ReadFile | Failure): ArchiveItem[] {
   switch (file.kind) {
     case "read":
       return readItems({ ref, path }, file);
@@ -111,55 +142,62 @@ function itemsOf({ ref, path }: FileToRead, file: ExtractedFile | Failure): Arch
       return [unreadable(ref, Object.assign(new Error(file.code), { code: file.code }), "below")];
     case "costly":
       return [failed(ref, "unreadable", "could not be read by itself", "below")];
-    case "failed":
-      return [failureOf(ref, file)];
+    case "failed": {
+      const { reason, detail } = failureOf(file.code, file.deadlineMs);
+      // What failed for want of time or memory may be read on another day: nothing known is
+      // forgotten.
+      return [failed(ref, reason, detail, "below")];
+    }
   }
 }
 
-// What failed for want of time or memory may be read on another day: nothing known is forgotten.
-function failureOf(ref: string, { code, deadlineMs }: Failure): ArchiveItem {
+/** What to say of what a worker could not read, by the code that its task ended with. */
+export function failureOf(
+  code: string,
+  deadlineMs: number,
+): { readonly reason: string; readonly detail: string } {
   if (code === "deadline")
-    return failed(ref, "took too long", `was given up after ${deadlineMs / 1000} s`, "below");
+    return { reason: "took too long", detail: `was given up after ${deadlineMs / 1000} s` };
   if (code === "exhausted")
-    return failed(ref, "too much memory", "needs more memory than a worker thread has", "below");
-  return failed(ref, "unreadable", "ended the worker thread that read it", "below");
+    return { reason: "too much memory", detail: "needs more memory than a worker thread has" };
+  return { reason: "unreadable", detail: "ended the worker thread that read it" };
 }
 
 function readItems(
   { ref, path }: FileToRead,
-  { facts, items }: Extract<ExtractedFile, { readonly kind: "read" }>,
+  { facts, items, digests, firstDigest }: Extract<ReadFile, { readonly kind: "read" }>,
 ): ArchiveItem[] {
   const version = items.length > 1 ? versionWithMembers(facts.version) : facts.version;
+  let next = firstDigest;
   return items.map((item): ArchiveItem => {
     const itemRef = item.member === "" ? ref : `${ref}/${item.member}`;
     if (item.kind === "skipped") {
       const { reason, detail, failure } = item;
       return { kind: "skipped", ref: itemRef, reason, detail, failure, hides: "none" };
     }
+    const at = next++;
     if (!refFits(itemRef))
       return failed(itemRef, "path too long", "its path is too long to be stored", "none");
-    const { title, text, truncated, createdDate, correspondent, notes } = item;
-    return {
-      kind: "document",
+    const { title, truncated, storedBytes, createdDate, correspondent, notes } = item;
+    const document = {
       ref: itemRef,
       version,
       title,
-      text,
       truncated,
-      ...(item.beyond !== undefined && { beyond: item.beyond }),
       modifiedDate: facts.modifiedDate,
       ...(createdDate !== undefined && { createdDate }),
       ...(correspondent !== undefined && { correspondent }),
-      ...(item.stored === true && { location: wholeFile(path, text, facts.version) }),
+      ...(storedBytes !== undefined && { location: wholeFile(path, storedBytes, facts.version) }),
       ...(facts.hardLink !== undefined && item.member === "" && { hardLink: facts.hardLink }),
       tags: [],
       notes,
     };
+    return withDigest(document, digests, at);
   });
 }
 
-function wholeFile(path: string, text: string, version: string): DocumentLocation {
-  return { path: resolve(path), offset: 0, length: Buffer.byteLength(text), form: "text", version };
+function wholeFile(path: string, length: number, version: string): DocumentLocation {
+  return { path: resolve(path), offset: 0, length, form: "text", version };
 }
 
 /**
@@ -167,5 +205,12 @@ function wholeFile(path: string, text: string, version: string): DocumentLocatio
  * below it, although they are not read.
  */
 export function versionWithMembers(version: string): string {
-  return `${version}:members`;
+  return `${version}${MEMBERS}`;
+}
+
+const MEMBERS = ":members";
+
+/** The version of the file behind a document; undefined for one of several of a file. */
+export function versionOfWhole(version: string): string | undefined {
+  return version.endsWith(MEMBERS) ? undefined : version;
 }

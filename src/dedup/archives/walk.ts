@@ -6,7 +6,8 @@
 import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { SkippedItem } from "./archive.ts";
-import { failed, passedOver, refFits } from "./archive.ts";
+import { refFits } from "../../../workers/extract/refs.ts";
+import { failed, passedOver } from "./archive.ts";
 import { listFolder } from "./entries.ts";
 import type { Entry, EntryKind } from "./entries.ts";
 import type { Globs } from "./globs.ts";

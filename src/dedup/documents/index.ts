@@ -6,6 +6,13 @@
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { assert } from "../../kernel/base/errors.ts";
 import { createOrder } from "./order.ts";
+import {
+  countDocuments,
+  createLengthCounts,
+  monthOf,
+  TAG_SEPARATOR,
+  type DocumentStatistics,
+} from "./statistics.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -20,6 +27,33 @@ export interface DocumentFilter {
   /** Part of the title, whatever the case. */
   readonly search?: string;
   readonly pending?: boolean;
+  /** First stored by a sync that started then or later, in milliseconds since 1970. */
+  readonly sinceMs?: number;
+  /** Keeps those that an analysis leaves out, or compares only in part. */
+  readonly skipped?: { readonly minWords: number; readonly reason?: DocumentSkip | undefined };
+  readonly archive?: string;
+  /** Keeps the documents for which it is true. */
+  readonly keep?: (docNo: number) => boolean;
+}
+
+/** Why an analysis leaves a document out; `cut` ones are compared by their beginning. */
+export type DocumentSkip = "no_text" | "too_short" | "cut";
+
+/** What decides whether a document is left out. */
+export interface SkipFacts {
+  readonly hasText: boolean;
+  readonly wordCount: number;
+  readonly truncated: boolean;
+}
+
+/** The reason that counts; undefined for a document that is compared as a whole. */
+export function skipOf(
+  { hasText, wordCount, truncated }: SkipFacts,
+  minWords: number,
+): DocumentSkip | undefined {
+  if (!hasText || wordCount === 0) return "no_text";
+  if (wordCount < minWords) return "too_short";
+  return truncated ? "cut" : undefined;
 }
 
 /** One page of document numbers and how many match in all. */
@@ -37,6 +71,10 @@ export interface DocumentIndex {
     filter: DocumentFilter,
     page: { readonly offset: number; readonly limit: number },
   ): DocumentPage;
+  /** What an analysis needs of each document, in the order in which they were added. */
+  texts(): Generator<IndexedText>;
+  /** When the document was last stored, in milliseconds since 1970. */
+  syncedAtMs(docNo: number): number | undefined;
   readonly size: number;
   /** Documents that wait for the next analysis. */
   readonly pending: number;
@@ -44,9 +82,28 @@ export interface DocumentIndex {
   sizeOf(archive: string): number;
   /** Names of all archives that have documents. */
   archives(): string[];
+  correspondent(docNo: number): string | undefined;
+  /** Counts over all documents; made once a revision, in one pass over the names in use. */
+  statistics(): DocumentStatistics;
+  /** Grows with each change. */
+  readonly revision: number;
+}
+
+/** The text of a document. */
+interface IndexedText {
+  readonly docNo: number;
+  /** SHA-256 of the normalised text, a copy; empty without content. */
+  readonly contentHash: Uint8Array;
+  readonly wordCount: number;
+  readonly pending: boolean;
 }
 
 interface Columns {
+  readonly wordCount: number[];
+  readonly syncedAtMs: number[];
+  readonly firstSeenAtMs: number[];
+  readonly truncated: boolean[];
+  readonly hasText: boolean[];
   readonly docNo: number[];
   readonly id: string[];
   readonly rank: number[];
@@ -55,6 +112,7 @@ interface Columns {
   readonly correspondent: number[];
   readonly documentType: number[];
   readonly tags: number[];
+  readonly addedMonth: number[];
   readonly pending: number[];
   readonly title: string[];
 }
@@ -72,8 +130,15 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     correspondent: createVocabulary(),
     documentType: createVocabulary(),
     tags: createVocabulary(),
+    addedMonth: createVocabulary(),
   };
+  const hashes = createHashColumn();
   const columns: Columns = {
+    wordCount: [],
+    syncedAtMs: [],
+    firstSeenAtMs: [],
+    truncated: [],
+    hasText: [],
     docNo: [],
     id: [],
     rank: [],
@@ -82,14 +147,26 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     correspondent: [],
     documentType: [],
     tags: [],
+    addedMonth: [],
     pending: [],
     title: [],
   };
   const slots = new Map<number, number>();
   const order = createOrder((left, right) => compareSlots(columns, names.archive, left, right));
+  const lengths = createLengthCounts();
   let pending = 0;
+  let revision = 0;
+  let counted: { readonly revision: number; readonly statistics: DocumentStatistics } | undefined;
+
+  const setText = (slot: number, wordCount: number, contentHash: Uint8Array): void => {
+    if (hashes.has(slot)) lengths.remove(at(columns.wordCount, slot));
+    columns.wordCount[slot] = wordCount;
+    hashes.set(slot, contentHash);
+    if (hashes.has(slot)) lengths.add(wordCount);
+  };
 
   const fill = (slot: number, row: DocumentRow): void => {
+    revision += 1;
     pending += Number(row.pending) - (columns.pending[slot] ?? 0);
     columns.docNo[slot] = row.docNo;
     columns.id[slot] = row.id;
@@ -102,9 +179,15 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       names.tags,
       columns.tags,
       slot,
-      row.tags.length === 0 ? undefined : row.tags.map(fold).join("\0"),
+      row.tags.length === 0 ? undefined : row.tags.join(TAG_SEPARATOR),
     );
+    rename(names.addedMonth, columns.addedMonth, slot, monthOf(row.addedDate));
     columns.pending[slot] = Number(row.pending);
+    setText(slot, row.wordCount, row.contentHash);
+    columns.syncedAtMs[slot] = row.syncedAtMs;
+    columns.firstSeenAtMs[slot] = firstSeenAtMs(row);
+    columns.truncated[slot] = row.truncated;
+    columns.hasText[slot] = row.contentHash.length > 0;
     columns.title[slot] = fold(row.title);
   };
 
@@ -120,13 +203,16 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     remove(docNo) {
       const slot = slots.get(docNo);
       if (slot === undefined) return;
+      revision += 1;
       pending -= columns.pending[slot] ?? 0;
       columns.pending[slot] = 0;
+      setText(slot, 0, NO_HASH);
       for (const [vocabulary, column] of [
         [names.archive, columns.archive],
         [names.correspondent, columns.correspondent],
         [names.documentType, columns.documentType],
         [names.tags, columns.tags],
+        [names.addedMonth, columns.addedMonth],
       ] as const) {
         rename(vocabulary, column, slot, undefined);
       }
@@ -134,6 +220,19 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       order.drop(slot);
     },
     select: (filter, page) => selectPage(columns, names, order.slots(), filter, page),
+    *texts() {
+      for (const [docNo, slot] of slots)
+        yield {
+          docNo,
+          contentHash: hashes.get(slot),
+          wordCount: columns.wordCount[slot] ?? 0,
+          pending: columns.pending[slot] === 1,
+        };
+    },
+    syncedAtMs(docNo) {
+      const slot = slots.get(docNo);
+      return slot === undefined ? undefined : columns.syncedAtMs[slot];
+    },
     get size() {
       return slots.size;
     },
@@ -142,6 +241,57 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     },
     sizeOf: (archive) => names.archive.count(archive),
     archives: () => names.archive.all(),
+    correspondent(docNo) {
+      const slot = slots.get(docNo);
+      const code = slot === undefined ? NONE : at(columns.correspondent, slot);
+      return code === NONE ? undefined : names.correspondent.text(code);
+    },
+    statistics() {
+      if (counted?.revision !== revision)
+        counted = {
+          revision,
+          statistics: countDocuments({ names, pending, size: slots.size, lengths }),
+        };
+      return counted.statistics;
+    },
+    get revision() {
+      return revision;
+    },
+  };
+}
+
+/** Rows of earlier releases have only the sync that stored them last. */
+export function firstSeenAtMs(row: Pick<DocumentRow, "firstSeenAtMs" | "syncedAtMs">): number {
+  return row.firstSeenAtMs === 0 ? row.syncedAtMs : row.firstSeenAtMs;
+}
+
+const HASH_BYTES = 32;
+const NO_HASH = new Uint8Array(0);
+
+/** A hash or nothing for each slot, 33 bytes. */
+function createHashColumn(): {
+  set(slot: number, hash: Uint8Array): void;
+  get(slot: number): Uint8Array;
+  has(slot: number): boolean;
+} {
+  let bytes = new Uint8Array(0);
+  let known = new Uint8Array(0);
+  return {
+    set(slot, hash) {
+      if (slot >= known.length) {
+        const capacity = Math.max(1_024, slot + 1, known.length * 2);
+        const [oldBytes, oldKnown] = [bytes, known];
+        bytes = new Uint8Array(capacity * HASH_BYTES);
+        known = new Uint8Array(capacity);
+        bytes.set(oldBytes);
+        known.set(oldKnown);
+      }
+      known[slot] = hash.length === HASH_BYTES ? 1 : 0;
+      if (known[slot] === 1) bytes.set(hash, slot * HASH_BYTES);
+    },
+    get: (slot) =>
+      known[slot] === 1 ? bytes.slice(slot * HASH_BYTES, (slot + 1) * HASH_BYTES) : NO_HASH,
+    has: (slot) => known[slot] === 1,
   };
 }
 
@@ -172,6 +322,7 @@ function compareSlots(columns: Columns, archives: Vocabulary, left: number, righ
 }
 
 type Names = {
+  readonly archive: Vocabulary;
   readonly correspondent: Vocabulary;
   readonly documentType: Vocabulary;
   readonly tags: Vocabulary;
@@ -214,10 +365,28 @@ function predicates(
   if (filter.tag !== undefined) {
     const part = fold(filter.tag);
     const codes = new Set(
-      names.tags.codes((tags) => tags.split("\0").some((tag) => tag.includes(part))),
+      names.tags.codes((tags) =>
+        fold(tags)
+          .split(TAG_SEPARATOR)
+          .some((tag) => tag.includes(part)),
+      ),
     );
     keeps.push((slot) => codes.has(at(columns.tags, slot)));
   }
+  const { keep, sinceMs, skipped } = filter;
+  if (filter.archive !== undefined) equal(columns.archive, names.archive.find(filter.archive));
+  if (sinceMs !== undefined) keeps.push((slot) => at(columns.firstSeenAtMs, slot) >= sinceMs);
+  if (skipped !== undefined)
+    keeps.push((slot) => {
+      const facts = {
+        hasText: columns.hasText[slot] === true,
+        wordCount: at(columns.wordCount, slot),
+        truncated: columns.truncated[slot] === true,
+      };
+      const reason = skipOf(facts, skipped.minWords);
+      return reason !== undefined && (skipped.reason === undefined || reason === skipped.reason);
+    });
+  if (keep !== undefined) keeps.push((slot) => keep(at(columns.docNo, slot)));
   if (filter.search !== undefined) {
     const part = fold(filter.search);
     keeps.push((slot) => (columns.title[slot] ?? "").includes(part));

@@ -67,6 +67,8 @@ export interface DocumentStoreDeps {
   readonly env: Env;
   /** Holds the table `texts`. */
   readonly textEnv: Env;
+  /** Removes, in the same write, what belongs to a document that is removed. */
+  readonly removed?: (tx: Tx, docNo: number) => void;
 }
 
 /**
@@ -88,7 +90,7 @@ export async function openDocumentStore(
 }
 
 function createDocumentStore(
-  { env, textEnv }: DocumentStoreDeps,
+  { env, textEnv, removed }: DocumentStoreDeps,
   index: DocumentIndex,
 ): DocumentStore {
   const byIndex = (name: string, parts: readonly string[]): DocumentRow | undefined =>
@@ -119,6 +121,7 @@ function createDocumentStore(
     },
     remove(tx, docNo) {
       tx.delete(documents, docNo);
+      removed?.(tx, docNo);
       tx.after(() => index.remove(docNo));
     },
     putTexts: (rows) => putTexts(textEnv, rows),

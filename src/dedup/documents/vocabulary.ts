@@ -20,6 +20,8 @@ export interface Vocabulary {
   /** Codes of the names that fulfil a condition. */
   codes(keep: (name: string) => boolean): number[];
   all(): string[];
+  /** Every name with the number of rows that have it. */
+  counts(): Iterable<readonly [name: string, rows: number]>;
 }
 
 interface Entry {
@@ -55,5 +57,8 @@ export function createVocabulary(): Vocabulary {
     count: (name) => entries[codes.get(name) ?? 0]?.count ?? 0,
     codes: (keep) => [...codes].flatMap(([name, code]) => (keep(name) ? [code] : [])),
     all: () => [...codes.keys()],
+    *counts() {
+      for (const entry of entries) if (entry !== undefined) yield [entry.name, entry.count];
+    },
   };
 }

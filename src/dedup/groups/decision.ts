@@ -8,6 +8,7 @@ import { create } from "@bufbuild/protobuf";
 import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { DecisionRowSchema, PastDecisionSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DecisionRow, GroupRow, PastDecision } from "../../gen/steward/state/v1/dedup_pb.ts";
+import { withoutAcceptance } from "./acceptance.ts";
 
 /** The most earlier verdicts a group keeps; the oldest go first. */
 export const HISTORY_LIMIT = 100;
@@ -62,18 +63,67 @@ export function hasNewMembers(decision: DecisionRow, members: readonly number[])
 }
 
 /**
- * Members of a verdict "not a duplicate" whose text is unchanged since; fewer than two reject
- * nothing.
+ * Sets of members of a verdict "not a duplicate" of which no two are duplicates: pairs whose texts
+ * are unchanged since and that were not restored. Each set has at least two members.
  */
-export function rejectedMembers(
+export function rejectedSets(
   decision: DecisionRow,
   hashOf: (docNo: number) => Uint8Array | undefined,
-): number[] {
-  if (decision.status !== GroupStatus.FALSE_POSITIVE) return [];
-  const kept = decision.decidedMembers.filter((docNo, index) =>
-    sameBytes(decision.decidedHashes[index], hashOf(docNo)),
+): number[][] {
+  const kept = unchangedMembers(decision, hashOf);
+  if (kept.length < 2) return [];
+  const restored = restoredPairs(decision);
+  if (restored.size === 0) return [kept];
+  const isRestored = (a: number, b: number): boolean => restored.has(pairKey(a, b));
+  const ends = new Set(decision.restoredPairs);
+  const special = kept.filter((docNo) => ends.has(docNo));
+  const others = kept.filter((docNo) => !ends.has(docNo));
+  const sets = [others, ...special.map((docNo) => [...others, docNo])];
+  for (const [at, a] of special.entries())
+    for (const b of special.slice(at + 1)) if (!isRestored(a, b)) sets.push([a, b]);
+  return sets.filter(({ length }) => length > 1);
+}
+
+/** Pairs that a verdict "not a duplicate" rejects, in the order in which its members were decided. */
+export function* rejectedPairs(
+  decision: DecisionRow,
+  hashOf: (docNo: number) => Uint8Array | undefined,
+): Generator<readonly [a: number, b: number]> {
+  const kept = unchangedMembers(decision, hashOf);
+  const restored = restoredPairs(decision);
+  for (const [at, a] of kept.entries())
+    for (const b of kept.slice(at + 1)) if (!restored.has(pairKey(a, b))) yield [a, b];
+}
+
+/** The most pairs of one verdict that are restored one by one. */
+export const RESTORED_PAIRS = 100;
+
+/** The record with one more restored pair. */
+export function withRestoredPair(decision: DecisionRow, a: number, b: number): DecisionRow {
+  return create(DecisionRowSchema, {
+    ...decision,
+    restoredPairs: [...decision.restoredPairs, a, b],
+  });
+}
+
+function restoredPairs({ restoredPairs: flat }: DecisionRow): ReadonlySet<string> {
+  return new Set(
+    Array.from({ length: flat.length / 2 }, (_, at) =>
+      pairKey(flat[2 * at] ?? 0, flat[2 * at + 1] ?? 0),
+    ),
   );
-  return kept.length > 1 ? kept : [];
+}
+
+function pairKey(a: number, b: number): string {
+  return a < b ? `${a} ${b}` : `${b} ${a}`;
+}
+
+function unchangedMembers(
+  { status, decidedMembers, decidedHashes }: DecisionRow,
+  hashOf: (docNo: number) => Uint8Array | undefined,
+): number[] {
+  if (status !== GroupStatus.FALSE_POSITIVE) return [];
+  return decidedMembers.filter((docNo, at) => sameBytes(decidedHashes[at], hashOf(docNo)));
 }
 
 /** The record after a verdict. */
@@ -95,7 +145,9 @@ export function decide(
     ],
     decidedMembers: decided.map(({ docNo }) => docNo),
     decidedHashes: decided.map(({ contentHash }) => contentHash),
+    restoredPairs: [],
   });
+  withoutAcceptance(next);
   delete next.archivedMemberCount;
   delete next.archivedPrimaryTitle;
   delete next.deletedAtMs;

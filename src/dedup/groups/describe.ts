@@ -1,7 +1,6 @@
 /**
  * Puts found groups into words: which member should stay, and why the members match. Texts are read
- * on the pool; of a group only a few are, so that the cost of a group has a bound whatever its
- * size.
+ * on the pool, each distinct one of a group once for its quality.
  */
 import { explainPairs, textQualities } from "../../../workers/describe/tasks.ts";
 import type { PairToExplain } from "../../../workers/describe/tasks.ts";
@@ -33,8 +32,6 @@ export interface Description {
   readonly reasons: readonly string[];
 }
 
-/** Distinct texts of a group that are looked at for their quality: those with most words. */
-const QUALITY_TEXTS = 8;
 /** Texts handed to a task at once, in bytes and number. */
 const TASK_BYTES = 4 * 1024 * 1024;
 const TASK_TEXTS = 64;
@@ -61,10 +58,7 @@ export async function describeGroups(
   });
 }
 
-/**
- * For each group the quality of the texts that were looked at, by the index of their
- * representative.
- */
+/** For each group the quality of its texts, by the index of their representative. */
 async function readQualities(
   found: readonly FoundGroup[],
   deps: DescribeDeps,
@@ -72,7 +66,7 @@ async function readQualities(
   const results: Map<number, number>[] = found.map(() => new Map());
   const read: Wanted[] = [];
   const wanted = found.flatMap((group, index) =>
-    textsToRead(group, deps).map((member) => ({
+    textsToRead(group).map((member) => ({
       index,
       member,
       document: group.members[member] ?? 0,
@@ -116,19 +110,10 @@ function* present<T, V>(
   }
 }
 
-/** Members that stand for the texts with most words; of equally long ones the lower by hash. */
-function textsToRead({ members, texts, ranks }: FoundGroup, deps: DescribeDeps): number[] {
+/** Members that stand for the texts; none when there is nothing to compare. */
+function textsToRead({ texts }: FoundGroup): number[] {
   const distinct = [...new Set(texts)];
-  if (distinct.length < 2) return [];
-  const words = new Map(
-    distinct.map((member) => [member, deps.facts(members[member] ?? 0)?.wordCount ?? 0]),
-  );
-  return distinct
-    .sort(
-      (a, b) =>
-        (words.get(b) ?? 0) - (words.get(a) ?? 0) || (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b,
-    )
-    .slice(0, QUALITY_TEXTS);
+  return distinct.length < 2 ? [] : distinct;
 }
 
 function suggest(

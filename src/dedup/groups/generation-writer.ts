@@ -1,17 +1,23 @@
 /**
- * Writing a generation of groups. Readers see one generation; an analysis writes the next one
- * beside it in bounded transactions and then lets readers see it by one small write. What is left
- * of other generations, also by a crash, is swept away in bounded transactions.
+ * Writing a generation of groups. Readers see one generation; an analysis writes what the next one
+ * changes in bounded transactions and then lets readers see it by one small write. Afterwards the
+ * changes are merged into the base, and what a crash left is removed, in bounded transactions.
  */
 import type { GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
-import type { Tx } from "../../kernel/state/types.ts";
+import type { Bounds, Tx } from "../../kernel/state/types.ts";
 import { setMetaNumber, setMetaText } from "../meta.ts";
 import { decisions, documents, groups } from "../tables.ts";
 import { hasNewMembers, isDecided, newDecision } from "./decision.ts";
-import { beginGeneration, currentGeneration, flipGeneration } from "./generations.ts";
+import {
+  baseGeneration,
+  beginGeneration,
+  currentGeneration,
+  flipGeneration,
+} from "./generations.ts";
 import type { GroupIndex } from "./index.ts";
 import { withoutMember } from "./row.ts";
 import type { Commit } from "./store.ts";
+import { removedRow } from "./store.ts";
 
 /** A group for the next generation. */
 export interface PlannedGroup {
@@ -22,6 +28,8 @@ export interface PlannedGroup {
    * gone.
    */
   readonly kept: boolean;
+  /** The row is the one that readers see. */
+  readonly isStored: boolean;
   /** Beside the generation before. */
   readonly change: GroupChange;
 }
@@ -33,15 +41,24 @@ type GroupChange = "created" | "updated" | "none";
 export interface GenerationWriter {
   readonly generation: number;
   /**
-   * Writes groups as they are now: without members that are gone, with what was decided meanwhile.
+   * Takes groups; writes those that are not stored, as they are now: without members that are gone,
+   * with what was decided meanwhile. Of those with new members it looks again whether they still
+   * have.
    */
   write(planned: readonly PlannedGroup[]): Promise<void>;
-  /** Groups written so far. */
+  /** Removes groups, but those that were decided about meanwhile. */
+  remove(ids: readonly string[]): Promise<void>;
+  /** Groups taken so far. */
   readonly written: number;
-  /** Groups written so far with this change. */
+  /** Groups taken so far with this change. */
   count(change: GroupChange): number;
   /** Lets readers see the generation. */
-  flip(facts: { readonly atMs: number; readonly fingerprint: string }): Promise<void>;
+  flip(facts: {
+    readonly atMs: number;
+    readonly fingerprint: string;
+    /** Names the weights of the scores. */
+    readonly weights: string;
+  }): Promise<void>;
 }
 
 /** Cost of a transaction in rows and index entries touched; about 5 µs each. */
@@ -71,7 +88,10 @@ export async function createGenerationWriter(
     },
     count: (change) => changes[change],
     async write(planned) {
-      for (const batch of boundedBatches(planned)) {
+      const differing = planned.filter(({ isStored, row }) => !isStored || row.gained);
+      written += planned.length - differing.length;
+      changes.none += planned.length - differing.length;
+      for (const batch of boundedBatches(differing)) {
         let some: PlannedGroup[] = [];
         await commit((tx) => {
           some = batch.filter((group) => writeOne(tx, index, generation, group, nowMs));
@@ -80,15 +100,41 @@ export async function createGenerationWriter(
         for (const { change } of some) changes[change] += 1;
       }
     },
-    flip: ({ atMs, fingerprint }) =>
+    async remove(ids) {
+      for (let at = 0; at < ids.length; at += REMOVED_ROWS)
+        await commit((tx) => {
+          for (const id of ids.slice(at, at + REMOVED_ROWS)) {
+            const decision = tx.get(decisions, id);
+            if (!decision || isDecided(decision)) continue;
+            tx.put(groups, [generation, id], removedRow(id));
+            tx.after(() => index.remove(generation, id));
+          }
+        });
+    },
+    flip: ({ atMs, fingerprint, weights }) =>
       commit((tx) => {
         flipGeneration(tx, generation);
         setMetaNumber(tx, "lastAnalysisAtMs", atMs);
         setMetaNumber(tx, "totalGroups", written);
         setMetaText(tx, "analysisFingerprint", fingerprint);
+        setMetaText(tx, "scoreWeights", weights);
         tx.after(() => index.show(generation));
       }),
   };
+}
+
+/** Begins and ends a generation in which nothing changes. Sweep before. */
+export async function repeatGeneration(
+  commit: Commit,
+  index: GroupIndex,
+  atMs: number,
+): Promise<void> {
+  await commit((tx) => {
+    const generation = beginGeneration(tx);
+    flipGeneration(tx, generation);
+    setMetaNumber(tx, "lastAnalysisAtMs", atMs);
+    tx.after(() => index.show(generation));
+  });
 }
 
 function writeOne(
@@ -116,29 +162,27 @@ function* boundedBatches(planned: readonly PlannedGroup[]): Generator<PlannedGro
   let batch: PlannedGroup[] = [];
   let [cost, bytes] = [0, 0];
   for (const group of planned) {
-    const { members, pairMembers } = group.row;
-    const [ownCost, ownBytes] = [
-      4 + 2 * members.length,
-      1_024 + 40 * members.length + 20 * pairMembers.length,
-    ];
-    if (batch.length > 0 && (cost + ownCost > COST_LIMIT || bytes + ownBytes > BYTES_LIMIT)) {
+    const own = sizeOf(group.row);
+    if (batch.length > 0 && (cost + own.cost > COST_LIMIT || bytes + own.bytes > BYTES_LIMIT)) {
       yield batch;
       batch = [];
       [cost, bytes] = [0, 0];
     }
     batch.push(group);
-    cost += ownCost;
-    bytes += ownBytes;
+    cost += own.cost;
+    bytes += own.bytes;
   }
   if (batch.length > 0) yield batch;
 }
 
-/** Rows deleted in one transaction. */
+/** Groups removed in one transaction. */
+const REMOVED_ROWS = 64;
+/** Rows moved or deleted in one transaction. */
 const SWEEP_ROWS = 32;
 
 /**
- * Removes every generation but the one readers see, with the records of groups that are in no
- * other.
+ * Merges the generation that readers see into the base and removes every other one, with the
+ * records of groups that are in no generation. Readers see the same groups at any moment.
  */
 export async function sweepGenerations(commit: Commit): Promise<void> {
   for (;;) {
@@ -151,14 +195,47 @@ export async function sweepGenerations(commit: Commit): Promise<void> {
 }
 
 function sweepSome(tx: Tx): number {
-  const current = currentGeneration(tx);
-  const stale = [
-    ...tx.range(groups, { end: [current], limit: SWEEP_ROWS }),
-    ...tx.range(groups, { start: [current + 1], limit: SWEEP_ROWS }),
-  ];
-  for (const [[generation, id]] of stale.slice(0, SWEEP_ROWS)) {
+  const [current, base] = [currentGeneration(tx), baseGeneration(tx)];
+  return (
+    (current === base ? 0 : mergeSome(tx, current, base)) ||
+    removeSome(tx, { end: [base] }) ||
+    removeSome(tx, { start: [base + 1] })
+  );
+}
+
+function mergeSome(tx: Tx, current: number, base: number): number {
+  const merged: GroupRow[] = [];
+  let [cost, bytes] = [0, 0];
+  for (const [, row] of tx.range(groups, { prefix: [current], limit: SWEEP_ROWS })) {
+    const own = sizeOf(row);
+    [cost, bytes] = [cost + 2 * own.cost, bytes + own.bytes];
+    if (merged.length > 0 && (cost > COST_LIMIT || bytes > BYTES_LIMIT)) break;
+    merged.push(row);
+  }
+  for (const row of merged) {
+    tx.delete(groups, [current, row.id]);
+    if (!row.removed) tx.put(groups, [base, row.id], row);
+    else {
+      tx.delete(groups, [base, row.id]);
+      tx.delete(decisions, row.id);
+    }
+  }
+  return merged.length;
+}
+
+/** Removes rows of generations that no view has; the current one is merged before. */
+function removeSome(tx: Tx, bounds: Bounds): number {
+  const stale = [...tx.range(groups, { ...bounds, limit: SWEEP_ROWS })];
+  for (const [[generation, id]] of stale) {
     tx.delete(groups, [generation, id]);
-    if (!tx.get(groups, [current, id])) tx.delete(decisions, id);
+    if (!tx.get(groups, [baseGeneration(tx), id])) tx.delete(decisions, id);
   }
   return stale.length;
+}
+
+function sizeOf({ members, pairMembers }: GroupRow): { cost: number; bytes: number } {
+  return {
+    cost: 4 + 2 * members.length,
+    bytes: 1_024 + 40 * members.length + 20 * pairMembers.length,
+  };
 }

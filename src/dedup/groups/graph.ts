@@ -7,6 +7,7 @@
 import type { PairScores } from "../../../workers/verify/pair-verifier.ts";
 import { SAME_TEXT } from "../../../workers/verify/pair-verifier.ts";
 import type { Star, StarPair } from "../analysis/star.ts";
+import { createMeanScores } from "./mean-scores.ts";
 import type { Steps } from "./steps.ts";
 import type { Vertex } from "./vertices.ts";
 
@@ -114,7 +115,7 @@ function describe(
   }));
   const members = [centre, ...others].flatMap(membersOf).sort((a, b) => a.document - b.document);
   const indexOf = new Map(members.map(({ document }, index) => [document, index]));
-  const mean = createMean();
+  const mean = createMeanScores();
   for (const { documents, equal } of [centre, ...others])
     if (equal) mean.add(SAME_TEXT, (documents.length * (documents.length - 1)) / 2);
   for (const { documents, scores } of others)
@@ -155,32 +156,4 @@ function textPairs(
   return representatives(centre).flatMap((a) =>
     representatives(other).map((b) => ({ ...other.scores, a: Math.min(a, b), b: Math.max(a, b) })),
   );
-}
-
-interface Mean {
-  add(scores: PairScores, times: number): void;
-  scores(): PairScores;
-  count(): number;
-}
-
-function createMean(): Mean {
-  let count = 0;
-  let [confidence, jaccard, fuzzy, discriminative] = [0, 0, 0, 0];
-  return {
-    add(scores, times) {
-      if (times === 0) return;
-      count += times;
-      confidence += scores.confidence * times;
-      jaccard += scores.jaccard * times;
-      fuzzy += scores.fuzzy * times;
-      discriminative += scores.discriminative * times;
-    },
-    scores: () => ({
-      confidence: confidence / count,
-      jaccard: jaccard / count,
-      fuzzy: fuzzy / count,
-      discriminative: discriminative / count,
-    }),
-    count: () => count,
-  };
 }

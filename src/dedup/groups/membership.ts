@@ -2,11 +2,11 @@
 import type { Tx } from "../../kernel/state/types.ts";
 import { decisions, groups } from "../tables.ts";
 import { isDecided } from "./decision.ts";
-import { liveGenerations } from "./generations.ts";
+import { liveViews } from "./generations.ts";
 import type { GroupIndex } from "./index.ts";
 import { withoutMember } from "./row.ts";
 import type { Commit } from "./store.ts";
-import { groupIn, putGroup, removeGroup } from "./store.ts";
+import { changeGroup, groupsOf } from "./store.ts";
 
 /** What a sync does to groups. */
 export interface Membership {
@@ -27,17 +27,18 @@ const ROWS_AT_ONCE = 32;
 export function createMembership(index: GroupIndex): Membership {
   return {
     forgetMember(tx, docNo, nowMs) {
-      const live = liveGenerations(tx);
-      for (const generation of live) {
-        for (const [, id] of tx.find(groups, "member", [generation, docNo])) {
-          const group = groupIn(tx, generation, id);
-          if (!group) continue;
-          const row = withoutMember(group.row, docNo, nowMs);
-          if (row.members.length >= 2 || isDecided(group.decision))
-            putGroup(tx, index, generation, { row, decision: group.decision });
-          else dropGroup(tx, index, generation, id, live);
-        }
-      }
+      const found = liveViews(tx).flatMap((view) => groupsOf(tx, view, docNo));
+      const decided = new Map(
+        found.map(({ row, decision }) => [row.id, isDecided(decision)] as const),
+      );
+      for (const [id, isKept] of decided)
+        changeGroup(tx, index, id, {
+          change(row) {
+            if (!row.members.includes(docNo)) return row;
+            const left = withoutMember(row, docNo, nowMs);
+            return left.members.length >= 2 || isKept ? left : undefined;
+          },
+        });
     },
     async forgetAll(commit, signal) {
       for (;;) {
@@ -52,20 +53,13 @@ export function createMembership(index: GroupIndex): Membership {
   };
 }
 
-function dropGroup(
-  tx: Tx,
-  index: GroupIndex,
-  generation: number,
-  id: string,
-  live: readonly number[],
-): void {
-  removeGroup(tx, index, generation, id);
-  if (!live.some((one) => tx.get(groups, [one, id]))) tx.delete(decisions, id);
-}
-
 function dropSome(tx: Tx, index: GroupIndex): number {
   const rows = [...tx.range(groups, { limit: ROWS_AT_ONCE })];
-  for (const [[generation, id]] of rows) removeGroup(tx, index, generation, id);
+  const views = liveViews(tx);
+  for (const [[generation, id]] of rows) {
+    tx.delete(groups, [generation, id]);
+    tx.after(() => views.forEach(([view]) => index.remove(view, id)));
+  }
   const records = [...tx.range(decisions, { limit: 4 * ROWS_AT_ONCE })];
   for (const [id] of records) tx.delete(decisions, id);
   return rows.length + records.length;

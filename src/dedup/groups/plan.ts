@@ -2,13 +2,13 @@
  * What the next generation of groups is to be: the found groups under the ids of the known ones
  * they continue, described where something changed, and the decided ones that were not found again.
  */
-import type { DocumentRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
-import type { Env } from "../../kernel/state/types.ts";
+import type { DecisionRow, DocumentRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import type { Env, Snapshot } from "../../kernel/state/types.ts";
 import { decisions, documents, groups } from "../tables.ts";
-import { isDecided, rejectedMembers } from "./decision.ts";
+import { isDecided, rejectedSets } from "./decision.ts";
 import type { DescribeDeps } from "./describe.ts";
 import { describeGroups } from "./describe.ts";
-import { currentGeneration } from "./generations.ts";
+import { baseGeneration } from "./generations.ts";
 import type { PlannedGroup } from "./generation-writer.ts";
 import type { FoundGroup } from "./graph.ts";
 import type { KnownGroup } from "./identity.ts";
@@ -17,18 +17,29 @@ import { groupRow, withoutMember } from "./row.ts";
 import type { SliceOptions } from "./steps.ts";
 import { readGroup } from "./store.ts";
 
-/** The groups of the present generation. */
-export interface Known {
-  readonly groups: readonly KnownGroup[];
-  /** Sets of documents of which no two are duplicates. */
-  readonly rejections: readonly (readonly number[])[];
+/** Sets of documents of which no two are duplicates, by what was decided about groups. */
+export async function readRejections(env: Env, slices: SliceOptions): Promise<number[][]> {
+  const rejections: number[][] = [];
+  await env.scan(
+    decisions,
+    (batch) =>
+      env.read((snapshot) => {
+        for (const [id, decision] of batch) {
+          const rejected = rejectedIn(snapshot, decision);
+          if (rejected.length > 0 && readGroup(snapshot, id)) rejections.push(...rejected);
+        }
+      }),
+    { sliceMs: slices.sliceMs ?? 5, signal: slices.signal },
+  );
+  return rejections;
 }
 
-/** Reads the groups that readers see, giving way to other work between slices. */
-export async function readKnown(env: Env, slices: SliceOptions): Promise<Known> {
+/**
+ * Reads the groups that readers see, giving way to other work between slices. The current generation
+ * has to be merged into the base.
+ */
+export async function readKnown(env: Env, slices: SliceOptions): Promise<KnownGroup[]> {
   const known: KnownGroup[] = [];
-  const rejections: number[][] = [];
-  const generation = env.read(currentGeneration);
   await env.scan(
     groups,
     (batch) =>
@@ -36,17 +47,21 @@ export async function readKnown(env: Env, slices: SliceOptions): Promise<Known> 
         for (const [, { id, members }] of batch) {
           const decision = snapshot.get(decisions, id);
           if (!decision) continue;
-          const rejected = rejectedMembers(
-            decision,
-            (docNo) => snapshot.get(documents, docNo)?.contentHash,
-          );
-          if (rejected.length > 0) rejections.push(rejected);
-          known.push({ id, members, decided: isDecided(decision), rejected: rejected.length > 0 });
+          const rejected = rejectedIn(snapshot, decision).length > 0;
+          known.push({ id, members, decided: isDecided(decision), rejected });
         }
       }),
-    { sliceMs: slices.sliceMs ?? 5, signal: slices.signal, bounds: { prefix: [generation] } },
+    {
+      sliceMs: slices.sliceMs ?? 5,
+      signal: slices.signal,
+      bounds: { prefix: [env.read(baseGeneration)] },
+    },
   );
-  return { groups: known, rejections };
+  return known;
+}
+
+function rejectedIn(snapshot: Snapshot, decision: DecisionRow): number[][] {
+  return rejectedSets(decision, (docNo) => snapshot.get(documents, docNo)?.contentHash);
 }
 
 /** A found group and the known one it continues. */
@@ -59,6 +74,8 @@ export interface PlanDeps extends Omit<DescribeDeps, "facts" | "text"> {
   readonly env: Env;
   /** The text that belongs to a row as it stands, in UTF-8 under zstd. */
   text(row: DocumentRow): Uint8Array | undefined;
+  /** When a document was last stored; undefined when it is gone. */
+  syncedAtMs(docNo: number): number | undefined;
   /** The generation that is being written. */
   readonly generation: number;
   /** When the documents were read. */
@@ -70,11 +87,9 @@ export async function planFound(
   continued: readonly Continued[],
   deps: PlanDeps,
 ): Promise<PlannedGroup[]> {
-  const rows = readRows(continued, deps.env);
-  const before = continued.map(
-    ({ found, known }) => known && unchangedRow(found, known.id, rows, deps.env),
-  );
+  const before = continued.map(({ found, known }) => known && unchangedRow(found, known.id, deps));
   const changed = continued.flatMap(({ found }, index) => (before[index] ? [] : [found]));
+  const rows = readRows(changed, deps.env);
   const descriptions = await describeGroups(changed, {
     ...deps,
     facts: (docNo) => rows.get(docNo),
@@ -86,7 +101,7 @@ export async function planFound(
   let at = 0;
   return continued.map(({ found, known }, index) => {
     const same = before[index];
-    if (same) return { row: same, kept: false, change: "none" };
+    if (same) return { row: same, kept: false, isStored: true, change: "none" };
     const { primary = found.members[0] ?? 0, reasons = [] } = descriptions[at++] ?? {};
     const id =
       known?.id ??
@@ -94,24 +109,34 @@ export async function planFound(
         deps.generation,
         found.members.map((docNo) => rows.get(docNo)?.id ?? `${docNo}`),
       );
-    return {
-      row: groupRow(found, {
-        id,
-        suggestedPrimary: primary,
-        reasons,
-        gained: false,
-        updatedAtMs: deps.readAtMs,
-      }),
-      kept: false,
-      change: known ? "updated" : "created",
-    };
+    const row = groupRow(found, {
+      id,
+      suggestedPrimary: primary,
+      reasons,
+      gained: false,
+      updatedAtMs: deps.readAtMs,
+    });
+    const change = known ? changeOf(row, known.id, deps.env) : "created";
+    return { row, kept: false, isStored: false, change };
   });
 }
 
-function readRows(continued: readonly Continued[], env: Env): Map<number, DocumentRow> {
+/** Whether a group that was described again differs from what readers see. */
+function changeOf(row: GroupRow, id: string, env: Env): "updated" | "none" {
+  const before = env.read((snapshot) => readGroup(snapshot, id)?.row);
+  const same =
+    before !== undefined &&
+    sameScores(row, before) &&
+    row.suggestedPrimary === before.suggestedPrimary &&
+    row.reasons.length === before.reasons.length &&
+    row.reasons.every((reason, at) => reason === before.reasons[at]);
+  return same ? "none" : "updated";
+}
+
+function readRows(found: readonly FoundGroup[], env: Env): Map<number, DocumentRow> {
   return env.read((snapshot) => {
     const rows = new Map<number, DocumentRow>();
-    for (const docNo of new Set(continued.flatMap(({ found }) => found.members))) {
+    for (const docNo of new Set(found.flatMap(({ members }) => members))) {
       const row = snapshot.get(documents, docNo);
       if (row) rows.set(docNo, row);
     }
@@ -126,17 +151,21 @@ function readRows(continued: readonly Continued[], env: Env): Map<number, Docume
 function unchangedRow(
   found: FoundGroup,
   id: string,
-  rows: ReadonlyMap<number, DocumentRow>,
-  env: Env,
+  { env, syncedAtMs }: Pick<PlanDeps, "env" | "syncedAtMs">,
 ): GroupRow | undefined {
   const row = env.read((snapshot) => readGroup(snapshot, id)?.row);
   if (
     !row ||
-    found.members.some((docNo) => (rows.get(docNo)?.syncedAtMs ?? Infinity) >= row.updatedAtMs)
+    row.outdated ||
+    found.members.some((docNo) => (syncedAtMs(docNo) ?? Infinity) >= row.updatedAtMs)
   )
     return undefined;
-  const fresh = groupRow(found, row);
-  const same =
+  return sameScores(groupRow(found, row), row) ? row : undefined;
+}
+
+/** Whether two rows have the same members, pairs and scores. */
+function sameScores(fresh: GroupRow, row: GroupRow): boolean {
+  return (
     fresh.algorithmVersion === row.algorithmVersion &&
     fresh.confidence === row.confidence &&
     fresh.jaccard === row.jaccard &&
@@ -145,8 +174,8 @@ function unchangedRow(
     equal(fresh.members, row.members) &&
     equal(fresh.memberTexts, row.memberTexts) &&
     equal(fresh.pairMembers, row.pairMembers) &&
-    equal(fresh.pairScores, row.pairScores);
-  return same ? row : undefined;
+    equal(fresh.pairScores, row.pairScores)
+  );
 }
 
 function equal(a: readonly number[], b: readonly number[]): boolean {
@@ -171,7 +200,8 @@ export function planKept(
             .filter((docNo) => !decided.has(docNo))
             .reduce((left, docNo) => withoutMember(left, docNo, deps.readAtMs), group.row)
         : group.row;
-      return [{ row, kept: true, change: row === group.row ? "none" : "updated" }];
+      const isStored = row === group.row;
+      return [{ row, kept: true, isStored, change: isStored ? "none" : "updated" }];
     }),
   );
 }

@@ -12,13 +12,14 @@ import type {
 import type { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Snapshot } from "../../kernel/state/types.ts";
-import { documents, groups } from "../tables.ts";
+import { documents } from "../tables.ts";
+import { isAccepted } from "./acceptance.ts";
 import { historyOf, statusOf } from "./decision.ts";
-import { currentGeneration } from "./generations.ts";
+import { currentView } from "./generations.ts";
 import { visibleMembers } from "./review.ts";
 import { memberPairs, primaryOf } from "./row.ts";
 import type { StoredGroup } from "./store.ts";
-import { groupIn } from "./store.ts";
+import { groupsOf } from "./store.ts";
 
 /** The most pairs an answer holds. */
 const SHOWN_PAIRS = 1_000;
@@ -27,6 +28,8 @@ const SHOWN_PAIRS = 1_000;
 interface ShownScores {
   readonly id: string;
   readonly status: GroupStatus;
+  /** In the delete plan. */
+  readonly accepted: boolean;
   readonly confidenceScore: number;
   readonly jaccardSimilarity?: number;
   readonly fuzzyTextRatio?: number;
@@ -65,6 +68,7 @@ function showScores({ row, decision }: StoredGroup): ShownScores {
   return {
     id: row.id,
     status: statusOf(row, decision),
+    accepted: isAccepted(row, decision),
     confidenceScore: row.confidence,
     ...(row.jaccard === undefined ? {} : { jaccardSimilarity: row.jaccard }),
     ...(row.fuzzy === undefined ? {} : { fuzzyTextRatio: row.fuzzy }),
@@ -193,14 +197,12 @@ export function showMemberships(
   snapshot: Snapshot,
   docNo: number,
 ): MessageInitShape<typeof GroupMembershipSchema>[] {
-  const generation = currentGeneration(snapshot);
-  return snapshot.find(groups, "member", [generation, docNo]).flatMap(([, id]) => {
-    const group = groupIn(snapshot, generation, id);
-    if (!group || visibleMembers(group).length === 0) return [];
+  return groupsOf(snapshot, currentView(snapshot), docNo).flatMap((group) => {
+    if (visibleMembers(group).length === 0) return [];
     const { row, decision } = group;
     return [
       {
-        groupId: id,
+        groupId: row.id,
         confidenceScore: row.confidence,
         isPrimary: primaryOf(row, decision) === docNo,
         status: statusOf(row, decision),

@@ -1,6 +1,6 @@
 /**
  * Which member should stay, and why. The rules are asked in turn, each comparing with the best of
- * the group, so that the choice does not depend on the order of the members: complete text, clean
+ * the group, so that the choice does not depend on the order of the members: pages, complete text, clean
  * text, metadata, age, name, and at last the lowest id or first name in the archive.
  */
 import { compareText } from "./vertices.ts";
@@ -11,6 +11,8 @@ export interface PrimaryCandidate {
   readonly archiveRef: string;
   readonly paperlessId?: number | undefined;
   readonly wordCount: number;
+  /** Of its file, where the archive counts them. */
+  readonly pageCount?: number | undefined;
   /** Only the beginning of its text was read. */
   readonly truncated?: boolean | undefined;
   /** Share of ordinary characters, 0 to 1; undefined when not measured. */
@@ -45,33 +47,43 @@ const COPY_NAME =
   /(?:^|\/)(?:copy|kopie|copie) (?:of|von|de) [^/]*$|[ _-](?:copy|kopie|copie)(?:[ _-]?\(?\d+\)?)?(?:\.[^/.]*)*$|\(\d{1,2}\)(?:\.[^/.]*)*$/i;
 
 interface Rule {
-  readonly reason: (candidate: PrimaryCandidate) => string;
-  /** Higher is better. */
-  readonly rank: (candidate: PrimaryCandidate) => number;
+  /** `narrowed`: the rules before have ruled out some. */
+  readonly reason: (candidate: PrimaryCandidate, narrowed: boolean) => string;
+  /** Higher is better; `left` are those that the rules before have not ruled out. */
+  readonly rank: (candidate: PrimaryCandidate, left: Best) => number;
+}
+
+/** What is best among the candidates that are left. */
+interface Best {
+  /** Undefined unless the pages of all are known. */
+  readonly pages: number | undefined;
+  readonly words: number;
+  readonly quality: number;
 }
 
 /** Chooses among at least one candidate. */
 export function suggestPrimary(candidates: readonly PrimaryCandidate[]): PrimaryChoice {
-  const helped: Rule[] = [];
+  const helped: { readonly rule: Rule; readonly narrowed: boolean }[] = [];
   let best = [...candidates.keys()];
-  for (const rule of rulesFor(candidates)) {
+  for (const rule of RULES) {
     if (best.length < 2) break;
+    const present = bestOf(best.map((index) => candidates[index] as PrimaryCandidate));
     const ranks = new Map(
-      best.map((index) => [index, rule.rank(candidates[index] as PrimaryCandidate)]),
+      best.map((index) => [index, rule.rank(candidates[index] as PrimaryCandidate, present)]),
     );
     const highest = best.reduce(
       (top, index) => Math.max(top, ranks.get(index) ?? -Infinity),
       -Infinity,
     );
     const left = best.filter((index) => ranks.get(index) === highest);
-    if (left.length < best.length) helped.push(rule);
+    if (left.length < best.length) helped.push({ rule, narrowed: best.length < candidates.length });
     best = left;
   }
   const [index = 0] = best.sort((a, b) =>
     compareIds(candidates[a] as PrimaryCandidate, candidates[b] as PrimaryCandidate),
   );
   const chosen = candidates[index] as PrimaryCandidate;
-  const reasons = helped.map((rule) => rule.reason(chosen));
+  const reasons = helped.map(({ rule, narrowed }) => rule.reason(chosen, narrowed));
   if (best.length > 1)
     reasons.push(
       `${chosen.paperlessId === undefined ? "first by name" : "lowest id"} among ${best.length} equals: ${idOf(chosen)}`,
@@ -79,37 +91,46 @@ export function suggestPrimary(candidates: readonly PrimaryCandidate[]): Primary
   return { index, reasons };
 }
 
-function rulesFor(candidates: readonly PrimaryCandidate[]): Rule[] {
-  let mostWords = 0;
-  let cleanest = 0;
-  for (const { wordCount, quality } of candidates) {
-    mostWords = Math.max(mostWords, wordCount);
-    cleanest = Math.max(cleanest, quality ?? 0);
+function bestOf(candidates: readonly PrimaryCandidate[]): Best {
+  let pages: number | undefined = 0;
+  let words = 0;
+  let quality = 0;
+  for (const candidate of candidates) {
+    const { pageCount } = candidate;
+    pages = pages === undefined || pageCount === undefined ? undefined : Math.max(pages, pageCount);
+    words = Math.max(words, candidate.wordCount);
+    quality = Math.max(quality, candidate.quality ?? 0);
   }
-  return [
-    {
-      rank: ({ wordCount }) => Number(wordCount >= COMPLETE * mostWords),
-      reason: ({ wordCount }) => `complete text of ${wordCount} words`,
-    },
-    {
-      rank: ({ quality }) => Number((quality ?? 0) >= cleanest - CLEAN_MARGIN),
-      reason: ({ quality }) =>
-        `cleanest text, ${Math.floor(100 * (quality ?? 0))} % ordinary characters`,
-    },
-    {
-      rank: (candidate) => metadataOf(candidate).length,
-      reason: (candidate) => `most metadata (${metadataOf(candidate).join(", ")})`,
-    },
-    {
-      rank: (candidate) => -ageOf(candidate).atMs,
-      reason: (candidate) => `oldest, ${ageOf(candidate).text}`,
-    },
-    {
-      rank: ({ archiveRef }) => Number(!COPY_NAME.test(archiveRef)),
-      reason: () => "not named as a copy",
-    },
-  ];
+  return { pages, words, quality };
 }
+
+const RULES: readonly Rule[] = [
+  {
+    rank: ({ pageCount }, { pages }) => Number(pages === undefined || pageCount === pages),
+    reason: ({ pageCount = 0 }) => `most pages, ${pageCount}`,
+  },
+  {
+    rank: ({ wordCount }, { words }) => Number(wordCount >= COMPLETE * words),
+    reason: ({ wordCount }) => `complete text of ${wordCount} words`,
+  },
+  {
+    rank: (candidate, { quality }) => Number((candidate.quality ?? 0) >= quality - CLEAN_MARGIN),
+    reason: ({ quality }, narrowed) =>
+      `cleanest ${narrowed ? "of the complete texts" : "text"}, ${Math.floor(100 * (quality ?? 0))} % ordinary characters`,
+  },
+  {
+    rank: (candidate) => metadataOf(candidate).length,
+    reason: (candidate) => `most metadata (${metadataOf(candidate).join(", ")})`,
+  },
+  {
+    rank: (candidate) => -ageOf(candidate).atMs,
+    reason: (candidate) => `oldest, ${ageOf(candidate).text}`,
+  },
+  {
+    rank: ({ archiveRef }) => Number(!COPY_NAME.test(archiveRef)),
+    reason: () => "not named as a copy",
+  },
+];
 
 function metadataOf({
   correspondent,

@@ -8,13 +8,14 @@ import { DecisionRowSchema, GroupRowSchema } from "../../gen/steward/state/v1/de
 import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Snapshot, Tx } from "../../kernel/state/types.ts";
-import { decisions, documents, groups } from "../tables.ts";
-import { decide, hasNewMembers, isDecided, statusOf } from "./decision.ts";
-import { currentGeneration, liveGenerations } from "./generations.ts";
+import { metaNumber, setMetaNumber } from "../meta.ts";
+import { decisions, documents } from "../tables.ts";
+import { isAccepted, withAcceptance, withoutAcceptance } from "./acceptance.ts";
+import { decide, hasNewMembers, isDecided, statusOf, type Decided } from "./decision.ts";
 import type { GroupIndex } from "./index.ts";
 import { primaryOf } from "./row.ts";
 import type { StoredGroup } from "./store.ts";
-import { putGroup, readGroup, removeGroup } from "./store.ts";
+import { changeGroup, listGroup, readGroup } from "./store.ts";
 
 /** The group, or `not_found`. */
 export function requireGroup(snapshot: Snapshot, id: string): StoredGroup {
@@ -55,18 +56,18 @@ export function setStatus(
   const decision = decide(group.row, group.decision, {
     status,
     atMs: nowMs,
-    members: group.row.members.map((docNo) => ({
-      docNo,
-      contentHash: tx.get(documents, docNo)?.contentHash ?? new Uint8Array(),
-    })),
+    members: group.row.members.map((docNo) => decidedMember(tx, docNo)),
     primaryTitle: primary === undefined ? undefined : tx.get(documents, primary)?.title,
   });
-  const current = currentGeneration(tx);
-  for (const generation of liveGenerations(tx)) {
-    const row = tx.get(groups, [generation, id]) ?? (isDecided(decision) ? group.row : undefined);
-    if (row) putGroup(tx, index, generation, { row: withDecision(row, decision), decision });
-  }
-  return { row: withDecision(tx.get(groups, [current, id]) ?? group.row, decision), decision };
+  const row = withDecision(group.row, decision);
+  tx.put(decisions, id, decision);
+  if (before === GroupStatus.PENDING)
+    setMetaNumber(tx, "groupsActioned", (metaNumber(tx, "groupsActioned") ?? 0) + 1);
+  changeGroup(tx, index, id, {
+    change: (own) => withDecision(own, decision),
+    absent: isDecided(decision) ? row : undefined,
+  });
+  return { row, decision };
 }
 
 function withDecision(row: GroupRow, decision: DecisionRow): GroupRow {
@@ -101,13 +102,55 @@ export function setPrimary(
     primary: docNo,
     updatedAtMs: nowMs,
   });
-  putGroup(tx, index, currentGeneration(tx), { row: group.row, decision });
+  tx.put(decisions, id, decision);
+  listGroup(tx, index, id);
   return { row: group.row, decision };
+}
+
+/**
+ * Puts a group into the delete plan. Returns false and changes nothing for one that is unknown, not
+ * pending, or in the plan already.
+ */
+export function acceptGroup(tx: Tx, index: GroupIndex, id: string, nowMs: number): boolean {
+  const group = readGroup(tx, id);
+  if (group === undefined) return false;
+  const { row, decision } = group;
+  if (statusOf(row, decision) !== GroupStatus.PENDING || isAccepted(row, decision)) return false;
+  // Members that are new since an earlier verdict suspend it; acceptance replaces that verdict.
+  const pending = row.gained
+    ? decide(row, decision, {
+        status: GroupStatus.PENDING,
+        members: [],
+        primaryTitle: undefined,
+        atMs: nowMs,
+      })
+    : decision;
+  const members = row.members.map((docNo) => decidedMember(tx, docNo));
+  putDecision(tx, index, id, withAcceptance(pending, members, nowMs));
+  return true;
+}
+
+/** Takes a group out of the delete plan. Returns false for one that is not in it. */
+export function withdrawGroup(tx: Tx, index: GroupIndex, id: string, nowMs: number): boolean {
+  const group = readGroup(tx, id);
+  if (group === undefined || !isAccepted(group.row, group.decision)) return false;
+  const decision = create(DecisionRowSchema, { ...group.decision, updatedAtMs: nowMs });
+  putDecision(tx, index, id, withoutAcceptance(decision));
+  return true;
+}
+
+/** Writes the decision with the group's row in each live view, whose `gained` follows from it. */
+function putDecision(tx: Tx, index: GroupIndex, id: string, decision: DecisionRow): void {
+  tx.put(decisions, id, decision);
+  changeGroup(tx, index, id, { change: (row) => withDecision(row, decision) });
+}
+
+function decidedMember(tx: Tx, docNo: number): Decided {
+  return { docNo, contentHash: tx.get(documents, docNo)?.contentHash ?? new Uint8Array() };
 }
 
 /** Forgets a group and everything decided about it; the documents stay. Throws `not_found`. */
 export function deleteGroup(tx: Tx, index: GroupIndex, id: string): void {
   requireGroup(tx, id);
-  for (const generation of liveGenerations(tx)) removeGroup(tx, index, generation, id);
-  tx.delete(decisions, id);
+  changeGroup(tx, index, id, { change: () => undefined });
 }

@@ -62,6 +62,8 @@ export interface MemberPair extends PairScores {
   readonly b: number;
 }
 
+const EQUAL_TEXTS: PairScores = { confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 };
+
 /** The pair of representatives at a place. */
 function pairAt(row: GroupRow, index: number): MemberPair {
   const [confidence = 0, jaccard = 0, fuzzy = 0, discriminative = 0] = row.pairScores.slice(
@@ -76,6 +78,11 @@ function pairAt(row: GroupRow, index: number): MemberPair {
     fuzzy,
     discriminative,
   };
+}
+
+/** All verified pairs of texts that the row holds, by the index of the members that stand for them. */
+export function pairsOfRow(row: GroupRow): MemberPair[] {
+  return Array.from({ length: row.pairMembers.length / 2 }, (_, index) => pairAt(row, index));
 }
 
 /**
@@ -101,7 +108,7 @@ function* allPairs(
   for (const members of byText.values()) {
     for (const [index, a] of members.entries())
       for (let other = index + 1; other < members.length; other++)
-        yield { a, b: members[other] ?? 0, confidence: 1, jaccard: 1, fuzzy: 1, discriminative: 1 };
+        yield { a, b: members[other] ?? 0, ...EQUAL_TEXTS };
   }
   for (let index = 0; index < count; index++) {
     const pair = pairAt(row, index);
@@ -134,13 +141,12 @@ export function withoutMember(row: GroupRow, docNo: number, nowMs: number): Grou
     return kept > gone ? kept - 1 : kept;
   };
   const members = row.members.filter((member) => member !== docNo);
-  const pairs = Array.from({ length: row.pairMembers.length / 2 }, (_, index) =>
-    pairAt(row, index),
-  ).filter((pair) => heir >= 0 || (pair.a !== gone && pair.b !== gone));
+  const pairs = pairsOfRow(row).filter((pair) => heir >= 0 || (pair.a !== gone && pair.b !== gone));
   return create(GroupRowSchema, {
     ...row,
     members,
     updatedAtMs: nowMs,
+    outdated: true,
     memberTexts: row.memberTexts.filter((_, member) => member !== gone).map(remapped),
     pairMembers: pairs.flatMap(({ a, b }) => [remapped(a), remapped(b)]),
     pairScores: pairs.flatMap((pair) => [
@@ -151,4 +157,21 @@ export function withoutMember(row: GroupRow, docNo: number, nowMs: number): Grou
     ]),
     suggestedPrimary: row.suggestedPrimary === docNo ? (members[0] ?? 0) : row.suggestedPrimary,
   });
+}
+
+/** The members that have a verified pair with one member, and the scores of these pairs. */
+export function verifiedWith(row: GroupRow, docNo: number): ReadonlyMap<number, PairScores> {
+  const text = row.memberTexts[row.members.indexOf(docNo)];
+  if (text === undefined) return new Map();
+  const byText = new Map<number, PairScores>([[text, EQUAL_TEXTS]]);
+  for (let index = 0; index < row.pairMembers.length / 2; index++) {
+    const { a, b, ...scores } = pairAt(row, index);
+    if (a === text || b === text) byText.set(a === text ? b : a, scores);
+  }
+  const verified = new Map<number, PairScores>();
+  for (const [member, own] of row.members.entries()) {
+    const scores = byText.get(row.memberTexts[member] ?? -1);
+    if (own !== docNo && scores !== undefined) verified.set(own, scores);
+  }
+  return verified;
 }

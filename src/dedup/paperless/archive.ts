@@ -2,6 +2,7 @@
  * Paperless-ngx as an archive. Each reading lists all documents without their texts, and fetches
  * only those that are new or changed: `docs/decisions/paperless-sync.md` says why.
  */
+import { hash } from "node:crypto";
 import { cutText } from "../../../workers/text/decode.ts";
 import type { Archive, ArchiveDocument, ArchiveItem, ReadOptions } from "../archives/archive.ts";
 import { failed } from "../archives/archive.ts";
@@ -22,6 +23,7 @@ import {
 import { fetchDocuments } from "./fetch.ts";
 import { notPaperless } from "./failures.ts";
 import { readNames, type Names } from "./names.ts";
+import { createPaperlessWriter } from "./writer.ts";
 
 /** How an archive is read. */
 export interface PaperlessArchiveOptions extends PaperlessOptions {
@@ -30,8 +32,8 @@ export interface PaperlessArchiveOptions extends PaperlessOptions {
 }
 
 /** Documents of a request for the list without texts, some 300 bytes each. */
-const LISTED_AT_ONCE = 2_000;
-const PAGES_IN_FLIGHT = 3;
+export const LISTED_AT_ONCE = 2_000;
+export const PAGES_IN_FLIGHT = 3;
 
 /** Touches nothing yet. */
 export function createPaperlessArchive(
@@ -43,8 +45,11 @@ export function createPaperlessArchive(
     name: options.name,
     kind: "paperless",
     check: (signal) => client.probe(signal),
-    read: (read) => inBatches(readArchive(client, options.pageSize, read)),
+    describe: (signal) => client.describe(signal),
+    figures: (path, query, signal) => client.figures(path, query, signal),
+    read: (read) => inBatches(readArchive(deps, client, options.pageSize, read)),
     stillThere: (refs, signal) => stillThere(client, options.pageSize, refs, signal),
+    writer: createPaperlessWriter({ client, clock: deps.clock }),
     close: () => client.close(),
   };
 }
@@ -61,11 +66,15 @@ interface Reading {
 }
 
 async function* readArchive(
+  { report }: Pick<PaperlessDeps, "report">,
   client: PaperlessClient,
   pageSize: number,
   options: ReadOptions,
 ): AsyncGenerator<PositionedItem> {
-  const names = await readNames(client, options.signal);
+  const fetchNames = (): Promise<Names> => readNames(client, options.signal);
+  const names = await (report === undefined
+    ? fetchNames()
+    : report.span("dedupe.sync.fetch_references", { "app.archive": client.name }, fetchNames));
   const reading: Reading = { client, names, options, total: 0, done: 0 };
   const changed: number[] = [];
   yield* listAll(reading, changed);
@@ -165,11 +174,12 @@ function position(reading: Reading, item: ArchiveItem): PositionedItem {
 }
 
 function asDocument(document: FullDocument, names: Names): ArchiveDocument {
-  const { id, version, content, created, added, modified, originalFileName } = document;
+  const { id, version, content, created, added, modified, originalFileName, pageCount } = document;
   const title =
     cleanTitle(document.title.toWellFormed()) ||
     cleanTitle((originalFileName ?? "").toWellFormed()) ||
     `document ${id}`;
+  const text = content.toWellFormed();
   return {
     kind: "document",
     ref: String(id),
@@ -177,11 +187,13 @@ function asDocument(document: FullDocument, names: Names): ArchiveDocument {
     paperlessId: id,
     title,
     // One unit more than is kept, so that truncation can be detected.
-    text: cutText(content.toWellFormed(), TEXT_UNITS + 2),
+    text: cutText(text, TEXT_UNITS + 2),
+    ...(text.length > TEXT_UNITS && { beyond: hash("sha256", text.slice(TEXT_UNITS)) }),
     ...names.labelsOf(document),
     ...(created === undefined ? {} : { createdDate: created }),
     ...(added === undefined ? {} : { addedDate: added }),
     ...(modified === undefined ? {} : { modifiedDate: modified }),
+    ...(pageCount === undefined ? {} : { pageCount }),
     notes: [],
   };
 }

@@ -1,14 +1,25 @@
 /**
- * The client of one Paperless-ngx: credential, API version, bounds and retries. Reads only; what a
- * response means is decided by its callers.
+ * The client of one Paperless-ngx: credential, API version, bounds and retries. What a response
+ * means is decided by its callers.
  */
 import { backoffMs } from "../../kernel/async/backoff.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
 import { anonymous, basic, bearer } from "../../kernel/client/authorizers.ts";
 import { failureClasses, failureOf } from "../../kernel/client/failure.ts";
-import type { ClientFactory, ClientLimits, ClientSpec, Query } from "../../kernel/client/types.ts";
-import { asPaperlessError, notPaperless } from "./failures.ts";
+import type {
+  CallRequest,
+  ClientFactory,
+  ClientLimits,
+  ClientSpec,
+  Query,
+  Reply,
+  StreamedReply,
+} from "../../kernel/client/types.ts";
+import type { DedupReport } from "../telemetry/report.ts";
+import type { ArchiveDescription } from "../archives/description.ts";
+import { asPaperlessError, isMissing, notPaperless } from "./failures.ts";
 
 /** Where it is and how it is called. */
 export interface PaperlessOptions {
@@ -28,6 +39,8 @@ type PaperlessCredential =
 export interface PaperlessDeps {
   readonly clients: ClientFactory;
   readonly clock: Clock;
+  /** Told of each attempt, and runs parts of a sync in spans. */
+  readonly report?: Pick<DedupReport, "requested" | "span"> | undefined;
 }
 
 /** A page of a list. */
@@ -38,7 +51,19 @@ interface PaperlessPage {
   readonly isLast: boolean;
 }
 
-/** Calls of one Paperless-ngx. All errors are the archive's, code `upstream`. */
+/** One request below `/api/`, sent once unless it only reads. */
+export interface PaperlessCall {
+  /** Low-cardinality name, e.g. `patch_document`. */
+  readonly operation: string;
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With its slash at the end: without it the server answers with a login page. */
+  readonly path: string;
+  readonly query?: Query;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+/** Calls of one Paperless-ngx. Errors are the archive's, code `upstream`, unless stated otherwise. */
 export interface PaperlessClient {
   readonly name: string;
   /** Resolves when anything answers at the address, within 5 s, without a credential. */
@@ -48,8 +73,25 @@ export interface PaperlessClient {
    * after deletions.
    */
   page(list: string, query: Query, signal: AbortSignal): Promise<PaperlessPage | undefined>;
+  /**
+   * A single request with a JSON answer. Only a GET is retried here: after a failed write its caller
+   * reads again what is stored. Errors are those of the HTTP client (`failureOf`).
+   */
+  send(call: PaperlessCall, signal: AbortSignal): Promise<Reply>;
+  /**
+   * The file of a document, as it arrives; the body must be read or dropped. Not retried. Code
+   * `not_found` when the server says that there is none.
+   */
+  media(kind: MediaKind, id: number, signal: AbortSignal): Promise<StreamedReply>;
+  /** A path below `/api/` as JSON, within 10 s and not retried: figures that are read every minute. */
+  figures(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
+  /** Its release and the number of its documents, with the credential. Not retried. */
+  describe(signal: AbortSignal): Promise<ArchiveDescription>;
   close(): Promise<void>;
 }
+
+/** The first file of a document as PDF or picture, and its first page as a small picture. */
+export type MediaKind = "preview" | "thumb";
 
 /** One page, and whether its elements had begun to arrive. */
 interface PageRequest {
@@ -66,6 +108,7 @@ const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 const BACKOFF = { firstMs: BASE_DELAY_MS, maxMs: MAX_DELAY_MS };
 const PROBE_MS = 5_000;
+const FIGURE_MS = 10_000;
 const CONNECT_MS = 10_000;
 const BODY_BYTES = 64 * 1024 * 1024;
 const STRING_BYTES = 48 * 1024 * 1024;
@@ -75,6 +118,13 @@ const DEPTH = 32;
 const CONNECTIONS = 8;
 const IN_FLIGHT = 64;
 const SLICE_MS = 5;
+/** Waiting for the server, all pieces of a file together. */
+const MEDIA_MS: Readonly<Record<MediaKind, number>> = { preview: 30_000, thumb: 15_000 };
+const MEDIA_BYTES: Readonly<Record<MediaKind, number>> = {
+  preview: 256 * 1024 * 1024,
+  thumb: 16 * 1024 * 1024,
+};
+const MEDIA_IN_FLIGHT = 32;
 
 export function createPaperlessClient(
   deps: PaperlessDeps,
@@ -82,12 +132,21 @@ export function createPaperlessClient(
 ): PaperlessClient {
   const { name } = options;
   const base = new URL(options.url);
-  const client = deps.clients.create(specOf(options, base));
+  const client = deps.clients.create(specOf(deps, options, base));
   const prober = deps.clients.create({
-    ...specOf(options, base),
+    ...specOf(deps, options, base),
     auth: anonymous,
     retry: { retries: 0, baseDelayMs: BASE_DELAY_MS, maxDelayMs: BASE_DELAY_MS },
     limits: { ...limitsOf(PROBE_MS), callMs: PROBE_MS },
+  });
+  const mediaClients = {
+    preview: deps.clients.create(mediaSpecOf(deps, options, base, "preview")),
+    thumb: deps.clients.create(mediaSpecOf(deps, options, base, "thumb")),
+  };
+  const figures = deps.clients.create({
+    ...specOf(deps, options, base),
+    retry: { retries: 0, baseDelayMs: BASE_DELAY_MS, maxDelayMs: BASE_DELAY_MS },
+    limits: { ...limitsOf(FIGURE_MS), callMs: FIGURE_MS },
   });
   /** The Accept header once the server has shown its versions; undefined after a failure. */
   let accept: Promise<string> | undefined;
@@ -104,19 +163,23 @@ export function createPaperlessClient(
       : UNVERSIONED;
   }
 
-  async function readPage(asked: PageRequest, signal: AbortSignal): Promise<PaperlessPage> {
+  /** Calls in the version that both know. A version is refused before anything else is done. */
+  async function versioned<T>(
+    signal: AbortSignal,
+    run: (accepted: string) => Promise<T>,
+  ): Promise<T> {
     accept ??= negotiate(signal).catch((error: unknown) => {
       accept = undefined;
       throw error;
     });
     const chosen = await accept;
     try {
-      return await wholePage(asked, chosen, signal);
+      return await run(chosen);
     } catch (error) {
       // The server was replaced by one that does not know this version.
       if (failureOf(error)?.status !== 406 || chosen === UNVERSIONED) throw error;
       accept = Promise.resolve(UNVERSIONED);
-      return await wholePage(asked, UNVERSIONED, signal);
+      return await run(UNVERSIONED);
     }
   }
 
@@ -144,7 +207,9 @@ export function createPaperlessClient(
       for (let attempt = 1; ; attempt++) {
         const progress = { begun: false };
         try {
-          return await readPage({ list, query, progress }, signal);
+          return await versioned(signal, (accepted) =>
+            wholePage({ list, query, progress }, accepted, signal),
+          );
         } catch (error) {
           const failure = failureOf(error);
           if (failure?.status === 404 && Number(query["page"] ?? 1) > 1) return undefined;
@@ -157,8 +222,68 @@ export function createPaperlessClient(
         }
       }
     },
+    send: (call, signal) =>
+      versioned(signal, (accepted) => client.call(requestOf(call, accepted), signal)),
+    async media(kind, id, signal) {
+      try {
+        // Any narrower Accept is refused with 406, whatever the file is.
+        return await mediaClients[kind].stream(
+          {
+            operation: kind,
+            method: "GET",
+            path: `/api/documents/${id}/${kind}/`,
+            accept: "*/*",
+            idempotent: true,
+          },
+          signal,
+        );
+      } catch (error) {
+        if (!isMissing(failureOf(error))) throw asPaperlessError(name, error);
+        throw new StewardError(
+          "not_found",
+          `archive ${name} has no ${kind} of document ${id}: the document or its file is not there`,
+          { cause: error },
+        );
+      }
+    },
+    async figures(path, query, signal) {
+      try {
+        const operation = path.split("/")[2] ?? path;
+        const { value } = await figures.call(
+          { operation, method: "GET", path, query, idempotent: true },
+          signal,
+        );
+        return value;
+      } catch (error) {
+        throw asPaperlessError(name, error);
+      }
+    },
+    async describe(signal) {
+      try {
+        const { headers, value } = await client.call(
+          {
+            operation: "statistics",
+            method: "GET",
+            path: "/api/statistics/",
+            read: "json",
+            idempotent: false,
+          },
+          signal,
+        );
+        const documents = (value as { readonly documents_total?: unknown } | null)?.documents_total;
+        if (typeof documents !== "number")
+          throw notPaperless(name, "its statistics do not count documents");
+        return { version: headers["x-version"] ?? "", documents };
+      } catch (error) {
+        throw asPaperlessError(name, error);
+      }
+    },
     async close() {
-      await Promise.all([client.close(), prober.close()]);
+      await Promise.all(
+        [client, prober, figures, mediaClients.preview, mediaClients.thumb].map((one) =>
+          one.close(),
+        ),
+      );
     },
   };
 
@@ -195,6 +320,45 @@ export function createPaperlessClient(
   }
 }
 
+function requestOf(
+  { operation, method, path, query, body }: PaperlessCall,
+  accept: string,
+): CallRequest {
+  return {
+    operation,
+    method,
+    path,
+    accept,
+    // Messages of refusals are translated otherwise.
+    headers: { "accept-language": "en" },
+    idempotent: method === "GET",
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined
+      ? {}
+      : { body: { type: "application/json", bytes: JSON.stringify(body) } }),
+  };
+}
+
+function mediaSpecOf(
+  deps: PaperlessDeps,
+  options: PaperlessOptions,
+  base: URL,
+  kind: MediaKind,
+): ClientSpec {
+  const attemptMs = Math.min(options.timeoutMs, MEDIA_MS[kind]);
+  return {
+    ...specOf(deps, options, base),
+    retry: { retries: 0, baseDelayMs: BASE_DELAY_MS, maxDelayMs: BASE_DELAY_MS },
+    limits: {
+      ...limitsOf(attemptMs),
+      callMs: attemptMs,
+      wireBytes: MEDIA_BYTES[kind],
+      bodyBytes: MEDIA_BYTES[kind],
+      inFlight: MEDIA_IN_FLIGHT,
+    },
+  };
+}
+
 function limitsOf(timeoutMs: number): ClientLimits {
   return {
     connectMs: Math.min(timeoutMs, CONNECT_MS),
@@ -210,8 +374,13 @@ function limitsOf(timeoutMs: number): ClientLimits {
 }
 
 /** A redirect is never followed: it leads to a login page, or takes the credential elsewhere. */
-function specOf({ name, credential, timeoutMs }: PaperlessOptions, base: URL): ClientSpec {
+function specOf(
+  { report }: PaperlessDeps,
+  { name, credential, timeoutMs }: PaperlessOptions,
+  base: URL,
+): ClientSpec {
   return {
+    ...(report === undefined ? {} : { observe: (attempt) => report.requested(attempt) }),
     name: `archive ${name}`,
     base,
     auth:

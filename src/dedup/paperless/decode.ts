@@ -26,6 +26,8 @@ export interface FullDocument extends ListedDocument {
   readonly added: string | undefined;
   readonly modified: string | undefined;
   readonly originalFileName: string | undefined;
+  /** Absent before 2.12, null for files without pages. */
+  readonly pageCount: number | undefined;
 }
 
 /** A tag, correspondent or document type. */
@@ -42,7 +44,7 @@ export interface Wrong {
 /** The members that `readListed` reads; servers without file versions ignore the last. */
 export const LISTED_FIELDS = "id,modified,tags,correspondent,document_type,versions";
 /** The members that `readFull` reads. */
-export const FULL_FIELDS = `${LISTED_FIELDS},title,content,created,added,original_file_name`;
+export const FULL_FIELDS = `${LISTED_FIELDS},title,content,created,added,original_file_name,page_count`;
 
 /** Ids are 32-bit there, and in the store. */
 const MAX_ID = 2 ** 31 - 1;
@@ -89,7 +91,8 @@ export function readListed(value: unknown): ListedDocument | Wrong {
 export function readFull(value: unknown): FullDocument | Wrong {
   const listed = readListed(value);
   if ("wrong" in listed) return listed;
-  const { title, content, created, added, modified, original_file_name: file } = value as Members;
+  const { title, content, created, added, modified, ...others } = value as Members;
+  const { original_file_name: file, page_count: pageCount } = others;
   if (typeof content !== "string") return { wrong: "has content that is no text" };
   if (typeof title !== "string") return { wrong: "has a title that is no text" };
   return {
@@ -100,6 +103,7 @@ export function readFull(value: unknown): FullDocument | Wrong {
     added: textOf(added),
     modified: textOf(modified),
     originalFileName: textOf(file),
+    pageCount: isId(pageCount) ? pageCount : undefined,
   };
 }
 

@@ -1,6 +1,11 @@
 /** Failures of the Paperless-ngx client in words for its operator. */
 import { StewardError } from "../../kernel/base/errors.ts";
-import { failureOf, rootCause, type FailureClass } from "../../kernel/client/failure.ts";
+import {
+  failureOf,
+  rootCause,
+  type Failure,
+  type FailureClass,
+} from "../../kernel/client/failure.ts";
 
 /** Rule of an answer that is complete and not as expected. */
 const NOT_PAPERLESS = "NOT_PAPERLESS";
@@ -23,21 +28,61 @@ const remedies: Readonly<Partial<Record<FailureClass, (name: string) => string>>
   too_large: (name) => `lower page_size of archive "${name}"`,
 };
 
+const writeRemedies: Readonly<Partial<Record<FailureClass, (name: string) => string>>> = {
+  forbidden: (name) =>
+    `give the user of archive "${name}" the permission to change and delete documents, and to add tags, correspondents and document types, in Paperless-ngx`,
+  not_found: () => "sync the archive: what it has may have changed",
+  server: () => "look into the log of Paperless-ngx, then try again",
+  rejected: () => "sync the archive, then try again",
+};
+
 /**
  * The failure as one of the archive: code `upstream`, the class as its rule. Whatever is no failure
- * of a call is returned as it is.
+ * of a call is returned as it is. `write`: what was to be done, e.g. `deleting document 7`.
  */
-export function asPaperlessError(name: string, error: unknown): unknown {
+export function asPaperlessError(name: string, error: unknown, write?: string): unknown {
   const failure = failureOf(error);
   if (failure === undefined || !(error instanceof StewardError)) return error;
   if (failure.class === "cancelled") return error;
-  const remedy = remedies[failure.class]?.(name) ?? error.remedy;
-  return new StewardError("upstream", `archive ${name}: ${rootCause(error)}`, {
+  const what = write === undefined ? "" : `${write}: `;
+  const refused = refusedFields(failure);
+  const remedy =
+    (write === undefined ? undefined : writeRemedies[failure.class]?.(name)) ??
+    remedies[failure.class]?.(name) ??
+    error.remedy;
+  return new StewardError("upstream", `archive ${name}: ${what}${rootCause(error)}${refused}`, {
     rule: failure.class,
     cause: error,
     ...(remedy === undefined ? {} : { remedy }),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   });
+}
+
+/** The names of what was refused; the text of a refusal may quote anything. */
+function refusedFields({ status, body }: Failure): string {
+  if (status !== 400) return "";
+  const names = Object.keys(membersOf(body)).filter((name) => /^[a-z_]{1,40}$/.test(name));
+  return names.length === 0 ? "" : `, because of ${names.slice(0, 5).join(", ")}`;
+}
+
+/**
+ * Whether the server itself says that the object is not there. A page of a proxy with the same
+ * status says nothing about it.
+ */
+export function isMissing(failure: Failure | undefined): boolean {
+  return failure?.status === 404 && typeof membersOf(failure.body)["detail"] === "string";
+}
+
+function membersOf(body: string | undefined): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body ?? "");
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : {};
+  } catch {
+    // Many refusals are HTML or plain text.
+    return {};
+  }
 }
 
 /** A complete answer that no Paperless-ngx gives. */

@@ -1,8 +1,8 @@
 /** Names of tags, correspondents and document types by their ids. */
 import type { DocumentLabels } from "../archives/archive.ts";
-import { NAME_UNITS, TAGS } from "../archives/record.ts";
-import { readNamed, type ReferenceIds } from "./decode.ts";
-import { notPaperless } from "./failures.ts";
+import { TAGS } from "../../../workers/extract/record.ts";
+import type { ReferenceIds } from "./decode.ts";
+import { labelLists, readTable, type LabelList } from "./label-lists.ts";
 import type { PaperlessClient } from "./client.ts";
 
 /** Resolves ids to names. */
@@ -15,22 +15,17 @@ export interface Names {
   refresh(seeking: readonly ReferenceIds[], signal: AbortSignal): Promise<void>;
 }
 
-const PAGE = 1_000;
-const MAX_PAGES = 1_000;
-
-const lists = ["tags", "correspondents", "document_types"] as const;
-type List = (typeof lists)[number];
-type Tables = Readonly<Record<List, ReadonlyMap<number, string>>>;
+type Tables = Readonly<Record<LabelList, ReadonlyMap<number, string>>>;
 
 /** Reads all names. */
 export async function readNames(client: PaperlessClient, signal: AbortSignal): Promise<Names> {
   let tables = await readTables(client, signal);
-  const absent: Readonly<Record<List, Set<number>>> = {
+  const absent: Readonly<Record<LabelList, Set<number>>> = {
     tags: new Set(),
     correspondents: new Set(),
     document_types: new Set(),
   };
-  const unknown = (ids: ReferenceIds): [List, number][] =>
+  const unknown = (ids: ReferenceIds): [LabelList, number][] =>
     idsOf(ids).filter(([list, id]) => !tables[list].has(id) && !absent[list].has(id));
   return {
     lacks: (ids) => unknown(ids).length > 0,
@@ -52,40 +47,25 @@ export async function readNames(client: PaperlessClient, signal: AbortSignal): P
   };
 }
 
-function idsOf({ tags, correspondent, documentType }: ReferenceIds): [List, number][] {
+function idsOf({ tags, correspondent, documentType }: ReferenceIds): [LabelList, number][] {
   return [
-    ...tags.map((id): [List, number] => ["tags", id]),
-    ...(correspondent === undefined ? [] : [["correspondents", correspondent] as [List, number]]),
-    ...(documentType === undefined ? [] : [["document_types", documentType] as [List, number]]),
+    ...tags.map((id): [LabelList, number] => ["tags", id]),
+    ...(correspondent === undefined
+      ? []
+      : [["correspondents", correspondent] as [LabelList, number]]),
+    ...(documentType === undefined
+      ? []
+      : [["document_types", documentType] as [LabelList, number]]),
   ];
 }
 
 async function readTables(client: PaperlessClient, signal: AbortSignal): Promise<Tables> {
   const [tags, correspondents, documentTypes] = await Promise.all(
-    lists.map((list) => readTable(client, list, signal)),
+    labelLists.map((list) => readTable(client, list, signal)),
   );
   return {
     tags: tags ?? new Map(),
     correspondents: correspondents ?? new Map(),
     document_types: documentTypes ?? new Map(),
   };
-}
-
-async function readTable(
-  client: PaperlessClient,
-  list: List,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<number, string>> {
-  const names = new Map<number, string>();
-  for (let number = 1; number <= MAX_PAGES; number++) {
-    const page = await client.page(list, { page: number, page_size: PAGE }, signal);
-    for (const item of page?.results ?? []) {
-      const named = readNamed(item);
-      if ("wrong" in named)
-        throw notPaperless(client.name, `an entry of the list of ${list} ${named.wrong}`);
-      names.set(named.id, named.name.toWellFormed().slice(0, NAME_UNITS));
-    }
-    if (page === undefined || page.isLast) return names;
-  }
-  throw notPaperless(client.name, `the list of ${list} has more than ${MAX_PAGES} pages`);
 }

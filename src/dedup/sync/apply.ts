@@ -2,7 +2,8 @@
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import { cutText } from "../../../workers/text/decode.ts";
 import { setMetaDocNos, setMetaNumber } from "../meta.ts";
-import type { DigestedBatch, DigestedDocument } from "./digest.ts";
+import type { DigestedDocument } from "../archives/archive.ts";
+import type { DigestedBatch } from "./digest.ts";
 import { planLabels, planRow } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { commit } from "./run.ts";

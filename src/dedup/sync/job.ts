@@ -10,14 +10,23 @@ import type { Pool } from "../../kernel/pool/types.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Archive } from "../archives/archive.ts";
+import { digestRequest } from "../archives/digests.ts";
 import { oneAhead } from "../archives/ordered.ts";
 import type { DocumentStore } from "../documents/store.ts";
-import { metaDocNos, metaNumber, setMetaDocNos, setMetaNumber } from "../meta.ts";
+import {
+  metaDocNos,
+  metaNumber,
+  setMetaDocNos,
+  setMetaNumber,
+  setSkippedItems,
+  skippedItems,
+} from "../meta.ts";
+import type { DedupReport, SyncCounts } from "../telemetry/report.ts";
 import { applyBatch } from "./apply.ts";
-import { digestBatches } from "./digest.ts";
+import { readDigested } from "./digest.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { purge, reconcile } from "./reconcile.ts";
-import { createTally, progressCodec, syncInput } from "./result.ts";
+import { createTally, LISTED, progressCodec, syncInput } from "./result.ts";
 import type { SyncInput, SyncResult } from "./result.ts";
 import { commit, isArchiveFailure } from "./run.ts";
 import type { ArchiveRun, GroupsSide, SyncRun } from "./run.ts";
@@ -38,6 +47,7 @@ export interface SyncDeps {
    * inserted, given another text, and removed.
    */
   readonly afterSync?: (changed: number) => void | Promise<void>;
+  readonly report?: Pick<DedupReport, "sync">;
 }
 
 const PARTS = 1_000;
@@ -64,16 +74,24 @@ async function runSync(deps: SyncDeps, job: JobContext<SyncInput>): Promise<Sync
   const archives = deps.archives();
   const parts: ArchiveRun[] = [];
   const read = stepper(job, "read");
+  const count = deps.report?.sync(countsOf(run));
   for (const [at, archive] of archives.entries()) {
     const part = { archive, seen: createSeen(), known: run.store.index.sizeOf(archive.name) };
     parts.push(
-      await readArchive(deps, run, part, (fraction, message) =>
-        read((at + fraction) / archives.length, message),
-      ),
+      await readArchive(deps, run, part, (fraction, message) => {
+        count?.(countsOf(run));
+        read((at + fraction) / archives.length, message);
+      }),
     );
   }
+  count?.(countsOf(run));
   await reconcile(run, parts, stepper(job, "reconcile"));
   return await finish(deps, run, parts);
+}
+
+function countsOf({ tally }: SyncRun): SyncCounts {
+  const { inserted, updated, unchanged: skipped, failed } = tally;
+  return { inserted, updated, skipped, failed };
 }
 
 function stepper(
@@ -140,9 +158,10 @@ async function readArchive(
   try {
     await archive.check(signal);
     step(0, `reading ${archive.name}`);
-    for await (const batch of oneAhead(
-      digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, { signal }),
-    )) {
+    // Where nothing is known, asking first would read everything twice.
+    const force = input.force || part.known === 0;
+    const options = { known, force, digest: digestRequest(), signal };
+    for await (const batch of oneAhead(readDigested(archive, deps.pool, options))) {
       await applyBatch(run, part, batch, matched);
       step(batch.fraction, progressMessage(run, archive.name));
     }
@@ -190,6 +209,10 @@ async function finish(
     0,
     `${tally.inserted} new, ${tally.updated} changed, ${tally.unchanged} unchanged, ${tally.reconciled} removed`,
   );
+  const unread = new Set(broken.map(({ archive }) => archive.name));
+  const before = run.env.read(skippedItems).filter(({ archive }) => unread.has(archive));
+  const listed = tally.skipped.filter(({ archive }) => !unread.has(archive));
+  await commit(run, (tx) => setSkippedItems(tx, [...before, ...listed].slice(0, LISTED)));
   if (broken.length === 0) {
     const left = [...run.rewriting].filter((docNo) => run.store.row(docNo) !== undefined);
     await commit(run, (tx) => {

@@ -2,8 +2,7 @@
 import { create, equals } from "@bufbuild/protobuf";
 import { DocumentRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
-import type { DocumentLabels } from "../archives/archive.ts";
-import type { DigestedDocument } from "./digest.ts";
+import type { DigestedDocument, DocumentLabels } from "../archives/archive.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
 /** A row to write. */
@@ -51,6 +50,8 @@ export function planRow(
     pending: newText || before.pending,
     seenIn: circumstances.serial,
     truncated: document.truncated === true,
+    firstSeenAtMs: before === undefined ? circumstances.syncedAtMs : before.firstSeenAtMs,
+    ...present("pageCount", document.pageCount),
     ...present("paperlessId", document.paperlessId),
     ...present("correspondent", document.correspondent),
     ...present("documentType", document.documentType),

@@ -1,4 +1,7 @@
 /** Input, counters and result of a sync. */
+import { create } from "@bufbuild/protobuf";
+import { cutText } from "../../../workers/text/decode.ts";
+import { SkippedItemRowSchema, type SkippedItemRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { SkippedItem } from "../archives/archive.ts";
 import type { ValueCodec } from "../../kernel/state/types.ts";
 
@@ -55,6 +58,10 @@ export const progressCodec: ValueCodec<Progress> = {
 };
 
 const ERRORS = 100;
+/** Failures that are listed. */
+export const LISTED = 1_000;
+const REF_UNITS = 1_000;
+const DETAIL_UNITS = 300;
 
 /** The running counts of one sync. */
 export interface Tally {
@@ -64,6 +71,9 @@ export interface Tally {
   reworded: number;
   unchanged: number;
   reconciled: number;
+  readonly failed: number;
+  /** The first thousand failures. */
+  readonly skipped: readonly SkippedItemRow[];
   /** Counts something that was not taken. */
   skip(archive: string, item: SkippedItem): void;
   /** A sentence among the errors that counts no document. */
@@ -77,6 +87,7 @@ export function createTally(
 ): Tally {
   const errors: string[] = [];
   const reasons = new Map<string, number>();
+  const skipped: SkippedItemRow[] = [];
   let failed = 0;
   let unreported = 0;
   const say = (sentence: string): void => {
@@ -90,10 +101,23 @@ export function createTally(
     updated: before.updated,
     reworded: before.reworded ?? 0,
     reconciled: before.reconciled,
+    skipped,
+    get failed() {
+      return failed;
+    },
     skip(archive, { ref, reason, detail, failure }) {
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       if (!failure) return;
       failed += 1;
+      if (skipped.length < LISTED)
+        skipped.push(
+          create(SkippedItemRowSchema, {
+            archive,
+            archiveRef: cutText(ref, REF_UNITS),
+            reason,
+            detail: cutText(detail, DETAIL_UNITS),
+          }),
+        );
       say(`${archive}: ${ref}: ${detail}`);
     },
     remark: say,

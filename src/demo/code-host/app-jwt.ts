@@ -4,7 +4,7 @@
  */
 import { verify } from "node:crypto";
 import { refusal, type Reply } from "./answers.ts";
-import type { App, Estate } from "./estate.ts";
+import type { App, Estate } from "./estate/estate.ts";
 
 /** Checks the credential of calls that an app makes as itself. */
 export interface AppJwt {

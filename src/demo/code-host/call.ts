@@ -1,11 +1,11 @@
 /** One request as the operations see it, and what they work with. */
 import type { AppJwt } from "./app-jwt.ts";
-import type { Estate } from "./estate.ts";
-import type { Bases } from "./installation.ts";
+import type { Estate } from "./estate/estate.ts";
+import type { Bases } from "./estate/installation.ts";
 import type { Limits } from "./limits.ts";
 import type { Route } from "./routes.ts";
-import type { TokenForms } from "./token-form.ts";
-import type { TokenStore } from "./token-store.ts";
+import type { TokenForms } from "./estate/token-form.ts";
+import type { TokenStore } from "./estate/token-store.ts";
 import type { CodeHostOptions, TokenForm } from "./types.ts";
 
 /** A request whose body has been read. */

@@ -1,8 +1,7 @@
 /**
  * A code host of GitHub's kind, as far as apps go: apps prove themselves by JWT, mint installation
  * tokens, and use and revoke these. Served over real HTTP, with upstream's errors, pages, headers
- * and limits; it powers the demo and the tests of the tokens service, which make it misbehave on
- * demand.
+ * and limits. It powers the demo and the tests of the tokens service, which inject faults.
  */
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
@@ -12,18 +11,18 @@ import { createListener, type Listener } from "../../kernel/listen/listener.ts";
 import { NO_USER_AGENT, refusal, type Reply } from "./answers.ts";
 import { createAppJwt } from "./app-jwt.ts";
 import { settle, type Call, type Parts } from "./call.ts";
-import { createEstate, type Estate } from "./estate.ts";
+import { createEstate, type Estate } from "./estate/estate.ts";
 import { createFaults, type Faults } from "./faults.ts";
-import type { Bases } from "./installation.ts";
+import type { Bases } from "./estate/installation.ts";
 import { createLimits } from "./limits.ts";
-import { misbehave } from "./misbehave.ts";
-import { perform } from "./operations.ts";
+import { injectFault } from "./inject-fault.ts";
+import { perform } from "./operations/operations.ts";
 import { routeOf, type Operation, type Route } from "./routes.ts";
 import { closing, readBody, send, type Outgoing } from "../serving/outgoing.ts";
-import { createDresser, type Dresser } from "./sending.ts";
+import { createResponder, type Responder } from "./responder.ts";
 import { createSightings, type Sightings } from "./sightings.ts";
-import { createTokenForms } from "./token-form.ts";
-import { createTokenStore } from "./token-store.ts";
+import { createTokenForms } from "./estate/token-form.ts";
+import { createTokenStore } from "./estate/token-store.ts";
 import type { AppSpec, CodeHostOptions, MintedToken, SeenRequest, TokenCounts } from "./types.ts";
 
 export interface CodeHostDeps {
@@ -83,7 +82,7 @@ class SimulatedHost implements CodeHost {
   readonly #options: CodeHostOptions;
   readonly #parts: Parts;
   readonly #sightings: Sightings = createSightings();
-  readonly #dresser: Dresser;
+  readonly #responder: Responder;
   readonly #listener: Listener;
   readonly #open = new Set<ServerResponse>();
   #bases: Readonly<Record<Route["prefix"], Bases>> | undefined;
@@ -102,7 +101,7 @@ class SimulatedHost implements CodeHost {
       limits: createLimits(options),
       options: settle(options),
     };
-    this.#dresser = createDresser(deps.ids, { gzip: options.gzip ?? false });
+    this.#responder = createResponder(deps.ids, { gzip: options.gzip ?? false });
     this.#listener = createListener(
       {
         name: "demo code host",
@@ -177,7 +176,9 @@ class SimulatedHost implements CodeHost {
     const route = routeOf(request.method ?? "", path);
     const body = await readBody(request, this.#options.maxBodyBytes ?? DEFAULT_BODY_BYTES);
     if (typeof body !== "string")
-      return body.failed === "gone" ? undefined : send(response, this.#dress(TOO_LARGE, request));
+      return body.failed === "gone"
+        ? undefined
+        : send(response, this.#toOutgoing(TOO_LARGE, request));
     this.#sightings.see(route.operation, request, body);
     if (this.#options.latencyMs !== undefined && this.#options.latencyMs > 0) {
       const there = await delay(this.#deps.clock, this.#options.latencyMs, closing(response)).then(
@@ -188,13 +189,13 @@ class SimulatedHost implements CodeHost {
     }
     const answer = (): Reply => this.#answer({ request, route, path, query, body });
     const fault = this.faults.take(route.operation);
-    if (fault === undefined) return send(response, this.#dress(answer(), request));
-    return misbehave(fault, {
+    if (fault === undefined) return send(response, this.#toOutgoing(answer(), request));
+    return injectFault(fault, {
       request,
       response,
       clock: this.#deps.clock,
       perform: answer,
-      dress: (reply) => this.#dress(reply, request),
+      toOutgoing: (reply) => this.#toOutgoing(reply, request),
     });
   }
 
@@ -241,12 +242,12 @@ class SimulatedHost implements CodeHost {
     return this.#parts.limits.crowded(this.#open.size, nowMs);
   }
 
-  #dress(reply: Reply, { headers }: ServerRequest): Outgoing {
+  #toOutgoing(reply: Reply, { headers }: ServerRequest): Outgoing {
     const requested = headers["x-github-api-version"];
     const version =
       typeof requested === "string" && VERSIONS.includes(requested) ? requested : USUAL_VERSION;
     const encodings = headers["accept-encoding"];
-    return this.#dresser.dress(
+    return this.#responder.toOutgoing(
       reply,
       this.#now(),
       typeof encodings === "string" ? encodings : undefined,

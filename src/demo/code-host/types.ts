@@ -1,6 +1,6 @@
 /** Data of the simulated code host: apps, installations, limits, and what tests can observe. */
 import type { KeyObject } from "node:crypto";
-import type { Address } from "../../kernel/config/address.ts";
+import type { Address } from "../../kernel/config/values/address.ts";
 import type { Operation } from "./routes.ts";
 
 /** What an account may be. Enterprises have a slug and no login in the answers, as upstream. */

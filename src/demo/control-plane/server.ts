@@ -8,11 +8,11 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { ServerRequest, ServerResponse } from "../../kernel/listen/exchange.ts";
 import { createListener } from "../../kernel/listen/listener.ts";
 import { createFaults, type Faults } from "./faults.ts";
-import { misbehave } from "./misbehave.ts";
+import { injectFault } from "./inject-fault.ts";
 import type { Call, Reply } from "./reply.ts";
 import type { Routes } from "../routes.ts";
 import { closing, readBody, send } from "../serving/outgoing.ts";
-import { dress } from "./sending.ts";
+import { toOutgoing } from "./to-outgoing.ts";
 
 export interface ControlPlaneDeps {
   readonly clock: Clock;
@@ -131,8 +131,8 @@ async function serve<Operation extends string>(
     params: [],
   };
   const encodings = request.headers["accept-encoding"];
-  const dressed = (reply: Reply): ReturnType<typeof dress> =>
-    dress(
+  const outgoing = (reply: Reply): ReturnType<typeof toOutgoing> =>
+    toOutgoing(
       reply,
       clock.now(),
       spec.headers,
@@ -142,7 +142,7 @@ async function serve<Operation extends string>(
   if (typeof body !== "string")
     return body.failed === "gone"
       ? undefined
-      : send(response, dressed(spec.refuse(413, "request too large")));
+      : send(response, outgoing(spec.refuse(413, "request too large")));
   see({ operation, method, path, query, headers: request.headers, body, atMs: clock.now() });
   const waited = (ms: number): Promise<boolean> =>
     delay(clock, ms, closing(response)).then(
@@ -165,14 +165,14 @@ async function serve<Operation extends string>(
   if (fault === undefined) {
     const reply = perform();
     if ((reply.delayMs ?? 0) > 0 && !(await waited(reply.delayMs ?? 0))) return;
-    return send(response, dressed(reply));
+    return send(response, outgoing(reply));
   }
-  return misbehave(fault, {
+  return injectFault(fault, {
     request,
     response,
     clock,
     perform,
-    dress: dressed,
+    toOutgoing: outgoing,
     refuse: spec.refuse,
   });
 }

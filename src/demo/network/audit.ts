@@ -71,7 +71,10 @@ export interface AuditSubject {
 }
 
 type Change = Omit<AuditEvent, "atMs" | "groupId">;
-type Story = readonly [cycle: Cycle, tell: (turn: number, atMs: number) => Change | undefined];
+type RecurringChange = readonly [
+  cycle: Cycle,
+  changeAt: (turn: number, atMs: number) => Change | undefined,
+];
 
 const MINUTE_MS = 60_000;
 const LOGIN_CYCLE: Cycle = { periodMs: 35 * MINUTE_MS, phaseMs: 3 * MINUTE_MS };
@@ -83,28 +86,28 @@ const HAND_MS = 137;
 
 /** The events of a window, oldest first. */
 export function auditIn(subject: AuditSubject, window: Window): readonly AuditEvent[] {
-  const stories = [
-    ...settingStories(subject),
-    ...peopleStories(subject),
-    ...deviceStories(subject),
-    ...keyStories(subject),
+  const recurring = [
+    ...settingChanges(subject),
+    ...peopleChanges(subject),
+    ...deviceChanges(subject),
+    ...keyChanges(subject),
   ];
-  const told = stories.flatMap(([cycle, tell], story) =>
+  const scheduled = recurring.flatMap(([cycle, changeAt], index) =>
     turnsIn({ ...cycle, phaseMs: cycle.phaseMs + HAND_MS }, window).flatMap((turn) => {
       const atMs = startOf(cycle, turn) + HAND_MS;
-      const change = tell(turn, atMs);
+      const change = changeAt(turn, atMs);
       return change === undefined
         ? []
         : [
             {
               atMs,
-              groupId: subject.identities.hex(`event/${story}/${turn}`).slice(0, 32),
+              groupId: subject.identities.hex(`event/${index}/${turn}`).slice(0, 32),
               ...change,
             },
           ];
     }),
   );
-  return [...told, ...comings(subject, window)].toSorted(
+  return [...scheduled, ...arrivals(subject, window)].toSorted(
     (a, b) => a.atMs - b.atMs || (a.groupId < b.groupId ? -1 : 1),
   );
 }
@@ -118,7 +121,7 @@ function by(person: Person | undefined): AuditActor {
   };
 }
 
-function settingStories({ people, identities, tailnet }: AuditSubject): Story[] {
+function settingChanges({ people, identities, tailnet }: AuditSubject): RecurringChange[] {
   const target = (property: string): AuditTarget => ({
     id: tailnet.id,
     name: tailnet.name,
@@ -185,7 +188,7 @@ function settingStories({ people, identities, tailnet }: AuditSubject): Story[] 
   ];
 }
 
-function peopleStories({ people, tailnet }: AuditSubject): Story[] {
+function peopleChanges({ people, tailnet }: AuditSubject): RecurringChange[] {
   const user = (index: number, property?: string): AuditTarget => ({
     id: people[index]?.id ?? "",
     name: people[index]?.loginName ?? "",
@@ -246,7 +249,7 @@ function peopleStories({ people, tailnet }: AuditSubject): Story[] {
   ];
 }
 
-function deviceStories({ people, devices }: AuditSubject): Story[] {
+function deviceChanges({ people, devices }: AuditSubject): RecurringChange[] {
   const node = (index: number, atMs: number, property: string): AuditTarget | undefined => {
     const device = devices.at(atMs).find(({ machine }) => machine.index === index);
     return device === undefined
@@ -289,7 +292,7 @@ function deviceStories({ people, devices }: AuditSubject): Story[] {
   ];
 }
 
-function keyStories({ people, identities }: AuditSubject): Story[] {
+function keyChanges({ people, identities }: AuditSubject): RecurringChange[] {
   const target = (turn: number, atMs: number): AuditTarget => {
     const { id, description } = authKeyOf(turn, atMs, people, identities);
     return { id, name: description, type: "API_KEY" };
@@ -319,7 +322,7 @@ function keyStories({ people, identities }: AuditSubject): Story[] {
   ];
 }
 
-function comings({ devices, identities }: AuditSubject, { fromMs, toMs }: Window): AuditEvent[] {
+function arrivals({ devices, identities }: AuditSubject, { fromMs, toMs }: Window): AuditEvent[] {
   return devices
     .comings({ fromMs: fromMs - HAND_MS, toMs: toMs - HAND_MS })
     .map(({ atMs, device, what }) => ({

@@ -58,6 +58,7 @@ export function createEstate(
     zone: "utc",
     redis: "up",
     worker: "up",
+    checkedAt: null,
     workerLagMs: WORKER_LAG_MS,
     tagWriteMs: 0,
     busyMs: BUSY_MS,

@@ -93,6 +93,16 @@ export function listReferences(call: Call<Operation>, kind: ReferenceKind, viewe
   return page(call, rows, viewer, (row) => showReference(kind, row, viewer, options), beside);
 }
 
+/** Users, or their groups, of which the simulator has none. */
+export function listAccounts(call: Call<Operation>, viewer: Viewer): Reply {
+  const rows = call.operation === "users" ? viewer.estate.users : [];
+  return page(call, rows, viewer, ({ id, username, superuser }) => ({
+    id,
+    username,
+    is_superuser: superuser,
+  }));
+}
+
 export function listCustomFields(call: Call<Operation>, viewer: Viewer): Reply {
   const { estate } = viewer;
   const rows = [...estate.customFields.values()].toSorted(

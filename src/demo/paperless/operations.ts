@@ -11,6 +11,8 @@ export type Operation =
   | "document"
   | "patch_document"
   | "delete_document"
+  | "notes"
+  | "add_note"
   | "preview"
   | "thumb"
   | "download"
@@ -21,6 +23,8 @@ export type Operation =
   | "statistics"
   | "status"
   | "remote_version"
+  | "users"
+  | "groups"
   | "custom_fields"
   | "create_custom_field"
   | ReferenceKind
@@ -49,6 +53,8 @@ const lines: readonly RouteLine<Operation>[] = [
   ["GET", "/api/documents/:id/", "document"],
   ["PATCH", "/api/documents/:id/", "patch_document"],
   ["DELETE", "/api/documents/:id/", "delete_document"],
+  ["GET", "/api/documents/:id/notes/", "notes"],
+  ["POST", "/api/documents/:id/notes/", "add_note"],
   ["GET", "/api/documents/:id/preview/", "preview"],
   ["GET", "/api/documents/:id/thumb/", "thumb"],
   ["GET", "/api/documents/:id/download/", "download"],
@@ -57,6 +63,8 @@ const lines: readonly RouteLine<Operation>[] = [
   ["GET", "/api/statistics/", "statistics"],
   ["GET", "/api/status/", "status"],
   ["GET", "/api/remote_version/", "remote_version"],
+  ["GET", "/api/users/", "users"],
+  ["GET", "/api/groups/", "groups"],
   ["GET", "/api/custom_fields/", "custom_fields"],
   ["POST", "/api/custom_fields/", "create_custom_field"],
   ...KINDS.flatMap((kind): RouteLine<Operation>[] => [

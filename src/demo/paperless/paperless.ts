@@ -1,7 +1,7 @@
 /**
  * A Paperless-ngx over real HTTP on loopback, in the answers of 3.0.5 or 2.20.15: the part of its
  * API that Steward uses, with its checks, permissions and oddities. It powers the demo and the
- * tests of the archive, which make it misbehave on demand.
+ * tests of the archive, which inject faults.
  */
 import type { Ids } from "../../kernel/base/ids.ts";
 import { Secret } from "../../kernel/base/secret.ts";

@@ -14,12 +14,25 @@ import {
 } from "./answers.ts";
 import { bulkDelete, bulkEdit, trashAction } from "./bulk.ts";
 import type { FilledEstate } from "./estate.ts";
-import { fieldsOf, listCustomFields, listDocuments, listReferences, listTrash } from "./listing.ts";
+import {
+  fieldsOf,
+  listAccounts,
+  listCustomFields,
+  listDocuments,
+  listReferences,
+  listTrash,
+} from "./listing.ts";
 import { media } from "./media.ts";
 import { allowOf, kindOf, ROUTES, type Operation } from "./operations.ts";
 import type { Release, User } from "./types.ts";
-import { showDocument, showReference, type Viewer } from "./views.ts";
-import { createCustomField, createReference, deleteDocument, patchDocument } from "./writes.ts";
+import { showDocument, showNotes, showReference, type Viewer } from "./views.ts";
+import {
+  addNote,
+  createCustomField,
+  createReference,
+  deleteDocument,
+  patchDocument,
+} from "./writes.ts";
 
 const TOKEN_REQUESTS_PER_MINUTE = 5;
 const MINUTE_MS = 60_000;
@@ -109,6 +122,9 @@ function answerOf(call: Call<Operation>, viewer: Viewer, state: Performing): Rep
       return json(statistics(viewer));
     case "status":
       return user.superuser ? json(status(state.estate)) : plain(403, INSUFFICIENT);
+    case "users":
+    case "groups":
+      return user.superuser ? listAccounts(call, viewer) : detail(403, FORBIDDEN);
     case "preview":
     case "download":
       return media(call, operation, estate, user);
@@ -117,6 +133,8 @@ function answerOf(call: Call<Operation>, viewer: Viewer, state: Performing): Rep
     case "document":
     case "delete_document":
     case "patch_document":
+    case "notes":
+    case "add_note":
       return oneDocument(call, viewer, state);
     default:
       return references(call, viewer) ?? withBody(call, (body) => tasks(call, body, viewer));
@@ -157,6 +175,8 @@ function oneDocument(call: Call<Operation>, viewer: Viewer, state: Performing): 
       }),
     );
   if (call.operation === "delete_document") return deleteDocument(row, estate);
+  if (call.operation === "notes") return json(showNotes(row, viewer));
+  if (call.operation === "add_note") return withBody(call, (body) => addNote(row, body, viewer));
   return withBody(call, (body) => {
     if (body["tags"] === undefined || estate.tagWriteMs === 0)
       return patchDocument(row, body, call, viewer);
@@ -249,8 +269,9 @@ function statistics({ estate, user }: Viewer): Record<string, unknown> {
   };
 }
 
-function status({ release, redis, worker }: FilledEstate): Record<string, unknown> {
+function status({ release, redis, worker, checkedAt }: FilledEstate): Record<string, unknown> {
   const down = redis === "down";
+  const checked = checkedAt === null ? "WARNING" : "OK";
   return {
     pngx_version: release,
     server_os: "Linux-6.x-x86_64-with-glibc2.36",
@@ -278,14 +299,14 @@ function status({ release, redis, worker }: FilledEstate): Record<string, unknow
           ? null
           : "No celery workers responded to ping. This may be temporary.",
       index_status: "OK",
-      index_last_modified: null,
+      index_last_modified: checkedAt,
       index_error: null,
-      classifier_status: "WARNING",
-      classifier_last_trained: null,
-      classifier_error: "No classifier training tasks found",
-      sanity_check_status: "WARNING",
-      sanity_check_last_run: null,
-      sanity_check_error: "No sanity check tasks found",
+      classifier_status: checked,
+      classifier_last_trained: checkedAt,
+      classifier_error: checkedAt === null ? "No classifier training tasks found" : null,
+      sanity_check_status: checked,
+      sanity_check_last_run: checkedAt,
+      sanity_check_error: checkedAt === null ? "No sanity check tasks found" : null,
     },
   };
 }

@@ -111,6 +111,8 @@ export interface Estate {
   redis: "up" | "down";
   /** Whether the task worker runs. Without it a bulk edit never moves `modified`. */
   worker: "up" | "down";
+  /** When the classifier was trained and the archive checked; null in a new installation. */
+  checkedAt: string | null;
   /** After this time a bulk edit moves `modified`. */
   workerLagMs: number;
   /** How long a PATCH of tags locks the database; another one meanwhile fails. 0: not at all. */

@@ -173,6 +173,13 @@ function sameChecksum(estate: Estate, checksum: string): readonly DocumentRow[] 
   return known.rows.get(checksum) ?? [];
 }
 
+/** The newest first. */
+export function showNotes({ notes }: DocumentRow, viewer: Viewer): Shown[] {
+  return notes
+    .toSorted((a, b) => b.createdUs - a.createdUs || b.id - a.id)
+    .map((note) => showNote(note, viewer));
+}
+
 function showNote(
   { id, note, createdUs, user }: DocumentRow["notes"][number],
   { estate, version }: Viewer,

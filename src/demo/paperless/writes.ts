@@ -4,7 +4,7 @@ import { invalid, plain, serverError } from "./answers.ts";
 import type { Operation, ReferenceKind } from "./operations.ts";
 import { fieldsOf } from "./listing.ts";
 import type { CustomValue, DocumentRow, Estate } from "./types.ts";
-import { showDocument, showReference, type Viewer } from "./views.ts";
+import { showDocument, showNotes, showReference, type Viewer } from "./views.ts";
 
 const TITLE_CHARACTERS = 128;
 const NAME_CHARACTERS = 128;
@@ -250,6 +250,19 @@ export function deleteDocument(row: DocumentRow, estate: Estate): Reply {
     return plain(400, "Error deleting document, check logs for more detail.");
   estate.trash(row.id);
   return { status: 204 };
+}
+
+/** Adds a note by the caller; `modified` moves. */
+export function addNote(row: DocumentRow, body: Record<string, unknown>, viewer: Viewer): Reply {
+  const { estate, user } = viewer;
+  const { note } = body;
+  if (typeof note !== "string") return serverError();
+  const notes = [...estate.documents.values()].flatMap((one) => one.notes);
+  const id = notes.reduce((highest, one) => Math.max(highest, one.id), 0) + 1;
+  const added = { id, note, createdUs: estate.nowUs(), user: user.id };
+  estate.edit(row.id, { notes: [...row.notes, added] });
+  if (estate.redis === "down") return serverError();
+  return json(showNotes(row, viewer));
 }
 
 /** Names of custom fields are unique whoever made them. */

@@ -1,5 +1,5 @@
 /** Requests allowed per minute. */
-import { retryAfter } from "../control-plane/misbehave.ts";
+import { retryAfter } from "../control-plane/inject-fault.ts";
 import type { Reply } from "../control-plane/reply.ts";
 import { refuse } from "./answers.ts";
 import type { RateLimit } from "./types.ts";

@@ -1,7 +1,7 @@
 /**
  * A control plane of Tailscale's kind over real HTTP on loopback: the endpoints that the monitor
  * reads, with the vendor's scopes, errors and windows, in front of a simulated network. It powers
- * the demo and the monitor's tests, which make it misbehave on demand.
+ * the demo and the monitor's tests, which inject faults.
  */
 import type { Ids } from "../../kernel/base/ids.ts";
 import { startControlPlane } from "../control-plane/server.ts";

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/dedup/v1/analysis.proto.
  */
 export const file_steward_dedup_v1_analysis: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zdGV3YXJkL2RlZHVwL3YxL2FuYWx5c2lzLnByb3RvEhBzdGV3YXJkLmRlZHVwLnYxIiUKFFN0YXJ0QW5hbHlzaXNSZXF1ZXN0Eg0KBWZvcmNlGAEgASgIIkMKFVN0YXJ0QW5hbHlzaXNSZXNwb25zZRIqCgRkYXRhGAEgASgLMhwuc3Rld2FyZC5kZWR1cC52MS5TdGFydGVkSm9iIhoKGEdldEFuYWx5c2lzU3RhdHVzUmVxdWVzdCJLChlHZXRBbmFseXNpc1N0YXR1c1Jlc3BvbnNlEi4KBGRhdGEYASABKAsyIC5zdGV3YXJkLmRlZHVwLnYxLkFuYWx5c2lzU3RhdHVzIqwBCg5BbmFseXNpc1N0YXR1cxI0ChBsYXN0X2FuYWx5c2lzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIeChZ0b3RhbF9kdXBsaWNhdGVfZ3JvdXBzGAIgASgFEhQKDGlzX2FuYWx5emluZxgDIAEoCBIbCg5jdXJyZW50X2pvYl9pZBgEIAEoCUgAiAEBQhEKD19jdXJyZW50X2pvYl9pZDKwAgoPQW5hbHlzaXNTZXJ2aWNlEoYBCg1TdGFydEFuYWx5c2lzEiYuc3Rld2FyZC5kZWR1cC52MS5TdGFydEFuYWx5c2lzUmVxdWVzdBonLnN0ZXdhcmQuZGVkdXAudjEuU3RhcnRBbmFseXNpc1Jlc3BvbnNlIiSazhgFCMoBIAKC0+STAhU6ASoiEC9hcGkvdjEvYW5hbHlzaXMSkwEKEUdldEFuYWx5c2lzU3RhdHVzEiouc3Rld2FyZC5kZWR1cC52MS5HZXRBbmFseXNpc1N0YXR1c1JlcXVlc3QaKy5zdGV3YXJkLmRlZHVwLnYxLkdldEFuYWx5c2lzU3RhdHVzUmVzcG9uc2UiJZrOGAIgAoLT5JMCGRIXL2FwaS92MS9hbmFseXNpcy9zdGF0dXNCCorOGAYIAhACGAJiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_steward_dedup_v1_sync, file_steward_options_v1_options]);
+  fileDesc("Ch9zdGV3YXJkL2RlZHVwL3YxL2FuYWx5c2lzLnByb3RvEhBzdGV3YXJkLmRlZHVwLnYxIiUKFFN0YXJ0QW5hbHlzaXNSZXF1ZXN0Eg0KBWZvcmNlGAEgASgIIkMKFVN0YXJ0QW5hbHlzaXNSZXNwb25zZRIqCgRkYXRhGAEgASgLMhwuc3Rld2FyZC5kZWR1cC52MS5TdGFydGVkSm9iIhoKGEdldEFuYWx5c2lzU3RhdHVzUmVxdWVzdCJLChlHZXRBbmFseXNpc1N0YXR1c1Jlc3BvbnNlEi4KBGRhdGEYASABKAsyIC5zdGV3YXJkLmRlZHVwLnYxLkFuYWx5c2lzU3RhdHVzItYBCg5BbmFseXNpc1N0YXR1cxI0ChBsYXN0X2FuYWx5c2lzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIeChZ0b3RhbF9kdXBsaWNhdGVfZ3JvdXBzGAIgASgFEhQKDGlzX2FuYWx5emluZxgDIAEoCBIbCg5jdXJyZW50X2pvYl9pZBgEIAEoCUgAiAEBEhYKDmFuYWx5c2lzX3N0YWxlGAUgASgIEhAKCHdhcm5pbmdzGAYgAygJQhEKD19jdXJyZW50X2pvYl9pZDKwAgoPQW5hbHlzaXNTZXJ2aWNlEoYBCg1TdGFydEFuYWx5c2lzEiYuc3Rld2FyZC5kZWR1cC52MS5TdGFydEFuYWx5c2lzUmVxdWVzdBonLnN0ZXdhcmQuZGVkdXAudjEuU3RhcnRBbmFseXNpc1Jlc3BvbnNlIiSazhgFCMoBIAKC0+STAhU6ASoiEC9hcGkvdjEvYW5hbHlzaXMSkwEKEUdldEFuYWx5c2lzU3RhdHVzEiouc3Rld2FyZC5kZWR1cC52MS5HZXRBbmFseXNpc1N0YXR1c1JlcXVlc3QaKy5zdGV3YXJkLmRlZHVwLnYxLkdldEFuYWx5c2lzU3RhdHVzUmVzcG9uc2UiJZrOGAIgAoLT5JMCGRIXL2FwaS92MS9hbmFseXNpcy9zdGF0dXNCCorOGAYIAhACGAJiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_steward_dedup_v1_sync, file_steward_options_v1_options]);
 
 /**
  * @generated from message steward.dedup.v1.StartAnalysisRequest
@@ -111,6 +111,20 @@ export type AnalysisStatus = Message<"steward.dedup.v1.AnalysisStatus"> & {
    * @generated from field: optional string current_job_id = 4;
    */
   currentJobId?: string | undefined;
+
+  /**
+   * An analysis with the settings now in effect may give other groups than the stored ones.
+   *
+   * @generated from field: bool analysis_stale = 5;
+   */
+  analysisStale: boolean;
+
+  /**
+   * What an analysis with the settings now in effect cannot find, in words.
+   *
+   * @generated from field: repeated string warnings = 6;
+   */
+  warnings: string[];
 };
 
 /**

@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steward/dedup/v1/documents.proto.
  */
 export const file_steward_dedup_v1_documents: GenFile = /*@__PURE__*/
-  fileDesc("CiBzdGV3YXJkL2RlZHVwL3YxL2RvY3VtZW50cy5wcm90bxIQc3Rld2FyZC5kZWR1cC52MSKjAwoPRG9jdW1lbnRTdW1tYXJ5EgoKAmlkGAEgASgJEhkKDHBhcGVybGVzc19pZBgCIAEoBUgAiAEBEg0KBXRpdGxlGAMgASgJEhoKDWNvcnJlc3BvbmRlbnQYBCABKAlIAYgBARIaCg1kb2N1bWVudF90eXBlGAUgASgJSAKIAQESDAoEdGFncxgGIAMoCRIZCgxjcmVhdGVkX2RhdGUYByABKAlIA4gBARIXCgphZGRlZF9kYXRlGAggASgJSASIAQESPQoRcHJvY2Vzc2luZ19zdGF0dXMYCSABKA4yIi5zdGV3YXJkLmRlZHVwLnYxLlByb2Nlc3NpbmdTdGF0dXMSDwoHYXJjaGl2ZRgKIAEoCRIYCgthcmNoaXZlX3JlZhgLIAEoCUgFiAEBEhEKCXRydW5jYXRlZBgMIAEoCEIPCg1fcGFwZXJsZXNzX2lkQhAKDl9jb3JyZXNwb25kZW50QhAKDl9kb2N1bWVudF90eXBlQg8KDV9jcmVhdGVkX2RhdGVCDQoLX2FkZGVkX2RhdGVCDgoMX2FyY2hpdmVfcmVmIoAFCghEb2N1bWVudBIKCgJpZBgBIAEoCRIZCgxwYXBlcmxlc3NfaWQYAiABKAVIAIgBARINCgV0aXRsZRgDIAEoCRIaCg1jb3JyZXNwb25kZW50GAQgASgJSAGIAQESGgoNZG9jdW1lbnRfdHlwZRgFIAEoCUgCiAEBEgwKBHRhZ3MYBiADKAkSGQoMY3JlYXRlZF9kYXRlGAcgASgJSAOIAQESFwoKYWRkZWRfZGF0ZRgIIAEoCUgEiAEBEj0KEXByb2Nlc3Npbmdfc3RhdHVzGAkgASgOMiIuc3Rld2FyZC5kZWR1cC52MS5Qcm9jZXNzaW5nU3RhdHVzEg8KB2FyY2hpdmUYCiABKAkSGAoLYXJjaGl2ZV9yZWYYCyABKAlIBYgBARIaCg1tb2RpZmllZF9kYXRlGAwgASgJSAaIAQESEwoLZmluZ2VycHJpbnQYDSABKAkSLQoJc3luY2VkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgdjb250ZW50GA8gASgLMiEuc3Rld2FyZC5kZWR1cC52MS5Eb2N1bWVudENvbnRlbnQSPAoRZ3JvdXBfbWVtYmVyc2hpcHMYECADKAsyIS5zdGV3YXJkLmRlZHVwLnYxLkdyb3VwTWVtYmVyc2hpcBIRCgl0cnVuY2F0ZWQYESABKAhCDwoNX3BhcGVybGVzc19pZEIQCg5fY29ycmVzcG9uZGVudEIQCg5fZG9jdW1lbnRfdHlwZUIPCg1fY3JlYXRlZF9kYXRlQg0KC19hZGRlZF9kYXRlQg4KDF9hcmNoaXZlX3JlZkIQCg5fbW9kaWZpZWRfZGF0ZSJnCg9Eb2N1bWVudENvbnRlbnQSEQoJZnVsbF90ZXh0GAEgASgJEhcKD25vcm1hbGl6ZWRfdGV4dBgCIAEoCRISCgp3b3JkX2NvdW50GAMgASgFEhQKDGNvbnRlbnRfaGFzaBgEIAEoCSKAAQoPR3JvdXBNZW1iZXJzaGlwEhAKCGdyb3VwX2lkGAEgASgJEhgKEGNvbmZpZGVuY2Vfc2NvcmUYAiABKAESEgoKaXNfcHJpbWFyeRgDIAEoCBItCgZzdGF0dXMYBCABKA4yHS5zdGV3YXJkLmRlZHVwLnYxLkdyb3VwU3RhdHVzIooCChRMaXN0RG9jdW1lbnRzUmVxdWVzdBIdCgVsaW1pdBgBIAEoBUIJukgGGgQYZCgBSACIAQESFwoGb2Zmc2V0GAIgASgFQge6SAQaAigAEhUKDWNvcnJlc3BvbmRlbnQYAyABKAkSFQoNZG9jdW1lbnRfdHlwZRgEIAEoCRILCgN0YWcYBSABKAkSRwoRcHJvY2Vzc2luZ19zdGF0dXMYBiABKA4yIi5zdGV3YXJkLmRlZHVwLnYxLlByb2Nlc3NpbmdTdGF0dXNCCLpIBYIBAhABEg4KBnNlYXJjaBgHIAEoCRIcCgxub19haV9yZXN1bHQYCCABKAhCBpLOGAJAAUIICgZfbGltaXQicgoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEi8KBGRhdGEYASADKAsyIS5zdGV3YXJkLmRlZHVwLnYxLkRvY3VtZW50U3VtbWFyeRIoCgRtZXRhGAIgASgLMhouc3Rld2FyZC5kZWR1cC52MS5QYWdlTWV0YSI4CghQYWdlTWV0YRINCgV0b3RhbBgBIAEoBRINCgVsaW1pdBgCIAEoBRIOCgZvZmZzZXQYAyABKAUiIAoSR2V0RG9jdW1lbnRSZXF1ZXN0EgoKAmlkGAEgASgJIj8KE0dldERvY3VtZW50UmVzcG9uc2USKAoEZGF0YRgBIAEoCzIaLnN0ZXdhcmQuZGVkdXAudjEuRG9jdW1lbnQiJwoZR2V0RG9jdW1lbnRDb250ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSJJChpHZXREb2N1bWVudENvbnRlbnRSZXNwb25zZRIrCgRkYXRhGAEgASgLMh0uc3Rld2FyZC5kZWR1cC52MS5UZXh0Q29udGVudCp1ChBQcm9jZXNzaW5nU3RhdHVzEiEKHVBST0NFU1NJTkdfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHQoZUFJPQ0VTU0lOR19TVEFUVVNfUEVORElORxABEh8KG1BST0NFU1NJTkdfU1RBVFVTX0NPTVBMRVRFRBACMrgDCg9Eb2N1bWVudFNlcnZpY2USgQEKDUxpc3REb2N1bWVudHMSJi5zdGV3YXJkLmRlZHVwLnYxLkxpc3REb2N1bWVudHNSZXF1ZXN0Gicuc3Rld2FyZC5kZWR1cC52MS5MaXN0RG9jdW1lbnRzUmVzcG9uc2UiH5rOGAIgAoLT5JMCExIRL2FwaS92MS9kb2N1bWVudHMSgAEKC0dldERvY3VtZW50EiQuc3Rld2FyZC5kZWR1cC52MS5HZXREb2N1bWVudFJlcXVlc3QaJS5zdGV3YXJkLmRlZHVwLnYxLkdldERvY3VtZW50UmVzcG9uc2UiJJrOGAIgAoLT5JMCGBIWL2FwaS92MS9kb2N1bWVudHMve2lkfRKdAQoSR2V0RG9jdW1lbnRDb250ZW50Eisuc3Rld2FyZC5kZWR1cC52MS5HZXREb2N1bWVudENvbnRlbnRSZXF1ZXN0Giwuc3Rld2FyZC5kZWR1cC52MS5HZXREb2N1bWVudENvbnRlbnRSZXNwb25zZSIsms4YAiACgtPkkwIgEh4vYXBpL3YxL2RvY3VtZW50cy97aWR9L2NvbnRlbnRCCorOGAYIAhACGAJiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_steward_dedup_v1_groups, file_steward_options_v1_options]);
+  fileDesc("CiBzdGV3YXJkL2RlZHVwL3YxL2RvY3VtZW50cy5wcm90bxIQc3Rld2FyZC5kZWR1cC52MSLWAwoPRG9jdW1lbnRTdW1tYXJ5EgoKAmlkGAEgASgJEhkKDHBhcGVybGVzc19pZBgCIAEoBUgAiAEBEg0KBXRpdGxlGAMgASgJEhoKDWNvcnJlc3BvbmRlbnQYBCABKAlIAYgBARIaCg1kb2N1bWVudF90eXBlGAUgASgJSAKIAQESDAoEdGFncxgGIAMoCRIZCgxjcmVhdGVkX2RhdGUYByABKAlIA4gBARIXCgphZGRlZF9kYXRlGAggASgJSASIAQESPQoRcHJvY2Vzc2luZ19zdGF0dXMYCSABKA4yIi5zdGV3YXJkLmRlZHVwLnYxLlByb2Nlc3NpbmdTdGF0dXMSDwoHYXJjaGl2ZRgKIAEoCRIYCgthcmNoaXZlX3JlZhgLIAEoCUgFiAEBEhEKCXRydW5jYXRlZBgMIAEoCBIxCg1maXJzdF9zZWVuX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIPCg1fcGFwZXJsZXNzX2lkQhAKDl9jb3JyZXNwb25kZW50QhAKDl9kb2N1bWVudF90eXBlQg8KDV9jcmVhdGVkX2RhdGVCDQoLX2FkZGVkX2RhdGVCDgoMX2FyY2hpdmVfcmVmIpECCg9Ta2lwcGVkRG9jdW1lbnQSLAoGcmVhc29uGAEgASgOMhwuc3Rld2FyZC5kZWR1cC52MS5Ta2lwUmVhc29uEg4KBmRldGFpbBgCIAEoCRIPCgdhcmNoaXZlGAMgASgJEhMKC2FyY2hpdmVfcmVmGAQgASgJEhgKC2RvY3VtZW50X2lkGAUgASgJSACIAQESGQoMcGFwZXJsZXNzX2lkGAYgASgFSAGIAQESEgoFdGl0bGUYByABKAlIAogBARIXCgp3b3JkX2NvdW50GAggASgFSAOIAQFCDgoMX2RvY3VtZW50X2lkQg8KDV9wYXBlcmxlc3NfaWRCCAoGX3RpdGxlQg0KC193b3JkX2NvdW50IqgBChtMaXN0U2tpcHBlZERvY3VtZW50c1JlcXVlc3QSHQoFbGltaXQYASABKAVCCbpIBhoEGGQoAUgAiAEBEhcKBm9mZnNldBgCIAEoBUIHukgEGgIoABI2CgZyZWFzb24YAyABKA4yHC5zdGV3YXJkLmRlZHVwLnYxLlNraXBSZWFzb25CCLpIBYIBAhABEg8KB2FyY2hpdmUYBCABKAlCCAoGX2xpbWl0InkKHExpc3RTa2lwcGVkRG9jdW1lbnRzUmVzcG9uc2USLwoEZGF0YRgBIAMoCzIhLnN0ZXdhcmQuZGVkdXAudjEuU2tpcHBlZERvY3VtZW50EigKBG1ldGEYAiABKAsyGi5zdGV3YXJkLmRlZHVwLnYxLlBhZ2VNZXRhItsFCghEb2N1bWVudBIKCgJpZBgBIAEoCRIZCgxwYXBlcmxlc3NfaWQYAiABKAVIAIgBARINCgV0aXRsZRgDIAEoCRIaCg1jb3JyZXNwb25kZW50GAQgASgJSAGIAQESGgoNZG9jdW1lbnRfdHlwZRgFIAEoCUgCiAEBEgwKBHRhZ3MYBiADKAkSGQoMY3JlYXRlZF9kYXRlGAcgASgJSAOIAQESFwoKYWRkZWRfZGF0ZRgIIAEoCUgEiAEBEj0KEXByb2Nlc3Npbmdfc3RhdHVzGAkgASgOMiIuc3Rld2FyZC5kZWR1cC52MS5Qcm9jZXNzaW5nU3RhdHVzEg8KB2FyY2hpdmUYCiABKAkSGAoLYXJjaGl2ZV9yZWYYCyABKAlIBYgBARIaCg1tb2RpZmllZF9kYXRlGAwgASgJSAaIAQESEwoLZmluZ2VycHJpbnQYDSABKAkSLQoJc3luY2VkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgdjb250ZW50GA8gASgLMiEuc3Rld2FyZC5kZWR1cC52MS5Eb2N1bWVudENvbnRlbnQSPAoRZ3JvdXBfbWVtYmVyc2hpcHMYECADKAsyIS5zdGV3YXJkLmRlZHVwLnYxLkdyb3VwTWVtYmVyc2hpcBIRCgl0cnVuY2F0ZWQYESABKAgSMQoNZmlyc3Rfc2Vlbl9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKcGFnZV9jb3VudBgTIAEoBUgHiAEBQg8KDV9wYXBlcmxlc3NfaWRCEAoOX2NvcnJlc3BvbmRlbnRCEAoOX2RvY3VtZW50X3R5cGVCDwoNX2NyZWF0ZWRfZGF0ZUINCgtfYWRkZWRfZGF0ZUIOCgxfYXJjaGl2ZV9yZWZCEAoOX21vZGlmaWVkX2RhdGVCDQoLX3BhZ2VfY291bnQiZwoPRG9jdW1lbnRDb250ZW50EhEKCWZ1bGxfdGV4dBgBIAEoCRIXCg9ub3JtYWxpemVkX3RleHQYAiABKAkSEgoKd29yZF9jb3VudBgDIAEoBRIUCgxjb250ZW50X2hhc2gYBCABKAkigAEKD0dyb3VwTWVtYmVyc2hpcBIQCghncm91cF9pZBgBIAEoCRIYChBjb25maWRlbmNlX3Njb3JlGAIgASgBEhIKCmlzX3ByaW1hcnkYAyABKAgSLQoGc3RhdHVzGAQgASgOMh0uc3Rld2FyZC5kZWR1cC52MS5Hcm91cFN0YXR1cyK1AgoUTGlzdERvY3VtZW50c1JlcXVlc3QSHQoFbGltaXQYASABKAVCCbpIBhoEGGQoAUgAiAEBEhcKBm9mZnNldBgCIAEoBUIHukgEGgIoABIVCg1jb3JyZXNwb25kZW50GAMgASgJEhUKDWRvY3VtZW50X3R5cGUYBCABKAkSCwoDdGFnGAUgASgJEkcKEXByb2Nlc3Npbmdfc3RhdHVzGAYgASgOMiIuc3Rld2FyZC5kZWR1cC52MS5Qcm9jZXNzaW5nU3RhdHVzQgi6SAWCAQIQARIOCgZzZWFyY2gYByABKAkSHAoMbm9fYWlfcmVzdWx0GAggASgIQgaSzhgCQAESKQoFc2luY2UYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQggKBl9saW1pdCJyChVMaXN0RG9jdW1lbnRzUmVzcG9uc2USLwoEZGF0YRgBIAMoCzIhLnN0ZXdhcmQuZGVkdXAudjEuRG9jdW1lbnRTdW1tYXJ5EigKBG1ldGEYAiABKAsyGi5zdGV3YXJkLmRlZHVwLnYxLlBhZ2VNZXRhIjgKCFBhZ2VNZXRhEg0KBXRvdGFsGAEgASgFEg0KBWxpbWl0GAIgASgFEg4KBm9mZnNldBgDIAEoBSIgChJHZXREb2N1bWVudFJlcXVlc3QSCgoCaWQYASABKAkiPwoTR2V0RG9jdW1lbnRSZXNwb25zZRIoCgRkYXRhGAEgASgLMhouc3Rld2FyZC5kZWR1cC52MS5Eb2N1bWVudCInChlHZXREb2N1bWVudENvbnRlbnRSZXF1ZXN0EgoKAmlkGAEgASgJIkkKGkdldERvY3VtZW50Q29udGVudFJlc3BvbnNlEisKBGRhdGEYASABKAsyHS5zdGV3YXJkLmRlZHVwLnYxLlRleHRDb250ZW50KnUKEFByb2Nlc3NpbmdTdGF0dXMSIQodUFJPQ0VTU0lOR19TVEFUVVNfVU5TUEVDSUZJRUQQABIdChlQUk9DRVNTSU5HX1NUQVRVU19QRU5ESU5HEAESHwobUFJPQ0VTU0lOR19TVEFUVVNfQ09NUExFVEVEEAIqjgEKClNraXBSZWFzb24SGwoXU0tJUF9SRUFTT05fVU5TUEVDSUZJRUQQABIXChNTS0lQX1JFQVNPTl9OT19URVhUEAESGQoVU0tJUF9SRUFTT05fVE9PX1NIT1JUEAISEwoPU0tJUF9SRUFTT05fQ1VUEAMSGgoWU0tJUF9SRUFTT05fVU5SRUFEQUJMRRAEMtkECg9Eb2N1bWVudFNlcnZpY2USgQEKDUxpc3REb2N1bWVudHMSJi5zdGV3YXJkLmRlZHVwLnYxLkxpc3REb2N1bWVudHNSZXF1ZXN0Gicuc3Rld2FyZC5kZWR1cC52MS5MaXN0RG9jdW1lbnRzUmVzcG9uc2UiH5rOGAIgAoLT5JMCExIRL2FwaS92MS9kb2N1bWVudHMSngEKFExpc3RTa2lwcGVkRG9jdW1lbnRzEi0uc3Rld2FyZC5kZWR1cC52MS5MaXN0U2tpcHBlZERvY3VtZW50c1JlcXVlc3QaLi5zdGV3YXJkLmRlZHVwLnYxLkxpc3RTa2lwcGVkRG9jdW1lbnRzUmVzcG9uc2UiJ5rOGAIgAoLT5JMCGxIZL2FwaS92MS9kb2N1bWVudHMvc2tpcHBlZBKAAQoLR2V0RG9jdW1lbnQSJC5zdGV3YXJkLmRlZHVwLnYxLkdldERvY3VtZW50UmVxdWVzdBolLnN0ZXdhcmQuZGVkdXAudjEuR2V0RG9jdW1lbnRSZXNwb25zZSIkms4YAiACgtPkkwIYEhYvYXBpL3YxL2RvY3VtZW50cy97aWR9Ep0BChJHZXREb2N1bWVudENvbnRlbnQSKy5zdGV3YXJkLmRlZHVwLnYxLkdldERvY3VtZW50Q29udGVudFJlcXVlc3QaLC5zdGV3YXJkLmRlZHVwLnYxLkdldERvY3VtZW50Q29udGVudFJlc3BvbnNlIiyazhgCIAKC0+STAiASHi9hcGkvdjEvZG9jdW1lbnRzL3tpZH0vY29udGVudEIKis4YBggCEAIYAmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_steward_dedup_v1_groups, file_steward_options_v1_options]);
 
 /**
  * @generated from message steward.dedup.v1.DocumentSummary
@@ -94,6 +94,13 @@ export type DocumentSummary = Message<"steward.dedup.v1.DocumentSummary"> & {
    * @generated from field: bool truncated = 12;
    */
   truncated: boolean;
+
+  /**
+   * Start of the sync that brought it.
+   *
+   * @generated from field: google.protobuf.Timestamp first_seen_at = 13;
+   */
+  firstSeenAt?: Timestamp | undefined;
 };
 
 /**
@@ -102,6 +109,128 @@ export type DocumentSummary = Message<"steward.dedup.v1.DocumentSummary"> & {
  */
 export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
   messageDesc(file_steward_dedup_v1_documents, 0);
+
+/**
+ * @generated from message steward.dedup.v1.SkippedDocument
+ */
+export type SkippedDocument = Message<"steward.dedup.v1.SkippedDocument"> & {
+  /**
+   * @generated from field: steward.dedup.v1.SkipReason reason = 1;
+   */
+  reason: SkipReason;
+
+  /**
+   * What exactly, and what helps.
+   *
+   * @generated from field: string detail = 2;
+   */
+  detail: string;
+
+  /**
+   * Name of the archive.
+   *
+   * @generated from field: string archive = 3;
+   */
+  archive: string;
+
+  /**
+   * Path in a folder, id in a JSON Lines file, number in Paperless-ngx.
+   *
+   * @generated from field: string archive_ref = 4;
+   */
+  archiveRef: string;
+
+  /**
+   * Null for what is not stored.
+   *
+   * @generated from field: optional string document_id = 5;
+   */
+  documentId?: string | undefined;
+
+  /**
+   * @generated from field: optional int32 paperless_id = 6;
+   */
+  paperlessId?: number | undefined;
+
+  /**
+   * @generated from field: optional string title = 7;
+   */
+  title?: string | undefined;
+
+  /**
+   * @generated from field: optional int32 word_count = 8;
+   */
+  wordCount?: number | undefined;
+};
+
+/**
+ * Describes the message steward.dedup.v1.SkippedDocument.
+ * Use `create(SkippedDocumentSchema)` to create a new message.
+ */
+export const SkippedDocumentSchema: GenMessage<SkippedDocument> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_documents, 1);
+
+/**
+ * @generated from message steward.dedup.v1.ListSkippedDocumentsRequest
+ */
+export type ListSkippedDocumentsRequest = Message<"steward.dedup.v1.ListSkippedDocumentsRequest"> & {
+  /**
+   * 50 if not given.
+   *
+   * @generated from field: optional int32 limit = 1;
+   */
+  limit?: number | undefined;
+
+  /**
+   * How many entries to skip.
+   *
+   * @generated from field: int32 offset = 2;
+   */
+  offset: number;
+
+  /**
+   * Only entries with this reason.
+   *
+   * @generated from field: steward.dedup.v1.SkipReason reason = 3;
+   */
+  reason: SkipReason;
+
+  /**
+   * Only entries of this archive.
+   *
+   * @generated from field: string archive = 4;
+   */
+  archive: string;
+};
+
+/**
+ * Describes the message steward.dedup.v1.ListSkippedDocumentsRequest.
+ * Use `create(ListSkippedDocumentsRequestSchema)` to create a new message.
+ */
+export const ListSkippedDocumentsRequestSchema: GenMessage<ListSkippedDocumentsRequest> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_documents, 2);
+
+/**
+ * @generated from message steward.dedup.v1.ListSkippedDocumentsResponse
+ */
+export type ListSkippedDocumentsResponse = Message<"steward.dedup.v1.ListSkippedDocumentsResponse"> & {
+  /**
+   * @generated from field: repeated steward.dedup.v1.SkippedDocument data = 1;
+   */
+  data: SkippedDocument[];
+
+  /**
+   * @generated from field: steward.dedup.v1.PageMeta meta = 2;
+   */
+  meta?: PageMeta | undefined;
+};
+
+/**
+ * Describes the message steward.dedup.v1.ListSkippedDocumentsResponse.
+ * Use `create(ListSkippedDocumentsResponseSchema)` to create a new message.
+ */
+export const ListSkippedDocumentsResponseSchema: GenMessage<ListSkippedDocumentsResponse> = /*@__PURE__*/
+  messageDesc(file_steward_dedup_v1_documents, 3);
 
 /**
  * @generated from message steward.dedup.v1.Document
@@ -195,6 +324,20 @@ export type Document = Message<"steward.dedup.v1.Document"> & {
    * @generated from field: bool truncated = 17;
    */
   truncated: boolean;
+
+  /**
+   * Start of the sync that brought it.
+   *
+   * @generated from field: google.protobuf.Timestamp first_seen_at = 18;
+   */
+  firstSeenAt?: Timestamp | undefined;
+
+  /**
+   * Pages of its file, where the archive counts them.
+   *
+   * @generated from field: optional int32 page_count = 19;
+   */
+  pageCount?: number | undefined;
 };
 
 /**
@@ -202,7 +345,7 @@ export type Document = Message<"steward.dedup.v1.Document"> & {
  * Use `create(DocumentSchema)` to create a new message.
  */
 export const DocumentSchema: GenMessage<Document> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 1);
+  messageDesc(file_steward_dedup_v1_documents, 4);
 
 /**
  * @generated from message steward.dedup.v1.DocumentContent
@@ -236,7 +379,7 @@ export type DocumentContent = Message<"steward.dedup.v1.DocumentContent"> & {
  * Use `create(DocumentContentSchema)` to create a new message.
  */
 export const DocumentContentSchema: GenMessage<DocumentContent> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 2);
+  messageDesc(file_steward_dedup_v1_documents, 5);
 
 /**
  * @generated from message steward.dedup.v1.GroupMembership
@@ -268,7 +411,7 @@ export type GroupMembership = Message<"steward.dedup.v1.GroupMembership"> & {
  * Use `create(GroupMembershipSchema)` to create a new message.
  */
 export const GroupMembershipSchema: GenMessage<GroupMembership> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 3);
+  messageDesc(file_steward_dedup_v1_documents, 6);
 
 /**
  * @generated from message steward.dedup.v1.ListDocumentsRequest
@@ -329,6 +472,13 @@ export type ListDocumentsRequest = Message<"steward.dedup.v1.ListDocumentsReques
    * @generated from field: bool no_ai_result = 8;
    */
   noAiResult: boolean;
+
+  /**
+   * Only documents that a sync which started then or later brought.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 9;
+   */
+  since?: Timestamp | undefined;
 };
 
 /**
@@ -336,7 +486,7 @@ export type ListDocumentsRequest = Message<"steward.dedup.v1.ListDocumentsReques
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 4);
+  messageDesc(file_steward_dedup_v1_documents, 7);
 
 /**
  * @generated from message steward.dedup.v1.ListDocumentsResponse
@@ -358,7 +508,7 @@ export type ListDocumentsResponse = Message<"steward.dedup.v1.ListDocumentsRespo
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 5);
+  messageDesc(file_steward_dedup_v1_documents, 8);
 
 /**
  * @generated from message steward.dedup.v1.PageMeta
@@ -385,7 +535,7 @@ export type PageMeta = Message<"steward.dedup.v1.PageMeta"> & {
  * Use `create(PageMetaSchema)` to create a new message.
  */
 export const PageMetaSchema: GenMessage<PageMeta> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 6);
+  messageDesc(file_steward_dedup_v1_documents, 9);
 
 /**
  * @generated from message steward.dedup.v1.GetDocumentRequest
@@ -404,7 +554,7 @@ export type GetDocumentRequest = Message<"steward.dedup.v1.GetDocumentRequest"> 
  * Use `create(GetDocumentRequestSchema)` to create a new message.
  */
 export const GetDocumentRequestSchema: GenMessage<GetDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 7);
+  messageDesc(file_steward_dedup_v1_documents, 10);
 
 /**
  * @generated from message steward.dedup.v1.GetDocumentResponse
@@ -421,7 +571,7 @@ export type GetDocumentResponse = Message<"steward.dedup.v1.GetDocumentResponse"
  * Use `create(GetDocumentResponseSchema)` to create a new message.
  */
 export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 8);
+  messageDesc(file_steward_dedup_v1_documents, 11);
 
 /**
  * @generated from message steward.dedup.v1.GetDocumentContentRequest
@@ -440,7 +590,7 @@ export type GetDocumentContentRequest = Message<"steward.dedup.v1.GetDocumentCon
  * Use `create(GetDocumentContentRequestSchema)` to create a new message.
  */
 export const GetDocumentContentRequestSchema: GenMessage<GetDocumentContentRequest> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 9);
+  messageDesc(file_steward_dedup_v1_documents, 12);
 
 /**
  * @generated from message steward.dedup.v1.GetDocumentContentResponse
@@ -457,7 +607,7 @@ export type GetDocumentContentResponse = Message<"steward.dedup.v1.GetDocumentCo
  * Use `create(GetDocumentContentResponseSchema)` to create a new message.
  */
 export const GetDocumentContentResponseSchema: GenMessage<GetDocumentContentResponse> = /*@__PURE__*/
-  messageDesc(file_steward_dedup_v1_documents, 10);
+  messageDesc(file_steward_dedup_v1_documents, 13);
 
 /**
  * @generated from enum steward.dedup.v1.ProcessingStatus
@@ -493,6 +643,55 @@ export const ProcessingStatusSchema: GenEnum<ProcessingStatus> = /*@__PURE__*/
   enumDesc(file_steward_dedup_v1_documents, 0);
 
 /**
+ * @generated from enum steward.dedup.v1.SkipReason
+ */
+export const SkipReason = {
+  /**
+   * @generated from enum value: SKIP_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It has no text.
+   *
+   * @generated from enum value: SKIP_REASON_NO_TEXT = 1;
+   */
+  NO_TEXT: 1,
+
+  /**
+   * It has fewer words than `minWords`.
+   *
+   * @generated from enum value: SKIP_REASON_TOO_SHORT = 2;
+   */
+  TOO_SHORT: 2,
+
+  /**
+   * Only the beginning of its text is compared, and it is never deleted.
+   *
+   * @generated from enum value: SKIP_REASON_CUT = 3;
+   */
+  CUT: 3,
+
+  /**
+   * The last sync could not read it.
+   *
+   * @generated from enum value: SKIP_REASON_UNREADABLE = 4;
+   */
+  UNREADABLE: 4,
+} as const;
+
+/**
+ * @generated from enum steward.dedup.v1.SkipReason
+ */
+export type SkipReason = (typeof SkipReason)[keyof typeof SkipReason] | UnknownEnum;
+
+/**
+ * Describes the enum steward.dedup.v1.SkipReason.
+ */
+export const SkipReasonSchema: GenEnum<SkipReason> = /*@__PURE__*/
+  enumDesc(file_steward_dedup_v1_documents, 1);
+
+/**
  * Reads documents.
  *
  * @generated from service steward.dedup.v1.DocumentService
@@ -507,6 +706,17 @@ export const DocumentService: GenService<{
     methodKind: "unary";
     input: typeof ListDocumentsRequestSchema;
     output: typeof ListDocumentsResponseSchema;
+  },
+  /**
+   * Lists what is left out of the search for duplicates, or compared only in part, and why. Stored documents come first,
+   * then what the last sync could not read.
+   *
+   * @generated from rpc steward.dedup.v1.DocumentService.ListSkippedDocuments
+   */
+  listSkippedDocuments: {
+    methodKind: "unary";
+    input: typeof ListSkippedDocumentsRequestSchema;
+    output: typeof ListSkippedDocumentsResponseSchema;
   },
   /**
    * Returns one document with its content and the groups it is in.

@@ -4,15 +4,15 @@
 // @generated from file steward/state/v1/dedup.proto (package steward.state.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file steward/state/v1/dedup.proto.
  */
 export const file_steward_state_v1_dedup: GenFile = /*@__PURE__*/
-  fileDesc("ChxzdGV3YXJkL3N0YXRlL3YxL2RlZHVwLnByb3RvEhBzdGV3YXJkLnN0YXRlLnYxIoAECgtEb2N1bWVudFJvdxIOCgZkb2Nfbm8YASABKA0SCgoCaWQYAiABKAkSDwoHYXJjaGl2ZRgDIAEoCRITCgthcmNoaXZlX3JlZhgEIAEoCRIZCgxwYXBlcmxlc3NfaWQYBSABKAVIAIgBARINCgV0aXRsZRgGIAEoCRIaCg1jb3JyZXNwb25kZW50GAcgASgJSAGIAQESGgoNZG9jdW1lbnRfdHlwZRgIIAEoCUgCiAEBEgwKBHRhZ3MYCSADKAkSGQoMY3JlYXRlZF9kYXRlGAogASgJSAOIAQESFwoKYWRkZWRfZGF0ZRgLIAEoCUgEiAEBEhoKDW1vZGlmaWVkX2RhdGUYDCABKAlIBYgBARITCgtmaW5nZXJwcmludBgNIAEoDBIUCgxjb250ZW50X2hhc2gYDiABKAwSEgoKd29yZF9jb3VudBgPIAEoDRIUCgxzeW5jZWRfYXRfbXMYECABKAESDwoHcGVuZGluZxgRIAEoCBIPCgdzZWVuX2luGBIgASgNEhEKCXRydW5jYXRlZBgTIAEoCEIPCg1fcGFwZXJsZXNzX2lkQhAKDl9jb3JyZXNwb25kZW50QhAKDl9kb2N1bWVudF90eXBlQg8KDV9jcmVhdGVkX2RhdGVCDQoLX2FkZGVkX2RhdGVCEAoOX21vZGlmaWVkX2RhdGUiLQoHVGV4dFJvdxIUCgxjb250ZW50X2hhc2gYASABKAwSDAoEenN0ZBgCIAEoDCLaAgoIR3JvdXBSb3cSCgoCaWQYASABKAkSDwoHbWVtYmVycxgCIAMoDRIZChFzdWdnZXN0ZWRfcHJpbWFyeRgDIAEoDRISCgpjb25maWRlbmNlGAQgASgBEhQKB2phY2NhcmQYBSABKAFIAIgBARISCgVmdXp6eRgGIAEoAUgBiAEBEhsKDmRpc2NyaW1pbmF0aXZlGAcgASgBSAKIAQESGQoRYWxnb3JpdGhtX3ZlcnNpb24YCCABKAkSFQoNdXBkYXRlZF9hdF9tcxgJIAEoARIUCgxwYWlyX21lbWJlcnMYCiADKA0SEwoLcGFpcl9zY29yZXMYCyADKAESFAoMbWVtYmVyX3RleHRzGA4gAygNEg8KB3JlYXNvbnMYDCADKAkSDgoGZ2FpbmVkGA0gASgIQgoKCF9qYWNjYXJkQggKBl9mdXp6eUIRCg9fZGlzY3JpbWluYXRpdmUiqQMKC0RlY2lzaW9uUm93Eg4KBnN0YXR1cxgBIAEoDRIVCg1jcmVhdGVkX2F0X21zGAIgASgBEhoKDWRlY2lkZWRfYXRfbXMYAyABKAFIAIgBARIUCgdwcmltYXJ5GAQgASgNSAGIAQESIgoVYXJjaGl2ZWRfbWVtYmVyX2NvdW50GAUgASgNSAKIAQESIwoWYXJjaGl2ZWRfcHJpbWFyeV90aXRsZRgGIAEoCUgDiAEBEhoKDWRlbGV0ZWRfYXRfbXMYByABKAFIBIgBARIvCgdoaXN0b3J5GAggAygLMh4uc3Rld2FyZC5zdGF0ZS52MS5QYXN0RGVjaXNpb24SFQoNdXBkYXRlZF9hdF9tcxgJIAEoARIXCg9kZWNpZGVkX21lbWJlcnMYCiADKA0SFgoOZGVjaWRlZF9oYXNoZXMYCyADKAxCEAoOX2RlY2lkZWRfYXRfbXNCCgoIX3ByaW1hcnlCGAoWX2FyY2hpdmVkX21lbWJlcl9jb3VudEIZChdfYXJjaGl2ZWRfcHJpbWFyeV90aXRsZUIQCg5fZGVsZXRlZF9hdF9tcyI1CgxQYXN0RGVjaXNpb24SDgoGc3RhdHVzGAEgASgNEhUKDWRlY2lkZWRfYXRfbXMYAiABKAEiNQoHTWV0YVJvdxIOCgZudW1iZXIYASABKAESDAoEdGV4dBgCIAEoCRIMCgRkYXRhGAMgASgMYgZwcm90bzM");
+  fileDesc("ChxzdGV3YXJkL3N0YXRlL3YxL2RlZHVwLnByb3RvEhBzdGV3YXJkLnN0YXRlLnYxIsIECgtEb2N1bWVudFJvdxIOCgZkb2Nfbm8YASABKA0SCgoCaWQYAiABKAkSDwoHYXJjaGl2ZRgDIAEoCRITCgthcmNoaXZlX3JlZhgEIAEoCRIZCgxwYXBlcmxlc3NfaWQYBSABKAVIAIgBARINCgV0aXRsZRgGIAEoCRIaCg1jb3JyZXNwb25kZW50GAcgASgJSAGIAQESGgoNZG9jdW1lbnRfdHlwZRgIIAEoCUgCiAEBEgwKBHRhZ3MYCSADKAkSGQoMY3JlYXRlZF9kYXRlGAogASgJSAOIAQESFwoKYWRkZWRfZGF0ZRgLIAEoCUgEiAEBEhoKDW1vZGlmaWVkX2RhdGUYDCABKAlIBYgBARITCgtmaW5nZXJwcmludBgNIAEoDBIUCgxjb250ZW50X2hhc2gYDiABKAwSEgoKd29yZF9jb3VudBgPIAEoDRIUCgxzeW5jZWRfYXRfbXMYECABKAESDwoHcGVuZGluZxgRIAEoCBIPCgdzZWVuX2luGBIgASgNEhEKCXRydW5jYXRlZBgTIAEoCBIYChBmaXJzdF9zZWVuX2F0X21zGBQgASgBEhcKCnBhZ2VfY291bnQYFSABKA1IBogBAUIPCg1fcGFwZXJsZXNzX2lkQhAKDl9jb3JyZXNwb25kZW50QhAKDl9kb2N1bWVudF90eXBlQg8KDV9jcmVhdGVkX2RhdGVCDQoLX2FkZGVkX2RhdGVCEAoOX21vZGlmaWVkX2RhdGVCDQoLX3BhZ2VfY291bnQiQgoPU2tpcHBlZEl0ZW1zUm93Ei8KBWl0ZW1zGAEgAygLMiAuc3Rld2FyZC5zdGF0ZS52MS5Ta2lwcGVkSXRlbVJvdyJWCg5Ta2lwcGVkSXRlbVJvdxIPCgdhcmNoaXZlGAEgASgJEhMKC2FyY2hpdmVfcmVmGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkiLQoHVGV4dFJvdxIUCgxjb250ZW50X2hhc2gYASABKAwSDAoEenN0ZBgCIAEoDCL9AgoIR3JvdXBSb3cSCgoCaWQYASABKAkSDwoHbWVtYmVycxgCIAMoDRIZChFzdWdnZXN0ZWRfcHJpbWFyeRgDIAEoDRISCgpjb25maWRlbmNlGAQgASgBEhQKB2phY2NhcmQYBSABKAFIAIgBARISCgVmdXp6eRgGIAEoAUgBiAEBEhsKDmRpc2NyaW1pbmF0aXZlGAcgASgBSAKIAQESGQoRYWxnb3JpdGhtX3ZlcnNpb24YCCABKAkSFQoNdXBkYXRlZF9hdF9tcxgJIAEoARIUCgxwYWlyX21lbWJlcnMYCiADKA0SEwoLcGFpcl9zY29yZXMYCyADKAESFAoMbWVtYmVyX3RleHRzGA4gAygNEg8KB3JlYXNvbnMYDCADKAkSDgoGZ2FpbmVkGA0gASgIEhAKCG91dGRhdGVkGA8gASgIEg8KB3JlbW92ZWQYECABKAhCCgoIX2phY2NhcmRCCAoGX2Z1enp5QhEKD19kaXNjcmltaW5hdGl2ZSKkBAoLRGVjaXNpb25Sb3cSDgoGc3RhdHVzGAEgASgNEhUKDWNyZWF0ZWRfYXRfbXMYAiABKAESGgoNZGVjaWRlZF9hdF9tcxgDIAEoAUgAiAEBEhQKB3ByaW1hcnkYBCABKA1IAYgBARIiChVhcmNoaXZlZF9tZW1iZXJfY291bnQYBSABKA1IAogBARIjChZhcmNoaXZlZF9wcmltYXJ5X3RpdGxlGAYgASgJSAOIAQESGgoNZGVsZXRlZF9hdF9tcxgHIAEoAUgEiAEBEi8KB2hpc3RvcnkYCCADKAsyHi5zdGV3YXJkLnN0YXRlLnYxLlBhc3REZWNpc2lvbhIVCg11cGRhdGVkX2F0X21zGAkgASgBEhcKD2RlY2lkZWRfbWVtYmVycxgKIAMoDRIWCg5kZWNpZGVkX2hhc2hlcxgLIAMoDBIbCg5hY2NlcHRlZF9hdF9tcxgUIAEoAUgFiAEBEhgKEGFjY2VwdGVkX21lbWJlcnMYFSADKA0SFwoPYWNjZXB0ZWRfaGFzaGVzGBYgAygMEhYKDnJlc3RvcmVkX3BhaXJzGB4gAygNQhAKDl9kZWNpZGVkX2F0X21zQgoKCF9wcmltYXJ5QhgKFl9hcmNoaXZlZF9tZW1iZXJfY291bnRCGQoXX2FyY2hpdmVkX3ByaW1hcnlfdGl0bGVCEAoOX2RlbGV0ZWRfYXRfbXNCEQoPX2FjY2VwdGVkX2F0X21zIp4CCgtEZWxldGlvblJvdxIQCghncm91cF9pZBgBIAEoCRIOCgZkb2Nfbm8YAiABKA0SEwoLZG9jdW1lbnRfaWQYAyABKAkSFAoMcGFwZXJsZXNzX2lkGAQgASgFEg8KB2FyY2hpdmUYBSABKAkSEwoLZmluZ2VycHJpbnQYBiABKAwSEwoLa2VlcF9kb2Nfbm8YByABKA0SGAoQa2VlcF9kb2N1bWVudF9pZBgIIAEoCRIyCgdvdXRjb21lGAkgASgOMiEuc3Rld2FyZC5zdGF0ZS52MS5EZWxldGlvbk91dGNvbWUSDgoGcmVhc29uGAogASgJEg4KBm1lcmdlZBgLIAEoCBIZChFrZWVwX2NvbnRlbnRfaGFzaBgMIAEoDCI1CgxQYXN0RGVjaXNpb24SDgoGc3RhdHVzGAEgASgNEhUKDWRlY2lkZWRfYXRfbXMYAiABKAEiNQoHTWV0YVJvdxIOCgZudW1iZXIYASABKAESDAoEdGV4dBgCIAEoCRIMCgRkYXRhGAMgASgMIusICgtBaVJlc3VsdFJvdxIKCgJpZBgBIAEoCRIOCgZkb2Nfbm8YAiABKA0SFgoOZG9jdW1lbnRfdGl0bGUYAyABKAkSEAoIcHJvdmlkZXIYBCABKAkSDQoFbW9kZWwYBSABKAkSHAoPc3VnZ2VzdGVkX3RpdGxlGAYgASgJSACIAQESJAoXc3VnZ2VzdGVkX2NvcnJlc3BvbmRlbnQYByABKAlIAYgBARIkChdzdWdnZXN0ZWRfZG9jdW1lbnRfdHlwZRgIIAEoCUgCiAEBEhYKDnN1Z2dlc3RlZF90YWdzGAkgAygJEjoKCmNvbmZpZGVuY2UYCiABKAsyIS5zdGV3YXJkLnN0YXRlLnYxLkFpQ29uZmlkZW5jZVJvd0gDiAEBEiIKFWN1cnJlbnRfY29ycmVzcG9uZGVudBgLIAEoCUgEiAEBEiIKFWN1cnJlbnRfZG9jdW1lbnRfdHlwZRgMIAEoCUgFiAEBEhQKDGN1cnJlbnRfdGFncxgNIAMoCRIOCgZzdGF0dXMYDiABKA0SGgoNZXJyb3JfbWVzc2FnZRgPIAEoCUgGiAEBEhkKDGZhaWx1cmVfdHlwZRgQIAEoCUgHiAEBEhUKDWNyZWF0ZWRfYXRfbXMYESABKAESFQoIZXZpZGVuY2UYEiABKAlICIgBARIVCg1wcm9tcHRfdG9rZW5zGBMgASgNEhkKEWNvbXBsZXRpb25fdG9rZW5zGBQgASgNEhoKEnByb2Nlc3NpbmdfdGltZV9tcxgVIAEoARIVCghjb3N0X3VzZBgWIAEoAUgJiAEBEhYKDmFwcGxpZWRfZmllbGRzGBcgAygNEjQKBmJlZm9yZRgYIAEoCzIfLnN0ZXdhcmQuc3RhdGUudjEuQWlTbmFwc2hvdFJvd0gKiAEBEhoKDWFwcGxpZWRfYXRfbXMYGSABKAFIC4gBARIbCg5yZXZlcnRlZF9hdF9tcxgaIAEoAUgMiAEBEh0KEHJlamVjdGlvbl9yZWFzb24YGyABKAlIDYgBARI1Cgd3cml0dGVuGBwgASgLMh8uc3Rld2FyZC5zdGF0ZS52MS5BaVNuYXBzaG90Um93SA6IAQESFwoPYXBwbHlpbmdfZmllbGRzGB0gAygNQhIKEF9zdWdnZXN0ZWRfdGl0bGVCGgoYX3N1Z2dlc3RlZF9jb3JyZXNwb25kZW50QhoKGF9zdWdnZXN0ZWRfZG9jdW1lbnRfdHlwZUINCgtfY29uZmlkZW5jZUIYChZfY3VycmVudF9jb3JyZXNwb25kZW50QhgKFl9jdXJyZW50X2RvY3VtZW50X3R5cGVCEAoOX2Vycm9yX21lc3NhZ2VCDwoNX2ZhaWx1cmVfdHlwZUILCglfZXZpZGVuY2VCCwoJX2Nvc3RfdXNkQgkKB19iZWZvcmVCEAoOX2FwcGxpZWRfYXRfbXNCEQoPX3JldmVydGVkX2F0X21zQhMKEV9yZWplY3Rpb25fcmVhc29uQgoKCF93cml0dGVuImsKD0FpQ29uZmlkZW5jZVJvdxIVCg1jb3JyZXNwb25kZW50GAEgASgBEhUKDWRvY3VtZW50X3R5cGUYAiABKAESDAoEdGFncxgDIAEoARISCgV0aXRsZRgEIAEoAUgAiAEBQggKBl90aXRsZSKLAgoNQWlTbmFwc2hvdFJvdxINCgV0aXRsZRgBIAEoCRIaCg1jb3JyZXNwb25kZW50GAIgASgNSACIAQESHwoSY29ycmVzcG9uZGVudF9uYW1lGAMgASgJSAGIAQESGgoNZG9jdW1lbnRfdHlwZRgEIAEoDUgCiAEBEh8KEmRvY3VtZW50X3R5cGVfbmFtZRgFIAEoCUgDiAEBEgwKBHRhZ3MYBiADKA0SEQoJdGFnX25hbWVzGAcgAygJQhAKDl9jb3JyZXNwb25kZW50QhUKE19jb3JyZXNwb25kZW50X25hbWVCEAoOX2RvY3VtZW50X3R5cGVCFQoTX2RvY3VtZW50X3R5cGVfbmFtZSKqAQoNQWlGZWVkYmFja1JvdxIRCglyZXN1bHRfaWQYASABKAkSDgoGYWN0aW9uGAIgASgNEhcKD3JlamVjdGVkX2ZpZWxkcxgDIAMoCRI2Cgtjb3JyZWN0aW9ucxgEIAMoCzIhLnN0ZXdhcmQuc3RhdGUudjEuQWlDb3JyZWN0aW9uUm93Eg4KBnJlYXNvbhgFIAEoCRIVCg1jcmVhdGVkX2F0X21zGAYgASgBIkYKD0FpQ29ycmVjdGlvblJvdxINCgVmaWVsZBgBIAEoCRIRCglzdWdnZXN0ZWQYAiABKAkSEQoJY29ycmVjdGVkGAMgASgJIpQBCglBaUNvc3RSb3cSFQoNcHJvbXB0X3Rva2VucxgBIAEoARIZChFjb21wbGV0aW9uX3Rva2VucxgCIAEoARIQCghjb3N0X3VzZBgDIAEoARIQCghyZXF1ZXN0cxgEIAEoDRIeChZyZXF1ZXN0c193aXRob3V0X3ByaWNlGAUgASgNEhEKCWRvY3VtZW50cxgGIAEoDSJGCg5BaVByb2Nlc3NJbnB1dBIRCglyZXByb2Nlc3MYASABKAgSDwoHZG9jX25vcxgCIAMoDRIQCghzZWxlY3RlZBgDIAEoCCKPAQoPQWlQcm9jZXNzQ3Vyc29yEhUKDXN0YXJ0ZWRfYXRfbXMYASABKAESEQoJc3VjY2VlZGVkGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIVCg1wcm9tcHRfdG9rZW5zGAQgASgBEhkKEWNvbXBsZXRpb25fdG9rZW5zGAUgASgBEhAKCGNvc3RfdXNkGAYgASgBIl8KDEFpQXBwbHlJbnB1dBIPCgdkb2Nfbm9zGAEgAygNEg4KBmZpZWxkcxgCIAMoDRIWCg5hbGxvd19jbGVhcmluZxgDIAEoCBIWCg5jcmVhdGVfbWlzc2luZxgEIAEoCCKxAQoNQWlBcHBseUN1cnNvchIMCgRkb25lGAEgASgNEg8KB2FwcGxpZWQYAiABKA0SDgoGZmFpbGVkGAMgASgNEhUKDXN0YXJ0ZWRfYXRfbXMYBCABKAESLgoGZXJyb3JzGAUgAygLMh4uc3Rld2FyZC5zdGF0ZS52MS5BaUFwcGx5RXJyb3ISGQoRZmFpbHVyZXNfaW5fYV9yb3cYBiABKA0SDwoHc2tpcHBlZBgHIAEoDSIwCgxBaUFwcGx5RXJyb3ISEQoJcmVzdWx0X2lkGAEgASgJEg0KBWVycm9yGAIgASgJKtABCg9EZWxldGlvbk91dGNvbWUSIAocREVMRVRJT05fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhwKGERFTEVUSU9OX09VVENPTUVfUExBTk5FRBABEhwKGERFTEVUSU9OX09VVENPTUVfREVMRVRFRBACEiQKIERFTEVUSU9OX09VVENPTUVfQUxSRUFEWV9NSVNTSU5HEAMSHAoYREVMRVRJT05fT1VUQ09NRV9TS0lQUEVEEAQSGwoXREVMRVRJT05fT1VUQ09NRV9GQUlMRUQQBWIGcHJvdG8z");
 
 /**
  * A document as it was at its last sync. Its key is its document number, which is never used again.
@@ -128,6 +128,20 @@ export type DocumentRow = Message<"steward.state.v1.DocumentRow"> & {
    * @generated from field: bool truncated = 19;
    */
   truncated: boolean;
+
+  /**
+   * Start of the sync that stored it first, milliseconds since 1970; 0 in rows of earlier releases.
+   *
+   * @generated from field: double first_seen_at_ms = 20;
+   */
+  firstSeenAtMs: number;
+
+  /**
+   * Pages of its file, where the archive counts them.
+   *
+   * @generated from field: optional uint32 page_count = 21;
+   */
+  pageCount?: number | undefined;
 };
 
 /**
@@ -136,6 +150,59 @@ export type DocumentRow = Message<"steward.state.v1.DocumentRow"> & {
  */
 export const DocumentRowSchema: GenMessage<DocumentRow> = /*@__PURE__*/
   messageDesc(file_steward_state_v1_dedup, 0);
+
+/**
+ * What syncs could not read, archive by archive.
+ *
+ * @generated from message steward.state.v1.SkippedItemsRow
+ */
+export type SkippedItemsRow = Message<"steward.state.v1.SkippedItemsRow"> & {
+  /**
+   * @generated from field: repeated steward.state.v1.SkippedItemRow items = 1;
+   */
+  items: SkippedItemRow[];
+};
+
+/**
+ * Describes the message steward.state.v1.SkippedItemsRow.
+ * Use `create(SkippedItemsRowSchema)` to create a new message.
+ */
+export const SkippedItemsRowSchema: GenMessage<SkippedItemsRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 1);
+
+/**
+ * @generated from message steward.state.v1.SkippedItemRow
+ */
+export type SkippedItemRow = Message<"steward.state.v1.SkippedItemRow"> & {
+  /**
+   * @generated from field: string archive = 1;
+   */
+  archive: string;
+
+  /**
+   * @generated from field: string archive_ref = 2;
+   */
+  archiveRef: string;
+
+  /**
+   * Class, e.g. "unreadable".
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message steward.state.v1.SkippedItemRow.
+ * Use `create(SkippedItemRowSchema)` to create a new message.
+ */
+export const SkippedItemRowSchema: GenMessage<SkippedItemRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 2);
 
 /**
  * The text of a document, compressed with zstd.
@@ -159,7 +226,7 @@ export type TextRow = Message<"steward.state.v1.TextRow"> & {
  * Use `create(TextRowSchema)` to create a new message.
  */
 export const TextRowSchema: GenMessage<TextRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 1);
+  messageDesc(file_steward_state_v1_dedup, 3);
 
 /**
  * A group as one analysis found it. Its key is generation and group id.
@@ -246,6 +313,20 @@ export type GroupRow = Message<"steward.state.v1.GroupRow"> & {
    * @generated from field: bool gained = 13;
    */
   gained: boolean;
+
+  /**
+   * Changed since it was described: the next analysis describes it again.
+   *
+   * @generated from field: bool outdated = 15;
+   */
+  outdated: boolean;
+
+  /**
+   * The generation has no such group, although the one below it has.
+   *
+   * @generated from field: bool removed = 16;
+   */
+  removed: boolean;
 };
 
 /**
@@ -253,7 +334,7 @@ export type GroupRow = Message<"steward.state.v1.GroupRow"> & {
  * Use `create(GroupRowSchema)` to create a new message.
  */
 export const GroupRowSchema: GenMessage<GroupRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 2);
+  messageDesc(file_steward_state_v1_dedup, 4);
 
 /**
  * What a person decided about a group; it outlives every analysis. Its key is the group id.
@@ -321,6 +402,32 @@ export type DecisionRow = Message<"steward.state.v1.DecisionRow"> & {
    * @generated from field: repeated bytes decided_hashes = 11;
    */
   decidedHashes: Uint8Array[];
+
+  /**
+   * When the group was put into the delete plan; unset while it is not in it.
+   *
+   * @generated from field: optional double accepted_at_ms = 20;
+   */
+  acceptedAtMs?: number | undefined;
+
+  /**
+   * Members at that time, and the content hash each had.
+   *
+   * @generated from field: repeated uint32 accepted_members = 21;
+   */
+  acceptedMembers: number[];
+
+  /**
+   * @generated from field: repeated bytes accepted_hashes = 22;
+   */
+  acceptedHashes: Uint8Array[];
+
+  /**
+   * Pairs of decided members, two by two, of which "not a duplicate" was taken back.
+   *
+   * @generated from field: repeated uint32 restored_pairs = 30;
+   */
+  restoredPairs: number[];
 };
 
 /**
@@ -328,7 +435,91 @@ export type DecisionRow = Message<"steward.state.v1.DecisionRow"> & {
  * Use `create(DecisionRowSchema)` to create a new message.
  */
 export const DecisionRowSchema: GenMessage<DecisionRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 3);
+  messageDesc(file_steward_state_v1_dedup, 5);
+
+/**
+ * A document of a running deletion. Its key is the job's id and a number, in the order of the plan.
+ *
+ * @generated from message steward.state.v1.DeletionRow
+ */
+export type DeletionRow = Message<"steward.state.v1.DeletionRow"> & {
+  /**
+   * @generated from field: string group_id = 1;
+   */
+  groupId: string;
+
+  /**
+   * @generated from field: uint32 doc_no = 2;
+   */
+  docNo: number;
+
+  /**
+   * @generated from field: string document_id = 3;
+   */
+  documentId: string;
+
+  /**
+   * @generated from field: int32 paperless_id = 4;
+   */
+  paperlessId: number;
+
+  /**
+   * @generated from field: string archive = 5;
+   */
+  archive: string;
+
+  /**
+   * Of the version that was planned.
+   *
+   * @generated from field: bytes fingerprint = 6;
+   */
+  fingerprint: Uint8Array;
+
+  /**
+   * The document that stays for it; 0 when it was not planned to go.
+   *
+   * @generated from field: uint32 keep_doc_no = 7;
+   */
+  keepDocNo: number;
+
+  /**
+   * @generated from field: string keep_document_id = 8;
+   */
+  keepDocumentId: string;
+
+  /**
+   * @generated from field: steward.state.v1.DeletionOutcome outcome = 9;
+   */
+  outcome: DeletionOutcome;
+
+  /**
+   * Why it was skipped or failed: continues "it".
+   *
+   * @generated from field: string reason = 10;
+   */
+  reason: string;
+
+  /**
+   * Its metadata was copied to the document that stays.
+   *
+   * @generated from field: bool merged = 11;
+   */
+  merged: boolean;
+
+  /**
+   * Of the text of the document that stays, as it was compared.
+   *
+   * @generated from field: bytes keep_content_hash = 12;
+   */
+  keepContentHash: Uint8Array;
+};
+
+/**
+ * Describes the message steward.state.v1.DeletionRow.
+ * Use `create(DeletionRowSchema)` to create a new message.
+ */
+export const DeletionRowSchema: GenMessage<DeletionRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 6);
 
 /**
  * @generated from message steward.state.v1.PastDecision
@@ -350,7 +541,7 @@ export type PastDecision = Message<"steward.state.v1.PastDecision"> & {
  * Use `create(PastDecisionSchema)` to create a new message.
  */
 export const PastDecisionSchema: GenMessage<PastDecision> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 4);
+  messageDesc(file_steward_state_v1_dedup, 7);
 
 /**
  * One fact about the whole store. Its key is a name.
@@ -379,5 +570,618 @@ export type MetaRow = Message<"steward.state.v1.MetaRow"> & {
  * Use `create(MetaRowSchema)` to create a new message.
  */
 export const MetaRowSchema: GenMessage<MetaRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 5);
+  messageDesc(file_steward_state_v1_dedup, 8);
+
+/**
+ * What a model suggested for a document. Its key is the document number.
+ *
+ * @generated from message steward.state.v1.AiResultRow
+ */
+export type AiResultRow = Message<"steward.state.v1.AiResultRow"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: uint32 doc_no = 2;
+   */
+  docNo: number;
+
+  /**
+   * @generated from field: string document_title = 3;
+   */
+  documentTitle: string;
+
+  /**
+   * @generated from field: string provider = 4;
+   */
+  provider: string;
+
+  /**
+   * @generated from field: string model = 5;
+   */
+  model: string;
+
+  /**
+   * @generated from field: optional string suggested_title = 6;
+   */
+  suggestedTitle?: string | undefined;
+
+  /**
+   * @generated from field: optional string suggested_correspondent = 7;
+   */
+  suggestedCorrespondent?: string | undefined;
+
+  /**
+   * @generated from field: optional string suggested_document_type = 8;
+   */
+  suggestedDocumentType?: string | undefined;
+
+  /**
+   * @generated from field: repeated string suggested_tags = 9;
+   */
+  suggestedTags: string[];
+
+  /**
+   * @generated from field: optional steward.state.v1.AiConfidenceRow confidence = 10;
+   */
+  confidence?: AiConfidenceRow | undefined;
+
+  /**
+   * The document when the suggestions were made.
+   *
+   * @generated from field: optional string current_correspondent = 11;
+   */
+  currentCorrespondent?: string | undefined;
+
+  /**
+   * @generated from field: optional string current_document_type = 12;
+   */
+  currentDocumentType?: string | undefined;
+
+  /**
+   * @generated from field: repeated string current_tags = 13;
+   */
+  currentTags: string[];
+
+  /**
+   * As AiResultStatus of the API.
+   *
+   * @generated from field: uint32 status = 14;
+   */
+  status: number;
+
+  /**
+   * @generated from field: optional string error_message = 15;
+   */
+  errorMessage?: string | undefined;
+
+  /**
+   * @generated from field: optional string failure_type = 16;
+   */
+  failureType?: string | undefined;
+
+  /**
+   * @generated from field: double created_at_ms = 17;
+   */
+  createdAtMs: number;
+
+  /**
+   * @generated from field: optional string evidence = 18;
+   */
+  evidence?: string | undefined;
+
+  /**
+   * @generated from field: uint32 prompt_tokens = 19;
+   */
+  promptTokens: number;
+
+  /**
+   * @generated from field: uint32 completion_tokens = 20;
+   */
+  completionTokens: number;
+
+  /**
+   * @generated from field: double processing_time_ms = 21;
+   */
+  processingTimeMs: number;
+
+  /**
+   * @generated from field: optional double cost_usd = 22;
+   */
+  costUsd?: number | undefined;
+
+  /**
+   * As AiField of the API.
+   *
+   * @generated from field: repeated uint32 applied_fields = 23;
+   */
+  appliedFields: number[];
+
+  /**
+   * The document before the first of the applied fields was written.
+   *
+   * @generated from field: optional steward.state.v1.AiSnapshotRow before = 24;
+   */
+  before?: AiSnapshotRow | undefined;
+
+  /**
+   * @generated from field: optional double applied_at_ms = 25;
+   */
+  appliedAtMs?: number | undefined;
+
+  /**
+   * @generated from field: optional double reverted_at_ms = 26;
+   */
+  revertedAtMs?: number | undefined;
+
+  /**
+   * @generated from field: optional string rejection_reason = 27;
+   */
+  rejectionReason?: string | undefined;
+
+  /**
+   * What was written, so that a revert keeps what people changed since.
+   *
+   * @generated from field: optional steward.state.v1.AiSnapshotRow written = 28;
+   */
+  written?: AiSnapshotRow | undefined;
+
+  /**
+   * Fields that are being written; set while the outcome is not known.
+   *
+   * @generated from field: repeated uint32 applying_fields = 29;
+   */
+  applyingFields: number[];
+};
+
+/**
+ * Describes the message steward.state.v1.AiResultRow.
+ * Use `create(AiResultRowSchema)` to create a new message.
+ */
+export const AiResultRowSchema: GenMessage<AiResultRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 9);
+
+/**
+ * @generated from message steward.state.v1.AiConfidenceRow
+ */
+export type AiConfidenceRow = Message<"steward.state.v1.AiConfidenceRow"> & {
+  /**
+   * @generated from field: double correspondent = 1;
+   */
+  correspondent: number;
+
+  /**
+   * @generated from field: double document_type = 2;
+   */
+  documentType: number;
+
+  /**
+   * @generated from field: double tags = 3;
+   */
+  tags: number;
+
+  /**
+   * @generated from field: optional double title = 4;
+   */
+  title?: number | undefined;
+};
+
+/**
+ * Describes the message steward.state.v1.AiConfidenceRow.
+ * Use `create(AiConfidenceRowSchema)` to create a new message.
+ */
+export const AiConfidenceRowSchema: GenMessage<AiConfidenceRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 10);
+
+/**
+ * Metadata of a document in its archive, ids with their names.
+ *
+ * @generated from message steward.state.v1.AiSnapshotRow
+ */
+export type AiSnapshotRow = Message<"steward.state.v1.AiSnapshotRow"> & {
+  /**
+   * @generated from field: string title = 1;
+   */
+  title: string;
+
+  /**
+   * @generated from field: optional uint32 correspondent = 2;
+   */
+  correspondent?: number | undefined;
+
+  /**
+   * @generated from field: optional string correspondent_name = 3;
+   */
+  correspondentName?: string | undefined;
+
+  /**
+   * @generated from field: optional uint32 document_type = 4;
+   */
+  documentType?: number | undefined;
+
+  /**
+   * @generated from field: optional string document_type_name = 5;
+   */
+  documentTypeName?: string | undefined;
+
+  /**
+   * @generated from field: repeated uint32 tags = 6;
+   */
+  tags: number[];
+
+  /**
+   * @generated from field: repeated string tag_names = 7;
+   */
+  tagNames: string[];
+};
+
+/**
+ * Describes the message steward.state.v1.AiSnapshotRow.
+ * Use `create(AiSnapshotRowSchema)` to create a new message.
+ */
+export const AiSnapshotRowSchema: GenMessage<AiSnapshotRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 11);
+
+/**
+ * What a reviewer thought of a result. Its key is a serial number.
+ *
+ * @generated from message steward.state.v1.AiFeedbackRow
+ */
+export type AiFeedbackRow = Message<"steward.state.v1.AiFeedbackRow"> & {
+  /**
+   * @generated from field: string result_id = 1;
+   */
+  resultId: string;
+
+  /**
+   * As AiFeedbackAction of the API.
+   *
+   * @generated from field: uint32 action = 2;
+   */
+  action: number;
+
+  /**
+   * @generated from field: repeated string rejected_fields = 3;
+   */
+  rejectedFields: string[];
+
+  /**
+   * @generated from field: repeated steward.state.v1.AiCorrectionRow corrections = 4;
+   */
+  corrections: AiCorrectionRow[];
+
+  /**
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: double created_at_ms = 6;
+   */
+  createdAtMs: number;
+};
+
+/**
+ * Describes the message steward.state.v1.AiFeedbackRow.
+ * Use `create(AiFeedbackRowSchema)` to create a new message.
+ */
+export const AiFeedbackRowSchema: GenMessage<AiFeedbackRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 12);
+
+/**
+ * @generated from message steward.state.v1.AiCorrectionRow
+ */
+export type AiCorrectionRow = Message<"steward.state.v1.AiCorrectionRow"> & {
+  /**
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * @generated from field: string suggested = 2;
+   */
+  suggested: string;
+
+  /**
+   * @generated from field: string corrected = 3;
+   */
+  corrected: string;
+};
+
+/**
+ * Describes the message steward.state.v1.AiCorrectionRow.
+ * Use `create(AiCorrectionRowSchema)` to create a new message.
+ */
+export const AiCorrectionRowSchema: GenMessage<AiCorrectionRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 13);
+
+/**
+ * The requests of one day to one model. Its key is date (UTC), provider and model.
+ *
+ * @generated from message steward.state.v1.AiCostRow
+ */
+export type AiCostRow = Message<"steward.state.v1.AiCostRow"> & {
+  /**
+   * @generated from field: double prompt_tokens = 1;
+   */
+  promptTokens: number;
+
+  /**
+   * @generated from field: double completion_tokens = 2;
+   */
+  completionTokens: number;
+
+  /**
+   * @generated from field: double cost_usd = 3;
+   */
+  costUsd: number;
+
+  /**
+   * @generated from field: uint32 requests = 4;
+   */
+  requests: number;
+
+  /**
+   * Whose price was not known.
+   *
+   * @generated from field: uint32 requests_without_price = 5;
+   */
+  requestsWithoutPrice: number;
+
+  /**
+   * Documents that got a result.
+   *
+   * @generated from field: uint32 documents = 6;
+   */
+  documents: number;
+};
+
+/**
+ * Describes the message steward.state.v1.AiCostRow.
+ * Use `create(AiCostRowSchema)` to create a new message.
+ */
+export const AiCostRowSchema: GenMessage<AiCostRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 14);
+
+/**
+ * What an AI run processes.
+ *
+ * @generated from message steward.state.v1.AiProcessInput
+ */
+export type AiProcessInput = Message<"steward.state.v1.AiProcessInput"> & {
+  /**
+   * @generated from field: bool reprocess = 1;
+   */
+  reprocess: boolean;
+
+  /**
+   * @generated from field: repeated uint32 doc_nos = 2;
+   */
+  docNos: number[];
+
+  /**
+   * Only doc_nos, also if there are none.
+   *
+   * @generated from field: bool selected = 3;
+   */
+  selected: boolean;
+};
+
+/**
+ * Describes the message steward.state.v1.AiProcessInput.
+ * Use `create(AiProcessInputSchema)` to create a new message.
+ */
+export const AiProcessInputSchema: GenMessage<AiProcessInput> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 15);
+
+/**
+ * How far an AI run is.
+ *
+ * @generated from message steward.state.v1.AiProcessCursor
+ */
+export type AiProcessCursor = Message<"steward.state.v1.AiProcessCursor"> & {
+  /**
+   * @generated from field: double started_at_ms = 1;
+   */
+  startedAtMs: number;
+
+  /**
+   * @generated from field: uint32 succeeded = 2;
+   */
+  succeeded: number;
+
+  /**
+   * @generated from field: uint32 failed = 3;
+   */
+  failed: number;
+
+  /**
+   * @generated from field: double prompt_tokens = 4;
+   */
+  promptTokens: number;
+
+  /**
+   * @generated from field: double completion_tokens = 5;
+   */
+  completionTokens: number;
+
+  /**
+   * @generated from field: double cost_usd = 6;
+   */
+  costUsd: number;
+};
+
+/**
+ * Describes the message steward.state.v1.AiProcessCursor.
+ * Use `create(AiProcessCursorSchema)` to create a new message.
+ */
+export const AiProcessCursorSchema: GenMessage<AiProcessCursor> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 16);
+
+/**
+ * What a job applies.
+ *
+ * @generated from message steward.state.v1.AiApplyInput
+ */
+export type AiApplyInput = Message<"steward.state.v1.AiApplyInput"> & {
+  /**
+   * @generated from field: repeated uint32 doc_nos = 1;
+   */
+  docNos: number[];
+
+  /**
+   * @generated from field: repeated uint32 fields = 2;
+   */
+  fields: number[];
+
+  /**
+   * @generated from field: bool allow_clearing = 3;
+   */
+  allowClearing: boolean;
+
+  /**
+   * @generated from field: bool create_missing = 4;
+   */
+  createMissing: boolean;
+};
+
+/**
+ * Describes the message steward.state.v1.AiApplyInput.
+ * Use `create(AiApplyInputSchema)` to create a new message.
+ */
+export const AiApplyInputSchema: GenMessage<AiApplyInput> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 17);
+
+/**
+ * How far a job that applies is.
+ *
+ * @generated from message steward.state.v1.AiApplyCursor
+ */
+export type AiApplyCursor = Message<"steward.state.v1.AiApplyCursor"> & {
+  /**
+   * Entries of doc_nos that are done.
+   *
+   * @generated from field: uint32 done = 1;
+   */
+  done: number;
+
+  /**
+   * @generated from field: uint32 applied = 2;
+   */
+  applied: number;
+
+  /**
+   * @generated from field: uint32 failed = 3;
+   */
+  failed: number;
+
+  /**
+   * @generated from field: double started_at_ms = 4;
+   */
+  startedAtMs: number;
+
+  /**
+   * The first ones.
+   *
+   * @generated from field: repeated steward.state.v1.AiApplyError errors = 5;
+   */
+  errors: AiApplyError[];
+
+  /**
+   * Failures of the archive in a row.
+   *
+   * @generated from field: uint32 failures_in_a_row = 6;
+   */
+  failuresInARow: number;
+
+  /**
+   * Left alone after too many of them.
+   *
+   * @generated from field: uint32 skipped = 7;
+   */
+  skipped: number;
+};
+
+/**
+ * Describes the message steward.state.v1.AiApplyCursor.
+ * Use `create(AiApplyCursorSchema)` to create a new message.
+ */
+export const AiApplyCursorSchema: GenMessage<AiApplyCursor> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 18);
+
+/**
+ * @generated from message steward.state.v1.AiApplyError
+ */
+export type AiApplyError = Message<"steward.state.v1.AiApplyError"> & {
+  /**
+   * @generated from field: string result_id = 1;
+   */
+  resultId: string;
+
+  /**
+   * @generated from field: string error = 2;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message steward.state.v1.AiApplyError.
+ * Use `create(AiApplyErrorSchema)` to create a new message.
+ */
+export const AiApplyErrorSchema: GenMessage<AiApplyError> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_dedup, 19);
+
+/**
+ * @generated from enum steward.state.v1.DeletionOutcome
+ */
+export const DeletionOutcome = {
+  /**
+   * @generated from enum value: DELETION_OUTCOME_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Not tried yet.
+   *
+   * @generated from enum value: DELETION_OUTCOME_PLANNED = 1;
+   */
+  PLANNED: 1,
+
+  /**
+   * In the trash of the archive.
+   *
+   * @generated from enum value: DELETION_OUTCOME_DELETED = 2;
+   */
+  DELETED: 2,
+
+  /**
+   * Was gone from the archive already.
+   *
+   * @generated from enum value: DELETION_OUTCOME_ALREADY_MISSING = 3;
+   */
+  ALREADY_MISSING: 3,
+
+  /**
+   * @generated from enum value: DELETION_OUTCOME_SKIPPED = 4;
+   */
+  SKIPPED: 4,
+
+  /**
+   * @generated from enum value: DELETION_OUTCOME_FAILED = 5;
+   */
+  FAILED: 5,
+} as const;
+
+/**
+ * @generated from enum steward.state.v1.DeletionOutcome
+ */
+export type DeletionOutcome = (typeof DeletionOutcome)[keyof typeof DeletionOutcome] | UnknownEnum;
+
+/**
+ * Describes the enum steward.state.v1.DeletionOutcome.
+ */
+export const DeletionOutcomeSchema: GenEnum<DeletionOutcome> = /*@__PURE__*/
+  enumDesc(file_steward_state_v1_dedup, 0);
 

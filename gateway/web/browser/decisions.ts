@@ -1,0 +1,124 @@
+/**
+ * A reviewer's decisions and their undoing. Decisions are carried out one after the other; each can
+ * be undone as long as the page is open, the last one first.
+ */
+import type { GroupSummary } from "../../../src/gen/dedup-json.ts";
+import type { ReviewActions } from "./review-client.ts";
+
+/** What a decision is about, as it was before. */
+export interface Decided {
+  readonly id: string;
+  readonly title: string;
+  readonly status: GroupSummary["status"];
+  readonly accepted: boolean;
+}
+
+/** The place of a group that decisions change. */
+export type Standing = Pick<GroupSummary, "status" | "accepted">;
+
+export const VERDICTS = {
+  accept: { status: "pending", accepted: true },
+  reject: { status: "false_positive", accepted: false },
+  ignore: { status: "ignored", accepted: false },
+  reopen: { status: "pending", accepted: false },
+} as const satisfies Readonly<Record<string, Standing>>;
+
+export type Verdict = keyof typeof VERDICTS;
+
+/** A step back. */
+export interface Undo {
+  /** What was done, for the reader. */
+  readonly text: string;
+  /** The group that it was done to; undefined for several. */
+  readonly id: string | undefined;
+  run(): Promise<void>;
+}
+
+/** Undos kept; the oldest go first. */
+const MAX_UNDOS = 200;
+/** Groups in one request. */
+const GROUPS_AT_ONCE = 1_000;
+
+const DONE: Readonly<Record<Verdict, string>> = {
+  accept: "In the delete plan",
+  reject: "Marked as not duplicates",
+  ignore: "Ignored",
+  reopen: "To be reviewed again",
+};
+
+export interface Decisions {
+  /** Resolves to what undoes it; rejects with a sentence for the reader and changes nothing. */
+  decide(group: Decided, verdict: Verdict): Promise<Undo>;
+  setPrimary(group: Decided, documentId: string, former: string): Promise<Undo>;
+  /** Accepts all exact copies; undefined when there are none. */
+  acceptCopies(): Promise<Undo | undefined>;
+  /** The last decision undone; undefined when there is none. */
+  undo(): Promise<Undo | undefined>;
+}
+
+export function createDecisions(actions: ReviewActions): Decisions {
+  const undos: Undo[] = [];
+  const done = (undo: Undo): Undo => {
+    undos.push(undo);
+    if (undos.length > MAX_UNDOS) undos.shift();
+    return undo;
+  };
+  return {
+    async decide(group, verdict) {
+      const wanted = VERDICTS[verdict];
+      await move(actions, group.id, group, wanted);
+      return done({
+        text: `${DONE[verdict]}: ${group.title}`,
+        id: group.id,
+        run: () => move(actions, group.id, wanted, group),
+      });
+    },
+    async setPrimary(group, documentId, former) {
+      await actions.setPrimary(group.id, documentId);
+      return done({
+        text: `Another document of the group stays: ${group.title}`,
+        id: group.id,
+        run: () => actions.setPrimary(group.id, former),
+      });
+    },
+    async acceptCopies() {
+      const ids: string[] = [];
+      for (let more = true; more;) {
+        const some = await actions.acceptCopies();
+        ids.push(...some.groupIds);
+        more = some.more && some.groupIds.length > 0;
+      }
+      if (ids.length === 0) return undefined;
+      return done({
+        text: `${ids.length} ${ids.length === 1 ? "group" : "groups"} of exact copies in the delete plan`,
+        id: undefined,
+        async run() {
+          for (let at = 0; at < ids.length; at += GROUPS_AT_ONCE)
+            await actions.withdraw(ids.slice(at, at + GROUPS_AT_ONCE));
+        },
+      });
+    },
+    async undo() {
+      const last = undos.at(-1);
+      if (last === undefined) return undefined;
+      await last.run();
+      undos.splice(undos.lastIndexOf(last), 1);
+      return last;
+    },
+  };
+}
+
+/** Brings a group from one standing to another. An accepted group is pending to the API. */
+async function move(
+  actions: ReviewActions,
+  id: string,
+  from: Standing,
+  to: Standing,
+): Promise<void> {
+  if (from.status !== to.status) await actions.setStatus(id, to.status);
+  if (to.accepted && !(from.accepted && from.status === to.status)) {
+    if (!(await actions.accept([id])).includes(id))
+      throw new Error("The group was not accepted: it has changed. Load the list again.");
+  } else if (!to.accepted && from.accepted && from.status === to.status)
+    await actions.withdraw([id]);
+}

@@ -1,0 +1,204 @@
+/**
+ * The island of `/duplicates`: draws the page for each change of the address, carries out what keys
+ * and buttons ask for, and follows the job that runs.
+ */
+import { duplicatesPage } from "../review/duplicates.ts";
+import { readFilters } from "../review/filters.ts";
+import type { DuplicatesFacts } from "../review/load.ts";
+import { valueOf } from "../review/load.ts";
+import { readAddress, watchAddress } from "./address.ts";
+import { createDecisions, VERDICTS, type Undo, type Verdict } from "./decisions.ts";
+import { startDialogs } from "./dialogs.ts";
+import { createJobWatch } from "./job-watch.ts";
+import { createLoadedPage } from "./loaded-page.ts";
+import { reviewClient } from "./review-client.ts";
+import { areKeysOn, switchKeys, watchKeys, type KeyAction } from "./review-keys.ts";
+import { createReviewLoading } from "./review-loading.ts";
+import { createCursor } from "./review-cursor.ts";
+import { startTheme } from "./theme.ts";
+import { toast } from "./toasts.ts";
+
+/** Keys that wait for the one before; more are dropped. */
+const MAX_WAITING = 20;
+/** How often the state of the archives is read while no job runs, and ages are drawn again. */
+const REFRESH_MS = 15_000;
+
+const decisions = createDecisions(reviewClient);
+const loading = createReviewLoading(reviewClient);
+const page = createLoadedPage<DuplicatesFacts>({
+  load: (params, before) => loading.load(params, before),
+  view: (facts, state) =>
+    duplicatesPage(facts, state, { progress: jobs.progress, selected: cursor.selected }),
+  loaded: (facts) => {
+    cursor.keep(facts);
+    jobs.follow(facts);
+  },
+});
+const cursor = createCursor(page);
+const jobs = createJobWatch({
+  draw: () => page.draw(),
+  ended: () => reload(),
+  failed: (problem) => toast(problem),
+});
+
+async function reload(): Promise<void> {
+  loading.forget();
+  await page.load();
+}
+
+async function refreshActivity(): Promise<void> {
+  const { facts } = page;
+  if (facts === undefined || document.visibilityState !== "visible") return;
+  const next = await loading.refreshActivity(facts);
+  // What was loaded meanwhile is newer.
+  if (page.facts !== facts) return;
+  page.draw(next);
+  jobs.follow(next);
+}
+
+/** Decides about the open group, else about the selected one. */
+async function decide(verdict: Verdict): Promise<void> {
+  const group = cursor.current();
+  if (group === undefined) return;
+  const { status, accepted } = VERDICTS[verdict];
+  if (group.status === status && group.accepted === accepted) return;
+  if (group.status === "deleted" && verdict !== "reopen")
+    return toast("The group is deleted: choose “Review again” first.");
+  const undo = await decisions.decide(group, verdict);
+  cursor.change(group.id, { status, accepted });
+  offerUndo(undo);
+  if (verdict === "reopen") page.draw();
+  else await advance();
+  await refreshActivity();
+}
+
+/** To the next group that the list still has; at its end to the groups that moved up. */
+async function advance(): Promise<void> {
+  if (cursor.moveToListed()) return await opened();
+  if (!cursor.hasMore()) {
+    cursor.close();
+    return await reload();
+  }
+  await reload();
+  cursor.moveToFirst();
+  await opened();
+}
+
+async function undo(): Promise<void> {
+  const undone = await decisions.undo();
+  if (undone === undefined) return toast("There is nothing to undo.");
+  toast(`Undone. ${undone.text}`);
+  if (undone.id !== undefined) cursor.goTo(undone.id);
+  await reload();
+}
+
+function offerUndo(done: Undo): void {
+  toast(done.text, { label: "Undo", run: () => run(undo) });
+}
+
+async function keepOther(documentId: string | undefined): Promise<void> {
+  const open = valueOf(page.facts?.open);
+  const group = cursor.current();
+  const former = open?.group.members.find(({ isPrimary }) => isPrimary)?.documentId;
+  const chosen = documentId ?? open?.other;
+  if (group === undefined || former === undefined || chosen === undefined) return;
+  offerUndo(await decisions.setPrimary(group, chosen, former));
+  cursor.compare(former);
+  await reload();
+}
+
+async function acceptCopies(): Promise<void> {
+  const done = await decisions.acceptCopies();
+  if (done === undefined) toast("There are no exact copies to accept.");
+  else offerUndo(done);
+  await reload();
+}
+
+async function opened(): Promise<void> {
+  await page.load();
+  cursor.show();
+}
+
+const KEYS: Readonly<Record<KeyAction, () => void>> = {
+  next: () => run(() => step(1)),
+  previous: () => run(() => step(-1)),
+  open: () => run(() => (cursor.open() ? opened() : Promise.resolve())),
+  accept: () => run(() => decide("accept")),
+  reject: () => run(() => decide("reject")),
+  ignore: () => run(() => decide("ignore")),
+  primary: () => run(() => keepOther(undefined)),
+  reopen: () => run(() => decide("reopen")),
+  undo: () => run(undo),
+  search: () => document.querySelector<HTMLInputElement>('[data-param="q"]')?.select(),
+  close: () => {
+    if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+    else if (cursor.close()) run(opened);
+  },
+  help: () => document.querySelector<HTMLDialogElement>("#dialog-keys")?.showModal(),
+  "next-document": () => run(() => stepDocument(1)),
+  "previous-document": () => run(() => stepDocument(-1)),
+};
+
+async function step(by: number): Promise<void> {
+  if (cursor.move(by)) await opened();
+}
+
+async function stepDocument(by: number): Promise<void> {
+  if (cursor.moveDocument(by)) await page.load();
+}
+
+/** Buttons by their `data-act`. */
+const BUTTONS: Readonly<Record<string, (button: HTMLElement) => void>> = {
+  accept: KEYS.accept,
+  reject: KEYS.reject,
+  ignore: KEYS.ignore,
+  reopen: KEYS.reopen,
+  primary: ({ dataset }) => run(() => keepOther(dataset["id"])),
+  reload: () => run(reload),
+  sync: () => run(() => jobs.start("sync", refreshActivity)),
+  analyse: () => run(() => jobs.start("analysis", refreshActivity)),
+  cancel: ({ dataset }) => run(() => reviewClient.cancel(dataset["id"] ?? "")),
+  keys: () => {
+    switchKeys(!areKeysOn());
+    showKeys();
+  },
+};
+
+function showKeys(): void {
+  for (const each of document.querySelectorAll("[data-keys]"))
+    each.textContent = areKeysOn() ? "Switch single keys off" : "Switch single keys on";
+}
+
+/** One after the other: a key acts on what the one before left. */
+let last: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+function run(action: () => Promise<void>): void {
+  if (waiting >= MAX_WAITING) return;
+  waiting += 1;
+  last = last
+    .then(action)
+    .catch((thrown: unknown) => toast(thrown instanceof Error ? thrown.message : String(thrown)))
+    .finally(() => (waiting -= 1));
+}
+
+document.addEventListener("click", (event) => {
+  const button =
+    event.target instanceof Element ? event.target.closest<HTMLElement>("[data-act]") : null;
+  if (button !== null) BUTTONS[button.dataset["act"] ?? ""]?.(button);
+});
+document.addEventListener("visibilitychange", () => void refreshActivity());
+setInterval(() => void refreshActivity(), REFRESH_MS);
+watchKeys((action) => KEYS[action]());
+watchAddress(() => {
+  const { params } = readAddress();
+  const typed = readFilters(params).search !== cursor.searched;
+  cursor.searched = readFilters(params).search;
+  if (typed) page.loadSoon();
+  else run(opened);
+});
+startTheme();
+startDialogs({ copies: () => run(acceptCopies) });
+run(async () => {
+  await page.load();
+  showKeys();
+});

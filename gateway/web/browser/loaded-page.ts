@@ -1,0 +1,69 @@
+/**
+ * A page that is loaded from the API and drawn again for each change of its address. Answers that
+ * come after a newer request was made are dropped.
+ */
+import { render } from "preact";
+import type { View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { readAddress } from "./address.ts";
+import { now } from "./clock.ts";
+
+/** Typing in a field asks for a list once it pauses. */
+const TYPING_MS = 150;
+
+export interface LoadedPage<F> {
+  /** Undefined before the first answer. */
+  readonly facts: F | undefined;
+  /** Loads and draws. Never rejects: what cannot be read is part of the facts. */
+  load(): Promise<void>;
+  /** Loads when typing has paused. */
+  loadSoon(): void;
+  /** Draws the same facts again, or others. */
+  draw(facts?: F): void;
+}
+
+export interface LoadedPageDeps<F> {
+  load(params: URLSearchParams, before: F | undefined): Promise<F>;
+  view(facts: F, state: PageState): View;
+  /** After each drawing with newly loaded facts. */
+  loaded?(facts: F): void;
+}
+
+export function createLoadedPage<F>(deps: LoadedPageDeps<F>): LoadedPage<F> {
+  const app = document.getElementById("app");
+  if (app === null) throw new Error("the page has no #app");
+  let facts: F | undefined;
+  let request = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const draw = (next = facts): void => {
+    facts = next;
+    if (facts === undefined) return;
+    if (!document.documentElement.classList.contains("ready")) {
+      app.replaceChildren();
+      document.documentElement.classList.add("ready");
+    }
+    const { params } = readAddress();
+    render(deps.view(facts, { params, nowMs: now(), zone: undefined, panel: undefined }), app);
+  };
+  const load = async (): Promise<void> => {
+    clearTimeout(timer);
+    const mine = ++request;
+    app.setAttribute("aria-busy", "true");
+    const next = await deps.load(readAddress().params, facts);
+    if (mine !== request) return;
+    app.removeAttribute("aria-busy");
+    draw(next);
+    deps.loaded?.(next);
+  };
+  return {
+    get facts() {
+      return facts;
+    },
+    load,
+    loadSoon() {
+      clearTimeout(timer);
+      timer = setTimeout(() => void load(), TYPING_MS);
+    },
+    draw,
+  };
+}

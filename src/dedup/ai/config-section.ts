@@ -1,0 +1,44 @@
+/** The AI settings as `ai.model` and so on among all settings as text; a list is JSON. */
+import { StewardError } from "../../kernel/base/errors.ts";
+import type { Settings } from "../../kernel/settings/types.ts";
+import { withFieldNames } from "../api/field-names.ts";
+import type { ConfigSection } from "../app-config.ts";
+import { AI_SCOPE, aiSettings, leafOf, readAiSettings } from "./keys.ts";
+
+export function aiSection(settings: Pick<Settings, "get" | "change">): ConfigSection {
+  return {
+    prefix: "ai.",
+    read: () =>
+      Object.fromEntries(
+        Object.entries(readAiSettings(settings.get)).map(([name, value]) => [
+          name,
+          typeof value === "object" ? JSON.stringify(value) : String(value),
+        ]),
+      ),
+    async change(values) {
+      const patch = Object.entries(values).map(([name, text]) => [
+        leafOf(name),
+        valueOf(name, text),
+      ]);
+      try {
+        await settings.change(AI_SCOPE, Object.fromEntries(patch));
+      } catch (error) {
+        throw withFieldNames(error, Object.keys(aiSettings), leafOf);
+      }
+    },
+  };
+}
+
+/** Settings read numbers and switches from text themselves. */
+function valueOf(name: string, text: string): unknown {
+  if (name !== ("protectedTagNames" satisfies keyof typeof aiSettings)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    const message = `ai.${name} must be a list of names as JSON, such as ["inbox"]`;
+    throw new StewardError("invalid", message, {
+      field: `ai.${name}`,
+      details: [{ path: [`ai.${name}`], message, code: "custom" }],
+    });
+  }
+}

@@ -1,0 +1,57 @@
+/** The stored results, and their list in memory. */
+import type { AiResultRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
+import type { Env, Snapshot, Tx } from "../../kernel/state/types.ts";
+import { aiResults } from "../tables.ts";
+import { createResultIndex, type ResultIndex } from "./result-index.ts";
+
+export interface ResultStore {
+  readonly index: ResultIndex;
+  row(docNo: number): AiResultRow | undefined;
+  /** Throws `not_found`. */
+  byId(id: string): AiResultRow;
+  put(tx: Tx, row: AiResultRow): void;
+  /** With its document. */
+  remove(tx: Tx, docNo: number): void;
+}
+
+/** Reads all rows in slices. */
+export async function openResultStore(env: Env, signal: AbortSignal): Promise<ResultStore> {
+  const index = createResultIndex();
+  await env.scan(
+    aiResults,
+    (batch) => {
+      for (const [, row] of batch) index.put(row);
+    },
+    { sliceMs: 5, signal },
+  );
+  return {
+    index,
+    row: (docNo) => env.read((snapshot) => snapshot.get(aiResults, docNo)),
+    byId: (id) => env.read((snapshot) => resultById(snapshot, id)),
+    put(tx, row) {
+      tx.put(aiResults, row.docNo, row);
+      tx.after(() => index.put(row));
+    },
+    remove(tx, docNo) {
+      if (!tx.delete(aiResults, docNo)) return;
+      tx.after(() => index.remove(docNo));
+    },
+  };
+}
+
+/** Throws `not_found`. */
+export function resultById(snapshot: Snapshot, id: string): AiResultRow {
+  const [docNo] = id.length <= 64 ? snapshot.find(aiResults, "id", [id]) : [];
+  const row = docNo === undefined ? undefined : snapshot.get(aiResults, docNo);
+  if (row === undefined)
+    throw new StewardError(
+      "not_found",
+      `there is no AI result ${JSON.stringify(id.slice(0, 40))}`,
+      {
+        field: "id",
+        remedy: "GET /api/v1/ai/results lists them",
+      },
+    );
+  return row;
+}

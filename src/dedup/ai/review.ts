@@ -1,0 +1,146 @@
+/** What a reviewer does with results apart from applying them. */
+import { AiResultStatus, type AiResultFilter } from "../../gen/steward/dedup/v1/ai_pb.ts";
+import type { AiScope } from "../../gen/steward/dedup/v1/ai_pb.ts";
+import { Turns } from "../../kernel/async/turns.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
+import type { Env } from "../../kernel/state/types.ts";
+import { aiResults } from "../tables.ts";
+import type { DedupReport } from "../telemetry/report.ts";
+import { statusName } from "./result-names.ts";
+import { addFeedback } from "./feedback.ts";
+import type { ResultEntry, ResultFilter } from "./result-index.ts";
+import { resultById, type ResultStore } from "./result-store.ts";
+
+export interface ReviewDeps {
+  readonly env: Env;
+  readonly results: ResultStore;
+  readonly clock: Clock;
+  readonly report: Pick<DedupReport, "applied">;
+}
+
+/** Rows read or changed at once. */
+const BATCH = 200;
+
+/** Throws `not_found`, and `conflict` unless it is pending. */
+export async function rejectOne(
+  { env, results, clock, report }: ReviewDeps,
+  id: string,
+  reason: string,
+): Promise<void> {
+  await env.write((tx) => {
+    const row = resultById(tx, id);
+    if (row.status !== AiResultStatus.PENDING)
+      throw new StewardError(
+        "conflict",
+        `AI result ${row.id} is ${statusName(row.status)}; only pending ones can be rejected`,
+      );
+    row.status = AiResultStatus.REJECTED;
+    if (reason !== "") row.rejectionReason = reason;
+    results.put(tx, row);
+    addFeedback(tx, { resultId: row.id, action: "rejected", reason, atMs: clock.now() });
+  });
+  report.applied("rejected");
+}
+
+/** Rejects those that are pending; their number. */
+export async function rejectMany(
+  { env, results, report }: ReviewDeps,
+  docNos: readonly number[],
+): Promise<number> {
+  let rejected = 0;
+  for (let at = 0; at < docNos.length; at += BATCH) {
+    const changed = await env.write((tx) => {
+      let count = 0;
+      for (const docNo of new Set(docNos.slice(at, at + BATCH))) {
+        const row = tx.get(aiResults, docNo);
+        if (row?.status !== AiResultStatus.PENDING) continue;
+        row.status = AiResultStatus.REJECTED;
+        results.put(tx, row);
+        count += 1;
+      }
+      return count;
+    });
+    report.applied("rejected", changed);
+    rejected += changed;
+  }
+  return rejected;
+}
+
+/** The documents of results with these ids; unknown ids are left out. */
+export async function docNosOf(
+  env: Env,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const turns = new Turns();
+  const docNos: number[] = [];
+  for (let at = 0; at < ids.length; at += BATCH) {
+    if (turns.over) await turns.give(signal);
+    const some = ids.slice(at, at + BATCH).filter((id) => id.length <= 64);
+    docNos.push(
+      ...env.read((snapshot) => some.flatMap((id) => snapshot.find(aiResults, "id", [id]))),
+    );
+  }
+  return docNos;
+}
+
+type FilterFields = Pick<
+  AiResultFilter,
+  "status" | "search" | "failed" | "minConfidence" | "maxConfidence" | "provider" | "model"
+>;
+
+export function filterOf(fields: FilterFields): ResultFilter {
+  const { status, search, failed, minConfidence, maxConfidence, provider, model } = fields;
+  const statuses: AiResultStatus[] = [
+    ...(status === AiResultStatus.UNSPECIFIED ? [] : [status]),
+    ...(failed ? [AiResultStatus.FAILED] : []),
+  ];
+  // Two that differ exclude each other.
+  const only = new Set(statuses).size > 1 ? [] : statuses;
+  return {
+    ...(statuses.length === 0 ? {} : { statuses: new Set(only) }),
+    ...(search === "" ? {} : { search }),
+    ...(provider === "" ? {} : { provider }),
+    ...(model === "" ? {} : { model }),
+    minConfidence,
+    maxConfidence,
+  };
+}
+
+const appliable: ReadonlySet<number> = new Set([
+  AiResultStatus.PENDING,
+  AiResultStatus.PARTIAL,
+  AiResultStatus.REVERTED,
+]);
+
+/**
+ * The results of a scope that can be applied, newest first. An empty type is `all_pending`. Throws
+ * `invalid`.
+ */
+export async function entriesOf(
+  { env, results }: Pick<ReviewDeps, "env" | "results">,
+  scope: AiScope,
+  signal: AbortSignal,
+): Promise<ResultEntry[]> {
+  const { index } = results;
+  switch (scope.type) {
+    case "":
+    case "all_pending":
+      return await index.select({ statuses: new Set([AiResultStatus.PENDING]) }, signal);
+    case "current_filter":
+      return (
+        await index.select(scope.filters === undefined ? {} : filterOf(scope.filters), signal)
+      ).filter(({ status }) => appliable.has(status));
+    case "selected_result_ids": {
+      const selected = new Set(await docNosOf(env, scope.resultIds, signal));
+      return (await index.select({}, signal)).filter(({ docNo }) => selected.has(docNo));
+    }
+    default:
+      throw new StewardError(
+        "invalid",
+        "scope.type must be all_pending, current_filter or selected_result_ids",
+        { field: "scope.type" },
+      );
+  }
+}

@@ -1,0 +1,235 @@
+/** Reading and changing settings over the API. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { ConfigService } from "../../gen/steward/dedup/v1/config_pb.ts";
+import type {
+  ConnectionTestSchema,
+  UpdateConfigRequest,
+  UpdateDedupConfigRequest,
+} from "../../gen/steward/dedup/v1/config_pb.ts";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import type { BoundService } from "../../kernel/service.ts";
+import { bindService } from "../../kernel/service.ts";
+import type { Settings, SettingsChange } from "../../kernel/settings/types.ts";
+import { bandWarnings, planBands } from "../analysis/band-plan.ts";
+import type { AnalysisParameters } from "../analysis/parameters.ts";
+import type { AppConfig, ConfigSection } from "../app-config.ts";
+import type { Archive } from "../archives/archive.ts";
+import type { DocumentIndex } from "../documents/index.ts";
+import {
+  ANALYSIS_SCOPE,
+  analysisKeys,
+  bandsArePlanned,
+  fieldOf,
+  leafOf,
+} from "../analysis/settings.ts";
+import { withFieldNames } from "./field-names.ts";
+
+export interface ConfigApiDeps {
+  readonly settings: Pick<Settings, "get" | "change">;
+  /** The parameters as they are set now. */
+  readonly parameters: () => AnalysisParameters;
+  /** Brings the scores of all groups to the weights in effect; resolves with their number. */
+  readonly rescore: () => Promise<number>;
+  /** Whether an analysis with the parameters in effect may give other groups than the stored ones. */
+  readonly analysisStale: () => Promise<boolean>;
+  readonly appConfig: AppConfig;
+  readonly archives: () => readonly Archive[];
+  readonly documents: Pick<DocumentIndex, "sizeOf">;
+}
+
+/** What the analysis settings are changed with. */
+type AnalysisDeps = Pick<ConfigApiDeps, "settings" | "parameters" | "rescore">;
+
+/** All methods of ConfigService. */
+export function configHandlers(deps: ConfigApiDeps): BoundService {
+  const { appConfig } = deps;
+  return bindService(ConfigService, {
+    getConfig: () => ({ data: appConfig.read() }),
+    async updateConfig(request) {
+      await appConfig.change(valuesOf(request));
+      return { data: appConfig.read() };
+    },
+    testConnection: async (_request, { signal }) => ({ data: await testConnection(deps, signal) }),
+    async importConfig({ appConfig: given, dedupConfig }) {
+      const typed = dedupConfig === undefined ? {} : importedValues(dedupConfig);
+      const taken = await appConfig.change({ ...given, ...typed });
+      const typedOnly = Object.keys(typed).filter((name) => !Object.hasOwn(given, name));
+      return {
+        data: {
+          appConfigKeys: taken - typedOnly.length,
+          dedupConfigUpdated: Object.keys(typed).length > 0,
+        },
+      };
+    },
+    getDedupConfig: () => ({ data: deps.parameters() }),
+    async updateDedupConfig(request) {
+      const { changed, ignored, recalculatedGroups } = await applyChange(deps, patchOf(request));
+      const meta = {
+        ...(recalculatedGroups === undefined ? {} : { recalculatedGroups }),
+        analysisStale: await deps.analysisStale(),
+        warnings: changed.length === 0 ? [] : bandWarnings(deps.parameters()),
+        ignored: ignored.map(fieldOf),
+      };
+      const empty =
+        meta.recalculatedGroups === undefined &&
+        !meta.analysisStale &&
+        meta.warnings.length === 0 &&
+        ignored.length === 0;
+      return { data: deps.parameters(), ...(empty ? {} : { meta }) };
+    },
+  });
+}
+
+/** The analysis settings as `dedup.minWords` and so on. */
+export function analysisSection(deps: AnalysisDeps): ConfigSection {
+  return {
+    prefix: ANALYSIS_PREFIX,
+    read: () =>
+      Object.fromEntries(
+        Object.entries(deps.parameters()).map(([name, value]) => [name, String(value)]),
+      ),
+    async change(values) {
+      await applyChange(
+        deps,
+        Object.fromEntries(Object.entries(values).map(([name, text]) => [name, fromText(text)])),
+      );
+    },
+  };
+}
+
+const ANALYSIS_PREFIX = "dedup.";
+
+/** A number where it is one; everything else is checked as text. */
+function fromText(text: string): string | number {
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function valuesOf({
+  key,
+  value,
+  settings,
+}: Pick<UpdateConfigRequest, "key" | "value" | "settings">): Record<string, string> {
+  const isSingle = key !== undefined && value !== undefined;
+  if (isSingle) return { [key]: value };
+  if (key === undefined && value === undefined && Object.keys(settings).length > 0) return settings;
+  const message = "give either key and value, both text, or settings with a text for each name";
+  throw new StewardError("invalid", message, {
+    field: key === undefined ? "settings" : "value",
+    details: [{ path: [key === undefined ? "settings" : "value"], message, code: "custom" }],
+  });
+}
+
+/** A file of a former version has three weights: the two that stay share 100 as they did before. */
+function importedValues(request: UpdateDedupConfigRequest): Record<string, string> {
+  const patch = patchOf(request);
+  const { confidenceWeightJaccard: jaccard, confidenceWeightFuzzy: fuzzy } = request;
+  const isFormer =
+    request.confidenceWeightDiscriminative !== undefined &&
+    request.discriminativePenaltyStrength === undefined;
+  if (isFormer && jaccard !== undefined && fuzzy !== undefined) {
+    const share = jaccard + fuzzy === 0 ? 60 : Math.round((100 * jaccard) / (jaccard + fuzzy));
+    patch.confidenceWeightJaccard = share;
+    patch.confidenceWeightFuzzy = 100 - share;
+  }
+  return Object.fromEntries(
+    Object.entries(patch).map(([name, value]) => [`${ANALYSIS_PREFIX}${name}`, String(value)]),
+  );
+}
+
+async function testConnection(
+  { archives, documents }: Pick<ConfigApiDeps, "archives" | "documents">,
+  signal: AbortSignal,
+): Promise<MessageInitShape<typeof ConnectionTestSchema>> {
+  const archive = archives().find(({ kind }) => kind === "paperless") ?? archives()[0];
+  if (archive === undefined)
+    throw new StewardError(
+      "conflict",
+      "there is no archive to connect to; add one to dedup.archives in the configuration",
+      { remedy: "add an archive to dedup.archives and restart" },
+    );
+  try {
+    if (archive.describe === undefined) await archive.check(signal);
+    const { version, documents: documentCount } = (await archive.describe?.(signal)) ?? {
+      version: "",
+      documents: documents.sizeOf(archive.name),
+    };
+    return { connected: true, version, documentCount, archive: archive.name };
+  } catch (error) {
+    signal.throwIfAborted();
+    const { message, remedy } = toStewardError(error);
+    throw new StewardError("upstream", message, {
+      cause: error,
+      ...(remedy === undefined ? {} : { remedy }),
+    });
+  }
+}
+
+const WEIGHTS: ReadonlySet<string> = new Set(
+  (
+    ["confidenceWeightJaccard", "confidenceWeightFuzzy", "discriminativePenaltyStrength"] as const
+  ).map(leafOf),
+);
+
+type Patch = Partial<Record<keyof AnalysisParameters, number | boolean | string>>;
+
+function patchOf({
+  $typeName: _type,
+  $unknown: _unknown,
+  confidenceWeightDiscriminative: former,
+  ...given
+}: UpdateDedupConfigRequest): Patch {
+  const patch: Patch = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  );
+  if (former !== undefined && patch.discriminativePenaltyStrength === undefined)
+    patch.discriminativePenaltyStrength = penaltyOf(former);
+  return patch;
+}
+
+/** The strength of a former weight: 15, which was its default, is 70, today's default. */
+function penaltyOf(formerWeight: number): number {
+  return Math.min(100, Math.round((formerWeight / 15) * 70));
+}
+
+interface AppliedChange {
+  readonly changed: readonly string[];
+  readonly ignored: readonly string[];
+  /** Undefined when no weight changed. */
+  readonly recalculatedGroups: number | undefined;
+}
+
+async function applyChange(deps: AnalysisDeps, patch: Patch): Promise<AppliedChange> {
+  const { changed, ignored } = await storeChange(deps, patch);
+  const isReweighted = changed.some((name) => WEIGHTS.has(name));
+  return { changed, ignored, recalculatedGroups: isReweighted ? await deps.rescore() : undefined };
+}
+
+async function storeChange(
+  { settings, parameters }: AnalysisDeps,
+  patch: Patch,
+): Promise<SettingsChange> {
+  const now = parameters();
+  const stored: Record<string, unknown> = { ...patch };
+  const { numBands } = patch;
+  if (numBands !== undefined) {
+    const next = { ...now, ...patch } as AnalysisParameters;
+    // A client that sends back what it read has not chosen a number.
+    if (bandsArePlanned(settings.get) && numBands === now.numBands) delete stored["numBands"];
+    else if (numBands === planBands(next)) stored["numBands"] = null;
+  }
+  try {
+    return await settings.change(
+      ANALYSIS_SCOPE,
+      Object.fromEntries(
+        Object.entries(stored).map(([name, value]) => [
+          leafOf(name as keyof AnalysisParameters),
+          value,
+        ]),
+      ),
+    );
+  } catch (error) {
+    throw withFieldNames(error, Object.keys(analysisKeys), (name) =>
+      leafOf(name as keyof AnalysisParameters),
+    );
+  }
+}

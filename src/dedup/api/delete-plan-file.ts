@@ -1,0 +1,163 @@
+/**
+ * GET /api/v1/export/delete-plan.json: the delete plan as a file that `steward dedup --apply-plan`
+ * carries out. It has the documents of folders; those of other archives are listed as left out.
+ */
+import { join } from "node:path";
+import { Access } from "../../gen/steward/options/v1/options_pb.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { PlainRoute } from "../../kernel/service.ts";
+import { mapInOrder } from "../archives/ordered.ts";
+import { versionWithMembers } from "../archives/read-files.ts";
+import type { ArchiveConfig } from "../config.ts";
+import { readFileFacts } from "../plan/file-state.ts";
+import { entryOf } from "../plan/make.ts";
+import { createDeletePlan, formatPlan, type DeletePlan } from "../plan/plan-file.ts";
+import { readPlanFile, type PlanFileOfDocument } from "../plan/plan-files.ts";
+import {
+  collectAccepted,
+  describeStored,
+  judge,
+  type StoredFacts,
+  type StoredPlanDeps,
+} from "../plan/stored-plan.ts";
+import { fingerprintOf } from "../sync/fingerprint.ts";
+
+export interface DeletePlanFileDeps extends StoredPlanDeps {
+  readonly clock: Clock;
+  readonly archives: () => readonly Pick<ArchiveConfig, "name" | "kind" | "path">[];
+}
+
+/** Files read at the same time. */
+const FILES_AT_ONCE = 4;
+
+/** The route without its handler. */
+export const DELETE_PLAN_ROUTE: Omit<PlainRoute, "handle"> = {
+  verb: "GET",
+  template: "/api/v1/export/delete-plan.json",
+  access: Access.OPERATOR,
+  dialect: "dedup",
+  describe: {
+    operationId: "exportDeletePlan",
+    tag: "DeletePlanService",
+    text:
+      "Downloads the delete plan for `steward dedup --apply-plan`. That command moves its files to the trash. " +
+      "Each file is read to record its SHA-256. Documents that are no whole files of a folder are left out, with the reason.",
+    answer: "The plan, without an envelope.",
+    contentType: "application/json",
+  },
+};
+
+export function deletePlanRoute(deps: DeletePlanFileDeps): PlainRoute {
+  return {
+    ...DELETE_PLAN_ROUTE,
+    async handle(_request, { signal }) {
+      return {
+        status: 200,
+        headers: {
+          "content-type": "application/json",
+          "content-disposition": 'attachment; filename="delete-plan.json"',
+          "cache-control": "no-store",
+        },
+        body: bytesOf(await makePlanFile(deps, signal)),
+      };
+    },
+  };
+}
+
+async function* bytesOf(plan: DeletePlan): AsyncGenerator<string> {
+  // A promise a piece lets other work go on.
+  for (const piece of formatPlan(plan)) yield await Promise.resolve(piece);
+}
+
+async function makePlanFile(deps: DeletePlanFileDeps, signal: AbortSignal): Promise<DeletePlan> {
+  const collected = await collectAccepted(deps, signal);
+  const files = await readFiles(deps, [...collected.facts.values()], signal);
+  const fileOf = (docNo: number): PlanFileOfDocument =>
+    files.get(docNo) ?? { path: "", held: "was not read" };
+  const { go, retained } = await judge(deps, collected, ({ docNo }) => fileOf(docNo), signal);
+  return createDeletePlan({
+    createdAt: new Date(deps.clock.now()).toISOString(),
+    groups: "accepted",
+    parameters: { ...deps.parameters() },
+    entries: [...go.values()].map((planned) => entryOf(planned, fileOf)),
+    retained: [...retained.values()].map(({ document, group, reason }) => ({
+      id: nameOf(collected.facts.get(document)),
+      group,
+      reason,
+    })),
+  });
+}
+
+function nameOf(facts: StoredFacts | undefined): string {
+  return facts === undefined ? "" : `${facts.archive}: ${facts.archiveRef}`;
+}
+
+async function readFiles(
+  { archives }: DeletePlanFileDeps,
+  documents: readonly StoredFacts[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, PlanFileOfDocument>> {
+  const byName = new Map(archives().map((archive) => [archive.name, archive]));
+  const files = new Map<number, PlanFileOfDocument>();
+  const read = mapInOrder(
+    documents,
+    FILES_AT_ONCE,
+    async (facts) =>
+      [facts.docNo, await readFile(facts, byName.get(facts.archive), signal)] as const,
+  );
+  for await (const [docNo, file] of read) files.set(docNo, file);
+  return files;
+}
+
+async function readFile(
+  facts: StoredFacts,
+  archive: Pick<ArchiveConfig, "kind" | "path"> | undefined,
+  signal: AbortSignal,
+): Promise<PlanFileOfDocument> {
+  const notAFile = notInFolder(archive);
+  if (notAFile !== undefined) return { path: "", held: notAFile, unfit: notAFile };
+  const described = describeStored(facts);
+  const path = archive?.path ?? "";
+  return {
+    ...(await readPlanFile(
+      {
+        source: {
+          kind: "folder",
+          path,
+          ref: facts.archiveRef,
+          line: undefined,
+          version: await versionOf(join(path, facts.archiveRef), facts),
+        },
+        truncated: facts.truncated,
+      },
+      signal,
+    )),
+    ...described,
+  };
+}
+
+function notInFolder(archive: Pick<ArchiveConfig, "kind"> | undefined): string | undefined {
+  switch (archive?.kind) {
+    case "folder":
+      return undefined;
+    case "jsonl":
+      return "is a line of a file";
+    default:
+      return "is in an archive that this file cannot delete from";
+  }
+}
+
+/**
+ * The version that the document had when it was synced, as far as its file still has it; the store
+ * keeps a hash of it only. Empty when the file has changed since.
+ */
+async function versionOf(path: string, { fingerprint }: StoredFacts): Promise<string> {
+  const facts = await readFileFacts(path);
+  if ("problem" in facts) return "";
+  const { version } = facts;
+  return (
+    [version, versionWithMembers(version)].find(
+      (one) => Buffer.compare(fingerprintOf(one), fingerprint) === 0,
+    ) ?? ""
+  );
+}

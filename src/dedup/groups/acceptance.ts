@@ -1,0 +1,42 @@
+/**
+ * Acceptance of a pending group: a person agrees that all members but the primary may be deleted.
+ * It belongs to the members and texts it was given on, like a verdict: with another member the
+ * group is no longer accepted, and a new status ends the acceptance.
+ */
+import { create } from "@bufbuild/protobuf";
+import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
+import { DecisionRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
+import type { DecisionRow, GroupRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+
+/** Whether the group is in the delete plan. */
+export function isAccepted(
+  { members, gained }: Pick<GroupRow, "members" | "gained">,
+  { acceptedAtMs, acceptedMembers, status }: DecisionRow,
+): boolean {
+  if (acceptedAtMs === undefined || gained || status !== GroupStatus.PENDING) return false;
+  const known = new Set(acceptedMembers);
+  return members.length > 1 && members.every((docNo) => known.has(docNo));
+}
+
+/** The record of a group that was accepted with these members. */
+export function withAcceptance(
+  decision: DecisionRow,
+  members: readonly { readonly docNo: number; readonly contentHash: Uint8Array }[],
+  atMs: number,
+): DecisionRow {
+  return create(DecisionRowSchema, {
+    ...decision,
+    updatedAtMs: atMs,
+    acceptedAtMs: atMs,
+    acceptedMembers: members.map(({ docNo }) => docNo),
+    acceptedHashes: members.map(({ contentHash }) => contentHash),
+  });
+}
+
+/** Ends an acceptance in the record itself. */
+export function withoutAcceptance(decision: DecisionRow): DecisionRow {
+  delete decision.acceptedAtMs;
+  decision.acceptedMembers = [];
+  decision.acceptedHashes = [];
+  return decision;
+}
